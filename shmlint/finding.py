@@ -1,0 +1,48 @@
+"""Finding: what a rule says about a launch. Reports and fixes read findings only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from shmlint.launch import Change, Launch
+from shmlint.source import Span
+
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
+"""From the least to the most severe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why we think so: a short text, where it stands in a file, and who says it (a URL)."""
+
+    text: str
+    span: Span | None = None
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """How a finding can be repaired; the first of ``changes`` that proves itself is written."""
+
+    title: str
+    changes: tuple[Change, ...]
+    safe: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, where, and what to do about it."""
+
+    rule: str
+    severity: Severity
+    span: Span
+    message: str
+    launch: Launch | None = None
+    evidence: tuple[Evidence, ...] = ()
+    needs: str = ""
+    """How much is needed and who says so, in one line."""
+    fix: Fix | None = None
+    advice: str = ""
+    """What to type where there is no fix."""

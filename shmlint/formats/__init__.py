@@ -1,0 +1,1 @@
+"""Formats: a module each. They read files into launches and write edits back."""

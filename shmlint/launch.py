@@ -1,0 +1,215 @@
+"""Launch: one container start, whatever it was written in.
+
+Formats produce launches, rules read them. Nothing here knows YAML, bash or JSON; how a launch
+is rewritten is behind ``Launch.rewriter``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Literal, Protocol, TypeVar
+
+from shmlint.source import Edit, Span
+
+DOCKER_DEFAULT_SHM = 64 * 1024 * 1024
+"""/dev/shm of a container that asks for nothing, in bytes (moby daemon/config/config.go)."""
+
+Kind = Literal["compose-service", "docker-run", "devcontainer", "ci-container"]
+Vendor = Literal["nvidia", "amd", "intel"]
+Decider = Literal[
+    "default", "shm_size", "tmpfs", "bind", "volume", "host", "donor", "none", "unknown"
+]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A value that cannot be known statically, and why."""
+
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Value(Generic[T]):
+    """A value with the place it was written at.
+
+    ``text`` is what the file says, ``value`` what that means, or Unknown.
+    ``private`` marks a value that came out of an env file: it is used, never printed.
+    """
+
+    value: T | Unknown
+    span: Span
+    text: str
+    private: bool = False
+
+    @property
+    def known(self) -> T | None:
+        return None if isinstance(self.value, Unknown) else self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A shared-memory size as its engine reads it.
+
+    ``bytes`` is what the engine takes (0: its default), None where it refuses the text
+    (``error`` says why) or where the value is unknown.
+    """
+
+    bytes: int | None
+    error: str = ""
+    dropped_float: bool = False
+    """An unquoted YAML float, which Compose reads as nothing at all."""
+    bare_number: bool = False
+    """No unit was written: the number counts bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """Something mounted on /dev/shm, or on /dev and so over it."""
+
+    type: Literal["tmpfs", "bind", "volume"]
+    target: str
+    size: int | None | Unknown
+    """Bytes; 0 is unlimited; None where the mount names no size (tmpfs: half of the host's RAM)."""
+    span: Span
+    source: str = ""
+    size_error: str = ""
+    """Why the kernel or Docker would refuse the size, where it would."""
+    size_span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GpuEvidence:
+    """One place that asks for a GPU: ``path`` is the option or key path, ``text`` says it in words."""
+
+    path: str
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class GpuRequest:
+    """What a launch asks of the host's GPUs.
+
+    ``requested`` is None where it hangs on something unknown (``because`` says on what).
+    ``count`` is a number, "all", or None where no GPU is asked for or the number is unknown.
+    """
+
+    requested: bool | None = False
+    vendor: Vendor | None = None
+    count: int | Literal["all"] | None = None
+    evidence: tuple[GpuEvidence, ...] = ()
+    because: str = ""
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One way to bring about an intended change: edits, and what they do in words."""
+
+    edits: tuple[Edit, ...]
+    title: str
+
+
+class Rewriter(Protocol):
+    """How a launch is rewritten, in its own syntax. Alternatives come best first."""
+
+    def set_shm_size(self, size: int) -> Sequence[Change]:
+        """Changes that give the launch a /dev/shm of ``size`` bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How to talk about a launch in the terms of what it was written in."""
+
+    launch: str
+    """``service `trainer```, ``docker run``, …"""
+    shm_option: str
+    """``shm_size``, ``--shm-size``"""
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """What /dev/shm becomes: ``bytes`` is None where the host or something unknown decides.
+
+    ``unlimited`` is a tmpfs without a limit of its own.
+    """
+
+    decided_by: Decider
+    bytes: int | None
+    span: Span | None = None
+    because: str = ""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One container start and everything that decides its /dev/shm."""
+
+    kind: Kind
+    name: str | None
+    span: Span
+    words: Words
+    rewriter: Rewriter
+    files: tuple[str, ...] = ()
+    image: Value[str] | None = None
+    base_images: tuple[Value[str], ...] = ()
+    """FROM of the Dockerfile that builds the image, the nearest first."""
+    entrypoint: Value[tuple[str, ...]] | None = None
+    command: Value[tuple[str, ...]] | None = None
+    gpu: GpuRequest = GpuRequest()
+    shm: Value[Size] | None = None
+    ipc: Value[str] | None = None
+    donor: Launch | None = None
+    """The launch whose IPC namespace this one joins, where it is known."""
+    mounts: tuple[Mount, ...] = ()
+    build_shm: Value[Size] | None = None
+    memory_limit: Value[int] | None = None
+    environment: Mapping[str, Value[str]] = field(default_factory=dict)
+    ulimits: Mapping[str, Value[str]] = field(default_factory=dict)
+    cap_add: tuple[str, ...] = ()
+    privileged: bool = False
+    undecided: str = ""
+    """Why nothing may be concluded from what is *absent* here: a base file or an argument array
+    that is not known could hold it."""
+    combination: str = ""
+    """Names the files this reading combines, where other readings of the same service differ."""
+
+    def effective_shm(self, default: int = DOCKER_DEFAULT_SHM) -> Effective:
+        """Which of mount, ipc, size and default decides, and how many bytes that gives.
+
+        The order was measured on a real engine: a user mount on /dev/shm or /dev, ipc host,
+        ipc container/service (the donor's), ipc none, shm_size (0 is the default), default.
+        """
+        for target in ("/dev/shm", "/dev"):
+            mount = next((m for m in reversed(self.mounts) if m.target == target), None)
+            if mount is not None:
+                if mount.size_error or isinstance(mount.size, Unknown):
+                    because = mount.size_error or getattr(mount.size, "because", "")
+                    return Effective(mount.type, None, mount.span, because)
+                return Effective(mount.type, mount.size or None, mount.span)
+        if self.ipc is not None:
+            mode = self.ipc.value
+            if isinstance(mode, Unknown):
+                return Effective("unknown", None, self.ipc.span, mode.because)
+            if mode == "host":
+                return Effective("host", None, self.ipc.span)
+            if mode.startswith(("container:", "service:")):
+                if self.donor is None:
+                    return Effective("donor", None, self.ipc.span, f"`{mode}` is not known here")
+                given = self.donor.effective_shm(default)
+                return Effective("donor", given.bytes, self.ipc.span, given.because)
+            if mode == "none":
+                return Effective("none", 0, self.ipc.span)
+        if self.shm is not None:
+            size = self.shm.value
+            if isinstance(size, Unknown):
+                return Effective("unknown", None, self.shm.span, size.because)
+            if size.bytes:
+                return Effective("shm_size", size.bytes, self.shm.span)
+            if size.error:
+                return Effective("unknown", None, self.shm.span, size.error)
+        if self.undecided:
+            return Effective("unknown", None, None, self.undecided)
+        return Effective("default", default)
