@@ -36,12 +36,14 @@ class Value(Generic[T]):
     """A value with the place it was written at.
 
     ``text`` is what the file says, ``value`` what that means, or Unknown.
+    ``because`` says why a value is only partly known (an image whose tag is a variable).
     ``private`` marks a value that came out of an env file: it is used, never printed.
     """
 
     value: T | Unknown
     span: Span
     text: str
+    because: str = ""
     private: bool = False
 
     @property
@@ -150,6 +152,9 @@ class Launch:
     kind: Kind
     name: str | None
     span: Span
+    """Where it starts in the first file that writes it: the service's key, the command's first word."""
+    home: Span
+    """Where what it lacks is to be reported: beside what asks for the GPU."""
     words: Words
     rewriter: Rewriter
     files: tuple[str, ...] = ()
@@ -167,6 +172,8 @@ class Launch:
     build_shm: Value[Size] | None = None
     memory_limit: Value[int] | None = None
     environment: Mapping[str, Value[str]] = field(default_factory=dict)
+    env_files: bool = False
+    """Files that are not read here set more variables."""
     ulimits: Mapping[str, Value[str]] = field(default_factory=dict)
     cap_add: tuple[str, ...] = ()
     privileged: bool = False

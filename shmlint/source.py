@@ -119,6 +119,14 @@ class Edit:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something a file is refused for, and where: a parser's or an engine's own rule."""
+
+    span: Span
+    message: str
+
+
 class OverlappingEdits(ValueError):
     """Two edits want to change the same characters."""
 

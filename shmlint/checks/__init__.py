@@ -1,0 +1,139 @@
+"""Rules: a module each, with a ``RULE`` and one function ``check(launch, context)``.
+
+A module is found by its name (``shm101_missing_shm_size.py``); its page is
+``rules/SHM101-missing-shm-size.md``. There is no list to keep.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+
+from shmlint.finding import SEVERITIES, Evidence, Finding, Fix, Severity
+from shmlint.launch import Launch
+from shmlint.rules import Rule
+from shmlint.settings import Settings
+from shmlint.size import human
+from shmlint.workloads import Need, Workload, assess
+
+Check = Callable[[Launch, "Context"], Iterator[Finding]]
+
+
+@dataclass(slots=True)
+class Context:
+    """What a rule may ask beside the launch itself."""
+
+    settings: Settings
+    workloads: tuple[Workload, ...] = ()
+    _needs: dict[int, tuple[Launch, Need]] = field(default_factory=dict)
+
+    def need(self, launch: Launch) -> Need:
+        """How much /dev/shm a launch needs."""
+        known = self._needs.get(id(launch))
+        if known is None:
+            known = self._needs[id(launch)] = (launch, assess(launch, self.workloads))
+        return known[1]
+
+
+@cache
+def all_rules() -> dict[str, tuple[Rule, Check]]:
+    """Every rule by its id, in the order of the ids."""
+    found = {}
+    for name in sorted(os.listdir(os.path.dirname(os.path.abspath(__file__)))):
+        stem, dot, ending = name.partition(".")
+        if dot and ending == "py" and not stem.startswith("_"):
+            module = import_module(f"{__name__}.{stem}")
+            found[module.RULE.id] = (module.RULE, module.check)
+    return found
+
+
+def selected(rule: Rule, settings: Settings) -> bool:
+    """Whether settings let a rule run. A longer prefix beats a shorter one, ignore beats select."""
+    chosen = max((len(p) for p in settings.select if _meant(rule, p)), default=-1)
+    dropped = max((len(p) for p in settings.ignore if _meant(rule, p)), default=-1)
+    if chosen < 0 and (settings.select or not rule.default):
+        return False
+    return chosen > dropped or dropped < 0
+
+
+def _meant(rule: Rule, pattern: str) -> bool:
+    return rule.name == pattern or rule.id.startswith(pattern.upper()) or pattern.upper() == "ALL"
+
+
+def severity_of_need(launch: Launch, need: Need, settings: Settings) -> Severity | None:
+    """Error where the workload is known to need it, warning where it may; None: nothing to say.
+
+    A step lower where other readings of the same files come to another verdict, or the GPU is optional.
+    """
+    if need.verdict == "not-needed":
+        return None
+    level: Severity = "error"
+    if need.verdict == "unknown":
+        if settings.unknown_workload == "ignore":
+            return None
+        level = "error" if settings.unknown_workload == "error" else "warning"
+    if launch.combination.startswith("when ") and launch.combination.endswith("alone"):
+        level = lower(level)
+    return lower(level) if launch.gpu.optional else level
+
+
+def lower(severity: Severity) -> Severity:
+    return SEVERITIES[max(SEVERITIES.index(severity) - 1, 0)]
+
+
+def advised(need: Need, settings: Settings) -> int:
+    """The size in bytes that a fix writes."""
+    from shmlint.workloads import UNKNOWN_RECOMMENDED
+
+    if settings.shm_size:
+        return settings.shm_size
+    return max(need.recommended or UNKNOWN_RECOMMENDED, need.minimum or 0)
+
+
+def needs_line(need: Need) -> str:
+    """How much is needed and who says so."""
+    name = need.workload.name if need.workload else ""
+    because = f": {need.why}" if need.why else ""
+    source = f" ({need.source})" if need.source else ""
+    if need.verdict == "unknown":
+        if need.workload is None:
+            return (
+                "unknown workload; anything with NCCL or DataLoader workers needs 512 MiB or more "
+                "(DeepSpeed's own check)"
+            )
+        amount = f", {human(need.recommended)} advised" if need.recommended else ""
+        return f"{name} may need more{amount}{because}{source}"
+    least = f"{human(need.minimum)} at least" if need.minimum else "more"
+    more = need.recommended and need.recommended != need.minimum
+    amount = f", {human(need.recommended)} advised" if more and need.recommended else ""
+    return f"{least}{amount}{because}{source}"
+
+
+def gpu_evidence(launch: Launch) -> tuple[Evidence, ...]:
+    return tuple(Evidence(e.text, e.span) for e in launch.gpu.evidence[:1])
+
+
+def when(launch: Launch) -> str:
+    """The combination of files a finding speaks of, where there are others."""
+    return f" ({launch.combination})" if launch.combination else ""
+
+
+def set_size(launch: Launch, size: int) -> Fix | None:
+    """A fix that sets the size; None where the launch's syntax has no place for it."""
+    changes = tuple(launch.rewriter.set_shm_size(size))
+    return Fix(changes[0].title, changes) if changes else None
+
+
+def asks(launch: Launch) -> str:
+    """What a launch asks for, in words."""
+    names = {"nvidia": "NVIDIA ", "amd": "AMD ", "intel": "Intel "}
+    label = names.get(launch.gpu.vendor or "", "")
+    count = launch.gpu.count
+    if count == "all":
+        return f"all {label}GPUs"
+    if count == 1:
+        return f"one {label}GPU"
+    return f"{count} {label}GPUs" if count else f"{label}GPUs"

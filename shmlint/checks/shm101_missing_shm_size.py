@@ -1,0 +1,43 @@
+"""SHM101: a GPU launch left with Docker's 64 MiB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.checks import (
+    Context, advised, asks, gpu_evidence, needs_line, set_size, severity_of_need, when,
+)  # fmt: skip
+from shmlint.finding import Finding
+from shmlint.launch import Launch
+from shmlint.rules import Rule
+from shmlint.size import human
+
+RULE = Rule("SHM101", "missing-shm-size", "error")
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    if not launch.gpu.requested or (launch.shm is not None and _broken(launch)):
+        return
+    effective = launch.effective_shm(context.settings.default_shm_size)
+    if effective.decided_by != "default" or effective.bytes is None:
+        return
+    need = context.need(launch)
+    severity = severity_of_need(launch, need, context.settings)
+    if severity is None or effective.bytes >= need.floor:
+        return
+    yield Finding(
+        RULE.id,
+        severity,
+        launch.home,
+        f"{launch.words.launch} asks for {asks(launch)} on Docker's {human(effective.bytes)} /dev/shm{when(launch)}",
+        launch,
+        (*gpu_evidence(launch), *need.evidence),
+        needs_line(need),
+        set_size(launch, advised(need, context.settings)),
+    )
+
+
+def _broken(launch: Launch) -> bool:
+    """A size that is there but dropped has a rule of its own."""
+    size = launch.shm.known if launch.shm else None
+    return size is not None and size.dropped_float

@@ -1,0 +1,36 @@
+"""SHM202: an unquoted float, which Compose silently drops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.checks import Context, advised, set_size
+from shmlint.finding import Finding
+from shmlint.launch import Launch
+from shmlint.rules import Rule
+
+RULE = Rule("SHM202", "dropped-float", "error")
+
+SOURCE = "https://github.com/compose-spec/compose-go/blob/e70e961/types/bytes.go#L82"
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    size = launch.shm.known if launch.shm else None
+    if launch.shm is None or size is None or not size.dropped_float:
+        return
+    try:
+        meant = int(float(launch.shm.text.replace("_", "")))
+    except (ValueError, OverflowError):
+        meant = 0
+    if meant < 1024 * 1024 or meant >= 2**63:
+        meant = advised(context.need(launch), context.settings)
+    yield Finding(
+        RULE.id,
+        RULE.severity,
+        launch.shm.span,
+        f"{launch.words.launch}: {launch.words.shm_option} {launch.shm.text} is a float, which Compose drops: "
+        "/dev/shm stays at 64 MiB",
+        launch,
+        needs=f"a whole number, or a text with a unit like `8gb` ({SOURCE})",
+        fix=set_size(launch, meant),
+    )

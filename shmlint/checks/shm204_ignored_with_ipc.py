@@ -1,0 +1,37 @@
+"""SHM204: a size that the IPC mode makes dead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.checks import Context, gpu_evidence, when
+from shmlint.finding import Evidence, Finding
+from shmlint.launch import Launch
+from shmlint.rules import Rule
+
+RULE = Rule("SHM204", "ignored-with-ipc", "warning")
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    mode = launch.ipc.known if launch.ipc else None
+    size = launch.shm.known if launch.shm else None
+    if not launch.gpu.requested or launch.shm is None or launch.ipc is None or mode is None:
+        return
+    if size is not None and not size.bytes:
+        return
+    joins = mode.startswith(("service:", "container:"))
+    if mode not in ("host", "none") and not joins:
+        return
+    decides = {"host": "the host's /dev/shm is used", "none": "no /dev/shm is mounted"}.get(
+        mode, "the other container's /dev/shm is used"
+    )
+    yield Finding(
+        RULE.id,
+        RULE.severity,
+        launch.shm.span,
+        f"{launch.words.launch}: {launch.words.shm_option} has no effect beside `ipc: {mode}`: {decides}{when(launch)}",
+        launch,
+        (*gpu_evidence(launch), Evidence("this decides", launch.ipc.span)),
+        needs="one of the two; Docker ignores the size, Podman refuses to start",
+        advice=f"delete the {launch.words.shm_option}, or delete the ipc setting and keep the size",
+    )

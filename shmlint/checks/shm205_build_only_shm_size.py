@@ -1,0 +1,36 @@
+"""SHM205: the size is set for the build, and the container is left with the default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.checks import Context, advised, gpu_evidence, lower, set_size, severity_of_need, when
+from shmlint.finding import Finding
+from shmlint.launch import Launch
+from shmlint.rules import Rule
+
+RULE = Rule("SHM205", "build-only-shm-size", "warning")
+
+SOURCE = "https://docs.docker.com/reference/compose-file/build/#shm_size"
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    if not launch.gpu.requested or launch.build_shm is None or launch.shm is not None:
+        return
+    if launch.effective_shm(context.settings.default_shm_size).decided_by != "default":
+        return
+    need = context.need(launch)
+    given = launch.build_shm.known.bytes if launch.build_shm.known else None
+    meant = given if given and given >= need.floor else advised(need, context.settings)
+    unneeded = severity_of_need(launch, need, context.settings) is None
+    yield Finding(
+        RULE.id,
+        lower(RULE.severity) if unneeded else RULE.severity,
+        launch.build_shm.span,
+        f"{launch.words.launch}: shm_size under `build` counts while the image is built; "
+        f"the container gets Docker's 64 MiB{when(launch)}",
+        launch,
+        gpu_evidence(launch),
+        needs=f"a shm_size of the service's own ({SOURCE})",
+        fix=set_size(launch, meant),
+    )

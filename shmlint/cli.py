@@ -1,0 +1,323 @@
+"""The command line: options in, exit code out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from shmlint import __version__
+
+if TYPE_CHECKING:
+    from shmlint.finding import Finding
+    from shmlint.fix import Outcome
+    from shmlint.lint import Run
+    from shmlint.settings import Settings
+
+_EPILOG = """\b
+Exit status: 0 nothing at or above --fail-on is left, 1 something is, 2 wrong usage or a failure
+of shmlint itself.
+
+\b
+Examples:
+  shmlint                      check the current directory
+  shmlint --fix compose.yaml   repair a file
+  shmlint --diff .             show what --fix would do
+  shmlint --explain SHM101     what a rule is about"""
+
+
+@click.command(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=_EPILOG
+)
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--fix", "do_fix", is_flag=True, help="Repair the files, touching nothing else.")
+@click.option("--diff", "do_diff", is_flag=True, help="Show what --fix would change; write nothing.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
+              help="How findings are written.")  # fmt: skip
+@click.option("--output", metavar="FILE", help="Write the report to a file instead of standard output.")
+@click.option("--select", metavar="RULES", multiple=True,
+              help="Only these rules (ids, prefixes or names, comma separated).")  # fmt: skip
+@click.option("--ignore", metavar="RULES", multiple=True, help="Not these rules.")
+@click.option("--fail-on", type=click.Choice(["error", "warning", "note"]),
+              help="The lowest severity that makes the exit status 1.  [default: error]")  # fmt: skip
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--explain", metavar="RULE", help="Show the page of a rule and exit.")
+@click.option("--list-rules", is_flag=True, help="List the rules and exit.")
+@click.option("--list-files", is_flag=True, help="List the files that would be read and exit.")
+@click.option("--inventory", is_flag=True,
+              help="List every container launch and what was understood of it, and exit.")  # fmt: skip
+@click.option("--config", metavar="FILE", help="Settings file to use instead of the nearest one.")
+@click.option("--stdin-filename", metavar="NAME",
+              help="What standard input (PATH -) is to be taken for.")  # fmt: skip
+@click.option("-v", "--verbose", is_flag=True, help="Also say why GPU launches are not reported.")
+@click.option("-q", "--quiet", is_flag=True, help="No summary line.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto",
+              show_default=True, help="Colours in text.")  # fmt: skip
+@click.version_option(__version__, prog_name="shmlint")
+def _command(
+    paths: tuple[str, ...], do_fix: bool, do_diff: bool, form: str, output: str | None,
+    select: tuple[str, ...], ignore: tuple[str, ...], fail_on: str | None, exit_zero: bool,
+    explain: str | None, list_rules: bool, list_files: bool, inventory: bool, config: str | None,
+    stdin_filename: str | None, verbose: bool, quiet: bool, color: str,
+) -> None:  # fmt: skip
+    """Find GPU containers that are started with too little /dev/shm.
+
+    Docker gives a container 64 MiB of shared memory; NCCL, DataLoader workers and inference servers
+    need more and fail with `Bus error` or `unhandled system error`. shmlint reads compose files,
+    says which services lack it and who says how much they need, and repairs the files with --fix.
+    """
+    if explain is not None:
+        _explain(explain)
+        return
+    if list_rules:
+        _list_rules()
+        return
+    from dataclasses import replace
+
+    from shmlint.configuration import InvalidSettings, load
+
+    try:
+        settings = load(config, paths[0] if paths and paths[0] != "-" else ".")
+    except InvalidSettings as error:
+        _fail(str(error))
+    settings = replace(
+        settings,
+        select=_split(select) or settings.select,
+        ignore=(*settings.ignore, *_split(ignore)),
+        fail_on=fail_on or settings.fail_on,
+    )
+    _check_rules(settings)
+
+    from shmlint.lint import lint
+
+    files, texts, problems = _files(paths, stdin_filename, settings)
+    if list_files:
+        for path in (p for group in files.values() for p in group):
+            click.echo(path)
+        return
+    from shmlint.workspace import Workspace
+
+    run = lint(files, settings, Workspace(texts), problems)
+    out = _Output(output, color)
+    if inventory:
+        out.inventory(run, form)
+        return
+    findings: Sequence[Finding] = run.findings
+    fixed = 0
+    failed: list[str] = []
+    if do_fix or do_diff:
+        from shmlint import fix
+
+        outcome = fix.fix(run)
+        if do_diff:
+            out.diff(fix.diff(run, outcome.texts))
+            sys.exit(1 if outcome.texts and not exit_zero else 0)
+        if texts:  # standard input: the fixed text goes to standard output, the report beside it
+            name = next(iter(texts))
+            sys.stdout.buffer.write(outcome.texts.get(name, texts[name]).encode("utf-8"))
+            sys.stdout.flush()
+            out.to_stderr = True
+            fixed = len(outcome.fixed)
+            findings = fix.remaining(outcome)
+            run = outcome.run
+        else:
+            fixed, failed = _write(run, outcome)
+            if failed:
+                findings = run.findings
+            else:
+                findings = fix.remaining(outcome)
+                run = outcome.run
+    out.report(run, findings, form, fixed=fixed, verbose=verbose, quiet=quiet)
+    for message in failed:
+        click.echo(message, err=True)
+    if exit_zero:
+        return
+    from shmlint.finding import SEVERITIES
+
+    worst = max((SEVERITIES.index(f.severity) for f in findings), default=-1)
+    if failed or worst >= SEVERITIES.index(settings.fail_on):
+        sys.exit(1)
+
+
+def _split(values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+def _fail(message: str) -> NoReturn:
+    """End with a usage error: one line, status 2."""
+    click.echo(f"shmlint: {message}", err=True)
+    sys.exit(2)
+
+
+def _check_rules(settings: Settings) -> None:
+    """A rule that does not exist is a slip worth hearing of."""
+    if not settings.select and not settings.ignore:
+        return
+    from shmlint.checks import all_rules
+
+    known = [rule for rule, _ in all_rules().values()]
+    for pattern in (*settings.select, *settings.ignore):
+        upper = pattern.upper()
+        if upper != "ALL" and not any(r.name == pattern or r.id.startswith(upper) for r in known):
+            names = [name for rule in known for name in (rule.id, rule.name)]
+            _fail(f"no rule is called {pattern}{_nearest(pattern, names)}; see --list-rules")
+
+
+def _nearest(word: str, words: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, words, 1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _explain(name: str) -> None:
+    from shmlint import rules
+    from shmlint.checks import all_rules
+
+    for rule, _ in all_rules().values():
+        if name.upper() == rule.id or name == rule.name:
+            text = rules.page(rule)
+            click.echo(text.partition("\n---\n")[2].strip() + "\n")
+            return
+    known = [word for rule, _ in all_rules().values() for word in (rule.id, rule.name)]
+    _fail(f"no rule is called {name}{_nearest(name, known)}; see --list-rules")
+
+
+def _list_rules() -> None:
+    from shmlint import rules
+    from shmlint.checks import all_rules
+
+    rows = []
+    for rule, _ in all_rules().values():
+        about = rules.front_matter(rules.page(rule))
+        rows.append((rule.id, rule.name, rule.severity if rule.default else "off", about.get("summary", "")))
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    for row in rows:
+        click.echo("  ".join([*(row[i].ljust(widths[i]) for i in range(3)), row[3]]))
+
+
+def _files(
+    paths: Sequence[str], stdin_filename: str | None, settings: Settings
+) -> tuple[dict[str, list[str]], dict[str, str], list[object]]:
+    """The files to read by kind, texts that are not on disk, and what could not be found."""
+    from shmlint.discover import Found, discover
+    from shmlint.formats import KINDS
+    from shmlint.source import Problem, Source, Span
+    from shmlint.workspace import normal
+
+    if "-" in paths:
+        if len(paths) > 1:
+            _fail("standard input (-) cannot be read together with other paths")
+        name = normal(stdin_filename or "compose.yaml")
+        try:
+            text = sys.stdin.buffer.read().decode("utf-8")
+        except UnicodeDecodeError as error:
+            _fail(f"{name}: standard input is not UTF-8 (byte {error.start})")
+        return {"compose": [name]}, {name: text}, []
+    files: dict[str, list[str]] = {}
+    problems: list[object] = []
+    for found in discover(paths or ["."], exclude=settings.exclude, kinds=KINDS):
+        if isinstance(found, Found):
+            if found.kind in KINDS:
+                files.setdefault(found.kind, []).append(found.path)
+        else:
+            problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
+    return files, {}, problems
+
+
+def _write(run: Run, outcome: Outcome) -> tuple[int, list[str]]:
+    """Write what was fixed; how many findings that took care of, and what could not be written."""
+    from shmlint.fix import NotWritten, write
+
+    failed = []
+    for path, text in outcome.texts.items():
+        try:
+            list(write(run, {path: text}))
+        except NotWritten as error:
+            failed.append(f"shmlint: {error.path}: {error.message}")
+    return (0 if failed else len(outcome.fixed)), failed
+
+
+class _Output:
+    """Where the report goes, and in which colours."""
+
+    def __init__(self, path: str | None, color: str) -> None:
+        self.path = path
+        self.color = color
+        self.to_stderr = False
+
+    def _lines(self, lines: Sequence[str]) -> None:
+        text = "".join(f"{line}\n" for line in lines)
+        if self.path is None:
+            stream = sys.stderr if self.to_stderr else sys.stdout
+            stream.write(text)
+            return
+        try:
+            with open(self.path, "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            _fail(f"{self.path}: {error.strerror}")
+
+    @property
+    def colour(self) -> bool:
+        if self.color != "auto":
+            return self.color == "always"
+        stream = sys.stderr if self.to_stderr else sys.stdout
+        return self.path is None and stream.isatty() and not os.environ.get("NO_COLOR")
+
+    def report(
+        self, run: Run, findings: Sequence[Finding], form: str, *, fixed: int, verbose: bool, quiet: bool
+    ) -> None:
+        if form == "json":
+            from shmlint.report import json
+
+            self._lines([json.render(run, findings, fixed=fixed)])
+            return
+        from shmlint.report import text
+
+        self._lines(
+            list(text.render(run, findings, colour=self.colour, fixed=fixed, verbose=verbose, quiet=quiet))
+        )
+
+    def inventory(self, run: Run, form: str) -> None:
+        if form == "json":
+            from shmlint.report import json
+
+            self._lines([json.inventory(run)])
+            return
+        from shmlint.report import text
+
+        self._lines(list(text.inventory(run)))
+
+    def diff(self, lines: object) -> None:
+        text = "".join(lines)  # type: ignore[arg-type]
+        if self.path is None:
+            sys.stdout.write(text)
+        else:
+            self._lines(text.splitlines())
+
+
+def main() -> NoReturn:
+    """The program. Never ends with a traceback: what is unexpected is one line and status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    try:
+        _command.main(prog_name="shmlint", standalone_mode=True)
+    except BrokenPipeError:
+        os._exit(1)
+    except Exception as error:
+        if os.environ.get("SHMLINT_DEBUG"):
+            raise
+        message = " ".join(str(error).split())[:300]
+        click.echo(
+            f"shmlint: internal error: {type(error).__name__}: {message} "
+            "(SHMLINT_DEBUG=1 shows where; please report it)",
+            err=True,
+        )
+        sys.exit(2)
+    sys.exit(0)

@@ -1,0 +1,140 @@
+"""Compose's variable substitution (compose-go template/template.go).
+
+``$VAR``, ``${VAR}``, ``:-`` ``-`` ``:?`` ``?`` ``:+`` ``+`` with nested defaults, ``$$`` for a
+dollar. Variables come from the project's env files alone: what the shell of whoever starts the
+containers holds is not known here, so a variable that no file sets is noted as unset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+_NAME_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+_NAME = _NAME_START | frozenset("0123456789")
+
+
+class InvalidInterpolation(ValueError):
+    """Compose refuses the text. ``offset`` is where in it."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__("invalid interpolation: write $$ for a dollar sign")
+        self.offset = offset
+
+
+@dataclass(slots=True)
+class Interpolated:
+    """What a text becomes.
+
+    ``text`` is Compose's reading with unset variables as empty strings. ``unset`` are the
+    variables it lacked a value for. ``defaults`` are the spans (in the text as written) of the
+    defaults that were used, the outermost first. ``private``: an env file's value went into it.
+    """
+
+    text: str
+    unset: list[str] = field(default_factory=list)
+    defaults: list[tuple[int, int]] = field(default_factory=list)
+    used: list[str] = field(default_factory=list)
+    private: bool = False
+
+
+def interpolate(text: str, variables: Mapping[str, str | None]) -> Interpolated:
+    """Substitute the variables of a text. Raises InvalidInterpolation."""
+    result = Interpolated("")
+    result.text, _ = _substitute(text, 0, len(text), variables, result, depth=0)
+    return result
+
+
+def _substitute(
+    text: str, at: int, end: int, variables: Mapping[str, str | None], result: Interpolated, depth: int
+) -> tuple[str, int]:
+    if depth > 50:
+        raise InvalidInterpolation(at)
+    pieces: list[str] = []
+    while at < end:
+        dollar = text.find("$", at, end)
+        if dollar < 0:
+            pieces.append(text[at:end])
+            break
+        pieces.append(text[at:dollar])
+        following = text[dollar + 1] if dollar + 1 < end else " "
+        if following == "$":
+            pieces.append("$")
+            at = dollar + 2
+        elif following in _NAME_START:
+            stop = dollar + 1
+            while stop < end and text[stop] in _NAME:
+                stop += 1
+            pieces.append(_value(text[dollar + 1 : stop], variables, result))
+            at = stop
+        elif following == "{":
+            piece, at = _braced(text, dollar, end, variables, result, depth)
+            pieces.append(piece)
+        else:  # Compose leaves a dollar before anything else as it stands
+            pieces.append("$")
+            at = dollar + 1
+    return "".join(pieces), at
+
+
+def _value(name: str, variables: Mapping[str, str | None], result: Interpolated) -> str:
+    result.used.append(name)
+    value = variables.get(name)
+    if value is None:
+        result.unset.append(name)
+        return ""
+    result.private = True
+    return value
+
+
+def _closing(text: str, at: int, end: int) -> int:
+    """The offset of the brace that closes the ``${`` whose inside starts at ``at``."""
+    depth = 0
+    while at < end:
+        if text.startswith("${", at):
+            depth += 1
+            at += 2
+            continue
+        if text[at] == "}":
+            if depth == 0:
+                return at
+            depth -= 1
+        at += 1
+    return -1
+
+
+def _braced(
+    text: str, dollar: int, end: int, variables: Mapping[str, str | None], result: Interpolated, depth: int
+) -> tuple[str, int]:
+    close = _closing(text, dollar + 2, end)
+    if close < 0:
+        raise InvalidInterpolation(dollar)
+    stop = dollar + 2
+    while stop < close and text[stop] in _NAME:
+        stop += 1
+    name = text[dollar + 2 : stop]
+    if not name or name[0] not in _NAME_START:
+        raise InvalidInterpolation(dollar)
+    after = close + 1
+    if stop == close:
+        return _value(name, variables, result), after
+    operator = text[stop : stop + 2] if text[stop] == ":" else text[stop]
+    if operator not in (":-", "-", ":?", "?", ":+", "+"):
+        raise InvalidInterpolation(dollar)
+    argument = stop + len(operator)
+    value = variables.get(name)
+    is_set = bool(value) if operator[0] == ":" else value is not None
+    result.used.append(name)
+    if operator[-1] == "+":
+        if not is_set:
+            return "", after
+        piece, _ = _substitute(text, argument, close, variables, result, depth + 1)
+        return piece, after
+    if is_set:
+        result.private = True
+        return value or "", after
+    if operator[-1] == "?":
+        result.unset.append(name)
+        return "", after
+    result.defaults.append((argument, close))
+    piece, _ = _substitute(text, argument, close, variables, result, depth + 1)
+    return piece, after

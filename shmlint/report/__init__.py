@@ -1,0 +1,35 @@
+"""Reports: a module an output format. They read findings and launches, never rules or syntax."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from shmlint.finding import Finding
+from shmlint.lint import Run
+
+
+def summary(run: Run, findings: list[Finding], fixed: int = 0) -> dict[str, int]:
+    """The counts every report ends with. A service that two combinations start counts once."""
+    levels = Counter(f.severity for f in findings)
+    seen = {(la.kind, la.name, la.span.path, la.span.start): la for la in run.launches}
+    gpu = {
+        key for key in seen
+        if any(la.gpu.requested for la in run.launches if (la.kind, la.name, la.span.path, la.span.start) == key)
+    } if len(seen) < len(run.launches) else {k for k, la in seen.items() if la.gpu.requested}  # fmt: skip
+    return {
+        "files": len(run.paths),
+        "launches": len(seen),
+        "gpu_launches": len(gpu),
+        "error": levels["error"],
+        "warning": levels["warning"],
+        "note": levels["note"],
+        "fixable": sum(1 for f in findings if f.fix is not None),
+        "fixed": fixed,
+    }
+
+
+def escape(text: str) -> str:
+    """A text with control characters made visible, so that no file can write to the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}" for c in text)

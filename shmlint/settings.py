@@ -1,0 +1,31 @@
+"""Settings of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from shmlint.finding import Severity
+from shmlint.launch import DOCKER_DEFAULT_SHM
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run was told; sizes in bytes."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    fail_on: Severity = "error"
+    shm_size: int | None = None
+    """What fixes write instead of a workload's recommended size."""
+    default_shm_size: int = DOCKER_DEFAULT_SHM
+    """The daemon's own default on the hosts this repository is for."""
+    unknown_workload: Literal["warn", "error", "ignore"] = "warn"
+    projects: tuple[tuple[str, ...], ...] = ()
+    """Compose files that belong together, in order, as paths like those of the run."""
+    workloads: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    """Entries put before the knowledge base's own, in the same form."""
+    path: str | None = None
+    """The file they came from."""

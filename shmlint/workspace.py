@@ -1,0 +1,124 @@
+"""The files a run reads: each once, decoded exactly, with parsed YAML kept.
+
+A workspace can carry texts of its own in place of files on disk: that is how a fix is read
+again before it is written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from shmlint.source import Source
+from shmlint.yamlnodes import Document, YamlError, parse
+
+
+class Unreadable(Exception):
+    """A file cannot be read as text: why, and the offset of the first bad character."""
+
+    def __init__(self, path: str, message: str, offset: int = 0, source: Source | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+        self.message = message
+        self.offset = offset
+        self.source = source or Source(path, "")
+
+
+def normal(path: str) -> str:
+    """A path as it is printed and compared: normalised, with ``/``."""
+    return os.path.normpath(path).replace(os.sep, "/")
+
+
+class Workspace:
+    """Reads files for one run. ``texts`` replaces the text of files by normalised path."""
+
+    def __init__(self, texts: Mapping[str, str] | None = None) -> None:
+        self.texts = dict(texts or {})
+        self._sources: dict[str, Source | Unreadable] = {}
+        self._documents: dict[str, list[Document] | Unreadable] = {}
+        self._roots: dict[str, str] = {}
+
+    def over(self, texts: Mapping[str, str]) -> Workspace:
+        """A workspace that reads some files differently; what was read of the others is kept."""
+        other = Workspace({**self.texts, **texts})
+        other._roots = self._roots
+        for path, source in self._sources.items():
+            if path not in texts:
+                other._sources[path] = source
+        for path, documents in self._documents.items():
+            if path not in texts:
+                other._documents[path] = documents
+        return other
+
+    def source(self, path: str) -> Source:
+        """The text of a file. Raises Unreadable."""
+        path = normal(path)
+        found = self._sources.get(path)
+        if found is None:
+            found = self._sources[path] = self._read(path)
+        if isinstance(found, Unreadable):
+            raise found
+        return found
+
+    def _read(self, path: str) -> Source | Unreadable:
+        text = self.texts.get(path)
+        if text is None:
+            try:
+                with open(path, "rb") as file:
+                    data = file.read()
+            except OSError as error:
+                return Unreadable(path, error.strerror or "cannot be read")
+            try:
+                text = data.decode("utf-8")
+            except UnicodeDecodeError as error:
+                good = data[: error.start].decode("utf-8")
+                if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+                    return Unreadable(path, "UTF-16 text; save it as UTF-8")
+                return Unreadable(
+                    path, f"not UTF-8: byte 0x{data[error.start]:02x}", len(good), Source(path, good)
+                )
+        return Source(path, text)
+
+    def exists(self, path: str) -> bool:
+        path = normal(path)
+        return path in self.texts or os.path.isfile(path)
+
+    def documents(self, path: str) -> list[Document]:
+        """The YAML documents of a file. Raises Unreadable."""
+        path = normal(path)
+        found = self._documents.get(path)
+        if found is None:
+            source = self.source(path)
+            try:
+                found = parse(source)
+            except YamlError as error:
+                found = Unreadable(path, error.message, error.offset, source)
+            self._documents[path] = found
+        if isinstance(found, Unreadable):
+            raise found
+        return found
+
+    def root(self, path: str) -> str:
+        """The directory a file may refer into: its git work tree, else the run's directory,
+        else its own."""
+        directory = os.path.realpath(os.path.dirname(path) or ".")
+        if directory not in self._roots:
+            here = directory
+            cwd = os.path.realpath(".")
+            root = cwd if directory == cwd or directory.startswith(cwd + os.sep) else directory
+            while True:
+                if os.path.exists(os.path.join(here, ".git")):
+                    root = here
+                    break
+                parent = os.path.dirname(here)
+                if parent == here:
+                    break
+                here = parent
+            self._roots[directory] = root
+        return self._roots[directory]
+
+    def inside(self, path: str, of: str) -> bool:
+        """Whether ``path`` lies within what the file ``of`` may refer into."""
+        root = self.root(of)
+        real = os.path.realpath(path)
+        return real == root or real.startswith(root.rstrip(os.sep) + os.sep)

@@ -1,0 +1,240 @@
+"""YAML text into nodes that know where they stand.
+
+ruamel.yaml scans and parses; the nodes are built here from its events instead of by its
+composer, because an alias has to stay visible (a fix must not reach through it), because deep
+nesting must not exhaust the stack, and because nothing is to be constructed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from shmlint.source import Source
+
+
+class YamlError(Exception):
+    """A text is not YAML: what is wrong, and the character offset it was noticed at."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+
+
+class Node:
+    """Part of a YAML document. ``start``/``end`` are character offsets, ``end`` exclusive."""
+
+    __slots__ = ("anchor", "end", "start", "tag")
+
+    def __init__(self, start: int, end: int, tag: str | None, anchor: str | None) -> None:
+        self.start = start
+        self.end = end
+        self.tag = tag
+        self.anchor = anchor
+
+    @property
+    def resolved(self) -> Node:
+        """The node itself; what it stands for, where it is an alias."""
+        return self
+
+
+class Scalar(Node):
+    """A scalar; ``style`` is ``'`` or ``"`` or ``|`` or ``>``, empty for a plain one."""
+
+    __slots__ = ("style", "value")
+
+    def __init__(
+        self, start: int, end: int, tag: str | None, anchor: str | None, value: str, style: str
+    ) -> None:
+        super().__init__(start, end, tag, anchor)
+        self.value = value
+        self.style = style
+
+
+class Mapping(Node):
+    """A mapping; ``pairs`` in the order of the text, merge keys (``<<``) among them."""
+
+    __slots__ = ("flow", "pairs")
+
+    def __init__(self, start: int, tag: str | None, anchor: str | None, flow: bool) -> None:
+        super().__init__(start, start, tag, anchor)
+        self.flow = flow
+        self.pairs: list[tuple[Node, Node]] = []
+
+    def get(self, key: str) -> Node | None:
+        """The value of a key written in this mapping itself, aliases not followed."""
+        for name, value in self.pairs:
+            if isinstance(name, Scalar) and name.value == key:
+                return value
+        return None
+
+
+class Sequence(Node):
+    __slots__ = ("flow", "items")
+
+    def __init__(self, start: int, tag: str | None, anchor: str | None, flow: bool) -> None:
+        super().__init__(start, start, tag, anchor)
+        self.flow = flow
+        self.items: list[Node] = []
+
+
+class Alias(Node):
+    """``*name``: stands for the node that carries the anchor."""
+
+    __slots__ = ("target",)
+
+    def __init__(self, start: int, end: int, target: Node) -> None:
+        super().__init__(start, end, None, None)
+        self.target = target
+
+    @property
+    def resolved(self) -> Node:
+        return self.target
+
+
+class Document:
+    """One document of a file: its root, and keys that stand twice in one mapping."""
+
+    __slots__ = ("duplicates", "root", "source")
+
+    def __init__(self, source: Source, root: Node) -> None:
+        self.source = source
+        self.root = root
+        self.duplicates: list[Scalar] = []
+
+
+def parse(source: Source) -> list[Document]:
+    """All documents of a YAML text.
+
+    Raises YamlError for what is not YAML, with the place.
+    """
+    return list(_documents(source))
+
+
+def _documents(source: Source) -> Iterator[Document]:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLStreamError
+
+    if not source.text or source.text.isspace():
+        return
+    try:
+        _, parser = YAML(typ="safe", pure=True).get_constructor_parser(source.text)
+        while parser.check_event():
+            event = parser.get_event()
+            if type(event).__name__ == "DocumentStartEvent":
+                yield _compose(source, parser)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        offset = mark.index if mark is not None else 0
+        problem = " ".join(str(error.problem or error.context or "not valid YAML").split())
+        context = " ".join(str(error.context or "").split())
+        message = f"{problem} {context}" if context.startswith("while") else problem
+        raise YamlError(message, min(offset, len(source.text))) from None
+    except YAMLStreamError as error:
+        at = getattr(error, "position", 0)
+        character = getattr(error, "character", None)
+        what = f"character U+{ord(character):04X} is not allowed" if isinstance(character, str) else str(error)
+        raise YamlError(what, at if isinstance(at, int) else 0) from None
+    except (ValueError, IndexError, AttributeError, AssertionError) as error:
+        # The scanner's own slips on hostile input (a broken %YAML directive, a lone surrogate).
+        raise YamlError(f"not valid YAML ({type(error).__name__})", 0) from None
+
+
+def _compose(source: Source, parser: Any) -> Document:
+    """Nodes of one document, without recursion. ``parser`` stands behind its start event."""
+    anchors: dict[str, Node] = {}
+    stack: list[Mapping | Sequence] = []
+    pending: list[Node | None] = []  # for a mapping: the key that waits for its value
+    seen: list[set[str]] = []
+    document = Document(source, Scalar(0, 0, None, None, "", ""))
+    while True:
+        event = parser.get_event()
+        kind = type(event).__name__
+        node: Node
+        if kind == "ScalarEvent":
+            tag = _tag(event)
+            start = event.start_mark.index
+            if tag is not None or event.anchor is not None:
+                start = _content_start(source.text, start)
+            node = Scalar(
+                start, event.end_mark.index, tag, event.anchor, event.value, event.style or ""
+            )
+        elif kind in ("MappingStartEvent", "SequenceStartEvent"):
+            cls = Mapping if kind == "MappingStartEvent" else Sequence
+            start = event.start_mark.index
+            if event.anchor is not None or event.tag is not None:
+                start = _content_start(source.text, start)
+            node = cls(start, _tag(event), event.anchor, bool(event.flow_style))
+        elif kind == "AliasEvent":
+            target = anchors.get(event.anchor)
+            at = event.start_mark.index
+            if target is None:
+                raise YamlError(f"alias *{event.anchor} has no anchor before it", at)
+            if target in stack:
+                raise YamlError(f"anchor &{event.anchor} contains itself", at)
+            node = Alias(at, event.end_mark.index, target)
+        elif kind in ("MappingEndEvent", "SequenceEndEvent"):
+            closed = stack.pop()
+            pending.pop()
+            seen.pop()
+            closed.end = event.end_mark.index if closed.flow else max(_last_end(closed), closed.start)
+            if not stack:
+                return document
+            continue
+        else:  # DocumentEndEvent
+            return document
+
+        if event.anchor is not None and kind != "AliasEvent":
+            anchors[event.anchor] = node
+        if not stack:
+            document.root = node
+            if not isinstance(node, Mapping | Sequence):
+                return document
+        else:
+            parent = stack[-1]
+            if isinstance(parent, Sequence):
+                parent.items.append(node)
+            elif pending[-1] is None:
+                pending[-1] = node
+                if isinstance(node, Scalar):
+                    if node.value in seen[-1]:
+                        document.duplicates.append(node)
+                    seen[-1].add(node.value)
+            else:
+                parent.pairs.append((pending[-1], node))
+                pending[-1] = None
+        if isinstance(node, Mapping | Sequence):
+            stack.append(node)
+            pending.append(None)
+            seen.append(set())
+
+
+def _last_end(node: Mapping | Sequence) -> int:
+    """Where the last thing written in a block collection ends; its own mark is past comments."""
+    if isinstance(node, Mapping):
+        if not node.pairs:
+            return node.start
+        key, value = node.pairs[-1]
+        return max(key.end, value.end)
+    return node.items[-1].end if node.items else node.start
+
+
+def _tag(event: Any) -> str | None:
+    tag = event.tag
+    return None if tag is None else str(tag)
+
+
+def _content_start(text: str, at: int) -> int:
+    """The offset behind the properties (``&anchor``, ``!tag``) that stand before a node."""
+    while at < len(text) and text[at] in "&!":
+        end = at
+        while end < len(text) and text[end] not in " \t\r\n,[]{}":
+            end += 1
+        while end < len(text) and text[end] in " \t":
+            end += 1
+        if end < len(text) and text[end] in "\r\n#":
+            # Properties on the line of the key, the node on the lines below.
+            return end
+        at = end
+    return at
