@@ -159,6 +159,8 @@ class Launch:
     rewriter: Rewriter
     files: tuple[str, ...] = ()
     image: Value[str] | None = None
+    names: tuple[str, ...] = ()
+    """What people call it: the service, the container, the project."""
     base_images: tuple[Value[str], ...] = ()
     """FROM of the Dockerfile that builds the image, the nearest first."""
     entrypoint: Value[tuple[str, ...]] | None = None

@@ -38,6 +38,7 @@ class Workload:
     name: str
     images: tuple[str, ...]
     commands: tuple[tuple[str, ...], ...]
+    names: tuple[str, ...]
     needs: Literal["yes", "multi-gpu", "no", "depends"]
     single_gpu: Literal["needed", "advised", "not-needed", ""]
     minimum: int | None
@@ -88,6 +89,7 @@ def from_entry(entry: Mapping[str, Any]) -> Workload:
         name=entry.get("name", entry["id"]),
         images=tuple(entry.get("images", ())),
         commands=tuple(tuple(pattern.split()) for pattern in entry.get("commands", ())),
+        names=tuple(entry.get("names", ())),
         needs=entry["needs"],
         single_gpu=entry.get("single_gpu", ""),
         minimum=parse_docker(minimum) if minimum else None,
@@ -103,8 +105,9 @@ def from_entry(entry: Mapping[str, Any]) -> Workload:
 def assess(launch: Launch, extra: Sequence[Workload] = ()) -> Need:
     """What a launch needs. ``extra`` workloads come before the program's own."""
     known = (*extra, *builtin())
-    words = flatten(_command(launch))
-    ranks, ranks_option = read_ranks(words)
+    words = _meant(flatten(_command(launch)))
+    ranks, _ = read_ranks(words)
+    _, ranks_vary = read_ranks(flatten(_written(launch)))
     workers = read_workers(words)
     by_command = match_command(words, known)
     by_image = match_image(launch.image.known, known) if launch.image and launch.image.known else None
@@ -123,6 +126,11 @@ def assess(launch: Launch, extra: Sequence[Workload] = ()) -> Need:
     elif workload is None and by_base is not None and base_value is not None:
         workload = by_base
         told = Evidence(f"built on {by_base.name}", base_value.span, by_base.source)
+    if workload is None or (workload is by_base and workload.needs == "depends"):
+        by_name = match_name(launch.names, known)
+        if by_name is not None:
+            workload, named = by_name
+            told = Evidence(f"named `{named}`: {workload.name}", launch.span, workload.source)
     evidence = (told,) if told is not None else ()
 
     minimum = workload.minimum if workload else None
@@ -155,7 +163,7 @@ def assess(launch: Launch, extra: Sequence[Workload] = ()) -> Need:
         why = workload.because if workload else ""
         return Need("unknown", minimum, recommended, workload, why, source, evidence)
     from_base = workload is by_base
-    single = count == 1 or several == 1
+    single = count == 1 or (several == 1 and not ranks_vary)
     needs = workload.needs
     if needs == "yes" and single and workload.single_gpu == "advised":
         return Need("unknown", minimum, recommended, workload, workload.because, source, evidence)
@@ -167,7 +175,7 @@ def assess(launch: Launch, extra: Sequence[Workload] = ()) -> Need:
                 return Need("unknown", minimum, recommended, workload, workload.because, source, evidence)
             why = f"with one GPU {workload.name} does not exchange data between processes"
             return Need("not-needed", None, None, workload, why, source, evidence)
-        if count is None or count == "all" or ranks_option:
+        if count is None or count == "all" or ranks_vary:
             return Need("unknown", minimum, recommended, workload, workload.because, source, evidence)
     verdict: Verdict = "unknown" if from_base or not workload.verified else "needed"
     return Need(verdict, minimum, recommended, workload, workload.because, source, evidence)
@@ -211,6 +219,26 @@ def _command(launch: Launch) -> tuple[str, ...]:
     for part in (launch.entrypoint, launch.command):
         if part is not None and part.known:
             words += part.known
+    return words
+
+
+def _written(launch: Launch) -> tuple[str, ...]:
+    """The words as the file has them, variables not substituted: a default is not a decision."""
+    parts = (launch.entrypoint, launch.command)
+    return tuple(word for part in parts if part is not None for word in part.text.split())
+
+
+_IDLE = (
+    ("sleep",), ("tail", "-f"), ("tail", "-F"), ("nvidia-smi", "dmon"), ("nvidia-smi", "pmon"),
+    ("nvidia-smi", "-l"), ("cat",), ("bash",), ("/bin/bash",), ("sh",), ("/bin/sh",), ("zsh",),
+)  # fmt: skip
+"""Commands that only keep a container alive: what is run in it later is not known."""
+
+
+def _meant(words: list[str]) -> list[str]:
+    """The words, or none where they only keep the container alive."""
+    if any(tuple(words[: len(idle)]) == idle for idle in _IDLE) and len(words) <= 4 and "-c" not in words:
+        return []
     return words
 
 
@@ -293,6 +321,19 @@ def match_image(image: str, workloads: Iterable[Workload]) -> Workload | None:
         for pattern in workload.images:
             if _fits(tagged if ":" in pattern else repository, pattern):
                 return workload
+    return None
+
+
+def match_name(names: Sequence[str], workloads: Iterable[Workload]) -> tuple[Workload, str] | None:
+    """The first workload that needs nothing whose names fit one of the launch's own names.
+
+    A name is a weak sign: it may spare an alarm, it never raises one.
+    """
+    for name in names:
+        lowered = name.lower().replace("_", "-")
+        for workload in workloads:
+            if workload.needs == "no" and any(_fits(lowered, pattern) for pattern in workload.names):
+                return workload, name
     return None
 
 

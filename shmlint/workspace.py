@@ -36,7 +36,7 @@ class Workspace:
         self.texts = dict(texts or {})
         self._sources: dict[str, Source | Unreadable] = {}
         self._documents: dict[str, list[Document] | Unreadable] = {}
-        self._roots: dict[str, str] = {}
+        self._roots: dict[str, str | None] = {}
 
     def over(self, texts: Mapping[str, str]) -> Workspace:
         """A workspace that reads some files differently; what was read of the others is kept."""
@@ -98,18 +98,15 @@ class Workspace:
             raise found
         return found
 
-    def root(self, path: str) -> str:
-        """The directory a file may refer into: its git work tree, else the run's directory,
-        else its own."""
+    def root(self, path: str) -> str | None:
+        """The git work tree a file lies in; None outside of any."""
         directory = os.path.realpath(os.path.dirname(path) or ".")
         if directory not in self._roots:
             here = directory
-            cwd = os.path.realpath(".")
-            root = cwd if directory == cwd or directory.startswith(cwd + os.sep) else directory
-            while True:
+            root = None
+            while root is None:
                 if os.path.exists(os.path.join(here, ".git")):
                     root = here
-                    break
                 parent = os.path.dirname(here)
                 if parent == here:
                     break
@@ -118,7 +115,13 @@ class Workspace:
         return self._roots[directory]
 
     def inside(self, path: str, of: str) -> bool:
-        """Whether ``path`` lies within what the file ``of`` may refer into."""
+        """Whether the file ``of`` may refer to ``path``: not out of its repository.
+
+        A repository can be a stranger's pull request. Outside of any, what lies beside may be
+        named, and nothing by an absolute path.
+        """
         root = self.root(of)
+        if root is None:
+            return not os.path.isabs(path)
         real = os.path.realpath(path)
         return real == root or real.startswith(root.rstrip(os.sep) + os.sep)

@@ -58,6 +58,7 @@ class Project:
     files: tuple[str, ...]
     services: dict[str, Service] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    name: str = ""
     unknown: str = ""
     """Why services may lack parts: an included file that cannot be read."""
 
@@ -117,6 +118,8 @@ def _read_file(
         root = layer.tree(document.root)
         if not isinstance(root, Branch):
             continue
+        named = root.leaf("name")
+        project.name = named.text if named is not None else project.name
         local = _Local(path, layer, root, workspace, project.problems)
         for name in local.names():
             service = local.service(name, ())

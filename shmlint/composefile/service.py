@@ -78,6 +78,7 @@ def _launch(service: Service, project: Project, workspace: Workspace) -> Launch:
         rewriter=rewriter,
         files=project.files,
         image=image,
+        names=_names(service, project),
         base_images=base_images,
         entrypoint=entrypoint,
         command=command,
@@ -94,6 +95,12 @@ def _launch(service: Service, project: Project, workspace: Workspace) -> Launch:
         privileged=_is_true(tree.leaf("privileged")),
         undecided=undecided,
     )
+
+
+def _names(service: Service, project: Project) -> tuple[str, ...]:
+    container = service.tree.leaf("container_name")
+    given = (service.name, container.text if container else "", project.name)
+    return tuple(dict.fromkeys(name for name in given if name))
 
 
 def _unset(leaf: Leaf) -> str:
@@ -116,7 +123,8 @@ def _mode(leaf: Leaf | None) -> Value[str] | None:
     because = _unset(leaf)
     if not because and not leaf.text:
         return None
-    value = Unknown(because) if because else leaf.text
+    # `container:${NAME}` is known to join another, though not which.
+    value = Unknown(because) if because and ":" not in leaf.text else leaf.text
     return Value(value, leaf.span, leaf.written, because, leaf.interpolated.private)
 
 
@@ -157,7 +165,8 @@ def read_size(tree: Tree) -> Value[Size]:
         return Value(Size(None, "no value: Compose wants a number or string"), span, written)
     if tree.kind == "bool":
         return Value(Size(None, f"`{written}` is not a size"), span, written)
-    if tree.kind == "float":
+    too_large = isinstance(tree.plain_value, int) and abs(tree.plain_value) >= 2**63
+    if tree.kind == "float" or too_large:
         return Value(Size(0, dropped_float=True), span, written)
     because = _unset(tree)
     if because:

@@ -1,0 +1,141 @@
+"""Texts as Go's standard library reads them: a CSV record, a truth value, an integer, a size.
+
+The docker client reads the values of ``--gpus``, ``--mount`` and ``--network`` as CSV (docker/cli
+opts/gpus.go, opts/mount.go, opts/network.go). Python's own reader accepts what Go refuses, such
+as a quotation mark in the middle of a field; its ``int`` and ``float`` differ likewise.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+
+class CSVError(ValueError):
+    """The record is not CSV; the message is Go's."""
+
+
+def read_record(text: str) -> list[str]:
+    """The fields of the first record of a text.
+
+    Raises CSVError with Go's message; that of an empty text is ``EOF``.
+    """
+    lines = _lines(text)
+    at = 0
+    while at < len(lines) and lines[at] == "\n":
+        at += 1
+    if at == len(lines):
+        raise CSVError("EOF")
+    fields: list[str] = []
+    line, column = lines[at], 1
+    while True:
+        if not line.startswith('"'):
+            field, comma, rest = line.partition(",")
+            if not comma:
+                field = field.removesuffix("\n")
+            if '"' in field:
+                where = column + field.index('"')
+                raise CSVError(f'parse error on line {at + 1}, column {where}: bare " in non-quoted-field')
+            fields.append(field)
+            if not comma:
+                return fields
+            line, column = rest, column + len(field) + 1
+            continue
+        line, column = line[1:], column + 1
+        field = ""
+        while True:
+            inside, quote, rest = line.partition('"')
+            field += inside
+            if not quote:
+                at += 1
+                if at == len(lines):
+                    where = column + len(line)
+                    raise CSVError(
+                        f'parse error on line {at}, column {where}: extraneous or missing " in quoted-field'
+                    )
+                line, column = lines[at], 1
+                continue
+            column += len(inside) + 1
+            line = rest
+            if line.startswith('"'):
+                field += '"'
+                line, column = line[1:], column + 1
+                continue
+            fields.append(field)
+            if line.startswith(","):
+                line, column = line[1:], column + 1
+                break
+            if line in ("", "\n"):
+                return fields
+            raise CSVError(
+                f'parse error on line {at + 1}, column {column - 1}: extraneous or missing " in quoted-field'
+            )
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with their end, carriage returns before it dropped as Go drops them."""
+    lines = [line.removesuffix("\r") + "\n" for line in text.split("\n")]
+    last = lines.pop().removesuffix("\n")
+    if last:
+        lines.append(last)
+    return lines
+
+
+_TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
+_FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
+
+
+def go_bool(text: str) -> bool | None:
+    """Go's ``strconv.ParseBool``; None where it refuses the text."""
+    return True if text in _TRUE else False if text in _FALSE else None
+
+
+_UNDERSCORED = r"(?:0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO]?(?:_?[0-7])+|0|[1-9](?:_?[0-9])*)"
+
+
+def go_int(text: str, low: int = -(2**63), high: int = 2**63 - 1) -> int | None:
+    """Go's ``strconv.ParseInt(text, 0, …)``: also hexadecimal, octal (``0`` or ``0o``), binary, ``1_000``."""
+    sign = r"[+-]?" if low < 0 else ""
+    if not re.fullmatch(sign + _UNDERSCORED, text):
+        return None
+    digits = text.lstrip("+-").replace("_", "")
+    octal = re.fullmatch(r"0[0-7]+", digits)
+    number = int(digits, 8) if octal else int(digits, 0)
+    number = -number if text.startswith("-") else number
+    return number if low <= number <= high else None
+
+
+_DIGITS = r"[0-9](?:_?[0-9])*"
+_FLOAT = re.compile(
+    rf"(?i)[+-]?(?:(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:e[+-]?{_DIGITS})?|inf|infinity|nan)"
+)
+_UNITS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+
+
+def ram_in_bytes(text: str) -> int | None:
+    """docker/go-units ``RAMInBytes``; None where it refuses the text.
+
+    >>> ram_in_bytes("1.5g")
+    1610612736
+    >>> ram_in_bytes("8Gi") is None
+    True
+    """
+    at = text.find(" ")
+    if at >= 0:
+        number, suffix = text[:at], text[at + 1 :]
+    else:
+        last = max(text.rfind(char) for char in "0123456789.")
+        number, suffix = text[: last + 1], text[last + 1 :]
+    if not _FLOAT.fullmatch(number) or len(suffix) > 3:
+        return None
+    value = float(number)
+    if value < 0 or (math.isinf(value) and number[-1:].isdigit()):
+        return None
+    suffix = suffix.lower()
+    unit = suffix[:1]
+    if unit in _UNITS and suffix[1:] in ("", "b", "ib"):
+        value *= 1024.0 ** _UNITS[unit]
+    elif suffix not in ("", "b"):
+        return None
+    # Out of range is not noticed: an amd64 conversion then gives the smallest integer.
+    return int(value) if math.isfinite(value) and value < 2.0**63 else -(2**63)

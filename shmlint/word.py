@@ -1,0 +1,44 @@
+"""Word: one argument of a command line and the place it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shmlint.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One argument.
+
+    ``text`` is what the command receives. Where it holds a variable or a placeholder that is
+    not known, ``unknown`` says why, and ``text`` is what is written. ``maybe_many`` marks a
+    word that may become any number of words, none included: ``"${ARGS[@]}"``, unquoted ``$OPTS``.
+    """
+
+    text: str
+    span: Span | None = None
+    unknown: str = ""
+    maybe_many: bool = False
+
+    def part_span(self, part: str) -> Span | None:
+        """Where the last characters of the text, ``part``, stand in the file.
+
+        None where they do not stand there letter by letter: escapes, a variable's value.
+        A quotation mark closing the word, or around the part, is left out.
+        """
+        if self.span is None:
+            return None
+        written = self.span.text
+        end = len(written)
+        if written != self.text:
+            if not part:
+                return None
+            if not written.endswith(part):
+                if written[-1:] not in ("'", '"'):
+                    return None
+                end -= 1
+        start = end - len(part)
+        if start < 0 or written[start:end] != part:
+            return None
+        return Span(self.span.source, self.span.start + start, self.span.start + end)
