@@ -75,16 +75,13 @@ def _command(
     if list_rules:
         _list_rules()
         return
-    from dataclasses import replace
-
     from shmlint.configuration import InvalidSettings, load
 
     try:
         settings = load(config, paths[0] if paths and paths[0] != "-" else ".")
     except InvalidSettings as error:
         _fail(str(error))
-    settings = replace(
-        settings,
+    settings = settings._replace(
         select=_split(select) or settings.select,
         ignore=(*settings.ignore, *_split(ignore)),
         fail_on=fail_on or settings.fail_on,

@@ -1,15 +1,16 @@
 """What a Dockerfile says about the image it builds: base image, environment, command.
 
-Instructions come from dockerfile-parse; following stages and arguments is done here, because
-the library looks at the last ``FROM`` alone.
+Instructions come from dockerfile-parse. Stages, arguments and quoting are followed here: the
+library knows them for the last stage only, and here-documents not at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-Words = tuple[str, ...]
+_SHELL = ("/bin/sh", "-c")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,172 +18,257 @@ class BuiltImage:
     """The image a stage gives.
 
     ``base_images`` are the external images under it with the 1-based line of their FROM, the
-    nearest first. An argument without a value stays in the name as it is written.
+    nearest first; the names of stages are followed, never given. A variable without a known
+    value stays as it is written (``${X}``), in names and in ``environment``. ``command`` and
+    ``entrypoint`` are None where the Dockerfile leaves them to the base image, ``()`` where it
+    empties them; the shell form stands behind ``/bin/sh -c``, or what SHELL says.
     """
 
     base_images: tuple[tuple[str, int], ...]
-    environment: Mapping[str, str] = field(default_factory=dict)
-    command: Words | None = None
-    entrypoint: Words | None = None
+    environment: dict[str, str]
+    command: tuple[str, ...] | None
+    entrypoint: tuple[str, ...] | None
+
+
+@dataclass(slots=True)
+class _Stage:
+    """What is known of a stage while its instructions are read."""
+
+    name: str
+    base: tuple[str, int]
+    environment: dict[str, str] = field(default_factory=dict)
+    arguments: dict[str, str] = field(default_factory=dict)
+    command: tuple[str, ...] | None = None
+    entrypoint: tuple[str, ...] | None = None
+    shell: tuple[str, ...] = _SHELL
+    has_command: bool = False
+    """CMD stands in this very stage."""
+
+    def variables(self) -> dict[str, str]:
+        return {**self.arguments, **self.environment}
 
 
 def read(text: str, target: str | None = None, args: Mapping[str, str] | None = None) -> BuiltImage | None:
-    """The image that ``docker build --target TARGET --build-arg …`` gives; None where there is no FROM."""
-    instructions = _instructions(text)
-    globals_: dict[str, str] = {}
-    stages: list[tuple[str, BuiltImage]] = []
-    local: dict[str, str] = {}
-    given = dict(args or {})
-    for name, value, line in instructions:
+    """The image that ``docker build --target TARGET --build-arg …`` makes of a Dockerfile's text.
+
+    ``target`` is the name or the number of a stage, by default the last. None where there is no
+    FROM, or no such stage.
+    """
+    escape = _escape(text)
+    args = args or {}
+    arguments: dict[str, str] = {}
+    stages: list[_Stage] = []
+    for name, value, line in _instructions(text, escape):
+        words = _split(value, escape)
         if name == "FROM":
-            words = [w for w in value.split() if not w.startswith("--")]
-            if not words:
-                continue
-            base = _substitute(words[0], {**globals_, **{k: v for k, v in given.items() if k in globals_}})
-            alias = words[2].lower() if len(words) > 2 and words[1].lower() == "as" else ""
-            parent = _stage(stages, base)
-            stages.append((alias, parent or BuiltImage(((base, line),))))
-            local = dict(parent.environment) if parent else {}
+            words = [word for word in words if not word.startswith("--")]
+            if words:
+                stages.append(_begin(words, line, stages, arguments, escape))
+        elif name == "ARG" and not stages:
+            for key, default in _pairs(words, arguments, escape):
+                given = args.get(key, default)
+                if given is not None:
+                    arguments[key] = given
         elif name == "ARG":
-            for part in _pairs(value):
-                key, equals, default = part.partition("=")
-                if stages:
-                    local[key] = given.get(key, _substitute(default, local) if equals else globals_.get(key, ""))
-                elif key in given or equals:
-                    globals_[key] = given.get(key, _substitute(default, globals_))
-                else:
-                    globals_.setdefault(key, f"${{{key}}}")
+            for key, default in _pairs(words, stages[-1].variables(), escape):
+                given = args.get(key, arguments.get(key) if default is None else default)
+                if given is not None:
+                    stages[-1].arguments[key] = given
         elif stages:
-            alias, image = stages[-1]
-            stages[-1] = (alias, _apply(image, name, value, local))
+            _apply(stages[-1], name, value, words, escape)
     if not stages:
         return None
-    if target:
-        found = _stage(stages, target)
-        if found is not None:
-            return found
-    return stages[-1][1]
+    stage = _find(stages, target) if target else stages[-1]
+    if stage is None and target and target.isdecimal() and int(target) < len(stages):
+        stage = stages[int(target)]
+    if stage is None:
+        return None
+    return BuiltImage((stage.base,), stage.environment, stage.command, stage.entrypoint)
 
 
-def _stage(stages: list[tuple[str, BuiltImage]], name: str) -> BuiltImage | None:
-    for alias, image in reversed(stages):
-        if alias and alias == name.lower():
-            return image
-    if name.isdigit() and int(name) < len(stages):
-        return stages[int(name)][1]
-    return None
-
-
-def _apply(image: BuiltImage, name: str, value: str, local: dict[str, str]) -> BuiltImage:
-    if name == "ENV":
-        environment = dict(image.environment)
-        parts = _pairs(value)
-        if parts and "=" not in parts[0]:  # the old form: ENV name the value
-            key, _, rest = value.strip().partition(" ")
-            parts = [f"{key}={rest.strip()}"]
-        for part in parts:
-            key, _, text = part.partition("=")
-            environment[key] = local[key] = _substitute(text, local)
-        return replace(image, environment=environment)
-    if name == "CMD":
-        return replace(image, command=_command(value))
-    if name == "ENTRYPOINT":
-        # An entrypoint makes a command inherited from before it void.
-        return replace(image, entrypoint=_command(value), command=None)
-    return image
-
-
-def _command(value: str) -> Words:
-    """The exec form's words, or the shell form behind ``/bin/sh -c``."""
-    if value.lstrip().startswith("["):
-        import json
-
-        try:
-            words = json.loads(value)
-        except ValueError:
-            words = None
-        if isinstance(words, list) and all(isinstance(word, str) for word in words):
-            return tuple(words)
-    return ("/bin/sh", "-c", value)
-
-
-def _pairs(value: str) -> list[str]:
-    """``a=1 b="2 3"`` split as the builder splits it."""
-    import shlex
-
-    try:
-        return shlex.split(value)
-    except ValueError:
-        return value.split()
-
-
-def _substitute(text: str, variables: Mapping[str, str], depth: int = 0) -> str:
-    """``$X``, ``${X}``, ``${X:-default}``, ``${X:+other}``; what is not known stays as written."""
-    if "$" not in text or depth > 10:
-        return text
-    import re
-
-    def value(match: re.Match[str]) -> str:
-        name = match["plain"] or match["name"]
-        known = variables.get(name)
-        if match["operator"] == ":-":
-            return known or _substitute(match["word"], variables, depth + 1)
-        if match["operator"] == ":+":
-            return match["word"] if known else ""
-        return match[0] if known is None else known
-
-    return re.sub(
-        r"\$(?:(?P<plain>\w+)|\{(?P<name>\w+)(?:(?P<operator>:[-+])(?P<word>[^}]*))?\})", value, text
+def _begin(
+    words: list[str], line: int, stages: list[_Stage], arguments: Mapping[str, str], escape: str
+) -> _Stage:
+    """The stage that ``FROM image [AS name]`` begins, with what it inherits from an earlier one."""
+    image = _expand(words[0], arguments, escape)
+    name = words[2].lower() if len(words) > 2 and words[1].lower() == "as" else ""
+    parent = _find(stages, image)
+    if parent is None:
+        return _Stage(name, (image, line))
+    return _Stage(
+        name,
+        parent.base,
+        dict(parent.environment),
+        dict(parent.arguments),
+        parent.command,
+        parent.entrypoint,
+        parent.shell,
     )
 
 
-def _instructions(text: str) -> list[tuple[str, str, int]]:
-    """Instruction, value and 1-based line of each instruction."""
-    import io
-    import logging
+def _find(stages: list[_Stage], name: str) -> _Stage | None:
+    return next((stage for stage in reversed(stages) if stage.name and stage.name == name.lower()), None)
+
+
+def _apply(stage: _Stage, name: str, value: str, words: list[str], escape: str) -> None:
+    """Carry out an instruction that changes what the image is started with."""
+    if name == "ENV":
+        # All of one ENV sees the values from before it.
+        before = stage.variables()
+        if words and "=" not in words[0]:  # the old form: ENV name the rest of the line
+            rest = value[len(words[0]) :].strip()
+            stage.environment[words[0]] = _expand(rest, before, escape)
+        else:
+            stage.environment.update((key, text or "") for key, text in _pairs(words, before, escape))
+    elif name == "SHELL":
+        stage.shell = _exec_form(value) or stage.shell
+    elif name == "CMD":
+        stage.command = _command(value, stage.shell)
+        stage.has_command = True
+    elif name == "ENTRYPOINT":
+        stage.entrypoint = _command(value, stage.shell)
+        # A command that came with the base is not meant for the new entrypoint: the builder drops
+        # it (BuildKit dockerfile2llb/convert.go, dispatchEntrypoint).
+        if not stage.has_command:
+            stage.command = None
+
+
+def _command(value: str, shell: tuple[str, ...]) -> tuple[str, ...]:
+    words = _exec_form(value)
+    return (*shell, value) if words is None else words
+
+
+def _exec_form(value: str) -> tuple[str, ...] | None:
+    """The words of ``["a", "b"]``; None for anything else, which is the shell form."""
+    if not value.startswith("["):
+        return None
+    import json
+
+    try:
+        words = json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+    return tuple(words) if all(isinstance(word, str) for word in words) else None
+
+
+def _split(text: str, escape: str) -> list[str]:
+    """Words at blanks outside of quotation marks, quoting kept."""
+    e = re.escape(escape)
+    return re.findall(rf"""(?s)(?:"(?:{e}.|[^"{e}])*"|'[^']*'|{e}.?|[^\s{e}])+""", text)
+
+
+def _pairs(words: list[str], variables: Mapping[str, str], escape: str) -> Iterator[tuple[str, str | None]]:
+    """``key=value`` words, quoting and variables resolved; None for the value of a bare key."""
+    for word in words:
+        key, equals, value = word.partition("=")
+        yield _expand(key, variables, escape), _expand(value, variables, escape) if equals else None
+
+
+_VARIABLE = r"\$(?:(?P<bare>\w+)|\{(?P<name>\w+)(?:(?P<operator>:?[-+?])(?P<word>(?:[^{}]|\{[^{}]*\})*))?\})"
+
+
+def _expand(text: str, variables: Mapping[str, str], escape: str, quoted: bool = False) -> str:
+    """Quotation marks and escapes removed, ``$X``, ``${X}``, ``${X:-word}``, ``${X:+word}`` replaced.
+
+    ``quoted`` reads the inside of double quotation marks. A variable that is not known stays.
+    """
+    e = re.escape(escape)
+    quotes = rf"""|'(?P<single>[^']*)'|"(?P<double>(?:{e}.|[^"{e}])*)"|{e}(?P<escaped>.)"""
+    within = rf"""|{e}(?P<escaped>["${e}])"""
+
+    def replacement(match: re.Match[str]) -> str:
+        found = match.groupdict()
+        for plain in ("single", "escaped"):
+            if found.get(plain) is not None:
+                return str(found[plain])
+        if found.get("double") is not None:
+            return _expand(found["double"], variables, escape, quoted=True)
+        known = variables.get(found["bare"] or found["name"])
+        operator = found["operator"] or ""
+        # With the colon, an empty value counts as none.
+        is_set = bool(known) if operator.startswith(":") else known is not None
+        if operator.endswith("+"):
+            return _expand(found["word"], variables, escape, quoted) if is_set else ""
+        if operator.endswith("-") and not is_set:
+            return _expand(found["word"], variables, escape, quoted)
+        return match[0] if known is None else known
+
+    return re.sub("(?s)" + _VARIABLE + (within if quoted else quotes), replacement, text)
+
+
+def _escape(text: str) -> str:
+    """The character that continues a line: a backslash, or what ``# escape=`` at the top says."""
+    for line in text.removeprefix("\ufeff").splitlines():
+        directive = re.match(r"\s*#\s*(\w+)\s*=\s*(.*?)\s*$", line)
+        if directive is None:
+            break
+        if directive[1].lower() == "escape" and directive[2] in ("`", "\\"):
+            return directive[2]
+    return "\\"
+
+
+def _instructions(text: str, escape: str) -> Iterator[tuple[str, str, int]]:
+    """Name in capitals, value and 1-based line of each instruction."""
+    from io import BytesIO
 
     from dockerfile_parse import DockerfileParser
 
-    logging.getLogger("dockerfile_parse").setLevel(logging.CRITICAL)
-    plain = without_heredocs(text.removeprefix("\ufeff").replace("\r\n", "\n"))
-    parser = DockerfileParser(fileobj=io.BytesIO(plain.encode("utf-8", "replace")))
-    found = []
-    try:
-        structure = parser.structure
-    except (ValueError, IndexError, KeyError, UnicodeError):
-        return []
-    for part in structure:
+    lines = _without_heredocs(text.removeprefix("\ufeff").split("\n"), escape)
+    # The library overwrites its file only when it is told to change it; this one is in memory.
+    parser = DockerfileParser(fileobj=BytesIO("\n".join(lines).encode("utf-8", "replace")))
+    for part in parser.structure:
         if part["instruction"] != "COMMENT":
-            found.append((part["instruction"].upper(), part["value"], part["startline"] + 1))
-    return found
+            yield part["instruction"], part["value"].strip(), part["startline"] + 1
 
 
-def without_heredocs(text: str) -> str:
-    """The text with the bodies of here-documents emptied; lines keep their numbers.
+def _without_heredocs(lines: list[str], escape: str) -> list[str]:
+    """The lines with the bodies of here-documents emptied; each keeps its number.
 
-    dockerfile-parse knows none and would read a ``CMD`` or ``FROM`` in a script as an instruction.
+    Also, where Docker reads an instruction on and dockerfile-parse does not, the text is made to
+    say so: over an empty line, and to the end of a file that ends in a continued line.
     """
-    if "<<" not in text:
-        return text
-    import re
-
-    opening = re.compile(r"<<(-?)\s*([\"']?)([A-Za-z_][\w.]*)\2")
-    lines = text.split("\n")
-    waiting: list[tuple[str, bool]] = []
-    head = ""
-    for i, line in enumerate(lines):
-        if waiting:
-            end, tabs = waiting[0]
-            if (line.lstrip("\t") if tabs else line).rstrip("\r") == end:
-                waiting.pop(0)
-            lines[i] = ""
+    e = re.escape(escape)
+    continued = re.compile(rf"(?:^|[^{e}]){e}[ \t\r]*$")
+    result: list[str] = []
+    instruction = ""
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        blank = not line.strip()
+        if line.lstrip().startswith("#") or (blank and not instruction):
+            result.append(line)
             continue
-        # Only these take here-documents, also on a continued line.
-        if not head:
-            word = line.split(None, 1)[0].upper() if line.strip() else ""
-            head = word if word in ("RUN", "COPY", "ADD") else ""
-        if head:
-            waiting = [(m[3], bool(m[1])) for m in opening.finditer(line) if line[m.end() : m.end() + 1] != "<"]
-            if not line.rstrip().endswith("\\") or waiting:
-                head = ""
-    return "\n".join(lines)
+        if blank:
+            result.append(escape)
+            continue
+        result.append(line)
+        instruction += continued.sub(lambda match: match[0].partition(escape)[0], line)
+        if continued.search(line):
+            continue
+        for name, tabs in _heredocs(instruction, escape):
+            body = lines[at:]
+            ends = (row.lstrip("\t") if tabs else row for row in body)
+            length = next((n for n, row in enumerate(ends, 1) if row.removesuffix("\r") == name), 0)
+            result += [""] * length
+            at += length
+        instruction = ""
+    # An empty line ends what is still being continued.
+    return [*result, "", ""]
+
+
+def _heredocs(instruction: str, escape: str) -> Iterator[tuple[str, bool]]:
+    """Delimiter of each here-document an instruction opens, and whether tabs before it are dropped.
+
+    Only RUN, COPY and ADD take them, and ``<<`` begins a word (BuildKit parser/parser.go).
+    """
+    if "<<" not in instruction:
+        return
+    words = _split(instruction, escape)
+    name = words[1] if words[0].upper() == "ONBUILD" and len(words) > 1 else words[0]
+    if name.upper() not in ("RUN", "COPY", "ADD"):
+        return
+    for word in words:
+        match = re.fullmatch(r"\d*<<(-?)([^<]+)", word)
+        if match is not None:
+            yield _expand(match[2], {}, escape), bool(match[1])

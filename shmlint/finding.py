@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from shmlint.launch import Change, Launch
 from shmlint.source import Span
@@ -13,8 +12,7 @@ SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 """From the least to the most severe."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """Why we think so: a short text, where it stands in a file, and who says it (a URL)."""
 
     text: str
@@ -22,8 +20,7 @@ class Evidence:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """How a finding can be repaired; the first of ``changes`` that proves itself is written."""
 
     title: str
@@ -31,8 +28,7 @@ class Fix:
     safe: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that is wrong, where, and what to do about it."""
 
     rule: str

@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from shmlint.finding import Finding
 from shmlint.launch import Change, Launch, Unknown, Value
@@ -239,6 +239,6 @@ def remaining(outcome: Outcome) -> list[Finding]:
     failed = {(f.rule, f.span.path, f.message) for f in outcome.unproved}
     advice = "the change could not be proved to touch nothing else, so the file was left as it is"
     return [
-        replace(f, fix=None, advice=advice) if (f.rule, f.span.path, f.message) in failed else f
+        f._replace(fix=None, advice=advice) if (f.rule, f.span.path, f.message) in failed else f
         for f in outcome.run.findings
     ]

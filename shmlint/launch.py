@@ -2,13 +2,16 @@
 
 Formats produce launches, rules read them. Nothing here knows YAML, bash or JSON; how a launch
 is rewritten is behind ``Launch.rewriter``.
+
+Values are named tuples: a frozen dataclass takes six times as long to define, and every start
+of the program pays for every definition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol, TypeVar
+from types import MappingProxyType
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from shmlint.source import Edit, Span
 
@@ -23,16 +26,16 @@ Decider = Literal[
 
 T = TypeVar("T")
 
+NOTHING: Mapping[str, Value[str]] = MappingProxyType({})
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+
+class Unknown(NamedTuple):
     """A value that cannot be known statically, and why."""
 
     because: str
 
 
-@dataclass(frozen=True, slots=True)
-class Value(Generic[T]):
+class Value(NamedTuple, Generic[T]):
     """A value with the place it was written at.
 
     ``text`` is what the file says, ``value`` what that means, or Unknown.
@@ -51,8 +54,7 @@ class Value(Generic[T]):
         return None if isinstance(self.value, Unknown) else self.value
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(NamedTuple):
     """A shared-memory size as its engine reads it.
 
     ``bytes`` is what the engine takes (0: its default), None where it refuses the text
@@ -67,8 +69,7 @@ class Size:
     """No unit was written: the number counts bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(NamedTuple):
     """Something mounted on /dev/shm, or on /dev and so over it."""
 
     type: Literal["tmpfs", "bind", "volume"]
@@ -82,8 +83,7 @@ class Mount:
     size_span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GpuEvidence:
+class GpuEvidence(NamedTuple):
     """One place that asks for a GPU: ``path`` is the option or key path, ``text`` says it in words."""
 
     path: str
@@ -91,8 +91,7 @@ class GpuEvidence:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class GpuRequest:
+class GpuRequest(NamedTuple):
     """What a launch asks of the host's GPUs.
 
     ``requested`` is None where it hangs on something unknown (``because`` says on what).
@@ -107,8 +106,7 @@ class GpuRequest:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One way to bring about an intended change: edits, and what they do in words."""
 
     edits: tuple[Edit, ...]
@@ -122,8 +120,7 @@ class Rewriter(Protocol):
         """Changes that give the launch a /dev/shm of ``size`` bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """How to talk about a launch in the terms of what it was written in."""
 
     launch: str
@@ -132,8 +129,7 @@ class Words:
     """``shm_size``, ``--shm-size``"""
 
 
-@dataclass(frozen=True, slots=True)
-class Effective:
+class Effective(NamedTuple):
     """What /dev/shm becomes: ``bytes`` is None where the host or something unknown decides.
 
     ``unlimited`` is a tmpfs without a limit of its own.
@@ -145,8 +141,7 @@ class Effective:
     because: str = ""
 
 
-@dataclass(frozen=True)
-class Launch:
+class Launch(NamedTuple):
     """One container start and everything that decides its /dev/shm."""
 
     kind: Kind
@@ -173,10 +168,10 @@ class Launch:
     mounts: tuple[Mount, ...] = ()
     build_shm: Value[Size] | None = None
     memory_limit: Value[int] | None = None
-    environment: Mapping[str, Value[str]] = field(default_factory=dict)
+    environment: Mapping[str, Value[str]] = NOTHING
     env_files: bool = False
     """Files that are not read here set more variables."""
-    ulimits: Mapping[str, Value[str]] = field(default_factory=dict)
+    ulimits: Mapping[str, Value[str]] = NOTHING
     cap_add: tuple[str, ...] = ()
     privileged: bool = False
     undecided: str = ""

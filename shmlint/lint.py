@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from shmlint.checks import Context, all_rules, selected
 from shmlint.finding import SEVERITIES, Finding
@@ -15,17 +14,18 @@ from shmlint.workloads import Need, from_entry
 from shmlint.workspace import Workspace
 
 
-@dataclass(slots=True)
 class Run:
-    """Everything a run found out."""
+    """Everything a run found out. ``files`` are those that were read, by kind."""
 
-    files: dict[str, list[str]]
-    """The files that were read, by kind."""
-    settings: Settings
-    workspace: Workspace
-    launches: list[Launch] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    context: Context = field(default_factory=lambda: Context(Settings()))
+    __slots__ = ("context", "files", "findings", "launches", "settings", "workspace")
+
+    def __init__(self, files: dict[str, list[str]], settings: Settings, workspace: Workspace) -> None:
+        self.files = files
+        self.settings = settings
+        self.workspace = workspace
+        self.context = Context(settings, tuple(from_entry(entry) for entry in settings.workloads))
+        self.launches: list[Launch] = []
+        self.findings: list[Finding] = []
 
     def need(self, launch: Launch) -> Need:
         return self.context.need(launch)
@@ -44,7 +44,6 @@ def lint(
     """Read files (by kind) and check their launches. ``problems`` are those found before reading."""
     workspace = workspace or Workspace()
     run = Run(files, settings, workspace)
-    run.context = Context(settings, tuple(from_entry(entry) for entry in settings.workloads))
     all_problems = list(problems)
     for kind, paths in files.items():
         reading = read(kind, paths, workspace, settings)

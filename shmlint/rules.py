@@ -6,15 +6,14 @@ A wheel carries them inside the package, a checkout has them at its top.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from shmlint.finding import Severity
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """What a rule is called and how severe it is where nothing better is known."""
 
     id: str

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from shmlint.finding import Severity
 from shmlint.launch import DOCKER_DEFAULT_SHM
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What a run was told; sizes in bytes."""
 
     select: tuple[str, ...] = ()
@@ -25,7 +23,7 @@ class Settings:
     unknown_workload: Literal["warn", "error", "ignore"] = "warn"
     projects: tuple[tuple[str, ...], ...] = ()
     """Compose files that belong together, in order, as paths like those of the run."""
-    workloads: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    workloads: Sequence[Mapping[str, Any]] = ()
     """Entries put before the knowledge base's own, in the same form."""
     path: str | None = None
     """The file they came from."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
+import re
 
-_POWERS = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
-_OVERFLOW = -(2**63)
-"""What Go's conversion of an out-of-range float to int64 gives on amd64; it is not noticed."""
+_POWERS = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50, "e": 60}
+_INT64 = range(-(2**63), 2**63)
 
 
 class InvalidSize(ValueError):
@@ -14,84 +13,89 @@ class InvalidSize(ValueError):
 
 
 def parse_docker(text: str) -> int:
-    """Bytes as docker/go-units ``RAMInBytes`` reads them (``--shm-size``, ``--memory``).
+    """Bytes as docker/go-units ``RAMInBytes`` (size.go) reads them: ``--shm-size``, ``--memory``.
 
-    A number, at most one space, and one of b k m g t p with an optional b or ib; 1024-based,
-    truncated. Raises InvalidSize.
+    A number, at most one space, and one of b k m g t p with an optional b or ib behind the last
+    five; 1024-based, truncated. Raises InvalidSize.
 
     >>> parse_docker("1.5g")
     1610612736
     """
     if not text:
         raise InvalidSize("there is no size")
-    space = text.find(" ")
-    if space >= 0:
-        number, suffix = text[:space], text[space + 1 :]
-    else:
+    number, space, suffix = text.partition(" ")
+    if not space:
         last = max(text.rfind(char) for char in "0123456789.")
         number, suffix = text[: last + 1], text[last + 1 :]
-    value = _go_float(number)
+    value = go_float(number)
     if value is None:
-        raise InvalidSize(f"`{text}` does not start with a number" if not number else f"`{number}` is no number")
+        raise InvalidSize(f"`{number}` is no number" if number else f"`{text}` does not start with a number")
     if value < 0:
         raise InvalidSize("a size cannot be negative")
-    lowered = suffix.lower()
-    if lowered[:1] in _POWERS and lowered[1:] in ("", "b", "ib"):
+    # The length is counted in bytes before lower-casing, as Go does: the Kelvin sign is a k.
+    lowered = suffix.lower() if len(suffix.encode("utf-8", "replace")) <= 3 else suffix
+    if lowered[:1] in tuple("kmgtp") and lowered[1:] in ("", "b", "ib"):
         value *= 1 << _POWERS[lowered[0]]
     elif lowered not in ("", "b"):
         raise InvalidSize(f"`{suffix}` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)")
-    return int(value) if math.isfinite(value) and value < 2.0**63 else _OVERFLOW
+    # Go does not notice that a float is too large, or not a number: on amd64 the conversion then
+    # gives the smallest integer.
+    return int(value) if value < 2.0**63 else _INT64.start
 
 
-def _go_float(text: str) -> float | None:
-    """Go's ``strconv.ParseFloat``; None where it refuses."""
-    if not text.isascii() or text != text.strip():
-        return None
-    digits = text.lstrip("+-").lower()
-    try:
-        if digits.startswith("0x"):
-            return float.fromhex(text.replace("_", "")) if "p" in digits else None
-        value = float(text)
-    except (ValueError, OverflowError):
-        return None
-    return None if math.isinf(value) and "inf" not in digits else value
+def go_float(text: str) -> float | None:
+    """Go's ``strconv.ParseFloat`` (atof.go); None where it refuses the text or finds it out of range."""
+    decimal, hexadecimal = r"[0-9](?:_?[0-9])*", r"[0-9a-f](?:_?[0-9a-f])*"
+    lowered = text.lower()
+    if re.fullmatch(r"[+-]?inf(inity)?|nan", lowered, re.ASCII):
+        return float(lowered)
+    if re.fullmatch(rf"[+-]?(?:{decimal}(?:\.(?:{decimal})?)?|\.{decimal})(?:e[+-]?{decimal})?", lowered):
+        value = float(lowered)
+        return None if value in (float("inf"), float("-inf")) else value
+    mantissa = rf"(?:_?{hexadecimal}(?:\.(?:{hexadecimal})?)?|\.{hexadecimal})"
+    if re.fullmatch(rf"[+-]?0x{mantissa}p[+-]?{decimal}", lowered):
+        try:
+            return float.fromhex(lowered.replace("_", ""))
+        except OverflowError:
+            return None
+    return None
 
 
 def parse_compose(value: int | str) -> int:
-    """Bytes as Compose reads ``shm_size`` (compose-go types/bytes.go): a whole number first, so
-    "-1" passes, then Docker's grammar. Raises InvalidSize."""
+    """Bytes as Compose reads ``shm_size`` (compose-go types/bytes.go).
+
+    A YAML integer as it is, but one that only fits an unsigned integer as 0, which is no size;
+    a text as a whole number first, so that "-1" passes, then in Docker's grammar. Raises InvalidSize.
+    """
     if isinstance(value, int):
-        return value
-    digits = value[1:] if value[:1] in ("+", "-") else value
-    if digits.isascii() and digits.isdigit() and abs(int(value)) < 2**63:
+        return value if value in _INT64 else 0
+    # 19 digits hold every 64-bit integer; Python refuses to read thousands of them.
+    if re.fullmatch(r"[+-]?0*[0-9]{1,19}", value) and int(value) in _INT64:
         return int(value)
     return parse_docker(value)
 
 
 def parse_tmpfs_option(text: str) -> int | None:
-    """Bytes as the kernel reads ``size=`` of a tmpfs mount (lib/cmdline.c ``memparse``); 0 is unlimited.
+    """Bytes as the kernel reads ``size=`` of a tmpfs mount; 0 is unlimited.
 
+    Decimal, hexadecimal (0x) or octal (0) digits, one of k m g t p e, and ``%`` (mm/shmem.c, and
+    ``memparse`` of lib/cmdline.c). No digits at all count as 0: ``size=g`` mounts, unlimited.
     None for a percentage: a share of the host's memory. Raises InvalidSize for what fails the
     mount, which Docker's own units ``gb`` and ``GiB`` do.
     """
-    if text.endswith("%"):
-        if text[:-1].isascii() and text[:-1].isdigit():
-            return None
-        raise InvalidSize(f"`{text}` is no share the kernel knows")
-    number, power = text, 0
-    if text and text[-1].lower() in ("k", "m", "g", "t", "p", "e"):
-        power = "kmgtpe".index(text[-1].lower()) * 10 + 10
-        number = text[:-1]
-    try:
-        if not number.isascii() or not number[:1].isdigit() or "_" in number:
-            raise ValueError
-        if number[:2] in ("0x", "0X"):
-            count = int(number, 16)
-        else:
-            count = int(number, 8) if number[0] == "0" and len(number) > 1 else int(number)
-    except ValueError:
-        raise InvalidSize(f"the kernel does not take `{text}` for a tmpfs; it takes k, m, g and %") from None
-    return (count << power) % 2**64
+    match = re.fullmatch(r"(?:0x([0-9a-f]+)|0([0-7]*)|([1-9][0-9]*)|)([kmgtpe]?)(%?)", text, re.ASCII | re.I)
+    if not text or match is None:
+        raise InvalidSize(f"the kernel does not take `{text}` for a tmpfs; it takes k, m, g and %")
+    hexadecimal, octal, decimal, unit, percent = match.groups()
+    if hexadecimal:
+        count = int(hexadecimal, 16)
+    elif octal:
+        count = int(octal, 8)
+    else:
+        # Only the last 64 bits are kept below, and the last 64 decimal digits decide those.
+        count = int((decimal or "0")[-64:])
+    size = (count << _POWERS[unit.lower()] if unit else count) % 2**64
+    return None if percent and size else size
 
 
 def spell_compose(size: int) -> str:
@@ -100,16 +104,22 @@ def spell_compose(size: int) -> str:
     >>> spell_compose(1610612736)
     '1536mb'
     """
-    for unit in ("g", "m", "k"):
-        if size and size % (1 << _POWERS[unit]) == 0:
-            return f"{size >> _POWERS[unit]}{unit}b"
-    return f"{size}b"
+    unit = _dividing_unit(size)
+    return f"{size >> _POWERS[unit]}{unit}b" if unit else f"{size}b"
 
 
 def spell_docker(size: int) -> str:
-    """A size as people write it behind ``--shm-size``: ``8g``."""
-    text = spell_compose(size)
-    return text[:-1] if text[-2:] in ("gb", "mb", "kb") else text
+    """A size as people write it behind ``--shm-size``.
+
+    >>> spell_docker(8589934592)
+    '8g'
+    """
+    unit = _dividing_unit(size)
+    return f"{size >> _POWERS[unit]}{unit}" if unit else f"{size}b"
+
+
+def _dividing_unit(size: int) -> str:
+    return next((unit for unit in "gmk" if size and size % (1 << _POWERS[unit]) == 0), "")
 
 
 def human(size: int) -> str:
@@ -118,7 +128,12 @@ def human(size: int) -> str:
     >>> human(67108864)
     '64 MiB'
     """
-    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if size >= 1 << power:
-            return f"{size / (1 << power):.1f}".removesuffix(".0") + f" {unit}"
-    return f"{size} byte{'' if size == 1 else 's'}"
+    if abs(size) < 1024:
+        return f"{size} byte{'' if size == 1 else 's'}"
+    amount = float(size)
+    for unit in "KMGTP":
+        amount /= 1024
+        # A little less than the next unit would be rounded to 1024 of this one.
+        if round(abs(amount), 1) < 1024 or unit == "P":
+            break
+    return f"{amount:.1f}".removesuffix(".0") + f" {unit}iB"

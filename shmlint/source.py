@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 BOM = "\ufeff"
@@ -80,8 +79,7 @@ class Source:
         return "\r\n" if at > 0 and self.text[at - 1] == "\r" else "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Characters ``start`` to ``end`` (exclusive) of a source."""
 
     source: Source
@@ -109,8 +107,7 @@ class Span:
         return self.source.position(self.end)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Edit:
+class Edit(NamedTuple):
     """Replace characters ``start`` to ``end`` of the file at ``path`` by ``text``."""
 
     path: str
@@ -119,8 +116,7 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something a file is refused for, and where: a parser's or an engine's own rule."""
 
     span: Span

@@ -8,9 +8,8 @@ workloads that need shared memory between GPUs only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from shmlint.finding import Evidence
 from shmlint.launch import Launch, Value
@@ -30,8 +29,7 @@ NCCL_SOURCE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(NamedTuple):
     """One entry of the knowledge base; sizes in bytes."""
 
     id: str
@@ -51,8 +49,7 @@ class Workload:
     """The entry as it was written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """The answer for one launch. ``minimum`` and ``recommended`` are bytes."""
 
     verdict: Verdict

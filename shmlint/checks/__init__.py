@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 
@@ -22,13 +21,15 @@ from shmlint.workloads import Need, Workload, assess
 Check = Callable[[Launch, "Context"], Iterator[Finding]]
 
 
-@dataclass(slots=True)
 class Context:
     """What a rule may ask beside the launch itself."""
 
-    settings: Settings
-    workloads: tuple[Workload, ...] = ()
-    _needs: dict[int, tuple[Launch, Need]] = field(default_factory=dict)
+    __slots__ = ("_needs", "settings", "workloads")
+
+    def __init__(self, settings: Settings, workloads: tuple[Workload, ...] = ()) -> None:
+        self.settings = settings
+        self.workloads = workloads
+        self._needs: dict[int, tuple[Launch, Need]] = {}
 
     def need(self, launch: Launch) -> Need:
         """How much /dev/shm a launch needs."""

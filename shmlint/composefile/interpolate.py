@@ -8,7 +8,6 @@ containers holds is not known here, so a variable that no file sets is noted as 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 _NAME_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 _NAME = _NAME_START | frozenset("0123456789")
@@ -22,7 +21,6 @@ class InvalidInterpolation(ValueError):
         self.offset = offset
 
 
-@dataclass(slots=True)
 class Interpolated:
     """What a text becomes.
 
@@ -31,11 +29,14 @@ class Interpolated:
     defaults that were used, the outermost first. ``private``: an env file's value went into it.
     """
 
-    text: str
-    unset: list[str] = field(default_factory=list)
-    defaults: list[tuple[int, int]] = field(default_factory=list)
-    used: list[str] = field(default_factory=list)
-    private: bool = False
+    __slots__ = ("defaults", "private", "text", "unset", "used")
+
+    def __init__(self, text: str, unset: list[str] | None = None) -> None:
+        self.text = text
+        self.unset = unset or []
+        self.defaults: list[tuple[int, int]] = []
+        self.used: list[str] = []
+        self.private = False
 
 
 def interpolate(text: str, variables: Mapping[str, str | None]) -> Interpolated:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from shmlint.composefile.interpolate import interpolate
 from shmlint.composefile.tree import (
@@ -29,8 +29,7 @@ OVERRIDE_FILES = (
 """Compose takes the first of each that is there (compose-go cli/options.go)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """A place a service is written at: its key and what stands under it."""
 
     key: Scalar
@@ -40,27 +39,35 @@ class Body:
     """Under the service's own name, in a file of the project; else in what it extends."""
 
 
-@dataclass(slots=True)
 class Service:
-    """A service after everything is merged. ``bodies`` come first file first, bases last."""
+    """A service after everything is merged. ``bodies`` come first file first, bases last.
 
-    name: str
-    tree: Branch
-    bodies: list[Body]
-    unknown: str = ""
-    """Why parts of it are not known: a base that is not there."""
+    ``unknown`` says why parts of it are not known: a base that is not there.
+    """
+
+    __slots__ = ("bodies", "name", "tree", "unknown")
+
+    def __init__(self, name: str, tree: Branch, bodies: list[Body], unknown: str = "") -> None:
+        self.name = name
+        self.tree = tree
+        self.bodies = bodies
+        self.unknown = unknown
 
 
-@dataclass(slots=True)
 class Project:
-    """What a set of files makes up together. ``files`` as they were named, in order."""
+    """What a set of files makes up together; ``files`` as they were named, in order.
 
-    files: tuple[str, ...]
-    services: dict[str, Service] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    name: str = ""
-    unknown: str = ""
-    """Why services may lack parts: an included file that cannot be read."""
+    ``unknown`` says why services may lack parts: an included file that cannot be read.
+    """
+
+    __slots__ = ("files", "name", "problems", "services", "unknown")
+
+    def __init__(self, files: tuple[str, ...]) -> None:
+        self.files = files
+        self.name = ""
+        self.unknown = ""
+        self.services: dict[str, Service] = {}
+        self.problems: list[Problem] = []
 
 
 def read_variables(path: str, workspace: Workspace, before: Variables | None = None) -> dict[str, str | None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from shmlint.composefile.project import Body, Service
 from shmlint.composefile.tree import Leaf
@@ -18,12 +17,14 @@ _NEIGHBOURS = ("runtime", "gpus", "image", "build", "extends", "container_name",
 KEY = "shm_size"
 
 
-@dataclass(frozen=True)
 class ServiceRewriter:
     """Rewrites one service. ``gpu`` is where it asks for a GPU: what it needs belongs beside that."""
 
-    service: Service
-    gpu: Span | None
+    __slots__ = ("gpu", "service")
+
+    def __init__(self, service: Service, gpu: Span | None) -> None:
+        self.service = service
+        self.gpu = gpu
 
     @property
     def home(self) -> Body:

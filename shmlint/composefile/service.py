@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 
 from shmlint.composefile.project import Project, Service
 from shmlint.composefile.rewrite import ServiceRewriter
@@ -45,8 +44,8 @@ def read_project(project: Project, workspace: Workspace) -> list[Launch]:
             donor = launches.get(other if kind == "service" else by_container.get(other, ""))
             if donor is not None and donor is not launch:
                 # A donor that joins yet another is not allowed by the engine; one step is enough.
-                launch = replace(launch, donor=replace(donor, donor=None))
-        tied.append(replace(launch, name=name))
+                launch = launch._replace(donor=donor._replace(donor=None))
+        tied.append(launch._replace(name=name))
     return tied
 
 
@@ -189,7 +188,7 @@ def _size_entry(tree: Branch, key: str) -> Value[Size] | None:
     size = read_size(found)
     if size.span.start == size.span.end:  # an empty value: mark the key
         entry = tree.entries[key]
-        return replace(size, span=entry.layer.span(entry.key))
+        return size._replace(span=entry.layer.span(entry.key))
     return size
 
 

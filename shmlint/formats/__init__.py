@@ -7,7 +7,6 @@ A format is a function ``read(paths, workspace, settings) -> Reading``; what is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from shmlint.launch import Launch
 from shmlint.settings import Settings
@@ -19,12 +18,14 @@ KINDS = frozenset({"compose"})
 """The kinds of files that are read."""
 
 
-@dataclass(slots=True)
 class Reading:
     """What a format made of its files."""
 
-    launches: list[Launch] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    __slots__ = ("launches", "problems")
+
+    def __init__(self) -> None:
+        self.launches: list[Launch] = []
+        self.problems: list[Problem] = []
 
 
 def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from shmlint.composefile.project import (
     DEFAULT_FILES,
@@ -61,8 +60,6 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
                 seen_problems.add(key)
                 reading.problems.append(problem)
         for launch in read_project(project, workspace):
-            if launch.span.path in combination.hidden:
-                continue
             reading.launches.append(_placed(launch, combination, extended, project, workspace))
     return reading
 
@@ -70,7 +67,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 class _Combination:
     """Files that are read together, and what that reading leaves open."""
 
-    __slots__ = ("alone", "files", "hidden", "named", "needs_base", "rival")
+    __slots__ = ("alone", "files", "named", "needs_base", "rival")
 
     def __init__(
         self,
@@ -89,7 +86,6 @@ class _Combination:
         self.alone = alone
         self.rival = tuple(rival)
         """Another way to read the same file, together with these."""
-        self.hidden: frozenset[str] = frozenset()
 
 
 def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Iterator[_Combination]:
@@ -201,6 +197,8 @@ def _extended(paths: Sequence[str], workspace: Workspace) -> dict[str, set[str]]
     beside = [normal(os.path.join(d, name)) for d in directories for name in _siblings(d, workspace)]
     for path in dict.fromkeys([*paths, *beside]):
         try:
+            if "extends" not in workspace.source(path).text:
+                continue
             for file, names in extended_files(path, workspace).items():
                 found.setdefault(file, set()).update(names)
         except Unreadable:
@@ -220,13 +218,13 @@ def _placed(
     if name in combination.needs_base and launch.image is None and not launch.undecided:
         service = project.services[name]
         if service.tree.get("build") is None:
-            return replace(launch, undecided="another compose file must give it an image and may set shm_size")
+            return launch._replace(undecided="another compose file must give it an image and may set shm_size")
     path = launch.span.path
     is_default = os.path.basename(path) in DEFAULT_FILES
     if len(combination.files) == 1 and not is_default and name in extended.get(path, ()):
-        return replace(launch, undecided="other files extend it; it is judged there")
+        return launch._replace(undecided="other files extend it; it is judged there")
     if combination.named:
-        return replace(launch, combination=_together(combination.files))
+        return launch._replace(combination=_together(combination.files))
     if combination.rival and launch.gpu.requested:
         try:
             together = load_project(combination.rival, workspace)
@@ -234,7 +232,7 @@ def _placed(
             return launch
         merged = {m.name: m for m in read_project(together, workspace)}.get(name)
         if merged is not None and merged.effective_shm() != launch.effective_shm():
-            return replace(launch, combination=f"when {path} is started alone")
+            return launch._replace(combination=f"when {path} is started alone")
     return launch
 
 
