@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shmlint.fix import Outcome
     from shmlint.lint import Run
     from shmlint.settings import Settings
+    from shmlint.source import Problem
 
 _EPILOG = """\b
 Exit status: 0 nothing at or above --fail-on is left, 1 something is, 2 wrong usage or a failure
@@ -84,7 +85,7 @@ def _command(
     settings = settings._replace(
         select=_split(select) or settings.select,
         ignore=(*settings.ignore, *_split(ignore)),
-        fail_on=fail_on or settings.fail_on,
+        fail_on=fail_on or settings.fail_on,  # type: ignore[arg-type]
     )
     _check_rules(settings)
 
@@ -198,7 +199,7 @@ def _list_rules() -> None:
 
 def _files(
     paths: Sequence[str], stdin_filename: str | None, settings: Settings
-) -> tuple[dict[str, list[str]], dict[str, str], list[object]]:
+) -> tuple[dict[str, list[str]], dict[str, str], list[Problem]]:
     """The files to read by kind, texts that are not on disk, and what could not be found."""
     from shmlint.discover import Found, discover
     from shmlint.formats import KINDS
@@ -215,7 +216,7 @@ def _files(
             _fail(f"{name}: standard input is not UTF-8 (byte {error.start})")
         return {"compose": [name]}, {name: text}, []
     files: dict[str, list[str]] = {}
-    problems: list[object] = []
+    problems: list[Problem] = []
     for found in discover(paths or ["."], exclude=settings.exclude, kinds=KINDS):
         if isinstance(found, Found):
             if found.kind in KINDS:

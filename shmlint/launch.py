@@ -24,7 +24,7 @@ Decider = Literal[
     "default", "shm_size", "tmpfs", "bind", "volume", "host", "donor", "none", "unknown"
 ]
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 NOTHING: Mapping[str, Value[str]] = MappingProxyType({})
 
@@ -35,7 +35,7 @@ class Unknown(NamedTuple):
     because: str
 
 
-class Value(NamedTuple, Generic[T]):
+class Value(NamedTuple, Generic[T_co]):
     """A value with the place it was written at.
 
     ``text`` is what the file says, ``value`` what that means, or Unknown.
@@ -43,14 +43,14 @@ class Value(NamedTuple, Generic[T]):
     ``private`` marks a value that came out of an env file: it is used, never printed.
     """
 
-    value: T | Unknown
+    value: T_co | Unknown
     span: Span
     text: str
     because: str = ""
     private: bool = False
 
     @property
-    def known(self) -> T | None:
+    def known(self) -> T_co | None:
         return None if isinstance(self.value, Unknown) else self.value
 
 
@@ -74,7 +74,7 @@ class Mount(NamedTuple):
 
     type: Literal["tmpfs", "bind", "volume"]
     target: str
-    size: int | None | Unknown
+    size: int | Unknown | None
     """Bytes; 0 is unlimited; None where the mount names no size (tmpfs: half of the host's RAM)."""
     span: Span
     source: str = ""
@@ -100,7 +100,7 @@ class GpuRequest(NamedTuple):
 
     requested: bool | None = False
     vendor: Vendor | None = None
-    count: int | Literal["all"] | None = None
+    count: int | Literal["all"] | None = None  # type: ignore[assignment]  # hides tuple.count
     evidence: tuple[GpuEvidence, ...] = ()
     because: str = ""
     optional: bool = False

@@ -32,8 +32,7 @@ def parse_docker(text: str) -> int:
         raise InvalidSize(f"`{number}` is no number" if number else f"`{text}` does not start with a number")
     if value < 0:
         raise InvalidSize("a size cannot be negative")
-    # The length is counted in bytes before lower-casing, as Go does: the Kelvin sign is a k.
-    lowered = suffix.lower() if len(suffix.encode("utf-8", "replace")) <= 3 else suffix
+    lowered = suffix.lower()
     if lowered[:1] in tuple("kmgtp") and lowered[1:] in ("", "b", "ib"):
         value *= 1 << _POWERS[lowered[0]]
     elif lowered not in ("", "b"):

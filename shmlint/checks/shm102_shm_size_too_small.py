@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.checks import (
-    Context, advised, gpu_evidence, needs_line, set_size, severity_of_need, when,
+    Context,
+    advised,
+    gpu_evidence,
+    needs_line,
+    set_size,
+    severity_of_need,
+    when,
 )  # fmt: skip
 from shmlint.finding import Finding
 from shmlint.launch import Launch

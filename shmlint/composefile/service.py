@@ -380,7 +380,7 @@ def read_mounts(tree: Branch) -> Iterator[Mount]:
 
 
 def _short_tmpfs(target: str, options: str, leaf: Leaf) -> Mount:
-    size: int | None | Unknown = None
+    size: int | Unknown | None = None
     error = ""
     if leaf.interpolated.unset:
         size = Unknown(_unset(leaf))
@@ -416,7 +416,7 @@ def _long_volume(tree: Tree) -> Mount | None:
     name = source.text if source else ""
     if kind is not None and kind.text == "tmpfs":
         found = tree.get("tmpfs", "size")
-        size: int | None | Unknown = None
+        size: int | Unknown | None = None
         error = ""
         span = None
         if found is not None:

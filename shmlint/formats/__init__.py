@@ -13,7 +13,6 @@ from shmlint.settings import Settings
 from shmlint.source import Problem
 from shmlint.workspace import Workspace
 
-
 KINDS = frozenset({"compose"})
 """The kinds of files that are read."""
 
