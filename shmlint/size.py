@@ -68,8 +68,8 @@ def parse_compose(value: int | str) -> int:
     """
     if isinstance(value, int):
         return value if value in _INT64 else 0
-    # 19 digits hold every 64-bit integer; Python refuses to read thousands of them.
-    if re.fullmatch(r"[+-]?0*[0-9]{1,19}", value) and int(value) in _INT64:
+    # Python refuses to read thousands of digits as an integer; Docker's grammar reads them below.
+    if re.fullmatch(r"[+-]?[0-9]{1,99}", value) and int(value) in _INT64:
         return int(value)
     return parse_docker(value)
 

@@ -67,7 +67,7 @@ def _launch(service: Service, project: Project, workspace: Workspace) -> Launch:
     rewriter = ServiceRewriter(service, gpu_span)
     home = rewriter.home
     undecided = service.unknown or project.unknown
-    env_files = [leaf for leaf in items_of(tree.get("env_file"))]
+    env_files = any(True for _ in items_of(tree.get("env_file")))
     return Launch(
         kind="compose-service",
         name=service.name,
@@ -88,7 +88,7 @@ def _launch(service: Service, project: Project, workspace: Workspace) -> Launch:
         build_shm=_size_entry(build, "shm_size") if isinstance(build := tree.get("build"), Branch) else None,
         memory_limit=_memory_limit(tree),
         environment=environment,
-        env_files=bool(env_files),
+        env_files=env_files,
         ulimits=_ulimits(tree.get("ulimits")),
         cap_add=tuple(leaf.text for leaf in items_of(tree.get("cap_add")) if isinstance(leaf, Leaf)),
         privileged=_is_true(tree.leaf("privileged")),
