@@ -258,6 +258,7 @@ class _Reader:
         self.ends_early = ""
 
     def read(self) -> None:
+        passed: Word | None = None
         try:
             while self.at < len(self.words):
                 word = self.words[self.at]
@@ -271,13 +272,18 @@ class _Reader:
                     for option in found:
                         self._add(option)
                     continue
-                if word.unknown and self._holds_options(word):
-                    self.unknown = self.unknown or word.unknown
+                if word.unknown and (word.harmless or self._holds_options(word)):
+                    if word.harmless:
+                        passed = word
+                    else:
+                        self.unknown = self.unknown or word.unknown
                     self.at += 1
                     continue
                 break
         except _UnreadableError:
             return
+        if self.at == len(self.words) and passed is not None:
+            self.image = passed  # the image must be in what was passed over
         if self.at < len(self.words):
             self.image = self.words[self.at]
             self.command = self.words[self.at + 1 :]

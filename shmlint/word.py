@@ -14,12 +14,14 @@ class Word:
     ``text`` is what the command receives. Where it holds a variable or a placeholder that is
     not known, ``unknown`` says why, and ``text`` is what is written. ``maybe_many`` marks a
     word that may become any number of words, none included: ``"${ARGS[@]}"``, unquoted ``$OPTS``.
+    ``harmless``: whatever it becomes, it asks for no GPU and decides nothing about /dev/shm.
     """
 
     text: str
     span: Span | None = None
     unknown: str = ""
     maybe_many: bool = False
+    harmless: bool = False
 
     def part_span(self, part: str) -> Span | None:
         """Where the last characters of the text, ``part``, stand in the file.

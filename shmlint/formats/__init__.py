@@ -13,7 +13,7 @@ from shmlint.settings import Settings
 from shmlint.source import Problem
 from shmlint.workspace import Workspace
 
-KINDS = frozenset({"compose"})
+KINDS = frozenset({"compose", "shell", "makefile", "markdown", "ci"})
 """The kinds of files that are read."""
 
 
@@ -29,8 +29,9 @@ class Reading:
 
 def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """Read files of one kind. Formats are imported when a file asks for them."""
-    if kind == "compose":
-        from shmlint.formats import compose
+    from importlib import import_module
 
-        return compose.read(paths, workspace, settings)
-    raise ValueError(f"no format reads {kind}")
+    if kind not in KINDS:
+        raise ValueError(f"no format reads {kind}")
+    found: Reading = import_module(f"shmlint.formats.{kind}").read(paths, workspace, settings)
+    return found

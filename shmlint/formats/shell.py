@@ -1,0 +1,34 @@
+"""Shell scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shmlint.formats import Reading
+from shmlint.settings import Settings
+from shmlint.shell.commands import commands
+from shmlint.shell.run import launches
+from shmlint.shell.text import whole
+from shmlint.source import BOM, Problem, Span
+from shmlint.workspace import Unreadable, Workspace
+
+
+def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
+    """The ``docker run`` commands of scripts."""
+    reading = Reading()
+    for path in paths:
+        try:
+            source = workspace.source(path)
+        except Unreadable as error:
+            reading.problems.append(Problem(Span(error.source, error.offset, error.offset), error.message))
+            continue
+        if not mentions_engine(source.text):
+            continue
+        start = len(BOM) if source.text.startswith(BOM) else 0
+        reading.launches += launches(list(commands(whole(source, start, len(source.text)))))
+    return reading
+
+
+def mentions_engine(text: str) -> bool:
+    """Whether a text can hold a launch at all."""
+    return "docker" in text.lower() or "podman" in text.lower()

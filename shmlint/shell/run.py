@@ -1,0 +1,251 @@
+"""A ``docker run`` command, read into a Launch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shmlint.argv import DockerCommand, Option, RunCommand, find_docker, read_run
+from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, visible_devices
+from shmlint.launch import GpuEvidence, GpuRequest, Kind, Launch, Mount, Size, Unknown, Value, Vendor, Words
+from shmlint.shell.commands import Command
+from shmlint.shell.rewrite import RunRewriter
+from shmlint.size import InvalidSize, parse_docker, parse_tmpfs_option
+from shmlint.source import Span
+from shmlint.word import Word
+
+
+def read_launch(command: Command) -> Launch | None:
+    """The launch a command makes; None where it starts no container."""
+    docker = find_docker(command.words)
+    if docker is None:
+        return None
+    words = command.words[docker.index :]
+    run = read_run(words, docker.engine, docker.verb)
+    if run.image is None and not run.unknown:
+        return None
+    binary = command.words[docker.binary].span
+    inside = binary is not None and _within(binary, command.span)
+    span = binary if binary is not None and inside else command.span
+    engine = {"nvidia-docker": "nvidia-docker"}.get(docker.engine, docker.engine)
+    name = run.name()
+    anchor = command.words[docker.index - 1]
+    return launch_of(
+        run,
+        kind="docker-run",
+        name=name.value if name is not None and not name.unknown else None,
+        span=span,
+        label=f"`{engine} {docker.verb}`",
+        rewriter=RunRewriter(run, anchor, command.span, words),
+        gpu=read_gpu(run, docker, command.words[docker.binary]),
+    )
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return inner.source is outer.source and outer.start <= inner.start and inner.end <= outer.end
+
+
+def launch_of(
+    run: RunCommand, *, kind: Kind, name: str | None, span: Span, label: str, rewriter: RunRewriter,
+    gpu: GpuRequest,
+) -> Launch:  # fmt: skip
+    """A launch out of the options of a run command, whatever they were written in."""
+    image = None
+    if run.image is not None:
+        image = Value(run.image.text, run.image.span or span, run.image.text, run.image.unknown)
+    command = None
+    if run.command:
+        texts = tuple(word.text for word in run.command)
+        because = next((word.unknown for word in run.command if word.unknown), "")
+        first, last = run.command[0].span, run.command[-1].span
+        place = span
+        if first is not None and last is not None and first.source is last.source and last.end > first.start:
+            place = Span(first.source, first.start, last.end)
+        command = Value(texts, place, " ".join(texts), because)
+    entrypoint = run.entrypoint()
+    home = span
+    return Launch(
+        kind=kind,
+        name=name,
+        span=span,
+        home=home,
+        words=Words(f"{label} of {image.text}" if image and image.text else label, "--shm-size"),
+        rewriter=rewriter,
+        files=(span.path,),
+        image=image,
+        names=(name,) if name else (),
+        entrypoint=_one(entrypoint, span),
+        command=command,
+        gpu=gpu,
+        shm=_size(run, span),
+        ipc=_text(run.ipc(), span),
+        mounts=tuple(_mounts(run, span)),
+        memory_limit=_bytes(run.memory(), span),
+        environment={
+            name: Value(
+                Unknown(setting.unknown) if setting.value is None or setting.unknown else setting.value,
+                setting.option.word.span or span, setting.option.value or "", setting.unknown,
+            )
+            for name, setting in run.env().items()
+        },  # fmt: skip
+        env_files=bool(run.env_files()),
+        ulimits={
+            name: Value((option.value or "").partition("=")[2], option.word.span or span, option.value or "")
+            for name, option in run.ulimits().items()
+        },
+        cap_add=tuple(option.value or "" for option in run.cap_add()),
+        privileged=bool(run.privileged()),
+        undecided=f"{run.unknown}; it may hold --shm-size" if run.unknown else "",
+    )
+
+
+def _place(option: Option, span: Span) -> Span:
+    if option.value_span is not None:
+        return option.value_span
+    word = option.value_word or option.word
+    return word.span or option.word.span or span
+
+
+def _text(option: Option | None, span: Span) -> Value[str] | None:
+    if option is None or (option.value == "" and not option.unknown):
+        return None
+    value = Unknown(option.unknown) if option.unknown else option.value or ""
+    return Value(value, _place(option, span), option.value or "", option.unknown)
+
+
+def _one(option: Option | None, span: Span) -> Value[tuple[str, ...]] | None:
+    if option is None or not option.value:
+        return None
+    return Value((option.value,), _place(option, span), option.value, option.unknown)
+
+
+def _size(run: RunCommand, span: Span) -> Value[Size] | None:
+    option = run.shm_size()
+    if option is None:
+        return None
+    place, text = _place(option, span), option.value or ""
+    if option.unknown:
+        return Value(Unknown(option.unknown), place, text, option.unknown)
+    try:
+        count = parse_docker(text)
+    except InvalidSize as error:
+        return Value(Size(None, str(error)), place, text)
+    if count == 0 and run.engine == "podman":
+        return Value(Unknown("to podman 0 is no limit"), place, text)
+    return Value(Size(count, bare_number=text.isdigit()), place, text)
+
+
+def _bytes(option: Option | None, span: Span) -> Value[int] | None:
+    if option is None:
+        return None
+    place, text = _place(option, span), option.value or ""
+    if option.unknown:
+        return Value(Unknown(option.unknown), place, text, option.unknown)
+    try:
+        return Value(parse_docker(text), place, text)
+    except InvalidSize:
+        return None
+
+
+def _mounts(run: RunCommand, span: Span) -> list[Mount]:
+    found = []
+    for option, mount in run.shm_mounts():
+        place = _place(option, span)
+        kind = mount.type if mount.type in ("tmpfs", "bind") else "volume"
+        size: int | None | Unknown = mount.size or None
+        error = ""
+        if option.name == "--tmpfs" and mount.size_text:
+            if option.unknown:
+                size = Unknown(option.unknown)
+            else:
+                try:
+                    size = parse_tmpfs_option(mount.size_text)
+                except InvalidSize as invalid:
+                    error = str(invalid)
+        size_span = None
+        if mount.size_at is not None and option.value_span is not None:
+            start = option.value_span.start + mount.size_at
+            size_span = Span(option.value_span.source, start, start + len(mount.size_text))
+        found.append(Mount(kind, mount.path, size, place, mount.source, error, size_span))  # type: ignore[arg-type]
+    return found
+
+
+def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word | None = None) -> GpuRequest:
+    """Everything in a command line that asks for GPUs."""
+    evidence: list[GpuEvidence] = []
+    vendors: list[Vendor] = []
+    counts: list[Count] = []
+    unknown = run.unknown
+
+    def note(path: str, words: str, word: Word, vendor: Vendor, count: Count) -> None:
+        span = word.span
+        if span is None:
+            span = next((w.span for w in (run.image, *run.command) if w is not None and w.span), None)
+        if span is not None:
+            evidence.append(GpuEvidence(path, words, span))
+        vendors.append(vendor)
+        counts.append(count)
+
+    for option, request in run.gpus():
+        text = f"--gpus {option.value or ''}"
+        if option.unknown:
+            note("--gpus", text, option.word, "nvidia", None)
+            continue
+        vendor = request_vendor(request.driver, (*request.capabilities, "gpu"), request.device_ids)
+        if request.device_ids:
+            note("--gpus", text, option.word, vendor or "nvidia", count_ids(request.device_ids))
+        elif request.count:
+            note("--gpus", text, option.word, vendor or "nvidia", "all" if request.count < 0 else request.count)
+        elif request.error:
+            note("--gpus", text, option.word, "nvidia", None)
+
+    environment = run.env()
+    visible: Count = None
+    setting = environment.get("NVIDIA_VISIBLE_DEVICES")
+    if setting is not None and setting.value is not None and not setting.unknown:
+        visible = visible_devices(setting.value)
+    runtime = run.runtime()
+    if docker is not None and docker.engine == "nvidia-docker" and visible != 0:
+        count: Count = visible if visible is not None else ("all" if setting is None else None)
+        for word in docker.assignments:
+            name, _, value = word.text.partition("=")
+            if name == "NV_GPU":
+                count = None if word.unknown else count_ids([value])
+        note("nvidia-docker", "nvidia-docker", binary or Word(""), "nvidia", count)
+    if runtime is not None and runtime.value in ("nvidia", "amd") and not runtime.unknown:
+        if visible != 0:
+            found: Count = visible if visible is not None else ("all" if setting is None else None)
+            vendor_: Vendor = "nvidia" if runtime.value == "nvidia" else "amd"
+            note("--runtime", f"--runtime {runtime.value}", runtime.word, vendor_, None if counts else found)
+    elif runtime is not None and runtime.unknown:
+        unknown = unknown or runtime.unknown
+    elif not evidence and visible not in (None, 0):
+        unknown = unknown or (
+            "NVIDIA_VISIBLE_DEVICES asks for GPUs only where the daemon's default runtime is nvidia"
+        )
+
+    render = set()
+    kfd = False
+    numbered = set()
+    for option in run.devices():
+        path = (option.value or "").partition(":")[0]
+        if path.startswith("/dev/dri/renderD"):
+            render.add(path)
+        node = node_of(path)
+        if node is None:
+            # `--device=$DEV` could be a GPU; a device is no reason for an alarm either way
+            continue
+        vendor_, number = node
+        kfd = kfd or path == "/dev/kfd"
+        if path.removeprefix("/dev/nvidia").isdigit():
+            numbered.add(path)
+        note("--device", f"--device {path}", option.word, vendor_, number)
+    if numbered:
+        counts.append(len(numbered))
+    if kfd:
+        counts.append(len(render) or "all")
+    return combine(evidence, vendors, counts, unknown)
+
+
+def launches(found: Sequence[Command]) -> list[Launch]:
+    """The launches among commands, in the order of the text."""
+    return [launch for launch in map(read_launch, found) if launch is not None]
