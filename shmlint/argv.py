@@ -272,11 +272,12 @@ class _Reader:
                     for option in found:
                         self._add(option)
                     continue
-                if word.unknown and (word.harmless or self._holds_options(word)):
-                    if word.harmless:
-                        passed = word
-                    else:
-                        self.unknown = self.unknown or word.unknown
+                if word.unknown and word.harmless and word.maybe_many and not _NAMED_IMAGE.search(text):
+                    passed = word
+                    self.at += 1
+                    continue
+                if word.unknown and self._holds_options(word):
+                    self.unknown = self.unknown or word.unknown
                     self.at += 1
                     continue
                 break

@@ -13,15 +13,18 @@ from shmlint.composefile.project import (
     extended_files,
     incomplete,
     load_project,
+    read_document,
     service_names,
 )
 from shmlint.composefile.service import read_project
 from shmlint.composefile.shape import check
+from shmlint.composefile.tree import Layer
 from shmlint.formats import Reading
 from shmlint.launch import Launch
 from shmlint.settings import Settings
-from shmlint.source import Problem, Span
+from shmlint.source import Problem, Source, Span
 from shmlint.workspace import Unreadable, Workspace, normal
+from shmlint.yamlnodes import YamlError, parse
 
 _MANY_BASES = 4
 """An overlay that fits more bases than this is read with the first ones only."""
@@ -62,6 +65,29 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         for launch in read_project(project, workspace):
             reading.launches.append(_placed(launch, combination, extended, project, workspace))
     return reading
+
+
+def read_embedded(source: Source, start: int, end: int, workspace: Workspace) -> list[Launch]:
+    """The services of a compose file that is part of another text: characters ``start`` to ``end``.
+
+    A text that is not one gives none: documents show parts of files too.
+    """
+    blank = "".join(c if c in "\r\n" else " " for c in source.text[:start])
+    try:
+        documents = parse(Source(source.path, blank + source.text[start:end]))
+    except YamlError:
+        return []
+    project = Project((source.path,))
+    for document in documents:
+        document.source = source
+        read_document(project, document, source.path, Layer(source, {}, os.path.dirname(source.path)), workspace)
+    launches = read_project(project, workspace)
+    return [
+        launch._replace(undecided="the file it is taken from must give it an image and may set shm_size")
+        if launch.image is None and project.services[launch.name or ""].tree.get("build") is None
+        else launch
+        for launch in launches
+    ]
 
 
 class _Combination:

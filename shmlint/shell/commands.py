@@ -113,6 +113,16 @@ class Variables:
     def note(self, name: str, assignment: _Assignment) -> None:
         self.made.setdefault(name, []).append(assignment)
 
+    def _has_role(self, name: str) -> bool:
+        """Whether a variable is for devices, volumes and the like by its name, and one of its
+        values, known and harmless, bears that out."""
+        if not any(role in name.lower() for role in _ROLES):
+            return False
+        return any(
+            isinstance(made.value, _Buffer) and made.value.chars and not made.value.unknown and _harmless(made.value)
+            for made in self.made[name]
+        )
+
     def value(self, name: str, at: int, in_function: bool) -> _Buffer | list[Word] | str:
         """What a variable holds where it is used; a text says why that is not known."""
         state: _Buffer | list[Word] | str = f"variable {name} is not set here"
@@ -120,7 +130,7 @@ class Variables:
             if made.at >= at and not in_function:
                 break
             if made.branch is not None and not made.branch[0] <= at < made.branch[1]:
-                state = _perhaps(name, state, made)
+                state = _perhaps(name, state, made, self._has_role(name))
             elif made.value is None:
                 state = f"variable {name} is set from elsewhere"
             elif not made.append or isinstance(state, str):
@@ -139,11 +149,13 @@ class Variables:
         return state
 
 
-def _perhaps(name: str, state: _Buffer | list[Word] | str, made: _Assignment) -> _Buffer | list[Word] | str:
+def _perhaps(
+    name: str, state: _Buffer | list[Word] | str, made: _Assignment, has_role: bool
+) -> _Buffer | list[Word] | str:
     """What a variable holds behind an assignment that may not have been made."""
     unsure = f"variable {name} is set in one branch only"
     lengthens = made.append or made.lengthens
-    harmless = _harmless(made.value) and (lengthens or isinstance(state, str) or _harmless(state))
+    harmless = has_role or (_harmless(made.value) and (lengthens or isinstance(state, str) or _harmless(state)))
     word = Word(f"${{{name}}}", None, unsure, True, harmless)
     if isinstance(state, list):
         return [*state, word] if lengthens else [word]
@@ -154,11 +166,14 @@ def _perhaps(name: str, state: _Buffer | list[Word] | str, made: _Assignment) ->
         longer.extend(state, False)
         longer.add(" ")
     longer.add_unknown(word.text, (), unsure, True)
-    longer.harmless = harmless and (not isinstance(state, _Buffer) or not state.unknown or state.harmless)
+    kept = isinstance(state, _Buffer) and lengthens and bool(state.unknown) and not state.harmless
+    longer.harmless = harmless and not kept
     return longer
 
 
-_TELLING = ("shm", "ipc", "gpu", "/dev", "runtime", "nvidia", "amd.com", "privileged", "mount", "tmpfs")
+_ROLES = ("device", "volume", "mount", "port", "user", "label", "hostname")
+
+_TELLING = ("shm", "ipc", "gpu", "/dev/shm", "/dev:", "/dev ", "/dev/nvidia", "/dev/kfd", "runtime", "nvidia", "amd.com", "privileged", "mount", "tmpfs")
 """What an option must contain to matter here."""
 
 
