@@ -26,6 +26,8 @@ class Fix(NamedTuple):
     title: str
     changes: tuple[Change, ...]
     safe: bool = True
+    alters: Literal["shm", "gpu", "mounts"] = "shm"
+    """What of the launch is meant to be another after it; all else must stay."""
 
 
 class Finding(NamedTuple):
@@ -42,3 +44,5 @@ class Finding(NamedTuple):
     fix: Fix | None = None
     advice: str = ""
     """What to type where there is no fix."""
+    source: str = ""
+    """Who says what is needed: an address."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 
-from shmlint.source import Edit, Span
+from shmlint.source import Edit, Problem, Span
 
 DOCKER_DEFAULT_SHM = 64 * 1024 * 1024
 """/dev/shm of a container that asks for nothing, in bytes (moby daemon/config/config.go)."""
@@ -81,6 +81,8 @@ class Mount(NamedTuple):
     size_error: str = ""
     """Why the kernel or Docker would refuse the size, where it would."""
     size_span: Span | None = None
+    kernel_grammar: bool = False
+    """The kernel reads the size, not Docker: ``--tmpfs``, Compose's short ``tmpfs``."""
 
 
 class GpuEvidence(NamedTuple):
@@ -89,6 +91,22 @@ class GpuEvidence(NamedTuple):
     path: str
     text: str
     span: Span
+
+
+class Change(NamedTuple):
+    """One way to bring about an intended change: edits, and what they do in words."""
+
+    edits: tuple[Edit, ...]
+    title: str
+
+
+class GpuSlip(NamedTuple):
+    """A request that does not mean what it seems to: why, and how it is put right."""
+
+    span: Span
+    message: str
+    changes: tuple[Change, ...] = ()
+    advice: str = ""
 
 
 class GpuRequest(NamedTuple):
@@ -104,13 +122,7 @@ class GpuRequest(NamedTuple):
     evidence: tuple[GpuEvidence, ...] = ()
     because: str = ""
     optional: bool = False
-
-
-class Change(NamedTuple):
-    """One way to bring about an intended change: edits, and what they do in words."""
-
-    edits: tuple[Edit, ...]
-    title: str
+    slips: tuple[GpuSlip, ...] = ()
 
 
 class Rewriter(Protocol):
@@ -174,6 +186,8 @@ class Launch(NamedTuple):
     ulimits: Mapping[str, Value[str]] = NOTHING
     cap_add: tuple[str, ...] = ()
     privileged: bool = False
+    misplaced: tuple[Problem, ...] = ()
+    """Sizes written where nothing reads them."""
     undecided: str = ""
     """Why nothing may be concluded from what is *absent* here: a base file or an argument array
     that is not known could hold it."""

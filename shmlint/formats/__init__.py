@@ -13,7 +13,7 @@ from shmlint.settings import Settings
 from shmlint.source import Problem
 from shmlint.workspace import Workspace
 
-KINDS = frozenset({"compose", "shell", "makefile", "markdown", "ci"})
+KINDS = frozenset({"compose", "shell", "makefile", "markdown", "ci", "devcontainer"})
 """The kinds of files that are read."""
 
 

@@ -114,3 +114,15 @@ def _before(option: Option, text: str) -> Change:
         line = span.source.position(start).line
         return Change((Edit(span.path, start, start, new),), f"add `{OPTION}={text}` before line {line}")
     return _insertion(span, span.start, f"{OPTION}={text} ", text)
+
+
+def quote_devices(option: Option) -> Iterator[Change]:
+    """Put the quotation marks around a list of devices that Docker wants to see itself."""
+    word = option.value_word or option.word
+    if word.span is None:
+        return
+    place = option.value_span if option.joined else word.span
+    if place is None or place.text.strip("\"'") != option.value:
+        return
+    new = f"""'"{option.value}"'"""
+    yield Change((Edit(place.path, place.start, place.end, new),), f"write --gpus {new} in line {place.line}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from shmlint.argv import DockerCommand, Option, RunCommand, find_docker, read_run
 from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, visible_devices
-from shmlint.launch import GpuEvidence, GpuRequest, Kind, Launch, Mount, Size, Unknown, Value, Vendor, Words
+from shmlint.launch import GpuEvidence, GpuRequest, GpuSlip, Kind, Launch, Mount, Rewriter, Size, Unknown, Value, Vendor, Words
 from shmlint.shell.commands import Command
-from shmlint.shell.rewrite import RunRewriter
+from shmlint.shell.rewrite import RunRewriter, quote_devices
 from shmlint.size import InvalidSize, parse_docker, parse_tmpfs_option
 from shmlint.source import Span
 from shmlint.word import Word
@@ -45,7 +45,7 @@ def _within(inner: Span, outer: Span) -> bool:
 
 
 def launch_of(
-    run: RunCommand, *, kind: Kind, name: str | None, span: Span, label: str, rewriter: RunRewriter,
+    run: RunCommand, *, kind: Kind, name: str | None, span: Span, label: str, rewriter: Rewriter,
     gpu: GpuRequest,
 ) -> Launch:  # fmt: skip
     """A launch out of the options of a run command, whatever they were written in."""
@@ -165,7 +165,10 @@ def _mounts(run: RunCommand, span: Span) -> list[Mount]:
         if mount.size_at is not None and option.value_span is not None:
             start = option.value_span.start + mount.size_at
             size_span = Span(option.value_span.source, start, start + len(mount.size_text))
-        found.append(Mount(kind, mount.path, size, place, mount.source, error, size_span))  # type: ignore[arg-type]
+        kernel = option.name == "--tmpfs"
+        found.append(
+            Mount(kind, mount.path, size, place, mount.source, error, size_span, kernel)  # type: ignore[arg-type]
+        )
     return found
 
 
@@ -243,7 +246,26 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
         counts.append(len(numbered))
     if kfd:
         counts.append(len(render) or "all")
-    return combine(evidence, vendors, counts, unknown)
+    return combine(evidence, vendors, counts, unknown)._replace(slips=tuple(_slips(run)))
+
+
+def _slips(run: RunCommand) -> Iterator[GpuSlip]:
+    """Values of ``--gpus`` that look like a list of devices and are not read as one."""
+    for option, request in run.gpus():
+        value = option.value or ""
+        if option.unknown or run.engine == "podman":
+            continue
+        place = (option.value_word or option.word).span
+        if place is None:
+            continue
+        if request.device_ids and request.count and value.startswith("device="):
+            message = f"`--gpus {value}` is refused: the comma ends the device and starts a count"
+            yield GpuSlip(place, message, tuple(quote_devices(option)))
+        elif value and "," in value and value.replace(",", "").isdigit():
+            last = value.rpartition(",")[2]
+            message = f"`--gpus {value}` asks for {last} GPUs: of several counts the last one wins"
+            advice = f"""--gpus '"device={value}"' for these devices, --gpus {last} for so many"""
+            yield GpuSlip(place, message, (), advice)
 
 
 def launches(found: Sequence[Command]) -> list[Launch]:

@@ -1,0 +1,28 @@
+"""GPU401: a list of GPUs that is not read as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.checks import Context
+from shmlint.finding import Finding, Fix
+from shmlint.launch import Launch
+from shmlint.rules import Rule
+
+RULE = Rule("GPU401", "gpus-device-list", "error")
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    """The findings for one launch."""
+    for slip in launch.gpu.slips:
+        changes = slip.changes
+        yield Finding(
+            RULE.id,
+            RULE.severity,
+            slip.span,
+            f"{launch.words.launch}: {slip.message}",
+            launch,
+            needs="quotation marks that reach Docker: --gpus '\"device=0,1\"'",
+            fix=Fix(changes[0].title, changes, alters="gpu") if changes else None,
+            advice=slip.advice,
+        )
