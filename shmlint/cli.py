@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterable, Sequence
+from typing import IO, TYPE_CHECKING, NoReturn, cast
 
 import click
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from shmlint.source import Problem
 
 _EPILOG = """\b
-Exit status: 0 nothing at or above --fail-on is left, 1 something is, 2 wrong usage or a failure
-of shmlint itself.
+Exit status: 0 nothing at or above --fail-on is left, 1 something is (with --diff: something would
+be changed), 2 wrong usage or a failure of shmlint itself.
 
 \b
 Examples:
@@ -35,7 +35,8 @@ Examples:
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--fix", "do_fix", is_flag=True, help="Repair the files, touching nothing else.")
-@click.option("--diff", "do_diff", is_flag=True, help="Show what --fix would change; write nothing.")
+@click.option("--diff", "do_diff", is_flag=True,
+              help="Show what --fix would change; write nothing. Exit status 1 if anything.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="How findings are written.")  # fmt: skip
 @click.option("--output", metavar="FILE", help="Write the report to a file instead of standard output.")
@@ -82,6 +83,8 @@ def _command(
         settings = load(config, paths[0] if paths and paths[0] != "-" else ".")
     except InvalidSettings as error:
         _fail(str(error))
+    if stdin_filename is not None and "-" not in paths:
+        _fail("--stdin-filename needs the path -")
     settings = settings._replace(
         select=_split(select) or settings.select,
         ignore=(*settings.ignore, *_split(ignore)),
@@ -98,10 +101,14 @@ def _command(
         return
     from shmlint.workspace import Workspace
 
-    run = lint(files, settings, Workspace(texts), problems)
     out = _Output(output, color)
+    run = lint(files, settings, Workspace(texts), problems)
     if inventory:
         out.inventory(run, form)
+        for finding in run.findings:
+            if finding.rule == "SHM001":  # what is missing from the list
+                place = f"{finding.span.path}:{finding.span.line}"
+                click.echo(f"shmlint: {_escaped(place)}: {_escaped(finding.message)}", err=True)
         return
     findings: Sequence[Finding] = run.findings
     fixed = 0
@@ -116,7 +123,7 @@ def _command(
         if texts:  # standard input: the fixed text goes to standard output, the report beside it
             name = next(iter(texts))
             sys.stdout.buffer.write(outcome.texts.get(name, texts[name]).encode("utf-8"))
-            sys.stdout.flush()
+            sys.stdout.buffer.flush()
             out.to_stderr = True
             fixed = len(outcome.fixed)
             findings = fix.remaining(outcome)
@@ -131,12 +138,14 @@ def _command(
     out.report(run, findings, form, fixed=fixed, verbose=verbose, quiet=quiet)
     for message in failed:
         click.echo(message, err=True)
+    if failed:
+        sys.exit(2)
     if exit_zero:
         return
     from shmlint.finding import SEVERITIES
 
     worst = max((SEVERITIES.index(f.severity) for f in findings), default=-1)
-    if failed or worst >= SEVERITIES.index(settings.fail_on):
+    if worst >= SEVERITIES.index(settings.fail_on):
         sys.exit(1)
 
 
@@ -146,8 +155,14 @@ def _split(values: Sequence[str]) -> tuple[str, ...]:
 
 def _fail(message: str) -> NoReturn:
     """End with a usage error: one line, status 2."""
-    click.echo(f"shmlint: {message}", err=True)
+    click.echo(f"shmlint: {_escaped(message)}", err=True)
     sys.exit(2)
+
+
+def _escaped(text: str) -> str:
+    from shmlint.report import escape
+
+    return escape(text)
 
 
 def _check_rules(settings: Settings) -> None:
@@ -217,12 +232,18 @@ def _files(
         return {"compose": [name]}, {name: text}, []
     files: dict[str, list[str]] = {}
     problems: list[Problem] = []
-    for found in discover(paths or ["."], exclude=settings.exclude, kinds=KINDS):
-        if isinstance(found, Found):
-            if found.kind in KINDS:
-                files.setdefault(found.kind, []).append(found.path)
-        else:
-            problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
+    for path in paths:
+        if not os.path.lexists(path):
+            _fail(f"{path}: no such file or directory")
+    try:
+        for found in discover(paths or ["."], exclude=settings.exclude, kinds=KINDS):
+            if isinstance(found, Found):
+                if found.kind in KINDS:
+                    files.setdefault(found.kind, []).append(found.path)
+            else:
+                problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
+    except ValueError as error:  # a pattern in `exclude`
+        _fail(f"{settings.path}: {error}" if settings.path else str(error))
     return files, {}, problems
 
 
@@ -246,18 +267,33 @@ class _Output:
         self.path = path
         self.color = color
         self.to_stderr = False
+        if path is not None:  # nothing is changed when the report cannot be kept
+            self._open(path, "ab").close()
+
+    @staticmethod
+    def _open(path: str, mode: str) -> IO[bytes]:
+        try:
+            return cast("IO[bytes]", open(path, mode))
+        except OSError as error:
+            _fail(f"{path}: {error.strerror}")
+
+    def _text(self, text: str) -> None:
+        """Write a text as it is: a diff holds the line endings of its file."""
+        data = text.encode("utf-8", "backslashreplace")
+        if self.path is not None:
+            with self._open(self.path, "wb") as file:
+                file.write(data)
+            return
+        stream = sys.stderr if self.to_stderr else sys.stdout
+        if (stream.encoding or "utf-8").lower().replace("-", "") == "utf8":
+            stream.flush()
+            stream.buffer.write(data)
+            stream.buffer.flush()
+        else:
+            stream.write(text)
 
     def _lines(self, lines: Sequence[str]) -> None:
-        text = "".join(f"{line}\n" for line in lines)
-        if self.path is None:
-            stream = sys.stderr if self.to_stderr else sys.stdout
-            stream.write(text)
-            return
-        try:
-            with open(self.path, "w", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            _fail(f"{self.path}: {error.strerror}")
+        self._text("".join(f"{line}\n" for line in lines))
 
     @property
     def colour(self) -> bool:
@@ -290,12 +326,8 @@ class _Output:
 
         self._lines(list(text.inventory(run)))
 
-    def diff(self, lines: object) -> None:
-        text = "".join(lines)  # type: ignore[arg-type]
-        if self.path is None:
-            sys.stdout.write(text)
-        else:
-            self._lines(text.splitlines())
+    def diff(self, lines: Iterable[str]) -> None:
+        self._text("".join(lines))
 
 
 def main() -> NoReturn:

@@ -7,9 +7,12 @@ and the key that was probably meant.
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shmlint.settings import Settings
+
+if TYPE_CHECKING:
+    from shmlint.yamlnodes import Node, Scalar
 
 FILE = ".shmlint.yaml"
 
@@ -25,11 +28,15 @@ def load(explicit: str | None, start: str) -> Settings:
         return Settings()
     if path.endswith(".toml"):
         data, lines = _toml(path), None
-        data = data.get("tool", {}).get("shmlint", {}) if os.path.basename(path) == "pyproject.toml" else data
+        if os.path.basename(path) == "pyproject.toml":
+            tool = data.get("tool")
+            data = tool.get("shmlint", {}) if isinstance(tool, dict) else {}
+        if not isinstance(data, dict):
+            raise InvalidSettings(f"{path}: tool.shmlint must be a table of settings")
     else:
         data, lines = _yaml(path)
     _validate(path, data, lines)
-    return _settings(path, data)
+    return _settings(path, data, lines)
 
 
 def _find(start: str) -> str | None:
@@ -92,10 +99,15 @@ def _yaml(path: str) -> tuple[dict[str, Any], dict[tuple[Any, ...], int]]:
     try:
         documents = workspace.documents(path)
     except Unreadable as error:
+        if not error.source.text:
+            raise InvalidSettings(f"{path}: {error.message}") from None
         line = error.source.position(error.offset).line
         raise InvalidSettings(f"{path}:{line}: {error.message}") from None
     if not documents:
         return {}, lines
+    if twice := _written_twice(documents[0].root):
+        line = documents[0].source.position(twice.start).line
+        raise InvalidSettings(f"{path}:{line}: {twice.value} is written twice")
     layer = Layer(documents[0].source, {}, "")
     data = plain(layer.tree(documents[0].root), ())
     if data is None:
@@ -103,6 +115,25 @@ def _yaml(path: str) -> tuple[dict[str, Any], dict[tuple[Any, ...], int]]:
     if not isinstance(data, dict):
         raise InvalidSettings(f"{path}:1: expected a mapping of settings")
     return data, lines
+
+
+def _written_twice(node: Node) -> Scalar | None:
+    """The first key of a mapping that stands there a second time."""
+    from shmlint.yamlnodes import Mapping, Scalar, Sequence
+
+    if isinstance(node, Sequence):
+        return next((found for item in node.items if (found := _written_twice(item))), None)
+    if not isinstance(node, Mapping):
+        return None
+    seen = set()
+    for key, value in node.pairs:
+        if isinstance(key, Scalar):
+            if key.value in seen:
+                return key
+            seen.add(key.value)
+        if found := _written_twice(value):
+            return found
+    return None
 
 
 def schema() -> dict[str, Any]:
@@ -113,8 +144,15 @@ def schema() -> dict[str, Any]:
     with open(os.path.join(here, "settings.schema.json"), encoding="utf-8") as file:
         found: dict[str, Any] = json.load(file)
     with open(os.path.join(here, "workloads.schema.json"), encoding="utf-8") as file:
-        # A user's own entry needs no quotation to be used.
-        found["properties"]["workloads"]["items"] = {**json.load(file), "required": ["id", "needs"]}
+        entry: dict[str, Any] = json.load(file)
+    # A user's own entry needs no quotation to be used, and may change an entry of the program's own.
+    entry["required"] = ["id"]
+    del entry["anyOf"]
+    entry["$defs"]["size"] = {"type": ["string", "integer", "null"], "description": "a size like 8gb"}
+    for patterns in ("images", "names"):
+        entry["properties"][patterns]["items"] = {"type": "string"}
+    found["$defs"] = entry.pop("$defs")
+    found["properties"]["workloads"]["items"] = entry
     return found
 
 
@@ -136,10 +174,21 @@ def _validate(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int]
             hint = f"; did you mean {close[0]}?" if close else f"; known are {', '.join(allowed)}"
             message = f"unknown key {wrong[0]}{hint}"
             at = (*at, wrong[0])
-        elif isinstance(error.schema, dict) and "description" in error.schema:
-            message = f"{'.'.join(map(str, at))} must be {error.schema['description']}"
+        elif error.validator == "required":
+            message = f"{_spelled(at)}: {error.message}"
+        elif error.validator == "enum":
+            message = f"{_spelled(at)} must be one of {', '.join(map(str, error.validator_value))}"
+        elif isinstance(error.schema, dict) and str(error.schema.get("description", "")).startswith("a "):
+            message = f"{_spelled(at)} must be {error.schema['description']}"
+        else:
+            message = f"{_spelled(at)}: {error.message}"
         line = _line(path, at, lines)
         raise InvalidSettings(f"{path}:{line}: {message}" if line else f"{path}: {message}")
+
+
+def _spelled(at: tuple[Any, ...]) -> str:
+    """A place in the settings in words: ``workloads[0].needs``."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in at).removeprefix(".") or "settings"
 
 
 def _line(path: str, at: tuple[Any, ...], lines: dict[tuple[Any, ...], int] | None) -> int | None:
@@ -157,26 +206,51 @@ def _line(path: str, at: tuple[Any, ...], lines: dict[tuple[Any, ...], int] | No
     return None
 
 
-def _settings(path: str, data: dict[str, Any]) -> Settings:
+def _check_workload(
+    path: str, at: tuple[Any, ...], entry: dict[str, Any], lines: dict[tuple[Any, ...], int] | None
+) -> None:
+    """A new workload must say what it needs and how it is recognised."""
+    from shmlint.workloads import builtin
+
+    if any(entry["id"] == workload.id for workload in builtin()):
+        return
+    problem = ""
+    if "needs" not in entry:
+        problem = "say what it needs: yes, multi-gpu, no or depends"
+    elif not any(entry.get(key) for key in ("images", "commands", "names")):
+        problem = "give it images, commands or names to be recognised by"
+    if problem:
+        line = _line(path, at, lines)
+        place = f"{path}:{line}" if line else path
+        raise InvalidSettings(f"{place}: {entry['id']}: {problem}")
+
+
+def _settings(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int] | None = None) -> Settings:
     from shmlint.size import InvalidSize, parse_compose
 
-    directory = os.path.relpath(os.path.dirname(os.path.abspath(path)))
+    directory = os.path.dirname(os.path.abspath(path))
 
     def size(key: str) -> int | None:
         if key not in data:
             return None
-        try:
-            return parse_compose(data[key])
-        except InvalidSize as error:
-            raise InvalidSettings(f"{path}: {key}: {error}") from None
+        return checked((key,), data[key])
 
-    for entry in data.get("workloads", ()):
+    def checked(at: tuple[Any, ...], given: int | str) -> int:
+        try:
+            found = parse_compose(given)
+            if found <= 0:
+                raise InvalidSize("a size must be more than 0")
+        except InvalidSize as error:
+            line = _line(path, at, lines)
+            place = f"{path}:{line}" if line else path
+            raise InvalidSettings(f"{place}: {_spelled(at)}: {error}") from None
+        return found
+
+    for i, entry in enumerate(data.get("workloads", ())):
         for key in ("minimum", "recommended"):
-            if entry.get(key):
-                try:
-                    parse_compose(entry[key])
-                except InvalidSize as error:
-                    raise InvalidSettings(f"{path}: workloads: {entry['id']}: {key}: {error}") from None
+            if entry.get(key) is not None:
+                checked(("workloads", i, key), entry[key])
+        _check_workload(path, ("workloads", i), entry, lines)
     defaults = Settings()
     return Settings(
         select=tuple(data.get("select", ())),
@@ -187,7 +261,7 @@ def _settings(path: str, data: dict[str, Any]) -> Settings:
         default_shm_size=size("daemon-default-shm-size") or defaults.default_shm_size,
         unknown_workload=data.get("unknown-workload", defaults.unknown_workload),
         projects=tuple(
-            tuple(os.path.normpath(os.path.join(directory, file)) for file in files)
+            tuple(os.path.relpath(os.path.join(directory, file)) for file in files)
             for files in data.get("projects", ())
         ),
         workloads=tuple(data.get("workloads", ())),

@@ -10,7 +10,7 @@ from shmlint.formats import read
 from shmlint.launch import Launch
 from shmlint.settings import Settings
 from shmlint.source import Problem
-from shmlint.workloads import Need, from_entry
+from shmlint.workloads import Need, users
 from shmlint.workspace import Workspace
 
 
@@ -23,7 +23,7 @@ class Run:
         self.files = files
         self.settings = settings
         self.workspace = workspace
-        self.context = Context(settings, tuple(from_entry(entry) for entry in settings.workloads))
+        self.context = Context(settings, users(settings.workloads))
         self.launches: list[Launch] = []
         self.findings: list[Finding] = []
 

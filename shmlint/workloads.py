@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from shmlint.finding import Evidence
 from shmlint.launch import Launch, Value
-from shmlint.size import human, parse_docker
+from shmlint.size import human, parse_compose
 from shmlint.source import Span
 
 Verdict = Literal["needed", "not-needed", "unknown"]
@@ -45,6 +45,8 @@ class Workload(NamedTuple):
     because: str
     source: str
     verified: bool
+    one_process: bool
+    """It uses one GPU, however many it has, unless its command asks for more."""
     entry: Mapping[str, Any]
     """The entry as it was written."""
 
@@ -84,108 +86,186 @@ def from_entry(entry: Mapping[str, Any]) -> Workload:
     return Workload(
         id=entry["id"],
         name=entry.get("name", entry["id"]),
-        images=tuple(entry.get("images", ())),
+        images=tuple(pattern.lower() for pattern in entry.get("images", ())),
         commands=tuple(tuple(pattern.split()) for pattern in entry.get("commands", ())),
         names=tuple(entry.get("names", ())),
         needs=entry["needs"],
         single_gpu=entry.get("single_gpu", ""),
-        minimum=parse_docker(minimum) if minimum else None,
-        recommended=parse_docker(recommended) if recommended else None,
+        minimum=parse_compose(minimum) if minimum else None,
+        recommended=parse_compose(recommended) if recommended else None,
         memory_share=entry.get("memory_share"),
         because=entry.get("because", ""),
         source=entry.get("source", ""),
         verified=entry.get("verified", False),
+        one_process=entry.get("one_process", False),
         entry=entry,
     )
 
 
+def users(entries: Iterable[Mapping[str, Any]]) -> tuple[Workload, ...]:
+    """Workloads from settings. An entry that has the id of one of the program's own changes that one:
+    what it does not say stays."""
+    known = {workload.id: workload.entry for workload in builtin()}
+    return tuple(from_entry({**known.get(entry["id"], {}), **entry, "verified": True}) for entry in entries)
+
+
 def assess(launch: Launch, extra: Sequence[Workload] = ()) -> Need:
-    """What a launch needs. ``extra`` workloads come before the program's own."""
-    known = (*extra, *builtin())
-    words = _meant(flatten(_command(launch)))
-    ranks, _ = read_ranks(words)
-    _, ranks_vary = read_ranks(flatten(_written(launch)))
-    workers = read_workers(words)
-    by_command = match_command(words, known)
-    by_image = match_image(launch.image.known, known) if launch.image and launch.image.known else None
-    by_base, base_value = None, None
-    if by_image is None:
-        for base in launch.base_images:
-            by_base, base_value = match_image(base.known or "", known), base
-            if by_base is not None:
-                break
+    """What a launch needs. ``extra`` workloads come before the program's own.
 
-    span = _command_span(launch)
-    workload, told = by_command, Evidence(by_command.name, span, by_command.source) if by_command else None
-    if by_image is not None and launch.image is not None and _outweighs(by_image, by_command):
-        workload = by_image
-        told = Evidence(by_image.name, launch.image.span, by_image.source)
-    elif workload is None and by_base is not None and base_value is not None:
-        workload = by_base
-        told = Evidence(f"built on {by_base.name}", base_value.span, by_base.source)
-    if workload is None or (workload is by_base and workload.needs == "depends"):
-        by_name = match_name(launch.names, known)
-        if by_name is not None:
-            workload, named = by_name
-            told = Evidence(f"named `{named}`: {workload.name}", launch.span, workload.source)
+    An error has to be right, so "needed" is for what is sure: ranks that a command asks for, an image
+    whose maintainers say so. What may be run otherwise is "unknown".
+    """
+    reading = _Reading(launch, extra)
+    workload, weak, told = reading.workload, reading.weak, reading.told
     evidence = (told,) if told is not None else ()
-
     minimum = workload.minimum if workload else None
     recommended = _recommended(workload, launch)
     source = workload.source if workload else ""
-    count = _gpu_count(launch)
+    because = workload.because if workload else ""
+
+    def need(verdict: Verdict, why: str = because) -> Need:
+        if verdict == "not-needed":
+            return Need(verdict, None, None, workload, why, source, evidence)
+        return Need(verdict, minimum, recommended, workload, why, source, evidence)
 
     if workload is not None and workload.needs == "no":
-        return Need("not-needed", None, None, workload, workload.because, source, evidence)
-    several = ranks if isinstance(ranks, int) else None
-    if several is not None and several > 1 and (count == "all" or count is None or count > 1):
+        return need("not-needed")
+    count, ranks = reading.count, reading.ranks
+    if ranks is not None and ranks > 1 and (not isinstance(count, int) or count > 1):
         from shmlint.estimate import nccl_upper_bound
 
-        bound = human(nccl_upper_bound(several))
-        text = f"{several} ranks: NCCL alone may take up to {bound}"
-        why = workload.because if workload and workload.needs != "depends" and workload.because else (
-            "NCCL's ranks exchange data through shared memory"
-        )
+        text = f"{ranks} ranks: NCCL alone may take up to {human(nccl_upper_bound(ranks))}"
+        if reading.private:
+            text = "several ranks: NCCL keeps buffers in shared memory"
+        told = Evidence(text, reading.ranks_span, NCCL_SOURCE)
+        why = because
+        if not workload or workload.needs == "depends":
+            why = "NCCL's ranks exchange data through shared memory"
         return Need(
             "needed", minimum or UNKNOWN_RECOMMENDED, recommended or UNKNOWN_RECOMMENDED, workload, why,
-            source or NCCL_SOURCE, (*evidence, Evidence(text, span, NCCL_SOURCE)),
+            source or NCCL_SOURCE, (*evidence, told),
         )  # fmt: skip
-    if workers is not None and workers > 0 and (workload is None or workload.needs in ("depends", "multi-gpu")):
+    workers = reading.workers
+    if workers and (workload is None or workload.needs in ("depends", "multi-gpu")):
         text = f"{workers} DataLoader workers hand their batches over in shared memory"
+        if reading.private:
+            text = "DataLoader workers hand their batches over in shared memory"
+        told = Evidence(text, reading.span, DATALOADER_SOURCE)
         return Need(
-            "needed", minimum or UNKNOWN_MINIMUM, recommended or UNKNOWN_RECOMMENDED, workload, text,
-            _DATALOADER_SOURCE, (*evidence, Evidence(text, span, _DATALOADER_SOURCE)),
+            "unknown" if reading.serves else "needed", minimum or UNKNOWN_MINIMUM,
+            recommended or UNKNOWN_RECOMMENDED, workload, text, DATALOADER_SOURCE, (*evidence, told),
         )  # fmt: skip
-    if workload is None or workload.needs == "depends":
-        why = workload.because if workload else ""
-        return Need("unknown", minimum, recommended, workload, why, source, evidence)
-    from_base = workload is by_base
-    single = count == 1 or (several == 1 and not ranks_vary)
-    needs = workload.needs
-    if needs == "yes" and single and workload.single_gpu == "advised":
-        return Need("unknown", minimum, recommended, workload, workload.because, source, evidence)
-    if needs == "yes" and single and workload.single_gpu == "not-needed":
-        return Need("not-needed", None, None, workload, "one GPU", source, evidence)
-    if needs == "multi-gpu":
-        if single:
-            if workload.single_gpu == "advised":
-                return Need("unknown", minimum, recommended, workload, workload.because, source, evidence)
-            why = f"with one GPU {workload.name} does not exchange data between processes"
-            return Need("not-needed", None, None, workload, why, source, evidence)
-        if count is None or count == "all" or ranks_vary:
-            return Need("unknown", minimum, recommended, workload, workload.because, source, evidence)
-    verdict: Verdict = "unknown" if from_base or not workload.verified else "needed"
-    return Need(verdict, minimum, recommended, workload, workload.because, source, evidence)
+    if workload is None:
+        return need("unknown", "")
+    one = (isinstance(count, int) and count <= 1) or (ranks == 1 and not reading.ranks_vary)
+    if one and workload.single_gpu == "not-needed":
+        return need("not-needed", "it runs on one GPU")
+    if workload.needs == "depends" or (one and workload.single_gpu == "advised"):
+        return need("unknown")
+    if workload.needs == "multi-gpu":
+        if one and not workload.single_gpu:
+            return need("not-needed", f"with one GPU {workload.name} does not exchange data between processes")
+        if not isinstance(count, int) or reading.ranks_vary:
+            return need("unknown")
+    if workload.one_process and ranks is None and reading.words:
+        return need("unknown")  # GPUs alone do not make it use more than one; its command would say so
+    sure = workload.verified and not weak and not (reading.serves and workload is not reading.by_command)
+    return need("needed" if sure else "unknown")
 
 
-_DATALOADER_SOURCE = "https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading"
+class _Reading:
+    """What a launch's command, image, base images, environment and names say, and what wins."""
+
+    def __init__(self, launch: Launch, extra: Sequence[Workload]) -> None:
+        mine = {workload.id for workload in extra}
+        known = (*extra, *(w for w in builtin() if w.id not in mine))
+        commands = _commands(_command(launch))
+        self.words = [word for command in commands for word in command]
+        self.span = _command_span(launch)
+        self.private = any(part is not None and part.private for part in (launch.entrypoint, launch.command))
+        self.count = _gpu_count(launch)
+        self.by_command = _of_commands(commands, extra, known)
+        servers = [workload for workload in known if workload.id == "servers"]
+        self.serves = any(match_command(command, servers) is not None for command in commands)
+        self.workers = read_workers(self.words)
+        self.workload, self.told, self.weak = self._winner(launch, known, mine)
+        if self.by_command is not None and self.workload is self.by_command:
+            self.weak = False
+        self.ranks_span = self.span
+        launcher = self.workload is not None and self.workload.needs in ("yes", "multi-gpu")
+        self.ranks, _ = read_ranks(self.words, launcher=launcher)
+        _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
+        if self.ranks is None and not self.ranks_vary and launcher:
+            self._ranks_of_environment(launch)
+
+    def _ranks_of_environment(self, launch: Launch) -> None:
+        for name in _RANK_VARIABLES:
+            value = launch.environment.get(name)
+            if value is None:
+                continue
+            if value.known is not None and value.known.isdigit():
+                self.ranks = int(value.known)
+                self.ranks_span = value.span
+                self.private = value.private
+            else:
+                self.ranks_vary = True
+
+    def _winner(
+        self, launch: Launch, known: Sequence[Workload], mine: set[str]
+    ) -> tuple[Workload | None, Evidence | None, bool]:
+        """The workload that is judged, how it was recognised, and whether that is a weak sign."""
+        command, image = self.by_command, None
+        certain = False
+        if launch.image is not None and launch.image.known:
+            image, certain = recognise(launch.image.known, known)
+        told = Evidence(command.name, self.span, command.source) if command is not None else None
+        if image is not None and launch.image is not None and self._outweighs(image, command, mine):
+            found = Evidence(image.name, launch.image.span, image.source)
+            # An interactive tool in an image that needs it: what will be run there is not known.
+            open_end = command is not None and command.needs == "depends"
+            return image, found, image.id not in mine and (open_end or not certain)
+        if command is not None and (command.needs != "depends" or image is not None):
+            return command, told, False
+        if image is None:
+            for base in launch.base_images:
+                found_base, _ = recognise(base.known or "", known)
+                if found_base is not None and not (found_base.needs == "depends" and command is not None):
+                    named = self._by_name(launch, known) if found_base.needs == "depends" else None
+                    built = Evidence(f"built on {found_base.name}", base.span, found_base.source)
+                    return named or (found_base, built, found_base.id not in mine)
+        named = self._by_name(launch, known) if image is None else None
+        if named is not None:
+            return named
+        return command, told, False
+
+    def _by_name(
+        self, launch: Launch, known: Sequence[Workload]
+    ) -> tuple[Workload | None, Evidence | None, bool] | None:
+        found = match_name(launch.names, known)
+        if found is None:
+            return None
+        workload, name = found
+        return workload, Evidence(f"named `{name}`: {workload.name}", launch.span, workload.source), True
+
+    def _outweighs(self, image: Workload, command: Workload | None, mine: set[str]) -> bool:
+        """Whether an image says more than a command.
+
+        A command says more as a rule, but a tool that runs anything says less than a named image, and
+        settings say more than the program knows.
+        """
+        if command is None:
+            return True
+        if (image.id in mine) != (command.id in mine):
+            return image.id in mine
+        if command.needs == "depends":
+            return image.needs != "depends"
+        if command.id == "nccl":
+            ranks, _ = read_ranks(self.words, launcher=True)
+            return image.needs == "yes" or (image.needs == "no" and (ranks or 1) < 2)
+        return False
 
 
-def _outweighs(image: Workload, command: Workload | None) -> bool:
-    """A command says more than an image, but a launcher of any program says less than a named image."""
-    if command is None:
-        return True
-    return command.id == "nccl" and image.needs == "yes"
+DATALOADER_SOURCE = "https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading"
 
 
 def _recommended(workload: Workload | None, launch: Launch) -> int | None:
@@ -201,14 +281,29 @@ def _recommended(workload: Workload | None, launch: Launch) -> int | None:
 def _gpu_count(launch: Launch) -> Count:
     """The GPUs a launch's program sees: asked for, and narrowed by its environment."""
     count: Count = launch.gpu.count
-    for name in ("NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
+    for name in _VISIBLE:
         value = launch.environment.get(name)
-        text = value.known if value else None
-        if text and text not in ("all", "void", "none"):
-            ids = [part for part in text.split(",") if part.strip()]
-            if not isinstance(count, int) or len(ids) < count:
-                count = len(ids)
+        if value is None:
+            continue
+        if value.known is None:
+            count = count if count == 1 else None
+            continue
+        if value.known in ("all", "void", "none", ""):
+            continue
+        ids = [part.strip() for part in value.known.split(",") if part.strip()]
+        if "-1" in ids:  # CUDA stops reading there
+            ids = ids[: ids.index("-1")]
+        if not isinstance(count, int) or len(ids) < count:
+            count = len(ids)
     return count
+
+
+_VISIBLE = (
+    "NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "AMD_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES",
+)  # fmt: skip
+_RANK_VARIABLES = ("NUM_SHARD", "TENSOR_PARALLEL_SIZE", "NPROC_PER_NODE")
+"""Environment variables that inference servers and launchers read their number of processes from."""
 
 
 def _command(launch: Launch) -> tuple[str, ...]:
@@ -225,18 +320,89 @@ def _written(launch: Launch) -> tuple[str, ...]:
     return tuple(word for part in parts if part is not None for word in part.text.split())
 
 
-_IDLE = (
-    ("sleep",), ("tail", "-f"), ("tail", "-F"), ("nvidia-smi", "dmon"), ("nvidia-smi", "pmon"),
-    ("nvidia-smi", "-l"), ("cat",), ("bash",), ("/bin/bash",), ("sh",), ("/bin/sh",), ("zsh",),
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
+_WRAPPERS = frozenset(
+    {
+        "exec", "time", "nice", "nohup", "sudo", "env", "tini", "dumb-init", "do", "then", "else", "while", "until",
+        "if", "!", "(", "{",
+    }
 )  # fmt: skip
+_SILENT = frozenset(
+    {
+        ".", ":", "[", "[[", "}", ")", "apt", "apt-get", "cd", "chmod", "chown", "conda", "cp", "curl", "done", "echo",
+        "exit", "export", "fi", "for", "git", "hf", "huggingface-cli", "id", "ldconfig", "ln", "ls", "mamba", "mkdir",
+        "mv", "pip", "pip3", "printf", "pwd", "rm", "service", "set", "source", "test", "touch", "trap", "true",
+        "ulimit", "umask", "uv", "wait", "wget", "which", "whoami",
+    }
+)  # fmt: skip
+"""Programs that prepare what is run and tell nothing about it."""
+_IDLE = (("tail", "-f"), ("tail", "-F"), ("nvidia-smi", "dmon"), ("nvidia-smi", "pmon"), ("nvidia-smi", "-l"), ("cat",))
 """Commands that only keep a container alive: what is run in it later is not known."""
 
 
-def _meant(words: list[str]) -> list[str]:
-    """The words, or none where they only keep the container alive."""
-    if any(tuple(words[: len(idle)]) == idle for idle in _IDLE) and len(words) <= 4 and "-c" not in words:
-        return []
-    return words
+def _commands(words: Sequence[str]) -> list[list[str]]:
+    """The simple commands that tell what a launch runs; none where it only stays alive."""
+    told: list[list[str]] = []
+    for command in _simple(flatten(words)):
+        program = command[0].rpartition("/")[2]
+        if program == "sleep":
+            if command[1:] and command[1].rstrip("smhd").isdigit() and int(command[1].rstrip("smhd")) < 3600:
+                continue
+            return []
+        if program in _SHELLS and len(command) == 1:
+            return []
+        if any(tuple(command[: len(idle)]) == idle for idle in _IDLE) and len(command) <= 4:
+            return []
+        if program not in _SILENT or "run" in command:  # `uv run train.py`
+            told.append(command)
+    return told
+
+
+def _simple(words: Sequence[str]) -> Iterator[list[str]]:
+    """Words split at shell operators, without the shells and wrappers in front of a program."""
+    command: list[str] = []
+    for word in (*words, ";"):
+        if word not in (";", "&&", "||", "|", "&"):
+            command.append(word)
+            continue
+        command = _unwrapped(command)
+        if command:
+            yield command
+        command = []
+
+
+def _unwrapped(command: list[str]) -> list[str]:
+    while command:
+        program = command[0].rpartition("/")[2]
+        rest = command[1:]
+        if program in _SHELLS and rest:
+            while rest and rest[0].startswith("-") and not rest[0].endswith("c"):
+                rest = rest[1:]
+            if not rest:
+                return [command[0]]
+            if not rest[0].startswith("-"):
+                return command
+            command = rest[1:]
+        elif program in _WRAPPERS:
+            while rest and (rest[0].startswith("-") or "=" in rest[0]):
+                rest = rest[1:]
+            command = rest
+        elif "=" in program and program.partition("=")[0].isidentifier():
+            command = rest
+        else:
+            return command
+    return command
+
+
+def _of_commands(
+    commands: Sequence[Sequence[str]], extra: Sequence[Workload], known: Sequence[Workload]
+) -> Workload | None:
+    """The workload that several commands are; one that needs nothing only where all of them are."""
+    found = [match_command(command, extra) or match_command(command, known) for command in commands]
+    real = [w for w in found if w is not None and w.needs != "no"]
+    if real:
+        return next((w for w in real if w.needs != "depends"), real[0])
+    return found[0] if found and all(w is not None for w in found) else None
 
 
 def _command_span(launch: Launch) -> Span | None:
@@ -248,21 +414,31 @@ def flatten(words: Iterable[str]) -> list[str]:
     """The words of a command, with scripts handed to a shell (``bash -c "…"``) split as well."""
     found: list[str] = []
     for word in words:
-        if any(c in word for c in " \t\n"):
-            found += word.replace("\\\n", " ").replace(";", " ; ").replace("&&", " && ").split()
+        if any(c in word for c in " \t\n;"):
+            script = word.replace("\\\n", " ").replace("\n", " ; ").replace(";", " ; ")
+            found += script.replace("&&", " && ").replace("||", " || ").split()
         else:
             found.append(word)
-    return [word.strip("'\"") for word in found]
+    return [word.strip("'\"") or word for word in found]
 
 
 _RANK_OPTIONS = frozenset(
     {
-        "--nproc_per_node", "--nproc-per-node", "--tensor-parallel-size", "--tensor_parallel_size", "-tp",
-        "--tp", "--tp-size", "--tp_size", "--num-shard", "--num_shard", "--num_gpus", "--num-gpus",
-        "--num_processes", "--num-processes", "-np", "--data-parallel-size", "-dp", "--dp", "--dp-size",
-        "--pipeline-parallel-size", "-pp", "--pp-size", "--world-size", "--world_size",
+        "--nproc_per_node", "--nproc-per-node", "--tensor-parallel-size", "--tensor_parallel_size",
+        "--data-parallel-size", "--data_parallel_size", "--pipeline-parallel-size", "--pipeline_parallel_size",
+        "--num-shard", "--num_shard",
     }
 )  # fmt: skip
+_LAUNCHER_OPTIONS = frozenset(
+    {
+        "-tp", "--tp", "--tp-size", "--tp_size", "-dp", "--dp", "--dp-size", "--dp_size", "-pp", "--pp", "--pp-size",
+        "--pp_size", "--num_gpus", "--num-gpus", "--num_processes", "--num-processes", "--world-size", "--world_size",
+    }
+)  # fmt: skip
+"""Options that count ranks in the programs known here, and may count anything in others."""
+_MPI = frozenset({"mpirun", "mpiexec", "horovodrun"})
+_MPI_OPTIONS = frozenset({"-np", "-n", "--np"})
+_TORCHRUN = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch"})
 _WORKER_OPTIONS = frozenset(
     {"--num_workers", "--num-workers", "--dataloader_num_workers", "--dataloader-num-workers"}
 )
@@ -278,16 +454,28 @@ def _options(words: Sequence[str], names: frozenset[str]) -> Iterator[tuple[str,
                 yield name, words[i + 1]
 
 
-def read_ranks(words: Sequence[str]) -> tuple[int | None, bool]:
+def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | None, bool]:
     """How many processes share the work, by the command's own options, multiplied where several
-    kinds are given; and whether an option is there whose number is not known."""
+    kinds are given; and whether an option is there whose number is not known.
+
+    ``launcher`` is whether the program is known to be one whose other options count ranks.
+    """
+    programs = {word.rpartition("/")[2] for word in words}
+    names = _RANK_OPTIONS | (_LAUNCHER_OPTIONS if launcher else frozenset())
+    if programs & _MPI:
+        names |= _MPI_OPTIONS
     total: int | None = None
     unknown = False
-    for _, value in _options(words, _RANK_OPTIONS):
+    for _, value in _options(words, names):
         if value.isdigit():
             total = max(total or 1, 1) * int(value)
         else:
             unknown = True
+    if programs & _TORCHRUN:
+        if total is None and not unknown:
+            total = 1  # its own default
+        if any(value != "1" for _, value in _options(words, frozenset({"--nnodes"}))):
+            return (total if total and total > 1 else None), True
     return total, unknown
 
 
@@ -313,12 +501,25 @@ def image_names(image: str) -> tuple[str, str]:
 
 def match_image(image: str, workloads: Iterable[Workload]) -> Workload | None:
     """The first workload whose image patterns fit."""
+    return recognise(image, workloads)[0]
+
+
+def recognise(image: str, workloads: Iterable[Workload]) -> tuple[Workload | None, bool]:
+    """The first workload whose image patterns fit, and whether that is certain.
+
+    ``*/name`` says nothing of who built the image: somebody's own image may run anything.
+    """
     repository, tagged = image_names(image)
     for workload in workloads:
+        certain: bool | None = None
         for pattern in workload.images:
             if _fits(tagged if ":" in pattern else repository, pattern):
-                return workload
-    return None
+                certain = not (pattern.startswith("*/") and pattern.count("/") == 1)
+                if certain:
+                    break
+        if certain is not None:
+            return workload, certain
+    return None, False
 
 
 def match_name(names: Sequence[str], workloads: Iterable[Workload]) -> tuple[Workload, str] | None:

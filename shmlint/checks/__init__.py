@@ -95,26 +95,33 @@ def advised(need: Need, settings: Settings) -> int:
 
 
 def needs_line(need: Need) -> str:
-    """How much is needed and who says so."""
+    """How much is needed and why."""
     name = need.workload.name if need.workload else ""
     because = f": {need.why}" if need.why else ""
-    source = f" ({need.source})" if need.source else ""
     if need.verdict == "unknown":
         if need.workload is None:
-            return (
-                "unknown workload; anything with NCCL or DataLoader workers needs 512 MiB or more "
-                "(DeepSpeed's own check)"
-            )
+            return "what it runs is not known; NCCL or DataLoader workers need 512 MiB or more"
         amount = f", {human(need.recommended)} advised" if need.recommended else ""
-        return f"{name} may need more{amount}{because}{source}"
+        return f"{name} may need more{amount}{because}"
     least = f"{human(need.minimum)} at least" if need.minimum else "more"
     more = need.recommended and need.recommended != need.minimum
     amount = f", {human(need.recommended)} advised" if more and need.recommended else ""
-    return f"{least}{amount}{because}{source}"
+    return f"{least}{amount}{because}"
+
+
+def needs_source(need: Need) -> str:
+    """Who says so."""
+    from shmlint.workloads import UNKNOWN_MINIMUM_SOURCE
+
+    return need.source or (UNKNOWN_MINIMUM_SOURCE if need.workload is None else "")
 
 
 def gpu_evidence(launch: Launch) -> tuple[Evidence, ...]:
-    return tuple(Evidence(e.text, e.span) for e in launch.gpu.evidence[:1])
+    """What asks for the GPU, in the file's own words where those say it."""
+    return tuple(
+        Evidence("asks for the GPU" if e.text in e.span.source.line_text(e.span.line) else e.text, e.span)
+        for e in launch.gpu.evidence[:1]
+    )
 
 
 def when(launch: Launch) -> str:

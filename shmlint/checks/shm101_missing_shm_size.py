@@ -10,6 +10,7 @@ from shmlint.checks import (
     asks,
     gpu_evidence,
     needs_line,
+    needs_source,
     set_size,
     severity_of_need,
     when,
@@ -41,6 +42,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         (*gpu_evidence(launch), *need.evidence),
         needs_line(need),
         set_size(launch, advised(need, context.settings)),
+        source=needs_source(need),
     )
 
 

@@ -9,6 +9,7 @@ from shmlint.checks import (
     advised,
     gpu_evidence,
     needs_line,
+    needs_source,
     set_size,
     severity_of_need,
     when,
@@ -38,6 +39,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     severity = severity_of_need(launch, need, context.settings)
     if severity is None or effective.bytes >= need.floor:
         return
+    too_little = "too little" if need.verdict == "needed" else "which may be too little"
     private = decided_by_size and launch.shm is not None and launch.shm.private
     how = {
         "donor": f"shares a /dev/shm of {human(effective.bytes)}",
@@ -50,12 +52,13 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         severity,
         effective.span or launch.home,
-        f"{launch.words.launch} {how}, too little for what it runs{when(launch)}",
+        f"{launch.words.launch} {how}, {too_little} for what it runs{when(launch)}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
         needs_line(need),
         set_size(launch, advised(need, context.settings)) if decided_by_size else None,
         advice="" if decided_by_size and not private else _advice(effective.decided_by, private),
+        source=needs_source(need),
     )
 
 

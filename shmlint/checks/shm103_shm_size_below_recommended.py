@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.checks import Context, gpu_evidence, needs_line, when
+from shmlint.checks import Context, gpu_evidence, needs_line, needs_source, when
 from shmlint.finding import Finding
 from shmlint.launch import Launch
 from shmlint.rules import Rule
@@ -33,4 +33,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         (*gpu_evidence(launch), *need.evidence),
         needs_line(need),
         advice=f"raise it to {human(wanted)} when workers or batches grow",
+        source=needs_source(need),
     )

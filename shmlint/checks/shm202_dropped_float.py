@@ -11,6 +11,7 @@ from shmlint.rules import Rule
 
 RULE = Rule("SHM202", "dropped-float", "error")
 
+MEGABYTE = 1024 * 1024
 SOURCE = "https://github.com/compose-spec/compose-go/blob/e70e961/types/bytes.go#L82"
 
 
@@ -22,8 +23,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         meant = int(float(launch.shm.text.replace("_", "")))
     except (ValueError, OverflowError):
         meant = 0
-    if meant < 1024 * 1024 or meant >= 2**63:
+    if meant < MEGABYTE or meant >= 2**63:
         meant = advised(context.need(launch), context.settings)
+    meant = -(-meant // MEGABYTE) * MEGABYTE
     yield Finding(
         RULE.id,
         RULE.severity,
@@ -31,6 +33,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"{launch.words.launch}: {launch.words.shm_option} {launch.shm.text} is a float, which Compose drops: "
         "/dev/shm stays at 64 MiB",
         launch,
-        needs=f"a whole number, or a text with a unit like `8gb` ({SOURCE})",
+        needs="a whole number, or a text with a unit like `8gb`",
         fix=set_size(launch, meant),
+        source=SOURCE,
     )

@@ -14,6 +14,8 @@ RULE = Rule("SHM203", "bytes-not-megabytes", "error")
 
 MEGABYTE = 1024 * 1024
 PAGE = 4096
+MOST = 256 * 1024 * MEGABYTE
+"""Nobody means more megabytes than this by a number."""
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
@@ -25,7 +27,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     need = context.need(launch)
     meant = size.bytes * MEGABYTE
     least = need.floor if launch.gpu.requested and need.verdict != "not-needed" else 64 * MEGABYTE
-    if not least <= meant <= 1024 * 1024 * MEGABYTE:
+    if not least <= meant <= MOST:
         meant = advised(need, context.settings)
     pages = -(-size.bytes // PAGE) * PAGE
     yield Finding(

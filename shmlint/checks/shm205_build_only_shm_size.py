@@ -31,6 +31,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"the container gets Docker's 64 MiB{when(launch)}",
         launch,
         gpu_evidence(launch),
-        needs=f"a shm_size of the service's own ({SOURCE})",
+        needs="a shm_size of the service's own",
         fix=set_size(launch, meant),
+        source=SOURCE,
     )

@@ -50,6 +50,7 @@ def _finding(run: Run, finding: Finding) -> dict[str, Any]:
         "launch": _reference(finding.launch),
         "evidence": [_evidence(e) for e in finding.evidence],
         "needs": finding.needs or None,
+        "source": finding.source or None,
         "fix": _fix(run, finding),
         "help": rule.help,
     }
@@ -95,6 +96,8 @@ def _launch(run: Run, launch: Launch) -> dict[str, Any]:
     size = launch.shm.known if launch.shm else None
     need = run.need(launch)
     command = launch.command.known if launch.command else None
+    if launch.command is not None and launch.command.private:
+        command = tuple(launch.command.text.split())  # as it is written: what an env file says is not printed
     return {
         **(_reference(launch) or {}),
         "files": list(launch.files),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from shmlint.finding import Evidence, Finding
 from shmlint.launch import Launch
@@ -36,7 +37,10 @@ def render(
         yield from _finding(finding, paint)
         yield ""
     if verbose:
-        yield from _spared(run)
+        spared = list(_spared(run))
+        yield from spared
+        if spared:
+            yield ""
     if not quiet:
         yield _summary(summary(run, list(findings), fixed), paint)
 
@@ -49,6 +53,8 @@ def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
     yield from _frame(finding, paint)
     if finding.needs:
         yield f"   {paint('needs', 'dim')}  {escape(finding.needs)}"
+        if finding.source:
+            yield f"          {paint(escape(finding.source), 'dim')}"
     if finding.fix is not None:
         yield f"   {paint('fix', 'good')}    {escape(finding.fix.title)}: shmlint --fix"
     elif finding.advice:
@@ -75,20 +81,28 @@ def _frame(finding: Finding, paint: Paint) -> Iterator[str]:
             elsewhere.append(evidence)
     marks.sort(key=lambda mark: mark[0].start)
     width = max((len(str(span.line)) for span, _ in marks), default=1) + 3
-    shown = 0
+    shown, window = 0, Window(0, 0, False)
     for span, text in marks:
-        line = span.line
-        if line != shown:
-            yield from _line(span, width, paint)
-            shown = line
-        yield _mark(span, text, width, paint, main=span is finding.span)
+        if span.line != shown:
+            shown = span.line
+            window = _window(next((s for s, _ in marks if s.line == shown and s == finding.span), span))
+            yield from _line(span, window, width, paint)
+        yield _mark(span, window, text, width, paint, main=span == finding.span)
     for evidence in elsewhere:
         place = f" ({escape(evidence.span.path)}:{evidence.span.line})" if evidence.span is not None else ""
         yield f"{' ' * width} = {escape(evidence.text)}{place}"
 
 
-def _window(span: Span) -> tuple[int, int, int]:
-    """The part of the span's first line that is shown, as offsets, and how much was cut before it."""
+class Window(NamedTuple):
+    """The part of a line that is shown, as offsets, and whether something was cut before it."""
+
+    start: int
+    end: int
+    cut: bool
+
+
+def _window(span: Span) -> Window:
+    """The part of the span's first line that is shown: the whole line, if it is not very long."""
     start, end = span.source.line_span(span.line)
     if span.source.text.startswith("\ufeff") and start == 0:
         start = 1
@@ -97,21 +111,34 @@ def _window(span: Span) -> tuple[int, int, int]:
         if span.start - start > _WIDTH // 2:
             cut = span.start - start - _WIDTH // 4
         end = min(end, start + cut + _WIDTH)
-    return start + cut, end, cut
+    return Window(start + cut, end, cut > 0)
 
 
-def _line(span: Span, width: int, paint: Paint) -> Iterator[str]:
-    start, end, cut = _window(span)
-    text = escape(span.source.text[start:end].replace("\t", " "))
-    yield f"{str(span.line).rjust(width)} {paint('|', 'dim')} {'…' if cut else ''}{text}".rstrip()
+def _line(span: Span, window: Window, width: int, paint: Paint) -> Iterator[str]:
+    text = _shown(span, window.start, window.end)
+    yield f"{str(span.line).rjust(width)} {paint('|', 'dim')} {'…' if window.cut else ''}{text}".rstrip()
 
 
-def _mark(span: Span, text: str, width: int, paint: Paint, *, main: bool) -> str:
-    start, end, cut = _window(span)
-    length = max(min(span.end, end) - span.start, 1)
-    pad = " " * (max(span.start - start, 0) + (1 if cut else 0))
-    line = ("^" if main else "-") * length
+def _shown(span: Span, start: int, end: int) -> str:
+    return escape(span.source.text[start:end].replace("\t", " "))
+
+
+def _columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _mark(span: Span, window: Window, text: str, width: int, paint: Paint, *, main: bool) -> str:
+    start, end = max(span.start, window.start), min(span.end, window.end)
     words = f" {escape(text)}" if text else ""
+    if span.start >= window.end or span.end < window.start:  # in the part of the line that is not shown
+        return f"{' ' * width} {paint('|', 'dim')} {paint(f'…{words}', 'dim')}"
+    pad = " " * (_columns(_shown(span, window.start, start)) + (1 if window.cut else 0))
+    line = ("^" if main else "-") * max(_columns(_shown(span, start, end)), 1)
     return f"{' ' * width} {paint('|', 'dim')} {pad}{paint(line + words, 'bold' if main else 'dim')}".rstrip()
 
 
@@ -142,6 +169,8 @@ def _summary(counts: dict[str, int], paint: Paint) -> str:
     found = ", ".join(parts) if parts else "nothing found"
     launches = f"{_plural(counts['launches'], 'launch', 'launches')}, {counts['gpu_launches']} with a GPU"
     line = f"{found} in {_plural(counts['files'], 'file')} ({launches})"
+    if not counts["files"] and not parts:
+        line = "no file to check"
     if counts["fixed"]:
         line += f"; {counts['fixed']} fixed"
     if counts["fixable"]:
@@ -158,7 +187,7 @@ def inventory(run: Run) -> Iterator[str]:
     """Every launch with what was understood of it, as a table."""
     from shmlint.size import human
 
-    rows = [("WHERE", "LAUNCH", "IMAGE", "GPU", "/DEV/SHM", "NEED")]
+    rows: list[tuple[str, ...]] = [("WHERE", "LAUNCH", "IMAGE", "GPU", "/DEV/SHM", "NEED")]
     for launch in run.launches:
         effective = launch.effective_shm(run.settings.default_shm_size)
         shm = human(effective.bytes) if effective.bytes is not None else "?"
@@ -175,6 +204,8 @@ def inventory(run: Run) -> Iterator[str]:
                 f"{need.verdict}{name}" if need else "-",
             )
         )
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    rows = [tuple(map(escape, row)) for row in rows]
+    widths = [max(_columns(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
-        yield "  ".join(escape(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        cells = (cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(cells).rstrip()

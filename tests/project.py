@@ -1,0 +1,47 @@
+"""Small projects for tests: files written to a directory, linted, fixed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shmlint import fix as fixing
+from shmlint.discover import Found, discover
+from shmlint.finding import Finding
+from shmlint.formats import KINDS
+from shmlint.lint import Run, lint
+from shmlint.settings import Settings
+
+
+def write(directory: Path, files: Mapping[str, str]) -> None:
+    """Write files by their names, exactly as given."""
+    for name, text in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode("utf-8"))
+
+
+def run(directory: Path, files: Mapping[str, str] | str, **settings: Any) -> Run:
+    """Lint files as the program does when it is started in their directory."""
+    if isinstance(files, str):
+        files = {"compose.yaml": files}
+    write(directory, files)
+    by_kind: dict[str, list[str]] = {}
+    with contextlib.chdir(directory):
+        for found in discover(["."], kinds=KINDS):
+            assert isinstance(found, Found), found
+            by_kind.setdefault(found.kind, []).append(found.path)
+        return lint(by_kind, Settings(**settings))
+
+
+def findings(directory: Path, files: Mapping[str, str] | str, **settings: Any) -> list[Finding]:
+    return run(directory, files, **settings).findings
+
+
+def fixed(directory: Path, files: Mapping[str, str] | str, **settings: Any) -> dict[str, str]:
+    """The texts that fixing changes, by name."""
+    started = run(directory, files, **settings)
+    with contextlib.chdir(directory):
+        return fixing.fix(started).texts
