@@ -6,7 +6,7 @@ the Container Device Interface.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from shmlint.launch import GpuEvidence, GpuRequest, Vendor
@@ -75,7 +75,7 @@ def visible_devices(value: str) -> Count:
     return count_ids([value])
 
 
-def node_of(path: str) -> tuple[Vendor, Count] | None:
+def node_of(path: str) -> tuple[Vendor | None, Count] | None:
     """Vendor and number of GPUs that a device node or CDI name hands in; None for any other.
 
     ``/dev/dri`` alone is display and transcoding hardware, not a GPU workload.
@@ -88,11 +88,13 @@ def node_of(path: str) -> tuple[Vendor, Count] | None:
         return ("nvidia", 1 if tail.isdigit() else None)
     if path == "/dev/kfd":
         return "amd", None
+    if path == "/dev/mxcd":  # MetaX: one node for all of its GPUs
+        return None, "all"
     return None
 
 
 def combine(
-    evidence: list[GpuEvidence], vendors: list[Vendor], counts: list[Count], because: str = ""
+    evidence: list[GpuEvidence], vendors: Sequence[Vendor | None], counts: list[Count], because: str = ""
 ) -> GpuRequest:
     """One request out of all that asks for GPUs. "all" beats numbers, numbers beat not knowing."""
     if not evidence:

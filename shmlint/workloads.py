@@ -234,14 +234,15 @@ class _Reading:
                     built = Evidence(f"built on {found_base.name}", base.span, found_base.source)
                     return named or (found_base, built, found_base.id not in mine)
         named = self._by_name(launch, known) if image is None else None
-        if named is not None:
-            return named
-        return command, told, False
+        return named or (command, told, False)
 
     def _by_name(
         self, launch: Launch, known: Sequence[Workload]
     ) -> tuple[Workload | None, Evidence | None, bool] | None:
-        found = match_name(launch.names, known)
+        names = launch.names
+        if launch.image is not None and launch.image.known:
+            names = (*names, image_names(launch.image.known)[0].rpartition("/")[2])
+        found = match_name(names, known)
         if found is None:
             return None
         workload, name = found

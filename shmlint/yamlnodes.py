@@ -12,6 +12,10 @@ from typing import Any
 
 from shmlint.source import Source
 
+MAX_DEPTH = 100
+"""How deep a value may be nested, aliases followed. What people write is less than 20 deep; Compose
+gives up at 10,000, and what reads the nodes may recurse."""
+
 
 class YamlError(Exception):
     """A text is not YAML: what is wrong, and the character offset it was noticed at."""
@@ -23,15 +27,19 @@ class YamlError(Exception):
 
 
 class Node:
-    """Part of a YAML document. ``start``/``end`` are character offsets, ``end`` exclusive."""
+    """Part of a YAML document. ``start``/``end`` are character offsets, ``end`` exclusive.
 
-    __slots__ = ("anchor", "end", "start", "tag")
+    ``depth`` counts the collections from this node down, itself and what aliases stand for included.
+    """
+
+    __slots__ = ("anchor", "depth", "end", "start", "tag")
 
     def __init__(self, start: int, end: int, tag: str | None, anchor: str | None) -> None:
         self.start = start
         self.end = end
         self.tag = tag
         self.anchor = anchor
+        self.depth = 0
 
     @property
     def resolved(self) -> Node:
@@ -87,6 +95,7 @@ class Alias(Node):
     def __init__(self, start: int, end: int, target: Node) -> None:
         super().__init__(start, end, None, None)
         self.target = target
+        self.depth = target.depth
 
     @property
     def resolved(self) -> Node:
@@ -114,12 +123,20 @@ def parse(source: Source) -> list[Document]:
 
 def _documents(source: Source) -> Iterator[Document]:
     from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLStreamError
+    from ruamel.yaml.error import MarkedYAMLError
+    from ruamel.yaml.reader import ReaderError
 
-    if not source.text or source.text.isspace():
+    if not source.text.strip(" \t\r\n\ufeff"):
         return
     try:
-        _, parser = YAML(typ="safe", pure=True).get_constructor_parser(source.text)
+        yaml = YAML(typ="safe", pure=True)
+        if "\t" in source.text:
+            yaml.Scanner = _scanner_of_tabs()
+        if "%" in source.text:  # ruamel.yaml notes directives there, and prepares it only in load()
+            from ruamel.yaml.docinfo import DocInfo
+
+            yaml.doc_infos.append(DocInfo())
+        _, parser = yaml.get_constructor_parser(source.text)
         while parser.check_event():
             event = parser.get_event()
             if type(event).__name__ == "DocumentStartEvent":
@@ -131,14 +148,37 @@ def _documents(source: Source) -> Iterator[Document]:
         context = " ".join(str(error.context or "").split())
         message = f"{problem} {context}" if context.startswith("while") else problem
         raise YamlError(message, min(offset, len(source.text))) from None
-    except YAMLStreamError as error:
-        at = getattr(error, "position", 0)
-        character = getattr(error, "character", None)
-        what = f"character U+{ord(character):04X} is not allowed" if isinstance(character, str) else str(error)
-        raise YamlError(what, at if isinstance(at, int) else 0) from None
+    except ReaderError as error:
+        raise YamlError(f"character U+{error.character:04X} is not allowed", error.position) from None
     except (ValueError, IndexError, AttributeError, AssertionError) as error:
-        # The scanner's own slips on hostile input (a broken %YAML directive, a lone surrogate).
+        # The scanner's own slips on hostile input (a broken escape, a number too large).
         raise YamlError(f"not valid YAML ({type(error).__name__})", 0) from None
+
+
+def _scanner_of_tabs() -> Any:
+    """A scanner that takes tabs for blanks wherever go-yaml does: anywhere but in an indentation."""
+    from ruamel.yaml.scanner import Scanner
+
+    class TabScanner(Scanner):
+        def scan_to_next_token(self) -> Any:
+            super().scan_to_next_token()
+            while self.reader.peek() == "\t" and (self.flow_level or not self.allow_simple_key):
+                self.reader.forward()
+                super().scan_to_next_token()
+
+        def scan_plain_spaces(self, indent: Any, start_mark: Any) -> Any:
+            length = 0
+            while self.reader.peek(length) in (" ", "\t"):
+                length += 1
+            blanks = self.reader.prefix(length)
+            if "\t" not in blanks:
+                return super().scan_plain_spaces(indent, start_mark)
+            self.reader.forward(length)
+            if self.reader.peek() in "\0\r\n":
+                return super().scan_plain_spaces(indent, start_mark)
+            return [blanks]
+
+    return TabScanner
 
 
 def _compose(source: Source, parser: Any) -> Document:
@@ -179,8 +219,10 @@ def _compose(source: Source, parser: Any) -> Document:
             pending.pop()
             seen.pop()
             closed.end = event.end_mark.index if closed.flow else max(_last_end(closed), closed.start)
+            closed.depth += 1
             if not stack:
                 return document
+            stack[-1].depth = max(stack[-1].depth, closed.depth)
             continue
         else:  # DocumentEndEvent
             return document
@@ -204,6 +246,9 @@ def _compose(source: Source, parser: Any) -> Document:
             else:
                 parent.pairs.append((pending[-1], node))
                 pending[-1] = None
+            parent.depth = max(parent.depth, node.depth)
+        if len(stack) + node.depth >= MAX_DEPTH:
+            raise YamlError(f"nested more than {MAX_DEPTH} levels deep", node.start)
         if isinstance(node, Mapping | Sequence):
             stack.append(node)
             pending.append(None)

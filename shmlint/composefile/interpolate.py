@@ -87,26 +87,32 @@ def _value(name: str, variables: Mapping[str, str | None], result: Interpolated)
     return value
 
 
-def _closing(text: str, at: int, end: int) -> int:
-    """The offset of the brace that closes the ``${`` whose inside starts at ``at``."""
+def _closing(text: str, dollar: int, end: int) -> int:
+    """The offset of the brace that closes the ``${`` at ``dollar``; -1 where none does.
+
+    As Compose finds it: the braces on the same line are counted, but for one that directly follows
+    an opening one; where that does not come out even, the last one on the line closes.
+    """
+    newline = text.find("\n", dollar, end)
+    last = text.rfind("}", dollar, end if newline < 0 else newline)
     depth = 0
-    while at < end:
-        if text.startswith("${", at):
-            depth += 1
-            at += 2
-            continue
+    at = dollar + 1
+    while at <= last:
         if text[at] == "}":
+            depth -= 1
             if depth == 0:
                 return at
-            depth -= 1
+        elif text[at] == "{":
+            depth += 1
+            at += 1
         at += 1
-    return -1
+    return last
 
 
 def _braced(
     text: str, dollar: int, end: int, variables: Mapping[str, str | None], result: Interpolated, depth: int
 ) -> tuple[str, int]:
-    close = _closing(text, dollar + 2, end)
+    close = _closing(text, dollar, end)
     if close < 0:
         raise InvalidInterpolation(dollar)
     stop = dollar + 2
@@ -125,17 +131,16 @@ def _braced(
     value = variables.get(name)
     is_set = bool(value) if operator[0] == ":" else value is not None
     result.used.append(name)
-    if operator[-1] == "+":
-        if not is_set:
-            return "", after
-        piece, _ = _substitute(text, argument, close, variables, result, depth + 1)
+    taken = is_set if operator[-1] == "+" else not is_set and operator[-1] == "-"
+    # Compose reads the argument also where it does not take it, and refuses what is wrong in it.
+    reading = result if taken else Interpolated("")
+    if taken and operator[-1] == "-":
+        result.defaults.append((argument, close))
+    piece, _ = _substitute(text, argument, close, variables, reading, depth + 1)
+    if taken:
         return piece, after
     if is_set:
         result.private = True
-        return value or "", after
-    if operator[-1] == "?":
+    elif operator[-1] == "?":
         result.unset.append(name)
-        return "", after
-    result.defaults.append((argument, close))
-    piece, _ = _substitute(text, argument, close, variables, result, depth + 1)
-    return piece, after
+    return (value or "") if is_set else "", after

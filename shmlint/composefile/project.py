@@ -11,7 +11,6 @@ from shmlint.composefile.tree import (
     Branch,
     Layer,
     Leaf,
-    Removed,
     Tree,
     Variables,
     items_of,
@@ -19,7 +18,7 @@ from shmlint.composefile.tree import (
 )
 from shmlint.source import Problem
 from shmlint.workspace import Unreadable, Workspace, normal
-from shmlint.yamlnodes import Node, Scalar
+from shmlint.yamlnodes import Document, Node, Scalar
 
 DEFAULT_FILES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 OVERRIDE_FILES = (
@@ -27,6 +26,10 @@ OVERRIDE_FILES = (
     "docker-compose.override.yml", "docker-compose.override.yaml",
 )  # fmt: skip
 """Compose takes the first of each that is there (compose-go cli/options.go)."""
+
+
+_MAX_CHAIN = 100
+"""Services that extend one another, counted; more is nothing that anyone wrote by hand."""
 
 
 class Body(NamedTuple):
@@ -77,20 +80,23 @@ def read_variables(path: str, workspace: Workspace, before: Variables | None = N
         return variables
     import io
 
-    from dotenv import dotenv_values
+    from dotenv.parser import parse_stream
 
     try:
         text = workspace.source(path).text
     except Unreadable:
         return variables
-    for name, value in dotenv_values(stream=io.StringIO(text), interpolate=False).items():
-        if value is not None and "$" in value:
+    for binding in parse_stream(io.StringIO(text)):
+        name, value = binding.key, binding.value
+        if name is None or name in (before or {}):
+            continue
+        literal = binding.original.string.partition("=")[2].lstrip(" \t").startswith("'")
+        if value is not None and "$" in value and not literal:
             try:
                 value = interpolate(value, variables).text
             except ValueError:
                 value = None
-        if name not in (before or {}):
-            variables[name] = value
+        variables[name] = value
     return variables
 
 
@@ -104,7 +110,8 @@ def load_project(
     """
     project = Project(tuple(normal(f) for f in files))
     directory = directory if directory is not None else os.path.dirname(project.files[0])
-    variables: Variables = before or {}
+    # Every shell sets PWD. Its value hangs on the machine; relative to the project it is always this.
+    variables: Variables = before if before is not None else {"PWD": "."}
     for env_file in env_files if env_files is not None else [os.path.join(directory, ".env")]:
         variables = read_variables(env_file, workspace, variables)
     for path in project.files:
@@ -122,18 +129,31 @@ def _read_file(
 ) -> None:
     for document in workspace.documents(path):
         layer = Layer(document.source, variables, directory)
-        root = layer.tree(document.root)
-        if not isinstance(root, Branch):
-            continue
-        named = root.leaf("name")
-        project.name = named.text if named is not None else project.name
-        local = _Local(path, layer, root, workspace, project.problems)
-        for name in local.names():
-            service = local.service(name, ())
-            if service is not None:
-                _add(project, service)
-        if root.get("include") is not None:
+        root = read_document(project, document, path, layer, workspace)
+        if root is not None and root.get("include") is not None:
             _include(project, root, path, layer, workspace, directory, (*trail, path))
+
+
+def read_document(
+    project: Project, document: Document, path: str, layer: Layer, workspace: Workspace
+) -> Branch | None:
+    """Merge the services of one document into a project; its root, None where that is no mapping."""
+    root = layer.tree(document.root)
+    if not isinstance(root, Branch):
+        return None
+    named = root.leaf("name")
+    project.name = named.text if named is not None else project.name
+    services = root.get("services")
+    if "services" in root.resets | root.overrides:
+        project.services.clear()
+    for name in services.resets | services.overrides if isinstance(services, Branch) else ():
+        project.services.pop(name, None)
+    local = _Local(path, [(layer, root)], workspace, project.problems)
+    for name in local.names():
+        service = local.service(name, ())
+        if service is not None:
+            _add(project, service)
+    return root
 
 
 def _add(project: Project, service: Service) -> None:
@@ -150,35 +170,49 @@ def _add(project: Project, service: Service) -> None:
 
 
 class _Local:
-    """The services of one document, with ``extends`` followed."""
+    """The services of one document, or of all documents of an extended file, with ``extends`` followed."""
 
     def __init__(
-        self, path: str, layer: Layer, root: Branch, workspace: Workspace, problems: list[Problem]
+        self, path: str, roots: Sequence[tuple[Layer, Branch]], workspace: Workspace, problems: list[Problem]
     ) -> None:
         self.path = path
-        self.layer = layer
+        self.layer = roots[0][0]
         self.workspace = workspace
         self.problems = problems
-        services = root.get("services")
-        self.services = services if isinstance(services, Branch) else None
+        self.services = [s for _, root in roots if isinstance(s := root.get("services"), Branch)]
         self._done: dict[str, Service | None] = {}
+        self._others: dict[str, _Local | str] = {}
 
     def names(self) -> list[str]:
-        return list(self.services.entries) if self.services else []
+        return list(dict.fromkeys(name for services in self.services for name in services.entries))
+
+    def _written(self, name: str) -> Service | None:
+        """A service as its documents write it; None where there is no such mapping."""
+        service = None
+        for services in self.services:
+            entry = services.entries.get(name)
+            if entry is None or not isinstance(entry.key.resolved, Scalar):
+                continue
+            tree = entry.tree
+            if isinstance(tree, Leaf) and tree.kind == "null":
+                tree = Branch(entry.node, entry.layer, {})
+            if not isinstance(tree, Branch):
+                return None
+            body = Body(entry.key.resolved, entry.node, entry.layer, own=True)
+            if service is not None and name not in services.overrides:
+                service = Service(name, merge_service(service.tree, tree), [*service.bodies, body])
+            else:
+                service = Service(name, tree, [body])
+        return service
 
     def service(self, name: str, trail: tuple[tuple[str, str], ...]) -> Service | None:
         """A service with everything it extends; None where there is no such mapping."""
         if name in self._done:
             return self._done[name]
-        entry = self.services.entries.get(name) if self.services else None
-        if entry is None or not isinstance(entry.key.resolved, Scalar):
+        service = self._written(name)
+        if service is None:
             return None
-        tree = entry.tree
-        if isinstance(tree, Leaf) and tree.kind == "null":
-            tree = Branch(entry.node, entry.layer, {})
-        if not isinstance(tree, Branch):
-            return None
-        service = Service(name, tree, [Body(entry.key.resolved, entry.node, entry.layer, own=True)])
+        tree = service.tree
         extends = tree.get("extends")
         if extends is not None:
             service = self._extended(service, extends, (*trail, (self.path, name)))
@@ -197,25 +231,34 @@ class _Local:
             if file.interpolated.unset:
                 service.unknown = "it extends a file that a variable names"
                 return service
-            found = self._other(file)
+            found = self._others.get(file.text)
+            if found is None:
+                found = self._others[file.text] = self._other(file)
             if isinstance(found, str):
                 service.unknown = found
                 return service
             where = found
         if (where.path, named.text) in trail:
-            chain = " → ".join(name for _, name in (*trail, (where.path, named.text)))
+            names = [name for _, name in (*trail, (where.path, named.text))]
+            chain = " → ".join(names if len(names) < 8 else [*names[:4], "…", *names[-3:]])
             self.problems.append(Problem(named.span, f"`extends` goes in a circle: {chain}"))
+            return service
+        if len(trail) >= _MAX_CHAIN:
+            message = f"`extends` goes through more than {_MAX_CHAIN} services"
+            if not any(problem.message == message for problem in self.problems):
+                self.problems.append(Problem(named.span, message))
+            service.unknown = message
             return service
         base = where.service(named.text, trail)
         if base is None:
-            if where.services is None or named.text not in where.services.entries:
+            if named.text not in where.names():
                 self.problems.append(
                     Problem(named.span, f"`extends` names `{named.text}`, and {where.path} has no such service")
                 )
             return service
         return Service(
             service.name,
-            merge_service(base.tree, service.tree),
+            merge_service(base.tree, service.tree, same_file=where is self),
             [*service.bodies, *(Body(b.key, b.node, b.layer, own=False) for b in base.bodies)],
             base.unknown,
         )
@@ -235,11 +278,12 @@ class _Local:
             return f"it extends {path}, which cannot be read: {error.message}"
         if not documents:
             return f"it extends {path}, which is empty"
-        layer = Layer(documents[0].source, self.layer.variables, self.layer.directory)
-        root = layer.tree(documents[0].root)
-        if not isinstance(root, Branch):
+        layers = [Layer(document.source, self.layer.variables, self.layer.directory) for document in documents]
+        trees = [(layer, layer.tree(document.root)) for layer, document in zip(layers, documents, strict=True)]
+        roots = [(layer, tree) for layer, tree in trees if isinstance(tree, Branch)]
+        if not roots:
             return f"it extends {path}, which is not a compose file"
-        return _Local(path, layer, root, self.workspace, self.problems)
+        return _Local(path, roots, self.workspace, self.problems)
 
 
 def _include(
@@ -351,8 +395,7 @@ def incomplete(path: str, workspace: Workspace) -> list[str]:
         for name, entry in services.entries.items():
             tree = entry.tree
             whole = isinstance(tree, Branch) and any(
-                key in tree.entries and not isinstance(tree.entries[key].tree, Removed)
-                for key in ("image", "build", "extends", "provider")
+                key in tree.entries for key in ("image", "build", "extends", "provider")
             )
             names[name] = names.get(name, False) or whole
     return [name for name, whole in names.items() if not whole]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from shmlint.composefile.project import Project, Service
 from shmlint.composefile.rewrite import ServiceRewriter
 from shmlint.composefile.tree import Branch, Leaf, Listing, Tree, items_of
+from shmlint.composefile.words import split_words
 from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, visible_devices
 from shmlint.launch import (
     GpuEvidence,
@@ -128,7 +129,7 @@ def _mode(leaf: Leaf | None) -> Value[str] | None:
 
 
 def _is_true(leaf: Leaf | None) -> bool:
-    return leaf is not None and leaf.text.lower() == "true"
+    return leaf is not None and leaf.text.lower() in ("true", "yes", "y", "on")
 
 
 def _words(tree: Tree | None) -> Value[tuple[str, ...]] | None:
@@ -136,11 +137,8 @@ def _words(tree: Tree | None) -> Value[tuple[str, ...]] | None:
     if isinstance(tree, Leaf):
         if tree.kind == "null":
             return None
-        import shlex
-
-        try:
-            words = shlex.split(tree.text)
-        except ValueError:
+        words = split_words(tree.text)
+        if words is None:
             words = tree.text.split()
         return Value(tuple(words), tree.span, tree.written, _unset(tree), tree.interpolated.private)
     if isinstance(tree, Listing):
@@ -150,6 +148,10 @@ def _words(tree: Tree | None) -> Value[tuple[str, ...]] | None:
         words = [leaf.text for leaf in leaves]
         return Value(tuple(words), tree.span, " ".join(leaf.written for leaf in leaves), because, private)
     return None
+
+
+_SECRET_SIZE = "it is no size"
+"""Why a size is refused that came out of an env file: what stands there is not to be printed."""
 
 
 def read_size(tree: Tree) -> Value[Size]:
@@ -174,7 +176,7 @@ def read_size(tree: Tree) -> Value[Size]:
     try:
         count = parse_compose(given)
     except InvalidSize as error:
-        return Value(Size(None, str(error)), span, written, private=private)
+        return Value(Size(None, _SECRET_SIZE if private else str(error)), span, written, private=private)
     if count < 0:
         return Value(Size(None, "a size cannot be negative"), span, written, private=private)
     bare = isinstance(given, int) or given.isdigit()
@@ -200,23 +202,31 @@ def read_environment(tree: Tree | None) -> dict[str, Value[str]]:
             for name, entry in part.entries.items():
                 value = entry.tree
                 if isinstance(value, Leaf):
-                    found[name] = _environment_value(value, value.text, value.kind != "null")
+                    text = value.go_text if value.kind != "null" else None
+                    found[name] = _environment_value(name, text, value)
         elif isinstance(part, Leaf):
             name, equals, text = part.text.partition("=")
-            found[name] = _environment_value(part, text, bool(equals))
+            found[name] = _environment_value(name, text if equals else None, part)
     return found
 
 
-def _environment_value(leaf: Leaf, text: str, given: bool) -> Value[str]:
-    because = _unset(leaf) if given else "it is taken from the host's environment"
-    value: str | Unknown = Unknown(because) if because else text
-    return Value(value, leaf.span, leaf.written, because, leaf.interpolated.private)
+def _environment_value(name: str, text: str | None, leaf: Leaf) -> Value[str]:
+    """A variable of the container; without a text it is taken from the project's environment."""
+    private = leaf.interpolated.private
+    because = _unset(leaf)
+    if text is None:
+        text = leaf.layer.variables.get(name)
+        private = True
+        if text is None:
+            because = "it is taken from the host's environment"
+    value: str | Unknown = Unknown(because) if because else text or ""
+    return Value(value, leaf.span, leaf.written, because, private)
 
 
 def read_gpu(tree: Branch, environment: dict[str, Value[str]]) -> GpuRequest:
     """Everything in a service that asks for GPUs (reservations, gpus, runtime, devices, …)."""
     evidence: list[GpuEvidence] = []
-    vendors: list[Vendor] = []
+    vendors: list[Vendor | None] = []
     counts: list[Count] = []
     unknown = ""
 
@@ -269,10 +279,10 @@ def read_gpu(tree: Branch, environment: dict[str, Value[str]]) -> GpuRequest:
         found = node_of(path)
         if found is None or path in nodes:
             continue
-        vendor, count = found
+        device_vendor, count = found
         nodes.add(path)
         evidence.append(GpuEvidence(f"devices[{i}]", f"device {path}", leaf.span))
-        vendors.append(vendor)
+        vendors.append(device_vendor)
         counts.append(count)
     numbered = sum(1 for path in nodes if path.removeprefix("/dev/nvidia").isdigit())
     if numbered:
@@ -391,8 +401,13 @@ def _short_tmpfs(target: str, options: str, leaf: Leaf) -> Mount:
                 try:
                     size = parse_tmpfs_option(text)
                 except InvalidSize as invalid:
-                    error = str(invalid)
-    return Mount("tmpfs", target, size, leaf.span, size_error=error)
+                    error = _SECRET_SIZE if leaf.interpolated.private else str(invalid)
+    size_span = None
+    at = leaf.written.find("size=")
+    if at >= 0 and not leaf.interpolated.used:
+        written = leaf.written[at + 5 :].partition(",")[0]
+        size_span = leaf.within(at + 5, at + 5 + len(written))
+    return Mount("tmpfs", target, size, leaf.span, "", error, size_span, kernel_grammar=True)
 
 
 def _short_volume(leaf: Leaf) -> Mount | None:

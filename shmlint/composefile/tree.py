@@ -34,8 +34,6 @@ class Layer:
 
     def tree(self, node: Node) -> Tree:
         """The value a node stands for in this layer."""
-        if node.tag == "!reset":
-            return Removed()
         node = node.resolved
         if node.tag == "!reset":
             return Removed()
@@ -56,7 +54,7 @@ class Layer:
 
 
 class Removed:
-    """``!reset``: takes away what the files before gave."""
+    """``!reset`` where it is no value of a mapping: the item of a list, a whole document."""
 
     __slots__ = ()
 
@@ -71,7 +69,7 @@ class Leaf:
         self.layer = layer
         self._interpolated: Interpolated | None = None
         value: object = node.value
-        if node.style == "" and node.tag in (None, "!override"):
+        if node.style == "" and node.tag is None:  # a tag of its own (!override) makes a text of it
             value = resolve_plain(node.value)
         self.plain_value = value
         self.kind: LeafKind
@@ -112,6 +110,16 @@ class Leaf:
     def text(self) -> str:
         return self.interpolated.text
 
+    @property
+    def go_text(self) -> str:
+        """The text where Compose makes one of any value (Go's ``%v``): ``True`` is ``true``, ``1.0`` is ``1``."""
+        value = self.plain_value
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, float):
+            return _float_text(value)
+        return str(value) if isinstance(value, int) else self.text
+
     def within(self, start: int, end: int) -> Span | None:
         """The place in the file of characters of the scalar's value, where it is written plainly."""
         shift = 1 if self.node.style in ("'", '"') and self.node.style else 0
@@ -119,6 +127,15 @@ class Leaf:
         if self.layer.source.text[begin : begin + len(self.node.value)] != self.node.value:
             return None
         return Span(self.layer.source, begin + start, begin + end)
+
+
+def _float_text(value: float) -> str:
+    """A float as Go prints it: the shortest digits, an exponent below 1e-4 and from 1e6 on."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return {"nan": "NaN", "inf": "+Inf", "-inf": "-Inf"}[str(value)]
+    if value == 0 or 1e-4 <= abs(value) < 1e6:
+        return repr(value).removesuffix(".0")
+    return next(text for digits in range(17) if float(text := f"{value:.{digits}e}") == value)
 
 
 class Entry:
@@ -138,37 +155,41 @@ class Entry:
             self._tree = self.layer.tree(self.node)
         return self._tree
 
-    @property
-    def overrides(self) -> bool:
-        return self.node.tag == "!override" or self.node.resolved.tag == "!override"
+
+NO_NAMES: frozenset[str] = frozenset()
 
 
 class Branch:
-    """A mapping."""
+    """A mapping.
 
-    __slots__ = ("entries", "layer", "node")
+    ``overrides`` and ``resets`` are the keys tagged ``!override`` and ``!reset``: what the files (or
+    the extended services) before gave under them is taken away, and of the latter nothing is put there.
+    """
 
-    def __init__(self, node: Node, layer: Layer, entries: dict[str, Entry]) -> None:
+    __slots__ = ("entries", "layer", "node", "overrides", "resets")
+
+    def __init__(
+        self, node: Node, layer: Layer, entries: dict[str, Entry], resets: frozenset[str] = NO_NAMES,
+        overrides: frozenset[str] = NO_NAMES,
+    ) -> None:  # fmt: skip
         self.node = node
         self.layer = layer
         self.entries = entries
+        self.resets = resets
+        self.overrides = overrides
 
     @property
     def span(self) -> Span:
         return Span(self.layer.source, self.node.start, self.node.end)
 
     def get(self, *path: str) -> Tree | None:
-        """The value under a path of keys; None where there is none or it was reset."""
+        """The value under a path of keys; None where there is none."""
         here: Tree = self
         for key in path:
-            if not isinstance(here, Branch):
-                return None
-            entry = here.entries.get(key)
+            entry = here.entries.get(key) if isinstance(here, Branch) else None
             if entry is None:
                 return None
             here = entry.tree
-            if isinstance(here, Removed):
-                return None
         return here
 
     def leaf(self, *path: str) -> Leaf | None:
@@ -195,11 +216,17 @@ class Listing:
     @property
     def items(self) -> list[Tree]:
         if self._items is None:
-            if self._parts:
-                self._items = [item for part in self._parts for item in items_of(part)]
-            else:
-                assert isinstance(self.node, Sequence)
-                self._items = [self.layer.tree(item) for item in self.node.items]
+            self._items = []
+            stack: list[Tree] = [self]
+            while stack:  # a list that many files added to is many lists deep
+                tree = stack.pop()
+                if isinstance(tree, Listing) and tree._parts:
+                    stack += reversed(tree._parts)
+                elif isinstance(tree, Listing):
+                    assert isinstance(tree.node, Sequence)
+                    self._items += [tree.layer.tree(item) for item in tree.node.items]
+                else:
+                    self._items += items_of(tree)
         return self._items
 
 
@@ -218,25 +245,33 @@ def items_of(tree: Tree | None) -> Iterator[Tree]:
 
 def _branch(node: MappingNode, layer: Layer) -> Branch:
     entries: dict[str, Entry] = {}
-    merged: list[MappingNode] = []
+    resets: set[str] = set()
+    overrides: set[str] = set()
+    merged: list[Branch] = []
     for key, value in node.pairs:
         name = key.resolved
         if not isinstance(name, Scalar):
             continue
+        target = value.resolved
         if name.value == "<<" and name.style == "":
-            target = value.resolved
-            if isinstance(target, MappingNode):
-                merged.append(target)
-            elif isinstance(target, Sequence):
-                merged += [m for m in (item.resolved for item in target.items) if isinstance(m, MappingNode)]
+            given = target.items if isinstance(target, Sequence) else [target]
+            mappings = [layer.tree(m) for m in given if isinstance(m.resolved, MappingNode)]
+            merged += [m for m in mappings if isinstance(m, Branch)]
+            if merged and not isinstance(target, Sequence):
+                # In a list of mappings Compose loses sight of the tags; and a key with !reset is gone
+                # before an alias can bring it here.
+                overrides |= merged[-1].overrides
+                resets |= merged[-1].resets if not isinstance(value, Alias) else NO_NAMES
+        elif target.tag == "!reset":
+            resets.add(name.value)
         else:
+            if target.tag == "!override":
+                overrides.add(name.value)
             entries[name.value] = Entry(key, layer, value)
-    for mapping in merged:
-        inherited = layer.tree(mapping)
-        if isinstance(inherited, Branch):
-            for name_, entry in inherited.entries.items():
-                entries.setdefault(name_, entry)
-    return Branch(node, layer, entries)
+    for inherited in merged:
+        for name_, entry in inherited.entries.items():
+            entries.setdefault(name_, entry)
+    return Branch(node, layer, entries, frozenset(resets), frozenset(overrides))
 
 
 _REPLACED = frozenset({"command", "entrypoint"})
@@ -249,47 +284,58 @@ _MERGED = frozenset(
 """Keys of a service whose parts are read here; every other key is taken from the later file."""
 
 
-def merge_service(base: Branch, over: Branch) -> Branch:
+def merge_service(base: Branch, over: Branch, *, same_file: bool = False) -> Branch:
     """One service of two files (or of a service and what it extends) as Compose merges them.
 
     compose-go override/merge.go; a null keeps the base, sequences append, ``command`` and
-    ``entrypoint`` are replaced, ``!override`` replaces, ``!reset`` removes.
+    ``entrypoint`` are replaced, ``!override`` replaces, ``!reset`` removes. A base of the same file
+    still has its short forms: ``gpus: all`` is a text there, which a list replaces.
     """
-    entries = dict(base.entries)
+    entries = _left(base, over)
     for name, entry in over.entries.items():
         old = entries.get(name)
-        if old is None or entry.overrides or isinstance(old.tree, Removed):
+        if old is None:
             entries[name] = entry
             continue
         new = entry.tree
         if isinstance(new, Leaf) and new.kind == "null" and name not in _REPLACED:
             continue
-        if name in _JOINED:
-            joined = Listing(new.node, new.layer, (old.tree, new)) if not isinstance(new, Removed) else new
+        if name in _JOINED and not (same_file and name == "gpus" and isinstance(old.tree, Leaf)):
+            under = old.tree
+            if isinstance(under, Branch) and isinstance(new, Branch):
+                under = Branch(under.node, under.layer, _left(under, new))
+            joined = Listing(entry.node, entry.layer, (under, new))
             entries[name] = Entry(entry.key, entry.layer, entry.node, joined)
         elif name in _MERGED:
             entries[name] = _merge_entry(old, entry, (name,))
         else:
             entries[name] = entry
-    return Branch(over.node, over.layer, entries)
+    return Branch(over.node, over.layer, entries, over.resets, over.overrides)
+
+
+def _left(base: Branch, over: Branch) -> dict[str, Entry]:
+    """What tags leave of a mapping that another is merged onto."""
+    gone = over.resets | over.overrides
+    return {name: entry for name, entry in base.entries.items() if name not in gone}
 
 
 def _merge_entry(old: Entry, new: Entry, path: tuple[str, ...]) -> Entry:
-    if new.overrides:
-        return new
     base, over = old.tree, new.tree
-    if isinstance(over, Removed) or isinstance(base, Removed):
-        return new
     if isinstance(over, Leaf) and over.kind == "null":
         return old
     if path == ("build",):
         base, over = _long_build(base), _long_build(over)
+    if path[0] == "ulimits" and len(path) == 2:
+        return new
+    if path == ("build", "args"):
+        return Entry(new.key, new.layer, new.node, Listing(new.node, new.layer, (base, over)))
     if isinstance(base, Branch) and isinstance(over, Branch):
-        entries = dict(base.entries)
+        entries = _left(base, over)
         for name, entry in over.entries.items():
             before = entries.get(name)
             entries[name] = entry if before is None else _merge_entry(before, entry, (*path, name))
-        return Entry(new.key, new.layer, new.node, Branch(over.node, over.layer, entries))
+        merged = Branch(over.node, over.layer, entries, over.resets, over.overrides)
+        return Entry(new.key, new.layer, new.node, merged)
     if isinstance(base, Listing) and isinstance(over, Listing):
         return Entry(new.key, new.layer, new.node, Listing(over.node, over.layer, (base, over)))
     return Entry(new.key, new.layer, new.node, over)
@@ -301,6 +347,3 @@ def _long_build(tree: Tree) -> Tree:
         return Branch(tree.node, tree.layer, {"context": Entry(tree.node, tree.layer, tree.node, tree)})
     return tree
 
-
-def is_alias(node: Node) -> bool:
-    return isinstance(node, Alias)

@@ -1,0 +1,77 @@
+"""Asks real Docker Compose v2 what files mean together: ``docker compose config``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@cache
+def has_compose() -> bool:
+    """Whether ``docker compose`` is there, in version 2."""
+    if shutil.which("docker") is None:
+        return False
+    try:
+        done = subprocess.run(["docker", "compose", "version"], capture_output=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def need_compose() -> None:
+    """Skip the test that calls this where there is no Docker Compose."""
+    if not has_compose():
+        pytest.skip("`docker compose version` does not run: Docker Compose v2 is not here")
+
+
+def compose_config(
+    directory: Path, files: Sequence[str] | None = None, *, profiles: bool = True
+) -> dict[str, Any] | None:
+    """What Compose makes of files (of what it finds by itself where none are named); None where it refuses.
+
+    Nothing of the environment this runs in goes in, and texts are as a container would get them:
+    the ``$$`` that Compose writes for a dollar is one dollar again.
+    """
+    answer, _ = compose_answer(directory, files, profiles=profiles)
+    return answer
+
+
+def compose_answer(
+    directory: Path, files: Sequence[str] | None = None, *, profiles: bool = True
+) -> tuple[dict[str, Any] | None, str]:
+    """``compose_config``, and what Compose said on stderr."""
+    command = ["docker", "compose"]
+    for file in files or ():
+        command += ["-f", file]
+    if profiles:
+        command += ["--profile", "*"]
+    done = subprocess.run(
+        [*command, "config", "--format", "json"],
+        cwd=directory,
+        capture_output=True,
+        timeout=60,
+        env={name: os.environ[name] for name in ("PATH", "DOCKER_CONFIG") if name in os.environ},
+    )
+    said = done.stderr.decode(errors="replace").strip()
+    if done.returncode != 0:
+        return None, said
+    answer: dict[str, Any] = _single_dollars(json.loads(done.stdout))
+    return answer, said
+
+
+def _single_dollars(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("$$", "$")
+    if isinstance(value, list):
+        return [_single_dollars(item) for item in value]
+    if isinstance(value, dict):
+        return {_single_dollars(name): _single_dollars(item) for name, item in value.items()}
+    return value

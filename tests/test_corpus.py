@@ -1,0 +1,133 @@
+"""Public compose files, unchanged: every launch of each agrees with what Compose makes of it.
+
+The files are not part of this repository. ``SHMLINT_CORPUS`` names a directory with an
+``index.jsonl`` whose lines hold ``file`` (a path below the directory), ``kind`` and ``path`` (the
+path it had in its repository).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shmlint.composefile.project import default_files, is_overlay, load_project
+from shmlint.composefile.service import read_project
+from shmlint.composefile.shape import check
+from shmlint.workspace import Unreadable, Workspace
+from tests.agreement import disagreements
+from tests.judges import compose_answer, need_compose
+
+Asked = tuple[Path, tuple[str, ...]]
+"""A directory, and files in it that are read together."""
+
+
+def laid_out(corpus: Path, work: Path) -> Iterator[Path]:
+    """Copies of the corpus' compose files, each under the name it had; projects as they stand."""
+    with (corpus / "index.jsonl").open(encoding="utf-8") as index:
+        rows = sorted(map(json.loads, index), key=lambda row: row["file"])
+    for number, row in enumerate(rows):
+        if row["kind"] == "projects" or row["file"].startswith("projects/"):
+            target = work / row["file"]
+        elif row["file"].startswith("compose/"):
+            target = work / "compose" / f"{number:05d}" / row["path"]
+        else:
+            continue
+        if (corpus / row["file"]).exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(corpus / row["file"], target)
+            if target.suffix in (".yml", ".yaml") and re.search(rb"^services\s*:", target.read_bytes(), re.M):
+                yield target
+
+
+def to_ask(files: list[Path]) -> Iterator[Asked]:
+    """Each file alone, and what Compose finds by itself in each directory that has more than one."""
+    for file in files:
+        yield file.parent, (file.name,)
+    workspace = Workspace()
+    for directory in sorted({file.parent for file in files}):
+        found = default_files(str(directory), workspace)
+        if len(found) > 1:
+            yield directory, tuple(os.path.relpath(file, directory) for file in found)
+        if found:  # a file that cannot stand alone is put on what is there
+            for file in files:
+                if file.parent == directory and str(file) not in found and overlays(str(file), workspace):
+                    yield directory, (os.path.basename(found[0]), file.name)
+
+
+def overlays(path: str, workspace: Workspace) -> bool:
+    try:
+        return is_overlay(path, workspace)
+    except Unreadable:
+        return False
+
+
+def asked(directory: Path, files: tuple[str, ...]) -> dict[str, Any] | None:
+    """Compose's answer. What a repository leaves to its users is put there until Compose is content.
+
+    That is env files and variables; both programs read them, so it makes more to compare.
+    """
+    for _ in range(25):
+        answer, said = compose_answer(directory, files)
+        if answer is not None:
+            # The directory this happens to be in is the project's own.
+            shorter: dict[str, Any] = json.loads(json.dumps(answer).replace(str(directory), "."))
+            return shorter
+        missing_file = re.search(r"env file (\S+) not found", said)
+        missing_value = re.search(r"required variable (\w+) is missing a value", said)
+        if missing_file:
+            path = Path(missing_file[1])
+            if not path.is_relative_to(directory):
+                break
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        elif missing_value:
+            with (directory / ".env").open("a", encoding="utf-8") as env:
+                env.write(f"\n{missing_value[1]}=given\n")
+        else:
+            break
+    return None
+
+
+@pytest.mark.compose_judge
+def test_compose_agrees_on_public_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "SHMLINT_CORPUS" not in os.environ:
+        pytest.skip("SHMLINT_CORPUS names no directory of public files")
+    need_compose()
+    questions = list(to_ask(sorted(laid_out(Path(os.environ["SHMLINT_CORPUS"]), tmp_path))))
+    with ThreadPoolExecutor(3) as pool:
+        for _ in range(2):  # what one question puts into a directory, the others there see too
+            answers = list(pool.map(lambda question: asked(*question), questions))
+    accepted = 0
+    found: list[str] = []
+    for (directory, files), answer in zip(questions, answers, strict=True):
+        if answer is None:
+            continue
+        accepted += 1
+        monkeypatch.chdir(directory)
+        name = f"{directory.relative_to(tmp_path)}: {' + '.join(files)}"
+        workspace = Workspace()
+        try:
+            project = load_project(files, workspace)
+            problems = [p for file in files for p in check(file, workspace.documents(file), workspace)]
+        except Unreadable as error:
+            found.append(f"{name}: unreadable, {error.message}")
+            continue
+        problems += project.problems
+        found += [f"{name}: line {p.span.line}: {p.message}" for p in problems]
+        launches = {launch.name: launch for launch in read_project(project, workspace)}
+        for service, theirs in answer["services"].items():
+            if service in launches:
+                found += [f"{name}: {line}" for line in disagreements(theirs, launches[service])]
+            else:
+                found.append(f"{name}: {service} is not read")
+    print(f"Compose accepts {accepted} of {len(questions)}")
+    assert not found, "\n".join(found)
+    assert accepted >= 300
