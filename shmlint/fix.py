@@ -9,20 +9,24 @@ from __future__ import annotations
 import difflib
 import os
 import tempfile
+from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from shmlint.checks import all_rules
+from shmlint.composefile.rewrite import same_but_for_size
 from shmlint.finding import Finding
-from shmlint.launch import Change, Launch, Unknown, Value
+from shmlint.launch import Change, Launch, Rewriter, Unknown, Value
 from shmlint.lint import Run, lint
-from shmlint.source import Edit, OverlappingEdits, apply_edits
+from shmlint.source import Edit, OverlappingEdits, Problem, apply_edits
+from shmlint.workspace import Unreadable, Workspace
 
 Key = tuple[str, str | None, tuple[str, ...], str, int]
 """Which launch, however far it has moved: kind, name, files, path, and its number among equals."""
 
-_ROUNDS = 20
-"""Fixes that uncover further findings are followed this often at the most."""
+Identity = tuple[str, Key]
+"""Which finding: the rule and the launch."""
 
 
 class NotWritten(Exception):
@@ -46,93 +50,210 @@ class Outcome:
     """Findings whose fix did not prove itself: nothing was changed for them."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Repair:
+    """One of several ways to do away with a finding: a change, and the size in bytes the launch is to have."""
+
+    finding: Finding
+    identity: Identity
+    change: Change
+    changes: int
+    size: int
+
+
 def fix(run: Run) -> Outcome:
     """Apply every safe fix that proves itself, in memory."""
     outcome = Outcome(run)
-    rejected: set[tuple[str, Key | None]] = set()
-    for _ in range(_ROUNDS):
-        keys = _keys(outcome.run.launches)
-        todo = [
-            f for f in outcome.run.findings
-            if f.fix is not None and f.fix.safe and _identity(f, keys) not in rejected
-        ]  # fmt: skip
-        if not todo:
-            break
-        taken = _compatible(todo)
-        proved = _attempt(outcome, taken, keys)
-        if proved is not None:
-            _accept(outcome, proved, [f for f, _ in taken])
+    refused: Counter[Identity] = Counter()  # how many of a finding's changes did not prove themselves
+    held: set[Identity] = set()
+    gone: set[Identity] = set()
+    while True:
+        every = [r for r in _repairs(outcome.run, refused) if r.identity not in gone]
+        open_ = [r for r in every if refused[r.identity] < r.changes]
+        if not open_:
+            outcome.unproved = [r.finding for r in every]
+            return outcome
+        taken = _compatible(open_)
+        # What was written once for several launches is repaired once: the others wait for a round.
+        first = _one_a_request(taken, held)
+        held.update(r.identity for r in taken if r not in first)
+        attempt = _Attempt(outcome.run, every)
+        bad = attempt.extend(first)
+        if attempt.proved is not None:
+            outcome.run, texts = attempt.proved
+            outcome.texts.update(texts)
+            left = _identities(outcome.run)
+            now_gone = [r for r in every if r.identity not in left]
+            outcome.fixed += (r.finding for r in now_gone)
+            gone.update(r.identity for r in now_gone)
+            refused.clear()  # what stood in another's way may not do so any more
+        elif len(first) == len(taken):
+            refused.update(r.identity for r in bad)  # each was tried alone
+
+
+def _repairs(run: Run, refused: Mapping[Identity, int]) -> Iterator[_Repair]:
+    """A repair for each finding that has one: with the first change that was not refused, or the last."""
+    keys = _keys(run.launches)
+    for finding in run.findings:
+        if finding.fix is None or not finding.fix.safe or finding.launch is None:
             continue
-        for finding in todo:
-            if _fix_one(outcome, finding, keys):
-                break
-            rejected.add(_identity(finding, keys))
-            outcome.unproved.append(finding)
-    return outcome
+        identity = (finding.rule, keys[id(finding.launch)])
+        changes = finding.fix.changes
+        change = changes[min(refused[identity], len(changes) - 1)]
+        yield _Repair(finding, identity, change, len(changes), _intended(finding, run))
 
 
-def _identity(finding: Finding, keys: Mapping[int, Key]) -> tuple[str, Key | None]:
-    return finding.rule, keys.get(id(finding.launch)) if finding.launch is not None else None
+class _Asked:
+    """In the place of a launch's rewriter: notes the size a rule asks for."""
+
+    def __init__(self, rewriter: Rewriter) -> None:
+        self.rewriter = rewriter
+        self.size = 0
+
+    def set_shm_size(self, size: int) -> Sequence[Change]:
+        self.size = size
+        return self.rewriter.set_shm_size(size)
 
 
-def _compatible(findings: Sequence[Finding]) -> list[tuple[Finding, Change]]:
-    """The first change of each finding, as far as they do not touch one another."""
-    taken: list[tuple[Finding, Change]] = []
-    edits: dict[str, set[Edit]] = {}
-    for finding in findings:
-        assert finding.fix is not None
-        change = finding.fix.changes[0]
-        if all(_free(edit, edits.get(edit.path, set())) for edit in change.edits):
-            taken.append((finding, change))
-            for edit in change.edits:
-                edits.setdefault(edit.path, set()).add(edit)
+def _intended(finding: Finding, run: Run) -> int:
+    """The size a finding's rule asked the rewriter for, heard from the rule and not from the edits."""
+    assert finding.launch is not None
+    asked = _Asked(finding.launch.rewriter)
+    _, check = all_rules()[finding.rule]
+    for _ in check(finding.launch._replace(rewriter=asked), run.context):
+        pass
+    return asked.size
+
+
+def _compatible(repairs: Sequence[_Repair]) -> list[_Repair]:
+    """The repairs in their order, as far as they do not touch one another."""
+    taken: list[_Repair] = []
+    edits: dict[str, list[Edit]] = {}
+    for repair in repairs:
+        if all(_free(edit, edits.get(edit.path, ())) for edit in repair.change.edits):
+            taken.append(repair)
+            for edit in repair.change.edits:
+                known = edits.setdefault(edit.path, [])
+                if edit not in known[bisect_left(known, edit) :][:1]:
+                    insort(known, edit)
     return taken
 
 
-def _free(edit: Edit, taken: set[Edit]) -> bool:
-    if edit in taken:
+def _free(edit: Edit, taken: Sequence[Edit]) -> bool:
+    """Whether an edit touches none of others, sorted and apart from each other, or is one of them."""
+    at = bisect_left(taken, edit)
+    if edit in taken[at : at + 1]:
         return True
-    return all(other.end < edit.start or edit.end < other.start for other in taken)
+    return all(other.end < edit.start or edit.end < other.start for other in taken[max(at - 1, 0) : at + 1])
 
 
-def _fix_one(outcome: Outcome, finding: Finding, keys: Mapping[int, Key]) -> bool:
-    assert finding.fix is not None
-    for change in finding.fix.changes:
-        proved = _attempt(outcome, [(finding, change)], keys)
+def _one_a_request(repairs: Sequence[_Repair], held: Collection[Identity]) -> list[_Repair]:
+    """The first repair for each place that asks for a GPU, and those that have waited once."""
+    places: set[object] = set()
+    chosen = []
+    for repair in repairs:
+        assert repair.finding.launch is not None
+        evidence = repair.finding.launch.gpu.evidence[:1]
+        place = [(e.span.path, e.span.start) for e in evidence]
+        if repair.identity in held or not place or place[0] not in places:
+            chosen.append(repair)
+        places.update(place)
+    return chosen
+
+
+class _Attempt:
+    """Repairs of one run that prove themselves together.
+
+    Of many, a few bad ones are found by halving, so that the files are read again seldom.
+    """
+
+    def __init__(self, run: Run, every: Sequence[_Repair]) -> None:
+        self.run = run
+        self.keys = _keys(run.launches)
+        self.accepted: list[_Repair] = []
+        self.proved: tuple[Run, dict[str, str]] | None = None
+        # A change may repair other findings on its way, by the size they ask for themselves.
+        self.sizes: dict[Key, set[int]] = {}
+        for repair in every:
+            self.sizes.setdefault(repair.identity[1], set()).add(repair.size)
+
+    def extend(self, repairs: Sequence[_Repair]) -> list[_Repair]:
+        """Accept the repairs that prove themselves beside those accepted before; gives back the others."""
+        proved = self._prove([*self.accepted, *repairs])
         if proved is not None:
-            _accept(outcome, proved, [finding])
-            return True
-    return False
+            self.accepted += repairs
+            self.proved = proved
+            return []
+        if len(repairs) == 1:
+            return list(repairs)
+        half = len(repairs) // 2
+        return self.extend(repairs[:half]) + self.extend(repairs[half:])
+
+    def _prove(self, repairs: Sequence[_Repair]) -> tuple[Run, dict[str, str]] | None:
+        """The run after some repairs, and the new texts; None where they do not prove themselves."""
+        run = self.run
+        edits: dict[str, list[Edit]] = {}
+        for repair in repairs:
+            for edit in repair.change.edits:
+                edits.setdefault(edit.path, []).append(edit)
+        try:
+            texts = {path: apply_edits(run.workspace.source(path).text, some) for path, some in edits.items()}
+        except OverlappingEdits:
+            return None
+        workspace = run.workspace.over(texts)
+        after = lint(run.files, run.settings, workspace, _not_found(run))
+        targets = {repair.identity[1]: repair.size for repair in repairs}
+        if not self._same_launches(after, targets):
+            return None
+        compose = {e.path for r in repairs if r.identity[1][0] == "compose-service" for e in r.change.edits}
+        if not all(_same_documents(path, run.workspace, workspace) for path in compose):
+            return None
+        left = _identities(after)
+        return None if any(repair.identity in left for repair in repairs) else (after, texts)
+
+    def _same_launches(self, after: Run, targets: Mapping[Key, int]) -> bool:
+        """Whether a reading holds the same launches, the targets with the sizes they are to have.
+
+        Another size than before is also right for a launch with a finding of its own that asks for
+        it, for the same service in another combination of files, and for a launch that is
+        not judged by itself (a template others extend).
+        """
+        if len(self.run.launches) != len(after.launches):
+            return False
+        keys_after = _keys(after.launches)
+        places: dict[tuple[str | None, str], set[int]] = {}
+        for key, size in targets.items():
+            places.setdefault((key[1], key[3]), set()).add(size)
+        for old, new in zip(self.run.launches, after.launches, strict=True):
+            key = self.keys[id(old)]
+            if key != keys_after[id(new)] or meaning(old) != meaning(new):
+                return False
+            given = new.shm.known.bytes if new.shm is not None and new.shm.known is not None else None
+            if key in targets:
+                if given != targets[key]:
+                    return False
+            elif _plain(old.shm) != _plain(new.shm):
+                right = self.sizes.get(key, set()) | places.get((key[1], key[3]), set())
+                if given not in (targets.values() if old.undecided else right):
+                    return False
+        return True
 
 
-def _accept(outcome: Outcome, proved: tuple[Run, dict[str, str]], findings: Sequence[Finding]) -> None:
-    outcome.run, texts = proved
-    outcome.texts.update(texts)
-    outcome.fixed += findings
+def _not_found(run: Run) -> list[Problem]:
+    """What was wrong before anything was read: paths that are not there have no text."""
+    return [Problem(f.span, f.message) for f in run.findings if f.launch is None and not f.span.source.text]
 
 
-def _attempt(
-    outcome: Outcome, changes: Sequence[tuple[Finding, Change]], keys: Mapping[int, Key]
-) -> tuple[Run, dict[str, str]] | None:
-    """The run after some changes, and the new texts; None where they do not prove themselves."""
-    run = outcome.run
-    by_path: dict[str, list[Edit]] = {}
-    for _, change in changes:
-        for edit in change.edits:
-            by_path.setdefault(edit.path, []).append(edit)
+def _same_documents(path: str, before: Workspace, after: Workspace) -> bool:
     try:
-        texts = {path: apply_edits(run.workspace.source(path).text, edits) for path, edits in by_path.items()}
-    except OverlappingEdits:
-        return None
-    after = lint(run.files, run.settings, run.workspace.over(texts))
-    targets = {keys[id(f.launch)] for f, _ in changes if f.launch is not None}
-    if not _same_but_for(run.launches, after.launches, targets, keys):
-        return None
-    keys_after = _keys(after.launches)
-    left = {_identity(f, keys_after) for f in after.findings}
-    if any(_identity(f, keys) in left for f, _ in changes):
-        return None
-    return after, texts
+        return same_but_for_size(before.documents(path), after.documents(path))
+    except Unreadable:
+        return False
+
+
+def _identities(run: Run) -> set[Identity]:
+    keys = _keys(run.launches)
+    return {(f.rule, keys[id(f.launch)]) for f in run.findings if f.launch is not None}
 
 
 def _keys(launches: Sequence[Launch]) -> dict[int, Key]:
@@ -145,38 +266,17 @@ def _keys(launches: Sequence[Launch]) -> dict[int, Key]:
     return keys
 
 
-def _same_but_for(
-    before: Sequence[Launch], after: Sequence[Launch], targets: set[Key], keys: Mapping[int, Key]
-) -> bool:
-    """Whether two readings hold the same launches, sizes of the targets aside.
-
-    A launch that is not judged by itself (a template others extend) may change with its users.
-    The same service read in another combination of files changes with the target too.
-    """
-    if len(before) != len(after):
-        return False
-    places = {(key[1], key[3]) for key in targets}
-    keys_after = _keys(after)
-    for old, new in zip(before, after, strict=True):
-        key = keys[id(old)]
-        if key != keys_after[id(new)]:
-            return False
-        may_change = key in targets or (key[1], key[3]) in places or bool(old.undecided)
-        if meaning(old, with_size=not may_change) != meaning(new, with_size=not may_change):
-            return False
-    return True
-
-
-def meaning(launch: Launch, *, with_size: bool) -> tuple[object, ...]:
-    """What a launch says, wherever it stands in the file."""
+def meaning(launch: Launch) -> tuple[object, ...]:
+    """What a launch says, its size left out, wherever it stands in the file."""
     return (
-        launch.kind, launch.name, launch.files, _plain(launch.image), _plain(launch.command),
+        launch.kind, launch.name, launch.files, launch.names, _plain(launch.image),
+        tuple(_plain(image) for image in launch.base_images), _plain(launch.command),
         _plain(launch.entrypoint), launch.gpu.requested, launch.gpu.vendor, launch.gpu.count,
         tuple(e.path for e in launch.gpu.evidence), _plain(launch.ipc),
         tuple((m.type, m.target, m.size, m.source) for m in launch.mounts), _plain(launch.build_shm),
         _plain(launch.memory_limit), tuple((k, _plain(v)) for k, v in sorted(launch.environment.items())),
-        tuple((k, _plain(v)) for k, v in sorted(launch.ulimits.items())), launch.cap_add, launch.privileged,
-        launch.undecided, _plain(launch.shm) if with_size else None,
+        launch.env_files, tuple((k, _plain(v)) for k, v in sorted(launch.ulimits.items())), launch.cap_add,
+        launch.privileged, launch.undecided,
     )  # fmt: skip
 
 
@@ -189,13 +289,16 @@ def _plain(value: Value[object] | None) -> object:
 def diff(run: Run, texts: Mapping[str, str]) -> Iterator[str]:
     """The lines of a unified diff from what is on disk to the new texts."""
     for path in sorted(texts):
-        old = run.workspace.source(path).text.splitlines(keepends=True)
-        new = texts[path].splitlines(keepends=True)
+        old, new = _lines(run.workspace.source(path).text), _lines(texts[path])
         for line in difflib.unified_diff(old, new, path, path):
-            if line.endswith("\n"):
-                yield line
-            else:
-                yield line + "\n\\ No newline at end of file\n"
+            yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with their endings, as ``diff`` and ``patch`` see them: a form feed ends none."""
+    lines = [f"{line}\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
 
 
 def write(run: Run, texts: Mapping[str, str]) -> Iterator[str]:
@@ -215,13 +318,18 @@ def _write(path: str, old: str, new: str) -> None:
         with open(target, "rb") as file:
             if file.read() != old.encode("utf-8"):
                 raise NotWritten(path, "it changed while it was being read; run shmlint again")
-        mode = os.stat(target).st_mode & 0o7777
+        before = os.stat(target)
         handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".shmlint-")
         with os.fdopen(handle, "wb") as file:
             file.write(new.encode("utf-8"))
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, mode)
+        if hasattr(os, "chown"):  # a run as root in a container leaves the file to its owner
+            try:
+                os.chown(temporary, before.st_uid, before.st_gid)
+            except OSError:
+                pass
+        os.chmod(temporary, before.st_mode & 0o7777)
         os.replace(temporary, target)
         temporary = ""
     except OSError as error:

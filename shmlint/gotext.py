@@ -1,13 +1,12 @@
-"""Texts as Go's standard library reads them: a CSV record, a truth value, an integer, a size.
+"""Texts as Go's standard library reads them: a CSV record, a truth value, an integer.
 
 The docker client reads the values of ``--gpus``, ``--mount`` and ``--network`` as CSV (docker/cli
 opts/gpus.go, opts/mount.go, opts/network.go). Python's own reader accepts what Go refuses, such
-as a quotation mark in the middle of a field; its ``int`` and ``float`` differ likewise.
+as a quotation mark in the middle of a field; its ``int`` differs likewise.
 """
 
 from __future__ import annotations
 
-import math
 import re
 
 
@@ -103,39 +102,3 @@ def go_int(text: str, low: int = -(2**63), high: int = 2**63 - 1) -> int | None:
     number = int(digits, 8) if octal else int(digits, 0)
     number = -number if text.startswith("-") else number
     return number if low <= number <= high else None
-
-
-_DIGITS = r"[0-9](?:_?[0-9])*"
-_FLOAT = re.compile(
-    rf"(?i)[+-]?(?:(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:e[+-]?{_DIGITS})?|inf|infinity|nan)"
-)
-_UNITS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-
-
-def ram_in_bytes(text: str) -> int | None:
-    """docker/go-units ``RAMInBytes``; None where it refuses the text.
-
-    >>> ram_in_bytes("1.5g")
-    1610612736
-    >>> ram_in_bytes("8Gi") is None
-    True
-    """
-    at = text.find(" ")
-    if at >= 0:
-        number, suffix = text[:at], text[at + 1 :]
-    else:
-        last = max(text.rfind(char) for char in "0123456789.")
-        number, suffix = text[: last + 1], text[last + 1 :]
-    if not _FLOAT.fullmatch(number) or len(suffix) > 3:
-        return None
-    value = float(number)
-    if value < 0 or (math.isinf(value) and number[-1:].isdigit()):
-        return None
-    suffix = suffix.lower()
-    unit = suffix[:1]
-    if unit in _UNITS and suffix[1:] in ("", "b", "ib"):
-        value *= 1024.0 ** _UNITS[unit]
-    elif suffix not in ("", "b"):
-        return None
-    # Out of range is not noticed: an amd64 conversion then gives the smallest integer.
-    return int(value) if math.isfinite(value) and value < 2.0**63 else -(2**63)

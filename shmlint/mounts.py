@@ -11,7 +11,8 @@ import posixpath
 import re
 from dataclasses import dataclass
 
-from shmlint.gotext import CSVError, go_bool, ram_in_bytes, read_record
+from shmlint.gotext import CSVError, go_bool, read_record
+from shmlint.size import InvalidSize, parse_docker
 
 _KEYS_BY_TYPE = ("volume", "bind", "tmpfs", "image")
 
@@ -93,10 +94,11 @@ def parse_mount(value: str) -> MountOption:
         elif key == "bind-propagation":
             propagation = val.lower()
         elif key == "tmpfs-size":
-            size = ram_in_bytes(val)
-            size_text = val
-            if size is None:
+            try:
+                size = parse_docker(val)
+            except InvalidSize:
                 return MountOption(error=f"invalid value for {key}: {val}")
+            size_text = val
         elif key == "tmpfs-mode":
             if not re.fullmatch(r"[0-7]+", val) or int(val, 8) >= 2**32:
                 return MountOption(error=f"invalid value for {key}: {val}")

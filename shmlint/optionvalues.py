@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from shmlint.gotext import CSVError, go_bool, go_int, ram_in_bytes, read_record
+from shmlint.gotext import CSVError, go_bool, go_int, read_record
 from shmlint.gpus import parse_gpus
 from shmlint.mounts import parse_mount, parse_volume
+from shmlint.size import InvalidSize, parse_docker
 
 
 def cdi_device(value: str) -> bool:
@@ -166,7 +167,15 @@ def _integer(low: int, high: int) -> Callable[[str], str]:
 
 
 def _bytes(value: str) -> str:
-    return "" if ram_in_bytes(value) is not None else f"invalid size: '{value}'"
+    return "" if _is_size(value) else f"invalid size: '{value}'"
+
+
+def _is_size(value: str) -> bool:
+    try:
+        parse_docker(value)
+    except InvalidSize:
+        return False
+    return True
 
 
 def _memory_swap(value: str) -> str:
@@ -325,7 +334,7 @@ def _throttle(value: str) -> str:
         return f"bad format: {value}"
     if not path.startswith("/dev/"):
         return f"bad format for device path: {value}"
-    return "" if ram_in_bytes(rate) is not None else f"invalid rate for device: {value}"
+    return "" if _is_size(rate) else f"invalid rate for device: {value}"
 
 
 def _throttle_iops(value: str) -> str:

@@ -165,6 +165,12 @@ def _place(launch: Launch) -> str:
 
 
 def _summary(counts: dict[str, int], paint: Paint) -> str:
+    worst = next((level for level in ("error", "warning", "note") if counts[level]), "good")
+    return paint(summary_line(counts), worst)
+
+
+def summary_line(counts: dict[str, int]) -> str:
+    """How many of what were found, in one line."""
     parts = [_plural(counts[level], level) for level in ("error", "warning", "note") if counts[level]]
     found = ", ".join(parts) if parts else "nothing found"
     launches = f"{_plural(counts['launches'], 'launch', 'launches')}, {counts['gpu_launches']} with a GPU"
@@ -175,8 +181,7 @@ def _summary(counts: dict[str, int], paint: Paint) -> str:
         line += f"; {counts['fixed']} fixed"
     if counts["fixable"]:
         line += f"; {counts['fixable']} can be fixed with --fix"
-    worst = next((level for level in ("error", "warning", "note") if counts[level]), "good")
-    return paint(line, worst)
+    return line
 
 
 def _plural(count: int, one: str, many: str = "") -> str:

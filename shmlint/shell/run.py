@@ -175,11 +175,11 @@ def _mounts(run: RunCommand, span: Span) -> list[Mount]:
 def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word | None = None) -> GpuRequest:
     """Everything in a command line that asks for GPUs."""
     evidence: list[GpuEvidence] = []
-    vendors: list[Vendor] = []
+    vendors: list[Vendor | None] = []
     counts: list[Count] = []
     unknown = run.unknown
 
-    def note(path: str, words: str, word: Word, vendor: Vendor, count: Count) -> None:
+    def note(path: str, words: str, word: Word, vendor: Vendor | None, count: Count) -> None:
         span = word.span
         if span is None:
             span = next((w.span for w in (run.image, *run.command) if w is not None and w.span), None)
@@ -237,11 +237,11 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
         if node is None:
             # `--device=$DEV` could be a GPU; a device is no reason for an alarm either way
             continue
-        vendor_, number = node
+        vendor, number = node
         kfd = kfd or path == "/dev/kfd"
         if path.removeprefix("/dev/nvidia").isdigit():
             numbered.add(path)
-        note("--device", f"--device {path}", option.word, vendor_, number)
+        note("--device", f"--device {path}", option.word, vendor, number)
     if numbered:
         counts.append(len(numbered))
     if kfd:
