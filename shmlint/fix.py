@@ -60,6 +60,11 @@ class _Repair:
     changes: int
     size: int
 
+    @property
+    def alters(self) -> str:
+        """What of the launch is to be another: ``shm``, ``gpu`` or ``mounts``."""
+        return self.finding.fix.alters if self.finding.fix is not None else "shm"
+
 
 def fix(run: Run) -> Outcome:
     """Apply every safe fix that proves itself, in memory."""
@@ -202,17 +207,20 @@ class _Attempt:
             return None
         workspace = run.workspace.over(texts)
         after = lint(run.files, run.settings, workspace, _not_found(run))
-        targets = {repair.identity[1]: repair.size for repair in repairs}
-        if not self._same_launches(after, targets):
+        targets = {r.identity[1]: r.size for r in repairs if r.alters == "shm"}
+        altered = {r.identity[1]: r.alters for r in repairs if r.alters != "shm"}
+        if not self._same_launches(after, targets, altered):
             return None
-        compose = {e.path for r in repairs if r.identity[1][0] == "compose-service" for e in r.change.edits}
+        sizes = [r for r in repairs if r.alters == "shm" and r.identity[1][0] == "compose-service"]
+        compose = {e.path for r in sizes for e in r.change.edits}
         if not all(_same_documents(path, run.workspace, workspace) for path in compose):
             return None
         left = _identities(after)
         return None if any(repair.identity in left for repair in repairs) else (after, texts)
 
-    def _same_launches(self, after: Run, targets: Mapping[Key, int]) -> bool:
-        """Whether a reading holds the same launches, the targets with the sizes they are to have.
+    def _same_launches(self, after: Run, targets: Mapping[Key, int], altered: Mapping[Key, str]) -> bool:
+        """Whether a reading holds the same launches, the targets with the sizes they are to have, and
+        ``altered`` ones but for the part a fix is about.
 
         Another size than before is also right for a launch with a finding of its own that asks for
         it, for the same service in another combination of files, and for a launch that is
@@ -226,7 +234,8 @@ class _Attempt:
             places.setdefault((key[1], key[3]), set()).add(size)
         for old, new in zip(self.run.launches, after.launches, strict=True):
             key = self.keys[id(old)]
-            if key != keys_after[id(new)] or meaning(old) != meaning(new):
+            but = altered.get(key, "")
+            if key != keys_after[id(new)] or meaning(old, but) != meaning(new, but):
                 return False
             given = new.shm.known.bytes if new.shm is not None and new.shm.known is not None else None
             if key in targets:
@@ -266,14 +275,19 @@ def _keys(launches: Sequence[Launch]) -> dict[int, Key]:
     return keys
 
 
-def meaning(launch: Launch) -> tuple[object, ...]:
-    """What a launch says, its size left out, wherever it stands in the file."""
+def meaning(launch: Launch, but: str = "") -> tuple[object, ...]:
+    """What a launch says, its size left out, wherever it stands in the file.
+
+    ``but`` leaves out another part too: ``gpu`` or ``mounts``.
+    """
+    gpu = launch.gpu
     return (
         launch.kind, launch.name, launch.files, launch.names, _plain(launch.image),
         tuple(_plain(image) for image in launch.base_images), _plain(launch.command),
-        _plain(launch.entrypoint), launch.gpu.requested, launch.gpu.vendor, launch.gpu.count,
-        tuple(e.path for e in launch.gpu.evidence), _plain(launch.ipc),
-        tuple((m.type, m.target, m.size, m.source) for m in launch.mounts), _plain(launch.build_shm),
+        _plain(launch.entrypoint),
+        () if but == "gpu" else (gpu.requested, gpu.vendor, gpu.count, tuple(e.path for e in gpu.evidence)),
+        tuple((m.type, m.target, "" if but == "mounts" else m.size, m.source) for m in launch.mounts),
+        _plain(launch.ipc), _plain(launch.build_shm),
         _plain(launch.memory_limit), tuple((k, _plain(v)) for k, v in sorted(launch.environment.items())),
         launch.env_files, tuple((k, _plain(v)) for k, v in sorted(launch.ulimits.items())), launch.cap_add,
         launch.privileged, launch.undecided,
