@@ -1,0 +1,76 @@
+"""The parts of README.md that are generated: the rule table, what is read, and what commands print.
+
+    python -m tests.readme        writes them anew
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from shmlint.checks import all_rules
+from shmlint.formats import KINDS
+from shmlint.rules import front_matter, page
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+BLOCK = re.compile(r"^(<!-- begin: ([^\n]+?) -->\n).*?^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
+
+READS = {
+    "compose": "Compose files: `*compose*.yaml`, `docker-stack*.yaml`, and other YAML files with services at the top "
+    "(`.yml` too)",
+    "shell": "`docker run` and `podman run` in shell scripts",
+    "makefile": "the same in Makefiles and justfiles",
+    "markdown": "the same in the code blocks of Markdown and reStructuredText, compose files too",
+    "ci": "the same in CI workflows, and the containers of their jobs",
+    "devcontainer": "`devcontainer.json`",
+}
+
+
+def generated(text: str) -> str:
+    """A README with its generated parts as they should be."""
+    return BLOCK.sub(lambda found: found[1] + _part(found[2]) + found[3], text)
+
+
+def _part(what: str) -> str:
+    if what == "rules":
+        return _rules()
+    if what == "reads":
+        return "".join(f"- {text}\n" for kind, text in READS.items() if kind in KINDS)
+    verb, _, command = what.partition(" ")
+    assert verb == "run", what
+    return f"```{'diff' if '--diff' in command else 'console'}\n$ {command}\n{printed(command)}```\n"
+
+
+def _rules() -> str:
+    lines = ["| rule | severity | finds | `--fix` |", "|---|---|---|---|"]
+    for rule, _ in all_rules().values():
+        about = front_matter(page(rule))
+        fix = "" if about["safe"] == "none" else about["fix"]
+        name = f"[{rule.id}](rules/{rule.id}-{rule.name}.md) {rule.name}"
+        lines.append(f"| {name} | {rule.severity} | {about['summary']} | {fix} |")
+    return "\n".join(lines) + "\n"
+
+
+def printed(command: str) -> str:
+    """What a command prints when it is typed at the top of the checkout."""
+    program, *arguments = shlex.split(command)
+    assert program == "shmlint"
+    done = subprocess.run(
+        [sys.executable, "-m", "shmlint", *arguments],
+        cwd=ROOT,
+        env={k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "SHMLINT_"))},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    assert done.returncode in (0, 1) and not done.stderr, done.stderr
+    return done.stdout
+
+
+if __name__ == "__main__":
+    README.write_text(generated(README.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")

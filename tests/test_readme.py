@@ -1,0 +1,118 @@
+"""README.md and what else is pasted from it are true."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+import shmlint
+from shmlint import cli, configuration
+from shmlint.discover import classify
+from tests.readme import BLOCK, README, ROOT, generated
+
+TEXT = README.read_text(encoding="utf-8")
+TEXTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md")
+
+
+def fenced(language: str, starts: str) -> str:
+    """The fenced block of a language that starts with some text."""
+    (block,) = re.findall(rf"^```{language}\n({re.escape(starts)}.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    return str(block)
+
+
+def hooks() -> list[dict[str, Any]]:
+    loaded: list[dict[str, Any]] = YAML(typ="safe").load(ROOT / ".pre-commit-hooks.yaml")
+    return loaded
+
+
+def test_generated_parts_are_up_to_date() -> None:
+    """`python -m tests.readme` writes them."""
+    assert [found[2].split()[0] for found in BLOCK.finditer(TEXT)] == ["run", "run", "rules", "reads"]
+    assert generated(TEXT) == TEXT
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_links_lead_somewhere(name: str) -> None:
+    file = ROOT / name
+    for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", file.read_text(encoding="utf-8")):
+        assert (file.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_options_exist(name: str) -> None:
+    options = {option for parameter in cli._command.params for option in parameter.opts} | {"--help"}
+    spans = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", (ROOT / name).read_text(encoding="utf-8"))
+    for span in spans:
+        if span.startswith(("shmlint", "--")):
+            assert set(re.findall(r"(?<!\S)--[a-z-]+", span)) <= options, span
+
+
+def test_settings_example_is_valid_and_whole(tmp_path: Path) -> None:
+    example = fenced("yaml", "select:")
+    file = tmp_path / ".shmlint.yaml"
+    file.write_text(example, encoding="utf-8")
+    settings = configuration.load(str(file), str(tmp_path))
+    assert settings.shm_size == 16 * 1024**3
+    assert settings.workloads[0]["needs"] == "yes"
+    keys = list(configuration.schema()["properties"])
+    assert list(YAML(typ="safe").load(example)) == keys
+    assert re.findall(r"^\| `([a-z-]+)` \|", TEXT, re.MULTILINE) == keys
+
+
+def test_settings_schema_is_one() -> None:
+    from jsonschema import Draft202012Validator
+
+    published = ROOT / "shmlint" / "schemas" / "settings.schema.json"
+    Draft202012Validator.check_schema(json.loads(published.read_text(encoding="utf-8")))
+
+
+def test_pre_commit_example_names_hooks() -> None:
+    (repo,) = YAML(typ="safe").load(fenced("yaml", "repos:"))["repos"]
+    ids = {hook["id"] for hook in hooks()}
+    assert ids == {"shmlint", "shmlint-fix"}
+    assert {hook["id"] for hook in repo["hooks"]} <= ids
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert repo["repo"] == project["urls"]["Source"]
+    assert repo["rev"] == f"v{shmlint.__version__}"
+
+
+@pytest.mark.parametrize(
+    ("path", "taken"),
+    [
+        ("compose.yaml", True),
+        ("compose.yml", True),
+        ("docker-compose.yml", True),
+        ("docker-compose.gpu.yml", True),
+        ("deploy/compose.override.yaml", True),
+        ("deploy/GPU-Compose.YML", True),
+        ("docker-stack.yml", True),
+        ("stacks/docker-stack.prod.yaml", True),
+        ("compose.json", False),
+        ("compose.yaml.bak", False),
+        ("compose/values.yaml", False),
+        ("my-docker-stack.yml", False),
+        ("docker-stack/values.yml", False),
+        ("Dockerfile", False),
+    ],
+)
+def test_hooks_take_the_files_that_are_compose_files_by_name(path: str, taken: bool) -> None:
+    assert (classify(path, lambda: b"") == "compose") is taken
+    for hook in hooks():
+        # pre-commit searches, as Python's `re` does.
+        assert (re.search(hook["files"], path) is not None) is taken
+
+
+def test_workflow_installs_what_the_readme_says() -> None:
+    steps = YAML(typ="safe").load(fenced("yaml", "name: shmlint"))["jobs"]["shmlint"]["steps"]
+    install = fenced("sh", "pip install").strip()
+    assert [step["run"] for step in steps if "run" in step] == [install, "shmlint"]
+
+
+def test_changelog_knows_this_version() -> None:
+    assert f"[{shmlint.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
