@@ -29,26 +29,75 @@ NCCL_SOURCE = (
 )
 
 
-class Workload(NamedTuple):
-    """One entry of the knowledge base; sizes in bytes."""
+class Workload:
+    """One entry of the knowledge base; sizes in bytes.
 
-    id: str
-    name: str
-    images: tuple[str, ...]
-    commands: tuple[tuple[str, ...], ...]
-    names: tuple[str, ...]
-    needs: Literal["yes", "multi-gpu", "no", "depends"]
-    single_gpu: Literal["needed", "advised", "not-needed", ""]
-    minimum: int | None
-    recommended: int | None
-    memory_share: float | None
-    because: str
-    source: str
-    verified: bool
-    one_process: bool
-    """It uses one GPU, however many it has, unless its command asks for more."""
-    entry: Mapping[str, Any]
-    """The entry as it was written."""
+    What an entry says is read when it is asked for: most of the hundred are looked at by name alone.
+    """
+
+    __slots__ = ("entry", "id")
+
+    def __init__(self, entry: Mapping[str, Any]) -> None:
+        self.id: str = entry["id"]
+        self.entry = entry
+
+    @property
+    def name(self) -> str:
+        return str(self.entry.get("name", self.id))
+
+    @property
+    def images(self) -> Sequence[str]:
+        return tuple(pattern.lower() for pattern in self.entry.get("images", ()))
+
+    @property
+    def commands(self) -> Iterator[tuple[str, ...]]:
+        """Patterns, as their words."""
+        return (tuple(pattern.split()) for pattern in self.entry.get("commands", ()))
+
+    @property
+    def names(self) -> Sequence[str]:
+        return tuple(self.entry.get("names", ()))
+
+    @property
+    def needs(self) -> Literal["yes", "multi-gpu", "no", "depends"]:
+        return self.entry["needs"]  # type: ignore[no-any-return]
+
+    @property
+    def single_gpu(self) -> Literal["needed", "advised", "not-needed", ""]:
+        return self.entry.get("single_gpu", "")  # type: ignore[no-any-return]
+
+    @property
+    def minimum(self) -> int | None:
+        return _bytes(self.entry.get("minimum"))
+
+    @property
+    def recommended(self) -> int | None:
+        return _bytes(self.entry.get("recommended"))
+
+    @property
+    def memory_share(self) -> float | None:
+        return self.entry.get("memory_share")
+
+    @property
+    def because(self) -> str:
+        return str(self.entry.get("because", ""))
+
+    @property
+    def source(self) -> str:
+        return str(self.entry.get("source", ""))
+
+    @property
+    def verified(self) -> bool:
+        return bool(self.entry.get("verified", False))
+
+    @property
+    def one_process(self) -> bool:
+        """It uses one GPU, however many it has, unless its command asks for more."""
+        return bool(self.entry.get("one_process", False))
+
+
+def _bytes(size: str | int | None) -> int | None:
+    return parse_compose(size) if size else None
 
 
 class Need(NamedTuple):
@@ -77,36 +126,16 @@ def builtin() -> tuple[Workload, ...]:
     from shmlint.rules import directory
 
     with open(os.path.join(directory(), "workloads.json"), encoding="utf-8") as file:
-        return tuple(from_entry(entry) for entry in json.load(file)["workloads"])
-
-
-def from_entry(entry: Mapping[str, Any]) -> Workload:
-    """An entry of a knowledge base, as it stands in ``rules/workloads.json`` or in settings."""
-    minimum, recommended = entry.get("minimum"), entry.get("recommended")
-    return Workload(
-        id=entry["id"],
-        name=entry.get("name", entry["id"]),
-        images=tuple(pattern.lower() for pattern in entry.get("images", ())),
-        commands=tuple(tuple(pattern.split()) for pattern in entry.get("commands", ())),
-        names=tuple(entry.get("names", ())),
-        needs=entry["needs"],
-        single_gpu=entry.get("single_gpu", ""),
-        minimum=parse_compose(minimum) if minimum else None,
-        recommended=parse_compose(recommended) if recommended else None,
-        memory_share=entry.get("memory_share"),
-        because=entry.get("because", ""),
-        source=entry.get("source", ""),
-        verified=entry.get("verified", False),
-        one_process=entry.get("one_process", False),
-        entry=entry,
-    )
+        return tuple(map(Workload, json.load(file)["workloads"]))
 
 
 def users(entries: Iterable[Mapping[str, Any]]) -> tuple[Workload, ...]:
     """Workloads from settings. An entry that has the id of one of the program's own changes that one:
     what it does not say stays."""
+    if not entries:
+        return ()
     known = {workload.id: workload.entry for workload in builtin()}
-    return tuple(from_entry({**known.get(entry["id"], {}), **entry, "verified": True}) for entry in entries)
+    return tuple(Workload({**known.get(entry["id"], {}), **entry, "verified": True}) for entry in entries)
 
 
 def assess(launch: Launch, extra: Sequence[Workload] = ()) -> Need:
