@@ -36,6 +36,11 @@ LAUNCHES = (
         "serving.yaml",
         "services:\n  llm:\n    image: vllm/vllm-openai\n    runtime: nvidia\n    shm_size: 64m\n",
     ),
+    (
+        ".github/workflows/gpu.yml",
+        "on: push\njobs:\n  train:\n    runs-on: gpu\n    container:\n      image: nvcr.io/nvidia/pytorch:24.01-py3\n"
+        "      options: --gpus all\n    steps:\n      - run: |\n          docker run --gpus all vllm/vllm-openai\n",
+    ),
     ("Makefile", "run:\n\tdocker run --gpus all --rm nvcr.io/nvidia/pytorch:24.01-py3\n"),
 )
 

@@ -216,7 +216,7 @@ def _files(
     paths: Sequence[str], stdin_filename: str | None, settings: Settings
 ) -> tuple[dict[str, list[str]], dict[str, str], list[Problem]]:
     """The files to read by kind, texts that are not on disk, and what could not be found."""
-    from shmlint.discover import Found, discover
+    from shmlint.discover import Found, classify, discover
     from shmlint.formats import KINDS
     from shmlint.source import Problem, Source, Span
     from shmlint.workspace import normal
@@ -229,7 +229,8 @@ def _files(
             text = sys.stdin.buffer.read().decode("utf-8")
         except UnicodeDecodeError as error:
             _fail(f"{name}: standard input is not UTF-8 (byte {error.start})")
-        return {"compose": [name]}, {name: text}, []
+        kind = classify(os.path.abspath(name).replace(os.sep, "/"), lambda: text.encode("utf-8"))
+        return {kind if kind in KINDS else "compose": [name]}, {name: text}, []
     files: dict[str, list[str]] = {}
     problems: list[Problem] = []
     for path in paths:

@@ -21,9 +21,8 @@ import os
 import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -36,8 +35,7 @@ GIT_TIMEOUT = 10.0
 thousand files take it 0.2) the directory is walked instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A file to read.
 
     ``path`` opens the file and is what is printed: relative to the working directory where it
@@ -50,8 +48,7 @@ class Found:
     explicit: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A path that cannot be read, and why: a short text that follows the path."""
 
     path: str
@@ -93,8 +90,7 @@ def _tells_shell(content: bytes) -> bool:
 _DOCKER = (b"docker", b"DOCKER", b"podman", b"PODMAN")
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(NamedTuple):
     """How files of a kind are recognised.
 
     ``named`` is searched in the path (absolute, with ``/``). Where no kind's does, ``tells``
@@ -120,10 +116,11 @@ _KINDS = (
         "ci",
         named=_path(
             r"\.github/workflows/(?:[^/]*/)*[^/]*\.ya?ml",
-            r"\.(?:github/actions|gitlab|circleci|buildkite|woodpecker)/(?:[^/]*/)*"
+            r"(?:\.(?:github/actions|gitlab|circleci|buildkite|woodpecker|semaphore)|\.?azure-pipelines)/(?:[^/]*/)*"
             r"(?!(?:docker-)?compose\.)[^/]*\.ya?ml",
             r"(?:[^/]*\.gitlab-ci|azure-pipelines[^/]*|bitbucket-pipelines|cloudbuild|action)\.ya?ml",
-            r"\.(?:travis|drone|woodpecker)\.ya?ml",
+            r"\.(?:travis|drone|woodpecker|cirrus)\.ya?ml",
+            r"\.?(?:appveyor|buildspec|codefresh)\.ya?ml",
         ),
         words=(*_DOCKER, b"container", b"image"),
     ),
@@ -198,7 +195,7 @@ def discover(
     A path that cannot be read is a Problem, never an exception.
     Raises ValueError for a pattern that is not one.
     """
-    excluded = _exclusion(exclude) if exclude else None
+    excluded = exclusion(exclude) if exclude else None
     best: dict[str, tuple[tuple[int, int, str], Found]] = {}
     problems: set[Problem] = set()
 
@@ -551,7 +548,8 @@ def _compiles(pattern: str) -> bool:
     return True
 
 
-def _exclusion(patterns: Sequence[str]) -> Callable[[str], bool]:
+def exclusion(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """What tells whether patterns as in a ``.gitignore`` fit a path. Raises ValueError for one that is none."""
     for pattern in patterns:
         if not _compiles(pattern):
             raise ValueError(f"`{pattern}` is not a pattern as in a .gitignore")

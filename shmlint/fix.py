@@ -212,7 +212,8 @@ class _Attempt:
         if not self._same_launches(after, targets, altered):
             return None
         sizes = [r for r in repairs if r.alters == "shm" and r.identity[1][0] == "compose-service"]
-        compose = {e.path for r in sizes for e in r.change.edits}
+        others = {path for kind, paths in run.files.items() if kind != "compose" for path in paths}
+        compose = {e.path for r in sizes for e in r.change.edits} - others  # a document holds more than YAML
         if not all(_same_documents(path, run.workspace, workspace) for path in compose):
             return None
         left = _identities(after)

@@ -17,15 +17,23 @@ from shmlint.settings import Settings
 from shmlint.shell.commands import commands
 from shmlint.shell.rewrite import RunRewriter
 from shmlint.shell.run import launch_of, launches, read_gpu
-from shmlint.shell.text import Builder, ShellText
+from shmlint.shell.text import NOWHERE, Builder, ShellText
 from shmlint.source import Problem, Source, Span
 from shmlint.word import Word
 from shmlint.workspace import Unreadable, Workspace
 from shmlint.yamlnodes import Alias, Document, Mapping, Node, Scalar, YamlError, parse
 from shmlint.yamlnodes import Sequence as SequenceNode
 
-_TALK = frozenset({"name", "description", "if", "uses", "title", "label", "summary", "default", "help", "when"})
+_TALK = frozenset(
+    {"name", "displayName", "description", "if", "uses", "title", "label", "summary", "default", "help", "when",
+     "block", "input", "prompt", "hint", "text", "message", "group", "condition", "changes", "paths", "rules"}
+)  # fmt: skip
 """Keys whose texts are read by people or by the CI system itself."""
+
+_SHARED_SHELL = frozenset(
+    {"script", "before_script", "after_script", "commands", "before_install", "install", "after_success"}
+)
+"""Keys whose lists are run line by line in one shell: what one line sets, the next can use."""
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
@@ -42,13 +50,14 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         try:
             documents = workspace.documents(path)
         except Unreadable as error:
-            documents = _as_template(source)
-            if documents is None:
+            template = _as_template(source)
+            if template is None:
                 reading.problems.append(Problem(Span(error.source, error.offset, error.offset), error.message))
-                reading.launches += _loose(source)
+                reading.launches += (as_written(launch) for launch in _loose(source))
                 continue
+            documents = template
         for document in documents:
-            reading.launches += _launches(document.root, source)
+            reading.launches += (as_written(launch) for launch in _launches(document.root, source))
     reading.launches.sort(key=lambda launch: (launch.span.path, launch.span.start))
     return reading
 
@@ -69,26 +78,37 @@ def _as_template(source: Source) -> list[Document] | None:
 
 
 _COMMAND = re.compile(r"\b(?:docker|nvidia-docker|podman)\b[^\n#]*\b(?:run|create)\b")
-_SCRIPT = re.compile(r"[\w-]+:[ \t]*[|>][+-]?[ \t]*$|[\w-]+:[ \t]*$")
+_KEYED = re.compile(r"(?P<indentation>[ \t]*(?:-[ \t]+)*)(?:(?P<key>[\w.-]+):(?=\s|$)[ \t]*)?(?P<value>[^\n]*)")
+_HEADER = re.compile(r"(?:[|>][-+\d]*)?[ \t]*(?:#.*)?$")
 
 
 def _loose(source: Source) -> Iterator[Launch]:
     """The commands of a file that is not YAML: from each line with one, back to the key its script
     stands under, and on to where it ends."""
     number = 1
-    script = 0
+    script: tuple[int, int, str] | None = None  # where it starts, how deep its key stands, the key
     while number <= len(source.line_starts):
         start, end = source.line_span(number)
         number += 1
-        if _SCRIPT.search(source.text, start, end):
-            script = end
+        line = _KEYED.match(source.text, start, end)
+        assert line is not None  # it matches everything
+        depth, key = len(line["indentation"]), line["key"]
+        if script is not None and line["value"].strip() and depth <= script[1]:
+            script = None
+        if key is not None and _HEADER.match(line["value"]):
+            script = (end, depth, key)
+            continue
         match = _COMMAND.search(source.text, start, end)
         if match is None or "#" in source.text[start : match.start()]:
             continue
         while source.text[start:end].rstrip().endswith("\\") and number <= len(source.line_starts):
             end = source.line_span(number)[1]
             number += 1
-        begin = script if 0 < script < match.start() else match.start()
+        if (key or (script[2] if script is not None else "")) in _TALK:
+            continue
+        begin = script[0] if script is not None and key is None else line.start("value")
+        if source.text[begin : begin + 1] in ("'", '"'):
+            begin += 1
         builder = Builder(source)
         builder.take(begin, end)
         text = builder.build(Span(source, begin, end))
@@ -104,23 +124,63 @@ def _launches(root: Node, source: Source) -> Iterator[Launch]:
         if isinstance(node, Alias):
             continue  # what it stands for is read where it is written
         if isinstance(node, Mapping):
+            yield from _containers(node, root, source)
+            scripts = _input_scripts(node)
             for name, value in node.pairs:
-                if not isinstance(name, Scalar):
+                if not isinstance(name, Scalar) or name.value in _TALK:
                     continue
-                target = value.resolved
-                if name.value == "container" and isinstance(target, Mapping) and target.get("image") is not None:
-                    yield from _container(name, target, source, _job(node, root))
-                elif name.value == "services" and key not in ("services",) and isinstance(target, Mapping):
-                    for service, body in target.pairs:
-                        if isinstance(service, Scalar) and isinstance(body, Mapping) and body.get("options"):
-                            yield from _container(service, body, source, service.value)
-                stack.append((value, name.value))
+                if name.value == "with" and scripts is not None:
+                    stack += scripts
+                else:
+                    stack.append((value, name.value))
         elif isinstance(node, SequenceNode):
-            stack += [(item, key) for item in node.items]
-        elif isinstance(node, Scalar) and key not in _TALK and mentions_engine(node.value):
-            text = shell_text(node, source)
-            if text is not None:
-                yield from launches(list(commands(text)))
+            lines = [item for item in node.items if isinstance(item, Scalar)]
+            if key in _SHARED_SHELL and len(lines) > 1:
+                text = _joined([shell_text(line, source) for line in lines])
+                if mentions_engine(text.text):
+                    yield from launches(list(commands(text)))
+                stack += [(item, key) for item in node.items if not isinstance(item, Scalar)]
+            else:
+                stack += [(item, key) for item in node.items]
+        elif isinstance(node, Scalar) and mentions_engine(node.value):
+            yield from launches(list(commands(shell_text(node, source))))
+
+
+def _input_scripts(step: Mapping) -> list[tuple[Node, str]] | None:
+    """Of the inputs of an action those that a shell of the host runs; None where it is no action.
+
+    An action does with its inputs what it likes, inside of containers mostly; one that says ssh
+    hands its script to the shell of another machine.
+    """
+    uses, inputs = step.get("uses"), step.get("with")
+    if not isinstance(uses, Scalar) or not isinstance(inputs, Mapping):
+        return None
+    if "ssh" not in uses.value:
+        return []
+    found = [(inputs.get(key), key) for key in ("script", "command")]
+    return [(node, key) for node, key in found if node is not None]
+
+
+def _containers(body: Mapping, root: Node, source: Source) -> Iterator[Launch]:
+    """The containers that a mapping starts: a job's own, its services, an Azure container resource."""
+    job = _job(body, root)
+    for key, node in body.pairs:
+        if not isinstance(key, Scalar):
+            continue
+        value = node if isinstance(node, Mapping) else None
+        if key.value == "container" and value is not None and value.get("image") is not None:
+            yield from _container(key, value, source, job)
+        elif key.value == "container" and isinstance(node, Scalar) and node.value:
+            if job is not None:  # GitHub: the image alone
+                yield from _container(key, None, source, job, node)
+            elif body.get("image") is not None and body.get("options") is not None:
+                yield from _container(key, body, source, node.value)
+        elif key.value == "services" and value is not None:
+            for service, inner in value.pairs:
+                if not isinstance(service, Scalar) or not isinstance(inner, Mapping):
+                    continue
+                if inner.get("image") is not None and (job is not None or inner.get("options") is not None):
+                    yield from _container(service, inner, source, service.value)
 
 
 def _job(body: Mapping, root: Node) -> str | None:
@@ -133,36 +193,71 @@ def _job(body: Mapping, root: Node) -> str | None:
     return None
 
 
-def _container(key: Scalar, body: Mapping, source: Source, name: str | None) -> Iterator[Launch]:
+def _container(
+    key: Scalar, body: Mapping | None, source: Source, name: str | None, image: Node | None = None
+) -> Iterator[Launch]:
     """A job container or service: its options are those of ``docker create``."""
-    image = body.get("image")
-    options = body.get("options")
+    image = image if image is not None else body.get("image") if body is not None else None
+    options = body.get("options") if body is not None else None
     image_node = image.resolved if image is not None else None
     if not isinstance(image_node, Scalar):
         return
-    span = Span(source, key.start, key.end)
     words: list[Word] = []
-    text: ShellText | None = None
+    home = Span(source, image_node.start, image_node.end)
     if options is not None and isinstance(options.resolved, Scalar):
-        text = shell_text(options.resolved, source)
-        if text is not None:
-            first = next(iter(commands(text)), None)
-            words = list(first.words) if first is not None else []
+        text = _as_arguments(shell_text(options.resolved, source))
+        first = next(iter(commands(text)), None)
+        words = [_option(word) for word in first.words[1:]] if first is not None else []
+        home = text.home
+    if body is not None:
+        words += _given(body, source)
     unknown = "an expression gives it" if "${{" in image_node.value else ""
     words.append(Word(image_node.value, Span(source, image_node.start, image_node.end), unknown))
     run = read_run(words, "docker", "create")
-    home = text.home if text is not None else Span(source, image_node.start, image_node.end)
     yield launch_of(
-        run, kind="ci-container", name=name, span=span,
+        run, kind="ci-container", name=name, span=Span(source, key.start, key.end),
         label=f"container of job `{name}`" if name else "job container",
         rewriter=RunRewriter(run, Word(""), home, words), gpu=read_gpu(run),
     )  # fmt: skip
 
 
+def _option(word: Word) -> Word:
+    """A word of the options: what an expression gives are more options, never the image."""
+    if not word.unknown or not re.fullmatch(r"\$\{\w+\}|\$\w+", word.text):
+        return word
+    return Word("$OPTIONS", word.span, word.unknown, maybe_many=True)
+
+
+def _as_arguments(text: ShellText) -> ShellText:
+    """Options as the arguments of one command, however many lines they take."""
+    line = re.sub(r"\\?\n", lambda m: " " * len(m[0]), text.text)
+    return text._replace(text=f"docker {line}", offsets=[NOWHERE] * len("docker ") + list(text.offsets))
+
+
+def _given(body: Mapping, source: Source) -> Iterator[Word]:
+    """The volumes and the environment of a job container, as options of a command line."""
+    volumes, environment = body.get("volumes"), body.get("env")
+    if isinstance(volumes, SequenceNode):
+        for item in volumes.items:
+            if isinstance(item, Scalar):
+                yield Word("-v")
+                yield Word(item.value, Span(source, item.start, item.end), _unknown(item.value))
+    if isinstance(environment, Mapping):
+        for name, value in environment.pairs:
+            if isinstance(name, Scalar) and isinstance(value, Scalar):
+                yield Word("-e")
+                text = f"{name.value}={value.value}"
+                yield Word(text, Span(source, name.start, value.end), _unknown(value.value))
+
+
+def _unknown(text: str) -> str:
+    return "an expression gives it" if "${{" in text else ""
+
+
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}|\{\{.*?\}\}", re.S)
 
 
-def shell_text(node: Scalar, source: Source) -> ShellText | None:
+def shell_text(node: Scalar, source: Source) -> ShellText:
     """The text of a YAML scalar as a shell gets it, each character with its place in the file."""
     builder = Builder(source)
     if node.style in ("|", ">"):
@@ -172,18 +267,50 @@ def shell_text(node: Scalar, source: Source) -> ShellText | None:
     elif node.style == "'":
         _single_quoted(builder, source, node.start + 1, node.end - 1)
     else:
-        _folded(builder, source, node.start, node.end)
+        _plain(builder, source, node.start, node.end)
     text = builder.build(Span(source, node.start, node.end))
-    if len(text.text) != len(text.offsets):
-        return None
-    return text._replace(text=_EXPRESSION.sub(_as_variable, text.text))
+    return text._replace(text=_EXPRESSION.sub(_as_variable, _continued(text.text)))
+
+
+def _continued(text: str) -> str:
+    """A PowerShell text with the line ends of the shell: a backtick continues a line there."""
+    if " `\n" not in text or "\\\n" in text:
+        return text
+    return "\n".join(
+        f"{line[:-1]}\\" if line.endswith(" `") and line.count("`") == 1 else line for line in text.split("\n")
+    )
+
+
+def _joined(texts: Sequence[ShellText]) -> ShellText:
+    """Lines of one shell that stand in several scalars."""
+    offsets: list[int] = []
+    for text in texts:
+        offsets += [*text.offsets, NOWHERE]
+    source = texts[0].source
+    home = Span(source, texts[0].home.start, texts[-1].home.end)
+    return ShellText(source, "".join(f"{text.text}\n" for text in texts), offsets, home)
 
 
 def _as_variable(match: re.Match[str]) -> str:
     """``${{ matrix.gpu }}`` as a variable of the same length, which no script sets."""
-    inner = match[0]
-    name = re.sub(r"\W", "_", inner[1:-1])
-    return f"${{_{name[2:-1]}}}" if len(inner) > 5 else "_" * len(inner)
+    written = match[0]
+    name = re.sub(r"\W", "_", written[3:-1])
+    return f"${{_{name}}}" if name else "_" * len(written)
+
+
+_STANDS_FOR = re.compile(r"variable _\w*_ is not set here")
+
+
+def as_written(launch: Launch) -> Launch:
+    """A launch that speaks of the expressions that stand there, not of the variables they were read as."""
+    image, said = launch.image, launch.words
+    if image is not None and image.because and _EXPRESSION.search(image.span.text):
+        text = image.span.text
+        said = said._replace(launch=said.launch.replace(image.text, text))
+        image = image._replace(value=text, text=text, because="an expression gives it")
+    undecided = _STANDS_FOR.sub("an expression is not known here", launch.undecided)
+    gpu = launch.gpu._replace(because=_STANDS_FOR.sub("an expression is not known here", launch.gpu.because))
+    return launch._replace(image=image, words=said, undecided=undecided, gpu=gpu)
 
 
 def _block(builder: Builder, node: Scalar, source: Source) -> None:
@@ -199,52 +326,88 @@ def _block(builder: Builder, node: Scalar, source: Source) -> None:
         end = newline if newline >= 0 else node.end
         lines.append((at, end - 1 if end > at and text[end - 1] == "\r" else end))
         at = end + 1
-    filled = [line for line in lines if text[line[0] : line[1]].strip()]
-    if not filled:
+    first = next((text[start:end] for start, end in lines if text[start:end].strip()), None)
+    if first is None:
         return
-    first = text[filled[0][0] : filled[0][1]]
-    indentation = len(first) - len(first.lstrip(" "))
-    for number, (start, end) in enumerate(lines):
+    # An indentation indicator leaves some of the blanks in front of the first line to the text.
+    value = next((line for line in node.value.split("\n") if line.strip()), "")
+    indentation = (len(first) - len(first.lstrip(" "))) - (len(value) - len(value.lstrip(" ")))
+    breaks: list[int] = []  # the line ends since the last line with anything on it
+    before = ""
+    for start, end in lines:
         begin = min(start + indentation, end)
-        builder.take(begin, end)
-        folds = False
-        if node.style == ">" and number + 1 < len(lines):
-            following = text[lines[number + 1][0] + indentation : lines[number + 1][1]]
-            here = text[begin:end]
-            folds = bool(here.strip() and following.strip()) and here[0] not in " \t" and following[0] not in " \t"
-        builder.put(" " if folds else "\n", end if end < len(text) else -1)
+        here = text[begin:end]
+        if here:
+            _break(builder, breaks, node.style == ">" and bool(before), before[:1], here[0])
+            builder.take(begin, end)
+            before, breaks = here, []
+        if end < node.end:
+            breaks.append(end)
+    _break(builder, breaks, False, "", "")
 
 
-def _folded(builder: Builder, source: Source, start: int, end: int) -> None:
-    """A plain scalar: line breaks with the indentation around them are one blank."""
+def _break(builder: Builder, breaks: Sequence[int], folds: bool, before: str, behind: str) -> None:
+    """The line ends between two lines that start with certain characters."""
+    if folds and before not in (" ", "\t") and behind not in (" ", "\t"):
+        if len(breaks) == 1:
+            builder.put(" ", breaks[0])
+            return
+        breaks = breaks[1:]
+    for at in breaks:
+        builder.put("\n", at)
+
+
+_FOLD = r"[ \t]*(?:\r?\n[ \t]*)+"
+"""A line break in a flow scalar, with the blanks around it."""
+
+
+def _fold(builder: Builder, found: str, at: int) -> None:
+    """One line break is a blank; of several, each but the first is one."""
+    count = found.count("\n")
+    builder.put(" " if count == 1 else "\n" * (count - 1), at)
+
+
+def _plain(builder: Builder, source: Source, start: int, end: int) -> None:
     at = start
-    for match in re.finditer(r"[ \t]*\r?\n\s*", source.text[start:end]):
+    for match in re.finditer(_FOLD, source.text[start:end]):
         builder.take(at, start + match.start())
-        builder.put(" ", start + match.start())
+        _fold(builder, match[0], start + match.start())
         at = start + match.end()
     builder.take(at, end)
 
 
 def _single_quoted(builder: Builder, source: Source, start: int, end: int) -> None:
     at = start
-    for match in re.finditer(r"''|[ \t]*\r?\n\s*", source.text[start:end]):
+    for match in re.finditer(rf"''|{_FOLD}", source.text[start:end]):
         builder.take(at, start + match.start())
-        builder.put("'" if match[0] == "''" else " ", start + match.start())
+        if match[0] == "''":
+            builder.put("'", start + match.start() + 1)
+        else:
+            _fold(builder, match[0], start + match.start())
         at = start + match.end()
     builder.take(at, end)
 
 
-_ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "/": "/", " ": " ", "r": "\r", "0": "\0"}
+_ESCAPES = {
+    "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r",
+    "e": "\x1b", " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
+}  # fmt: skip
+
+_ESCAPE = r"\\(?:\r?\n[ \t]*(?:\r?\n[ \t]*)*|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)"
 
 
 def _double_quoted(builder: Builder, source: Source, start: int, end: int) -> None:
     at = start
-    for match in re.finditer(r"\\\r?\n\s*|\\.|[ \t]*\r?\n\s*", source.text[start:end]):
-        builder.take(at, start + match.start())
-        found = match[0]
-        if found.startswith("\\") and found[1] not in "\r\n":
-            builder.put(_ESCAPES.get(found[1], found[1]), start + match.start() + 1)
-        elif not found.startswith("\\"):
-            builder.put(" ", start + match.start())
+    for match in re.finditer(f"{_ESCAPE}|{_FOLD}", source.text[start:end]):
+        found, place = match[0], start + match.start()
+        builder.take(at, place)
+        if not found.startswith("\\"):
+            _fold(builder, found, place)
+        elif found[1] in "\r\n":
+            builder.put("\n" * (found.count("\n") - 1), place + 1)
+        elif len(found) > 2:
+            builder.put(chr(int(found[2:], 16)), place + 1)
+        else:
+            builder.put(_ESCAPES.get(found[1], found[1]), place + 1)
         at = start + match.end()
     builder.take(at, end)

@@ -1,0 +1,469 @@
+"""Documents: which of their lines are commands, where they stand, and what fixing them writes."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shmlint import fix as fixing
+from shmlint.launch import Launch
+from shmlint.source import apply_edits
+from tests.project import fixed, run
+
+IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
+RUN = f"docker run --gpus all --rm {IMAGE} python train.py"
+FIXED = f"docker run --gpus all --shm-size=8g --rm {IMAGE} python train.py"
+LONG = f"docker run \\\n  --gpus all \\\n  --rm \\\n  {IMAGE}\n"
+LONG_FIXED = f"docker run \\\n  --gpus all \\\n  --shm-size=8g \\\n  --rm \\\n  {IMAGE}\n"
+COMPOSE = (
+    f"services:\n  trainer:\n    image: {IMAGE}\n    deploy:\n      resources:\n        reservations:\n"
+    "          devices:\n            - driver: nvidia\n              count: all\n              capabilities: [gpu]\n"
+)
+
+
+def indented(text: str, by: str) -> str:
+    return "".join(by + line if line.strip() else line for line in text.splitlines(keepends=True))
+
+
+def launches(directory: Path, text: str, name: str = "docs/x.md") -> list[Launch]:
+    return run(directory, {name: text}).launches
+
+
+def lines(directory: Path, text: str, name: str = "docs/x.md") -> list[int]:
+    found = launches(directory, text, name)
+    for launch in found:
+        assert launch.span.text in ("docker", "podman", "nvidia-docker") or launch.span.text == launch.name
+    return [launch.span.line for launch in found]
+
+
+def after_fix(directory: Path, text: str, name: str = "docs/x.md") -> str:
+    """The text after fixing, which must be all there is to fix."""
+    new = fixed(directory, {name: text}).get(name, text)
+    assert fixed(directory, {name: new}) == {}
+    return new
+
+
+# What is a command -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "language",
+    [
+        "",
+        "bash",
+        "sh",
+        "shell",
+        "zsh",
+        "console",
+        "text",
+        "none",
+        "BASH",
+        "shell-session",
+        "powershell",
+        "pwsh",
+        "cmd",
+        "{.bash .annotate}",
+        'bash title="run.sh"',
+        'bash linenums="1" hl_lines="1"',
+        "{code-block} bash",
+        "sh{1,3}",
+        "bash,ignore",
+        "{ .sh }",
+        "bash {1}",
+    ],
+)
+def test_fences_that_hold_commands(tmp_path: Path, language: str) -> None:
+    text = f"# Use\n\n```{language}\n{RUN}\n```\n"
+    assert lines(tmp_path, text) == [4]
+    assert after_fix(tmp_path, text) == text.replace(RUN, FIXED)
+
+
+@pytest.mark.parametrize("language", ["python", "dockerfile", "yaml", "json", "toml", "diff", "mermaid", "{.python}"])
+def test_fences_of_other_languages(tmp_path: Path, language: str) -> None:
+    assert lines(tmp_path, f"```{language}\n{RUN}\n# {RUN}\n```\n") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(f"```console\n$ {RUN}\n{RUN}\n$ ls\n{RUN}\n$ {RUN}\n```\n", [2, 6], id="output between prompts"),
+        pytest.param(f"```console\n# {RUN}\nout\n```\n", [2], id="what root types"),
+        pytest.param(f"```console\n# {RUN}\n{RUN}\n```\n", [3], id="a comment beside commands without a prompt"),
+        pytest.param(f"```bash\n# {RUN}\nls\n```\n", [], id="a comment in bash"),
+        pytest.param(f"```bash\n$ {RUN}\n# {RUN}\n```\n", [2], id="a comment beside prompts"),
+        pytest.param(
+            f"```console\n$ docker run --gpus all \\\n>   --rm \\\n>   {IMAGE}\n{RUN}\n```\n", [2], id="> goes on"
+        ),
+        pytest.param(
+            f"```console\n$ docker run --gpus all \\\n    --rm \\\n    {IMAGE}\n{RUN}\n```\n", [2], id="goes on"
+        ),
+        pytest.param(f"```\necho '{RUN}'\n```\n", [], id="talk"),
+        pytest.param(
+            f"```bash\ndocker build .\ndocker compose up\ndocker exec x {IMAGE}\n```\n", [], id="other commands"
+        ),
+        pytest.param(f"```bash\na=1; {RUN} && ls\n```\n", [2], id="among others"),
+    ],
+)
+def test_prompts(tmp_path: Path, text: str, expected: list[int]) -> None:
+    assert lines(tmp_path, text) == expected
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "$ ",
+        "$",
+        "% ",
+        "> ",
+        "❯ ",
+        "➜ ",
+        "user@host:~$ ",
+        "(venv) user@host:~/x$ ",
+        "(base) $ ",
+        "[root@host ~]# ",
+        "root@abc123:/workspace# ",
+        "root@x:/#",
+        "bash-5.1$ ",
+        "PS C:\\work> ",
+        "PS> ",
+        "C:\\> ",
+        "repo$ sudo ",
+    ],
+)
+def test_every_prompt(tmp_path: Path, prompt: str) -> None:
+    text = f"```\n{prompt}{RUN}\nsome output\n```\n"
+    (launch,) = launches(tmp_path, text)
+    assert launch.span.text == "docker"
+    assert after_fix(tmp_path, text) == text.replace(RUN, FIXED)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(f"Some {RUN} in prose.\n\n{RUN}\n\n# {RUN}\n\n| {RUN} | x |\n", [], id="prose"),
+        pytest.param(f"Use `{RUN}` or ``{RUN}``, `$ {RUN}`, `sudo {RUN}`.\n", [1, 1, 1, 1], id="code spans"),
+        pytest.param(
+            "Of `docker run`, `docker run --gpus all` and `the docker run x` none.\n", [], id="parts of commands"
+        ),
+        pytest.param(f"- {RUN}\n- `{RUN}`\n", [2], id="list items"),
+        pytest.param(f"> Use `docker run --gpus all\n> {IMAGE}`.\n", [1], id="a code span over two lines"),
+        pytest.param(f"text\n\n    {RUN}\n\ntext\n", [3], id="indented"),
+        pytest.param(f"text\n    {RUN}\n", [], id="indented, but of the paragraph"),
+        pytest.param(f"~~~bash\n{RUN}\n~~~\n", [2], id="tildes"),
+        pytest.param(f"````bash\n```\n{RUN}\n````\n", [3], id="four"),
+        pytest.param(f"```bash\n{RUN}\n", [2], id="unclosed"),
+        pytest.param(f"```bash\n{RUN}", [2], id="unclosed, without a final line end"),
+        pytest.param(f"\ufeff```bash\n{RUN}\n```\n", [2], id="byte order mark"),
+        pytest.param(f"<details>\n<summary>x</summary>\n\n```bash\n{RUN}\n```\n\n</details>\n", [5], id="details"),
+        pytest.param(f"<details>\n```bash\n{RUN}\n```\n</details>\n", [3], id="details without a blank line"),
+        pytest.param(f"<!--\n```bash\n{RUN}\n```\n-->\n\n```bash\n{RUN}\n```\n", [8], id="commented out"),
+        pytest.param(f"---\ntitle: {RUN}\nx: `{RUN}`\n---\n\n```bash\n{RUN}\n```\n", [7], id="front matter"),
+        pytest.param(
+            f'=== "A"\n\n    ```bash\n    {RUN}\n    ```\n\n=== "B"\n\n    ```bash\n    {RUN}\n    ```\n',
+            [4, 10],
+            id="tabs",
+        ),
+        pytest.param(
+            f"!!! note\n    ```bash\n    ls\n\n    {RUN}\n    ```\n\n```bash\n{RUN}\n```\n",
+            [5, 9],
+            id="admonition without a blank line",
+        ),
+        pytest.param(
+            f"!!! note\n\n    - x\n\n        ```bash\n        {RUN}\n        ```\n", [6], id="list in admonition"
+        ),
+        pytest.param(
+            f"````{{tab-set}}\n```{{code-block}} bash\n:linenos:\n{RUN}\n```\n````\n", [4], id="nested directives"
+        ),
+        pytest.param(f"```{{eval-rst}}\n.. code-block:: bash\n\n   {RUN}\n```\n", [4], id="reStructuredText inside"),
+        pytest.param(f"```make\nrun:\n\t{RUN}\n```\n", [3], id="make"),
+    ],
+)
+def test_where_commands_stand(tmp_path: Path, text: str, expected: list[int]) -> None:
+    assert lines(tmp_path, text) == expected
+    assert after_fix(tmp_path, text).count("--shm-size=8g") == len(expected)
+
+
+def test_mdx(tmp_path: Path) -> None:
+    text = (
+        "import Tabs from 'x'\n\n<Tabs>\n  <Tab title=\"a\">\n    ```bash\n    ls\n\n"
+        f"    {RUN}\n    ```\n  </Tab>\n  <Tab>\n        ```sh\n        {RUN}\n        ```\n  </Tab>\n</Tabs>\n"
+    )
+    assert lines(tmp_path, text, "x.mdx") == [8, 13]
+    assert after_fix(tmp_path, text, "x.mdx") == text.replace(RUN, FIXED)
+
+
+def test_txt_is_not_read(tmp_path: Path) -> None:
+    assert lines(tmp_path, f"```bash\n{RUN}\n```\n", "README.txt") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "image", "undecided"),
+    [
+        ("docker run --gpus all <image> <cmd>", "<image>", False),
+        ("docker run --gpus all -v {path}:/x vllm/vllm-openai --model {model}", "vllm/vllm-openai", False),
+        ("docker run --gpus all <your image name here> x", "<your image name here>", False),
+        ("docker run --gpus all -v </path/to/it>:/x <xx.yy>-py3", "<xx.yy>-py3", False),
+        ("docker run --gpus all ... vllm/vllm-openai", "vllm/vllm-openai", True),
+        ("docker run --gpus all … vllm/vllm-openai", "vllm/vllm-openai", True),
+        ("docker run --gpus all [OPTIONS] vllm/vllm-openai", "vllm/vllm-openai", True),
+        ("docker run [options] IMAGE [COMMAND] [ARG...]", "IMAGE", True),
+        ("docker run --gpus all vllm/vllm-openai ...", "vllm/vllm-openai", False),
+        ('docker run --gpus all vllm/vllm-openai python -c "..."', "vllm/vllm-openai", False),
+        ("docker run --gpus all $OPTS vllm/vllm-openai", "vllm/vllm-openai", True),
+    ],
+)
+def test_placeholders(tmp_path: Path, command: str, image: str, undecided: bool) -> None:
+    (launch,) = launches(tmp_path, f"```bash\n{command}\n```\n")
+    assert launch.image is not None and launch.image.text == image
+    assert bool(launch.undecided) is undecided
+    assert "__OPTIONS" not in repr(launch)
+    if undecided:
+        assert after_fix(tmp_path, f"```bash\n{command}\n```\n") == f"```bash\n{command}\n```\n"
+
+
+@pytest.mark.parametrize("language", ["", "bash", "powershell", "cmd"])
+@pytest.mark.parametrize("escape", ["`", "^"])
+def test_other_shells_go_on_with_other_characters(tmp_path: Path, language: str, escape: str) -> None:
+    if (language, escape) == ("powershell", "^"):
+        return  # no continuation there
+    enough = f"docker run --gpus all {escape}\n  --shm-size 8g {escape}\n  {IMAGE}\n"
+    (launch,) = launches(tmp_path, f"```{language}\n{enough}```\n")
+    assert launch.shm is not None and launch.shm.text == "8g"
+    missing = f"```{language}\ndocker run {escape}\n  --gpus all {escape}\n  {IMAGE}\n```\n"
+    assert after_fix(tmp_path, missing) == missing.replace("--gpus all", "--gpus all --shm-size=8g")
+
+
+def test_a_blank_behind_the_backslash_is_a_slip(tmp_path: Path) -> None:
+    (launch,) = launches(tmp_path, f"```bash\ndocker run --gpus all \\ \n  --shm-size=8g \\\t\n  {IMAGE}\n```\n")
+    assert launch.shm is not None and launch.shm.text == "8g"
+
+
+# reStructuredText --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(f".. code-block:: bash\n   :linenos:\n   :caption: x\n\n   {RUN}\n\n{RUN}\n", [5], id="options"),
+        pytest.param(f".. code-block:: console\n\n   $ {RUN}\n   {RUN}\n", [3], id="console"),
+        pytest.param(f".. code-block:: python\n\n   {RUN}\n", [], id="another language"),
+        pytest.param(f"Run this::\n\n    {RUN}\n\nand {RUN}\n", [3], id="literal block"),
+        pytest.param(f"::\n\n  {RUN}\n", [3], id="two colons alone"),
+        pytest.param(f"\ufeff::\n\n  {RUN}\n", [3], id="byte order mark"),
+        pytest.param(f"Use ``{RUN}``, not ``docker run``.\n", [1], id="inline"),
+        pytest.param(f"Use ``docker run --gpus all\n{IMAGE}`` now.\n", [1], id="inline over two lines"),
+        pytest.param(f".. note::\n\n   .. code:: sh\n\n      {RUN}\n\n   x::\n\n      {RUN}\n", [5, 9], id="nested"),
+        pytest.param(f"- item::\n\n    {RUN}\n\n- x\n", [3], id="in a list"),
+        pytest.param(f".. a comment\n   {RUN}\n\n.. {RUN}\n", [], id="comment"),
+    ],
+)
+def test_restructuredtext(tmp_path: Path, text: str, expected: list[int]) -> None:
+    assert lines(tmp_path, text, "x.rst") == expected
+    assert after_fix(tmp_path, text, "x.rst").count("--shm-size=8g") == len(expected)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("by", ["   ", "\t"])
+def test_restructuredtext_is_rewritten_in_its_style(tmp_path: Path, newline: str, by: str) -> None:
+    text = f".. code-block:: bash\n\n{indented(LONG, by)}\nend\n".replace("\n", newline)
+    expected = f".. code-block:: bash\n\n{indented(LONG_FIXED, by)}\nend\n".replace("\n", newline)
+    assert after_fix(tmp_path, text, "x.rst") == expected
+
+
+# Rewriting -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("before", "by"),
+    [
+        ("", ""),
+        ("- item\n\n", "  "),
+        ("1. item\n\n", "   "),
+        ("1. item\n", "    "),
+        ("- a\n  - b\n\n", "    "),
+        ('=== "x"\n\n', "    "),
+        ("!!! note\n", "    "),
+        ("- a\n\n", "\t"),
+        ("10. x\n\n", "    "),
+    ],
+)
+def test_own_line_style_keeps_the_indentation(tmp_path: Path, newline: str, before: str, by: str) -> None:
+    text = (before + indented(f"```bash\n{LONG}```\n", by) + "\nend\n").replace("\n", newline)
+    expected = (before + indented(f"```bash\n{LONG_FIXED}```\n", by) + "\nend\n").replace("\n", newline)
+    assert after_fix(tmp_path, text) == expected
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_block_quotes(tmp_path: Path, newline: str) -> None:
+    text = f"> note\n>\n> ```bash\n> {RUN}\n> ```\n>\n> - x\n>\n>   ```bash\n>   {RUN}\n>   ```\n".replace(
+        "\n", newline
+    )
+    assert lines(tmp_path, text) == [4, 10]
+    assert after_fix(tmp_path, text) == text.replace(RUN, FIXED)
+
+
+def test_a_long_command_in_a_block_quote(tmp_path: Path) -> None:
+    text = indented(f"```bash\n{LONG}```\n", "> ")
+    new = after_fix(tmp_path, text)
+    assert new.replace(" --shm-size=8g", "") == text
+    assert all(line.startswith("> ") for line in new.splitlines())
+
+
+@pytest.mark.parametrize("final", ["", "\n", "\r\n", "\n\n\n"])
+def test_the_end_of_the_file_stays(tmp_path: Path, final: str) -> None:
+    text = f"x\n\n    {RUN}{final}"
+    assert after_fix(tmp_path, text) == text.replace(RUN, FIXED)
+
+
+def test_a_size_that_is_too_small(tmp_path: Path) -> None:
+    text = f"1. x\n\n   ```console\n   $ docker run --gpus all --shm-size=64m {IMAGE}\n   ```\n"
+    assert after_fix(tmp_path, text) == text.replace("64m", "8g")
+
+
+# Compose files in documents ------------------------------------------------------------------------
+
+
+def repaired(directory: Path, text: str, name: str = "docs/x.md") -> str:
+    """The text with the first way its launches know to get 8 GiB."""
+    edits = [e for launch in launches(directory, text, name) for e in launch.rewriter.set_shm_size(8 << 30)[0].edits]
+    return apply_edits(text, edits)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("before", "by"), [("# x\n\n", ""), ("- item\n\n", "  "), ("1. item\n", "   "), ('=== "x"\n\n', "    ")]
+)
+@pytest.mark.parametrize("language", ["yaml", 'yml title="compose.yaml"', ""])
+def test_compose_blocks(tmp_path: Path, newline: str, before: str, by: str, language: str) -> None:
+    text = (before + indented(f"```{language}\n{COMPOSE}```\n", by) + f"\n`{RUN}`\n").replace("\n", newline)
+    service, command = launches(tmp_path, text)
+    assert (service.kind, service.span.text, command.kind) == ("compose-service", "trainer", "docker-run")
+    assert service.image is not None and service.image.span.text == IMAGE
+    image = f"{by}    image: {IMAGE}{newline}"
+    expected = text.replace(image, f"{image}{by}    shm_size: 8gb{newline}").replace(RUN, FIXED)
+    assert repaired(tmp_path, text) == expected
+
+
+def test_compose_blocks_in_restructuredtext(tmp_path: Path) -> None:
+    text = f".. code-block:: yaml\n\n{indented(COMPOSE, '   ')}\nend\n"
+    image = f"       image: {IMAGE}\n"
+    assert repaired(tmp_path, text, "x.rst") == text.replace(image, f"{image}       shm_size: 8gb\n")
+
+
+def test_each_block_is_a_file_of_its_own(tmp_path: Path) -> None:
+    small = f"services:\n  trainer:\n    image: {IMAGE}\n    runtime: nvidia\n    shm_size: 64m\n"
+    text = f"```yaml\n{COMPOSE}```\n\n```yaml\n{small}```\n\n```yaml\nservices:\n  web:\n    image: nginx\n```\n"
+    found = launches(tmp_path, text)
+    assert [(launch.name, launch.span.line, launch.shm and launch.shm.text) for launch in found] == [
+        ("trainer", 3, None),
+        ("trainer", 16, "64m"),
+        ("web", 24, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "services:\n  trainer:\n    deploy:\n      resources:\n        reservations:\n          devices:\n"
+        "            - driver: nvidia\n              capabilities: [gpu]\n",
+        "services:\n  trainer:\n    # what you have\n    gpus: all\n",
+    ],
+)
+def test_a_fragment_may_leave_out_the_size(tmp_path: Path, block: str) -> None:
+    (launch,) = launches(tmp_path, f"```yaml\n{block}```\n")
+    assert launch.gpu.requested and launch.undecided
+    assert run(tmp_path, {"docs/x.md": f"```yaml\n{block}```\n"}).findings == []
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        f"trainer:\n  image: {IMAGE}\n",
+        f"jobs:\n  x:\n    container:\n      image: {IMAGE}\n",
+        "services:\n  trainer:\n    image: x\n   broken: [\n",
+        "services:\n  - image\n",
+    ],
+)
+def test_other_yaml_gives_nothing_and_no_complaint(tmp_path: Path, block: str) -> None:
+    result = run(tmp_path, {"docs/x.md": f"```yaml\n{block}```\n"})
+    assert result.launches == [] and result.findings == []
+
+
+# Random documents ----------------------------------------------------------------------------------
+
+_PIECES = [
+    "# Title\n",
+    "\n",
+    "text `code` text\n",
+    "- item\n",
+    "1. item\n",
+    "> quote\n",
+    "---\n",
+    "<details>\n",
+    "<!-- x -->\n",
+    '=== "tab"\n',
+    "!!! note\n",
+    f"`{RUN}`\n",
+    f"Use `{RUN}` or `ls`.\n",
+    f"```bash\n{RUN}\n```\n",
+    f"```bash\n{LONG}```\n",
+    f"```console\n$ {RUN}\nout\n```\n",
+    f"```\n# {RUN}\n```\n",
+    f"```bash\n{RUN}\n",
+    "```\n",
+    "~~~\n",
+    f"    {RUN}\n",
+    f"```bash\ndocker run --gpus all --shm-size 64m {IMAGE} \\\n  ls\n```\n",
+    f"```yaml\n{COMPOSE}```\n",
+    "```bash\ndocker run --gpus all <image> ... {x}\n```\n",
+    "`unclosed\n",
+    "ünïcödé 🐳\n",
+    "```bash\npodman run x\n```\n",
+    f"```bash\nARGS='--gpus all'\nnvidia-docker run $ARGS {IMAGE}\n```\n",
+    f"x::\n\n  {RUN}\n\n",
+    f".. code-block:: bash\n\n   {RUN}\n\n",
+    "\ttab\n",
+]
+_INDENTATIONS = ["", "", "", "  ", "   ", "    ", "> ", "\t"]
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> str:
+    pieces = draw(st.lists(st.tuples(st.sampled_from(_PIECES), st.sampled_from(_INDENTATIONS)), max_size=8))
+    text = "".join(indented(piece, by) for piece, by in pieces)
+    if draw(st.booleans()):
+        text = text.replace("\n", "\r\n")
+    if draw(st.booleans()):
+        text = text.rstrip("\r\n")
+    return draw(st.sampled_from(["", "\ufeff"])) + text
+
+
+@given(documents(), st.sampled_from(["x.md", "x.mdx", "x.rst"]))
+def test_any_document(text: str, name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder)
+        started = run(directory, {name: text})
+        for launch in started.launches:
+            assert launch.span.text in ("docker", "podman", "nvidia-docker", launch.name)
+            for evidence in launch.gpu.evidence:
+                assert evidence.span.text.strip()
+            if launch.image is not None and not launch.image.because:
+                assert launch.image.span.text == launch.image.text
+        with contextlib.chdir(directory):
+            new = fixing.fix(started).texts.get(name, text)
+        # Each line is there as it was, or with the size in it; between them are lines with nothing but the size.
+        new_lines = iter(new.split("\n"))
+        for line in text.split("\n"):
+            changed = next(new_lines)
+            while changed != line and changed.strip(" \t>\r\\") in ("--shm-size=8g", "--shm-size=1g", "shm_size: 8gb"):
+                changed = next(new_lines)
+            without = changed.replace(" --shm-size=8g", "").replace(" --shm-size=1g", "")
+            assert line in (changed, without) or line == changed.replace("--shm-size 8g", "--shm-size 64m")
+        assert next(new_lines, None) is None
+        assert fixed(directory, {name: new}) == {}
