@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, NoReturn, cast
 
 import click
@@ -12,6 +12,8 @@ import click
 from shmlint import __version__
 
 if TYPE_CHECKING:
+    from threading import Timer
+
     from shmlint.finding import Finding
     from shmlint.fix import Outcome
     from shmlint.lint import Run
@@ -29,6 +31,8 @@ Examples:
   shmlint --diff .             show what --fix would do
   shmlint --explain SHM101     what a rule is about"""
 
+_FORMATS = ("text", "json", "github", "sarif", "gitlab", "rdjson", "junit", "checkstyle")
+
 
 @click.command(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=_EPILOG
@@ -37,9 +41,11 @@ Examples:
 @click.option("--fix", "do_fix", is_flag=True, help="Repair the files, touching nothing else.")
 @click.option("--diff", "do_diff", is_flag=True,
               help="Show what --fix would change; write nothing. Exit status 1 if anything.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
-              help="How findings are written.")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(_FORMATS),
+              help="How findings are written.  [default: text; github in a job of GitHub Actions]")  # fmt: skip
 @click.option("--output", metavar="FILE", help="Write the report to a file instead of standard output.")
+@click.option("--output-file", "output_files", metavar="FORMAT:PATH", multiple=True,
+              help="Write the report to a file in this format too. Can be given several times.")  # fmt: skip
 @click.option("--select", metavar="RULES", multiple=True,
               help="Only these rules (ids, prefixes or names, comma separated).")  # fmt: skip
 @click.option("--ignore", metavar="RULES", multiple=True, help="Not these rules.")
@@ -51,6 +57,14 @@ Examples:
 @click.option("--list-files", is_flag=True, help="List the files that would be read and exit.")
 @click.option("--inventory", is_flag=True,
               help="List every container launch and what was understood of it, and exit.")  # fmt: skip
+@click.option("--add-ignore", metavar="REASON",
+              help="Write a comment that suppresses it, with this reason, for every finding, and exit.")  # fmt: skip
+@click.option("--baseline", metavar="FILE", help="Do not report the findings that this file accepts.")
+@click.option("--update-baseline", is_flag=True,
+              help="Let the file of --baseline accept what is found now, and exit.")  # fmt: skip
+@click.option("--statistics", is_flag=True, help="Count the findings of each rule at the end.")
+@click.option("--show-settings", is_flag=True,
+              help="Show the settings in effect and where they come from, and exit.")  # fmt: skip
 @click.option("--config", metavar="FILE", help="Settings file to use instead of the nearest one.")
 @click.option("--stdin-filename", metavar="NAME",
               help="What standard input (PATH -) is to be taken for.")  # fmt: skip
@@ -60,9 +74,11 @@ Examples:
               show_default=True, help="Colours in text.")  # fmt: skip
 @click.version_option(__version__, prog_name="shmlint")
 def _command(
-    paths: tuple[str, ...], do_fix: bool, do_diff: bool, form: str, output: str | None,
+    paths: tuple[str, ...], do_fix: bool, do_diff: bool, form: str | None, output: str | None,
+    output_files: tuple[str, ...],
     select: tuple[str, ...], ignore: tuple[str, ...], fail_on: str | None, exit_zero: bool,
     explain: str | None, list_rules: bool, list_files: bool, inventory: bool, config: str | None,
+    add_ignore: str | None, baseline: str | None, update_baseline: bool, statistics: bool, show_settings: bool,
     stdin_filename: str | None, verbose: bool, quiet: bool, color: str,
 ) -> None:  # fmt: skip
     """Find GPU containers that are started with too little /dev/shm.
@@ -77,6 +93,8 @@ def _command(
     if list_rules:
         _list_rules()
         return
+    form = _format(form, output, inventory)
+    beside = _beside(output_files, alone=inventory or do_diff or add_ignore is not None or update_baseline)
     from shmlint.configuration import InvalidSettings, load
 
     try:
@@ -85,12 +103,27 @@ def _command(
         _fail(str(error))
     if stdin_filename is not None and "-" not in paths:
         _fail("--stdin-filename needs the path -")
+    loaded = settings
     settings = settings._replace(
         select=_split(select) or settings.select,
         ignore=(*settings.ignore, *_split(ignore)),
         fail_on=fail_on or settings.fail_on,  # type: ignore[arg-type]
     )
     _check_rules(settings)
+    if show_settings:
+        from shmlint.configuration import described
+
+        for line in described(settings, loaded):
+            click.echo(_escaped(line))
+        return
+    _check_alone({"--fix": do_fix, "--diff": do_diff, "--inventory": inventory, "--add-ignore": add_ignore is not None,
+                  "--update-baseline": update_baseline})  # fmt: skip
+    if add_ignore is not None and "-" in paths:
+        _fail("--add-ignore needs files, not standard input")
+    if update_baseline and baseline is None:
+        _fail("--update-baseline needs --baseline FILE")
+    if baseline is not None and not update_baseline:
+        settings = settings._replace(baseline=_baseline(baseline))
 
     from shmlint.lint import lint
 
@@ -102,13 +135,21 @@ def _command(
     from shmlint.workspace import Workspace
 
     out = _Output(output, color)
-    run = lint(files, settings, Workspace(texts), problems)
+    others = [(name, _Output(path, color)) for name, path in beside]
+    with _Progress(files):
+        run = lint(files, settings, Workspace(texts), problems)
     if inventory:
         out.inventory(run, form)
         for finding in run.findings:
             if finding.rule == "SHM001":  # what is missing from the list
                 place = f"{finding.span.path}:{finding.span.line}"
                 click.echo(f"shmlint: {_escaped(place)}: {_escaped(finding.message)}", err=True)
+        return
+    if add_ignore is not None:
+        _add_ignore(run, add_ignore)
+        return
+    if update_baseline and baseline is not None:
+        _update_baseline(run, baseline)
         return
     findings: Sequence[Finding] = run.findings
     fixed = 0
@@ -135,7 +176,17 @@ def _command(
             else:
                 findings = fix.remaining(outcome)
                 run = outcome.run
-    out.report(run, findings, form, fixed=fixed, verbose=verbose, quiet=quiet)
+    for name, other in (*others, (form, out)):
+        other.report(run, findings, name, fixed=fixed, verbose=verbose, quiet=quiet)
+    if "github" in (form, *(name for name, _ in beside)):
+        from shmlint.report import github
+
+        github.write_summary(run, findings, fixed=fixed)
+    if statistics:
+        from shmlint.report.statistics import render as counted
+
+        for line in counted(findings):  # beside a report that is for a program or goes to a file
+            click.echo(line, err=form != "text" or output is not None or out.to_stderr)
     for message in failed:
         click.echo(message, err=True)
     if failed:
@@ -153,6 +204,82 @@ def _split(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
 
 
+def _check_alone(given: Mapping[str, bool]) -> None:
+    """--fix --diff is --diff; of the others each does one thing."""
+    names = [name for name, is_given in given.items() if is_given]
+    if len(names) > 1 and names != ["--fix", "--diff"] and {"--add-ignore", "--update-baseline"} & set(names):
+        _fail(f"{names[0]} and {names[1]} do not go together")
+
+
+def _baseline(path: str) -> frozenset[str]:
+    from shmlint.baseline import InvalidBaseline, read
+
+    try:
+        return read(path)
+    except InvalidBaseline as error:
+        _fail(f"{error}" if os.path.exists(path) else f"{error} (--update-baseline writes it)")
+
+
+def _update_baseline(run: Run, path: str) -> None:
+    from shmlint.baseline import render
+
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(render(run.findings))
+    except OSError as error:
+        _fail(f"{path}: {error.strerror}")
+    count = len(run.findings)
+    click.echo(f"{_escaped(path)} accepts {count} finding{'' if count == 1 else 's'}")
+
+
+def _add_ignore(run: Run, reason: str) -> None:
+    from shmlint.addignore import add
+    from shmlint.fix import NotWritten, write
+
+    added = add(run, reason)
+    failed = False
+    for path, text in added.texts.items():
+        try:
+            list(write(run, {path: text}))
+        except NotWritten as error:
+            click.echo(f"shmlint: {_escaped(error.path)}: {_escaped(error.message)}", err=True)
+            failed = True
+    for finding in added.left:
+        place = f"{finding.span.path}:{finding.span.line}"
+        click.echo(f"{_escaped(place)}: {finding.rule}: no comment was written: there is no safe place for one")
+    if failed:
+        sys.exit(2)
+    count, files = len(added.suppressed), len(added.texts)
+    click.echo(f"{count} finding{'' if count == 1 else 's'} suppressed in {files} file{'' if files == 1 else 's'}")
+
+
+def _format(form: str | None, output: str | None, inventory: bool) -> str:
+    """The format that was asked for, or else the one that fits the place the report goes to."""
+    if inventory:
+        if form not in (None, "text", "json"):
+            _fail(f"--inventory is written as text or json, not as {form}")
+        return form or "text"
+    if form is None and output is None and os.environ.get("GITHUB_ACTIONS") == "true" and not sys.stdout.isatty():
+        return "github"
+    return form or "text"
+
+
+def _beside(values: Sequence[str], *, alone: bool) -> list[tuple[str, str]]:
+    """The formats and paths of further reports."""
+    if values and alone:
+        _fail("--output-file is for findings: not with --inventory, --diff, --add-ignore or --update-baseline")
+    found = []
+    for value in values:
+        form, _, path = value.partition(":")
+        if not path:
+            _fail(f"--output-file {value}: expected FORMAT:PATH, as in sarif:shmlint.sarif")
+        if form not in _FORMATS:
+            _fail(f"--output-file {value}: no format is called {form}{_nearest(form, _FORMATS)}; "
+                  f"there are {', '.join(_FORMATS)}")  # fmt: skip
+        found.append((form, path))
+    return found
+
+
 def _fail(message: str) -> NoReturn:
     """End with a usage error: one line, status 2."""
     click.echo(f"shmlint: {_escaped(message)}", err=True)
@@ -167,12 +294,14 @@ def _escaped(text: str) -> str:
 
 def _check_rules(settings: Settings) -> None:
     """A rule that does not exist is a slip worth hearing of."""
-    if not settings.select and not settings.ignore:
+    lost = [name for _, names in settings.per_file_ignores for name in names]
+    patterns = (*settings.select, *settings.ignore, *(name for name, _ in settings.severity), *lost)
+    if not patterns:
         return
     from shmlint.checks import all_rules
 
     known = [rule for rule, _ in all_rules().values()]
-    for pattern in (*settings.select, *settings.ignore):
+    for pattern in patterns:
         upper = pattern.upper()
         if upper != "ALL" and not any(r.name == pattern or r.id.startswith(upper) for r in known):
             names = [name for rule in known for name in (rule.id, rule.name)]
@@ -261,6 +390,37 @@ def _write(run: Run, outcome: Outcome) -> tuple[int, list[str]]:
     return (0 if failed else len(outcome.fixed)), failed
 
 
+class _Progress:
+    """What is being done, on a terminal, while it takes more than a second; nothing of it remains."""
+
+    def __init__(self, files: Mapping[str, Sequence[str]]) -> None:
+        counts = ", ".join(f"{len(paths)} {kind}" for kind, paths in files.items())
+        self.line = f"checking {counts} ..."
+        self.shown = False
+        self.timer: Timer | None = None
+
+    def __enter__(self) -> None:
+        if sys.stderr.isatty():
+            from threading import Timer
+
+            self.timer = Timer(1, self.show)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def show(self) -> None:
+        self.shown = True
+        sys.stderr.write(self.line)
+        sys.stderr.flush()
+
+    def __exit__(self, *_: object) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer.join()
+        if self.shown:
+            sys.stderr.write("\r" + " " * len(self.line) + "\r")
+            sys.stderr.flush()
+
+
 class _Output:
     """Where the report goes, and in which colours."""
 
@@ -278,15 +438,15 @@ class _Output:
         except OSError as error:
             _fail(f"{path}: {error.strerror}")
 
-    def _text(self, text: str) -> None:
-        """Write a text as it is: a diff holds the line endings of its file."""
+    def _text(self, text: str, *, machine: bool = False) -> None:
+        """Write a text as it is: a diff holds the line endings of its file, and programs expect UTF-8."""
         data = text.encode("utf-8", "backslashreplace")
         if self.path is not None:
             with self._open(self.path, "wb") as file:
                 file.write(data)
             return
         stream = sys.stderr if self.to_stderr else sys.stdout
-        if (stream.encoding or "utf-8").lower().replace("-", "") == "utf8":
+        if machine or (stream.encoding or "utf-8").lower().replace("-", "") == "utf8":
             stream.flush()
             stream.buffer.write(data)
             stream.buffer.flush()
@@ -306,10 +466,17 @@ class _Output:
     def report(
         self, run: Run, findings: Sequence[Finding], form: str, *, fixed: int, verbose: bool, quiet: bool
     ) -> None:
-        if form == "json":
-            from shmlint.report import json
+        if form == "github":
+            from shmlint.report import github
 
-            self._lines([json.render(run, findings, fixed=fixed)])
+            rendered = github.render(run, findings, fixed=fixed, quiet=quiet)
+            self._text(rendered + "\n" if rendered else "", machine=True)
+            return
+        if form != "text":
+            from importlib import import_module
+
+            module = import_module(f"shmlint.report.{form}")
+            self._text(f"{module.render(run, findings, fixed=fixed)}\n", machine=True)
             return
         from shmlint.report import text
 
@@ -321,7 +488,7 @@ class _Output:
         if form == "json":
             from shmlint.report import json
 
-            self._lines([json.inventory(run)])
+            self._text(f"{json.inventory(run)}\n", machine=True)
             return
         from shmlint.report import text
 

@@ -146,3 +146,18 @@ def _pieces(text: str, edits: list[Edit]) -> Iterator[str]:
         at = edit.end
         inserted_at = edit.start
     yield text[at:]
+
+
+def character_offsets(text: str) -> list[int] | None:
+    """For each byte of a text's UTF-8 form, and for its end, the character it belongs to.
+
+    None where they are the same, in a text of nothing but ASCII.
+    """
+    if text.isascii():
+        return None
+    offsets: list[int] = []
+    for i, char in enumerate(text):
+        code = ord(char)
+        offsets += [i] * (1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4)
+    offsets.append(len(text))
+    return offsets

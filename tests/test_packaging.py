@@ -170,7 +170,8 @@ def test_sdist_holds_what_tests_need(sdist: Path) -> None:
     assert not [name for name in names if any(cache in f"{name}/" for cache in caches)]
     for name in (
         "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", ".pre-commit-hooks.yaml",
-        ".ci/run", "rules/workloads.json", "fixtures/quickstart/compose.yaml", "tests/conftest.py",
+        ".ci/run", ".github/workflows/ci.yml", "action.yml", "tests/data/sarif-schema-2.1.0.json",
+        "rules/workloads.json", "fixtures/quickstart/compose.yaml", "tests/conftest.py",
         "benchmarks/cold_start.py",
     ):  # fmt: skip
         assert name in names

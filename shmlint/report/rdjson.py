@@ -12,7 +12,7 @@ from typing import Any
 from shmlint.checks import all_rules
 from shmlint.finding import Finding
 from shmlint.lint import Run
-from shmlint.source import Source
+from shmlint.source import Edit, Source, apply_edits
 
 _LEVELS = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
 
@@ -46,10 +46,21 @@ def _diagnostic(run: Run, finding: Finding) -> dict[str, Any]:
     }
     if finding.fix is not None:
         edits = finding.fix.changes[0].edits
-        # A suggestion stands on the file of its diagnostic.
+        # A suggestion stands in the file of its diagnostic, and a part of a fix is none.
         if all(edit.path == span.path for edit in edits):
-            source = run.workspace.source(span.path)
-            found["suggestions"] = [
-                {"range": _range(source, edit.start, edit.end), "text": edit.text} for edit in edits
-            ]
+            found["suggestions"] = [_suggestion(run.workspace.source(span.path), edits)]
     return found
+
+
+def _suggestion(source: Source, edits: Sequence[Edit]) -> dict[str, Any]:
+    """A fix as one replacement: several suggestions would be several ways to choose from."""
+    edits = sorted(set(edits))
+    start, end = edits[0].start, edits[-1].end
+    old = source.text[start:end]
+    new = apply_edits(old, [e._replace(start=e.start - start, end=e.end - start) for e in edits])
+    # A line that is added below the last one belongs to it: nobody can comment on a line that is not there.
+    last = source.newline
+    if start == end == len(source.text) and source.text.endswith(last) and new.endswith(last):
+        start = end = start - len(last)
+        new = last + new.removesuffix(last)
+    return {"range": _range(source, start, end), "text": new}

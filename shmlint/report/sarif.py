@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
@@ -69,7 +70,7 @@ def _result(run: Run, finding: Finding, number: int, fingerprint: str) -> dict[s
         "ruleId": finding.rule,
         "ruleIndex": number,
         "level": finding.severity,
-        "message": {"text": text},
+        "message": {"text": _plain(text)},
         "locations": [{"physicalLocation": _location(finding.span)}],
         "partialFingerprints": {"shmlint/v1": fingerprint},
     }
@@ -81,10 +82,19 @@ def _result(run: Run, finding: Finding, number: int, fingerprint: str) -> dict[s
     return result
 
 
+def _plain(text: str) -> str:
+    """A text in which no reader finds a link of SARIF's own: ``[text](target)``."""
+    return text.replace("](", "\\](")
+
+
 def _uri(path: str) -> dict[str, str]:
-    if path.startswith("/"):
-        return {"uri": "file://" + quote(path)}
-    return {"uri": quote(path), "uriBaseId": "%SRCROOT%"}
+    try:
+        uri = quote(os.fsencode(path))  # a path may be no text
+    except UnicodeEncodeError:  # nor bytes: a name that a file gives
+        uri = quote(path.encode("utf-8", "surrogatepass"))
+    if os.path.isabs(path):
+        return {"uri": "file://" + uri if uri.startswith("/") else "file:///" + uri}
+    return {"uri": uri, "uriBaseId": "%SRCROOT%"}
 
 
 def _location(span: Span) -> dict[str, Any]:
@@ -100,7 +110,7 @@ def _location(span: Span) -> dict[str, Any]:
 
 def _related(number: int, evidence: Evidence) -> dict[str, Any]:
     assert evidence.span is not None
-    return {"id": number, "message": {"text": evidence.text}, "physicalLocation": _location(evidence.span)}
+    return {"id": number, "message": {"text": _plain(evidence.text)}, "physicalLocation": _location(evidence.span)}
 
 
 def _fix(run: Run, finding: Finding) -> dict[str, Any]:
