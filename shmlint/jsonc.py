@@ -7,11 +7,12 @@ give values without places.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shmlint.source import Problem, Source, Span
+from shmlint.source import Problem, Source, Span, character_offsets
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -66,18 +67,6 @@ def _parser() -> Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_json.language()))
 
 
-def character_offsets(text: str) -> list[int] | None:
-    """For each byte of a text's UTF-8 form the character it belongs to; None where they are the same."""
-    if text.isascii():
-        return None
-    offsets: list[int] = []
-    for i, char in enumerate(text):
-        code = ord(char)
-        offsets += [i] * (1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4)
-    offsets.append(len(text))
-    return offsets
-
-
 def parse(source: Source) -> tuple[Json | None, list[Problem]]:
     """The value of a text, None where there is none, and what is wrong with its syntax."""
     text = source.text
@@ -89,13 +78,14 @@ def parse(source: Source) -> tuple[Json | None, list[Problem]]:
         return byte if offsets is None else offsets[byte]
 
     problems = []
-    for node in _errors(root):
-        written = text[char(node.start_byte) : char(node.end_byte)].strip("\ufeff \t\r\n")
-        if written not in ("", ","):  # a trailing comma is allowed
-            place = Span(source, char(node.start_byte), char(node.end_byte))
-            problems.append(Problem(place, "not valid JSON here"))
-            break
     values = [child for child in root.named_children if child.type not in ("comment", "ERROR") and not child.is_missing]
+    wrong = _first_error(root, text, char)
+    if wrong is None and len(values) > 1:
+        wrong = values[1]
+    if wrong is not None:
+        start, end = char(wrong.start_byte), char(wrong.end_byte)
+        missing = f"not valid JSON: `{wrong.type}` is missing here" if wrong.is_missing and not wrong.is_named else ""
+        problems.append(Problem(Span(source, start, end), missing or "not valid JSON here"))
     if not values:
         if not problems:
             problems.append(Problem(Span(source, 0, 0), "not JSON: it is empty"))
@@ -103,23 +93,55 @@ def parse(source: Source) -> tuple[Json | None, list[Problem]]:
     return _value(values[0], source, char), problems
 
 
-def _errors(root: Node) -> Iterator[Node]:
-    if not root.has_error:
-        return
-    stack = [root]
+def _first_error(root: Node, text: str, char: Callable[[int], int]) -> Node | None:
+    """The first place where the syntax is wrong; a trailing comma and a byte order mark are allowed."""
+    stack = [root] if root.has_error else []
     while stack:
         node = stack.pop()
+        empty = node.start_byte == node.end_byte
+        if empty and node.is_named and _behind_comma(node):
+            continue  # a value that is not there: one way to see a trailing comma
+        if node.is_missing:
+            return node
         if node.is_error:
-            yield node
-        stack += [child for child in reversed(node.children) if child.has_error or child.is_error]
+            written = text[char(node.start_byte) : char(node.end_byte)].strip("\ufeff \t\r\n")
+            if written and not (written == "," and _trails(node)):
+                return node
+            continue
+        stack += [child for child in reversed(node.children) if child.has_error or child.is_error or child.is_missing]
+    return None
 
 
-def _value(root: Node, source: Source, char: object) -> Json:
+def _behind_comma(node: Node) -> bool:
+    """Whether a node stands behind a trailing comma."""
+    before, after = _neighbours(node)
+    if before is None or before.type != "," or after is None or after.type not in "]}":
+        return False
+    value, _ = _neighbours(before)
+    return value is not None and value.is_named and not value.is_error
+
+
+def _trails(comma: Node) -> bool:
+    """Whether a comma stands behind a value and in front of the closing bracket."""
+    before, after = _neighbours(comma)
+    return before is not None and before.is_named and not before.is_error and after is not None and after.type in "]}"
+
+
+def _neighbours(node: Node) -> tuple[Node | None, Node | None]:
+    """What stands in front of a node and behind it, comments left out."""
+    before, after = node.prev_sibling, node.next_sibling
+    while before is not None and before.type == "comment":
+        before = before.prev_sibling
+    while after is not None and after.type == "comment":
+        after = after.next_sibling
+    return before, after
+
+
+def _value(root: Node, source: Source, char: Callable[[int], int]) -> Json:
     """The value of a node, without recursion."""
-    place = char if callable(char) else int
 
     def make(node: Node) -> Json:
-        return Json(source, node.type, place(node.start_byte), place(node.end_byte))
+        return Json(source, node.type, char(node.start_byte), char(node.end_byte))
 
     top = make(root)
     stack = [(root, top)]
@@ -136,7 +158,7 @@ def _value(root: Node, source: Source, char: object) -> Json:
         elif node.type == "object":
             for pair in node.named_children:
                 key, held = pair.child_by_field_name("key"), pair.child_by_field_name("value")
-                if pair.type == "pair" and key is not None and held is not None:
+                if pair.type == "pair" and key is not None and held is not None and not held.is_missing:
                     name, item = make(key), make(held)
                     _decode(name)
                     value.entries[name.text] = (name, item)
@@ -145,26 +167,33 @@ def _value(root: Node, source: Source, char: object) -> Json:
 
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.S)
+_LONE = "\ufffd"
+"""Stands for half of a surrogate pair, which is no character."""
 
 
 def _decode(value: Json) -> None:
     """The text of a string, and the place of each of its characters."""
     raw = value.source.text[value.start + 1 : value.end - 1]
-    chars = []
+    chars: list[str] = []
     at = 0
     while at < len(raw):
-        place = value.start + 1 + at
-        if raw[at] != "\\" or at + 1 >= len(raw):
+        escape = _ESCAPE.match(raw, at) if raw[at] == "\\" else None
+        value.offsets.append(value.start + 1 + at)
+        if escape is None:
             chars.append(raw[at])
             at += 1
-        elif raw[at + 1] == "u":
-            try:
-                chars.append(chr(int(raw[at + 2 : at + 6], 16)))
-            except ValueError:
-                chars.append("\ufffd")
-            at += 6
-        else:
-            chars.append(_ESCAPES.get(raw[at + 1], raw[at + 1]))
-            at += 2
-        value.offsets.append(place)
+            continue
+        at = escape.end()
+        if escape[1] is None:
+            chars.append(_ESCAPES.get(escape[2], escape[2]))
+            continue
+        code = int(escape[1], 16)
+        if 0xD800 <= code < 0xDC00:
+            second = _ESCAPE.match(raw, at)
+            low = int(second[1], 16) if second is not None and second[1] else 0
+            if second is not None and 0xDC00 <= low < 0xE000:
+                at = second.end()
+                code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
+        chars.append(_LONE if 0xD800 <= code < 0xE000 else chr(code))
     value.text = "".join(chars)

@@ -107,6 +107,8 @@ class GpuSlip(NamedTuple):
     message: str
     changes: tuple[Change, ...] = ()
     advice: str = ""
+    right: str = "--gpus '\"device=0,1\"'"
+    """How a list of devices is written right, in the syntax at hand."""
 
 
 class GpuRequest(NamedTuple):

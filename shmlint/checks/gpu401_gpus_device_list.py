@@ -22,7 +22,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             slip.span,
             f"{launch.words.launch}: {slip.message}",
             launch,
-            needs="quotation marks that reach Docker: --gpus '\"device=0,1\"'",
+            needs=f"quotation marks that reach Docker: {slip.right}",
             fix=Fix(changes[0].title, changes, alters="gpu") if changes else None,
             advice=slip.advice,
         )

@@ -2,6 +2,7 @@
 
 The order in which the reference CLI puts a command together counts: mounts, ``runArgs``, then
 ``--gpus all`` for ``hostRequirements.gpu`` (devcontainers/cli src/spec-node/singleContainer.ts).
+Where ``dockerComposeFile`` is given, ``runArgs``, ``image`` and ``build`` are not read.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from shmlint.argv import RunCommand, read_run
+from shmlint.argv import Option, RunCommand, read_run
 from shmlint.formats import Reading
 from shmlint.jsonc import Json, parse
-from shmlint.launch import Change, GpuEvidence, GpuRequest, Launch, Value
+from shmlint.launch import Change, GpuEvidence, GpuRequest, GpuSlip, Launch, Value
 from shmlint.settings import Settings
 from shmlint.shell.run import launch_of, read_gpu
 from shmlint.size import spell_docker
@@ -37,20 +38,31 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         if root.kind != "object":
             reading.problems.append(Problem(root.span, f"not a dev container: expected an object, found {root.kind}"))
             continue
-        if root.get("dockerComposeFile") is not None:
-            reading.launches += _compose_launch(root, path, workspace, reading)
-        else:
-            reading.launches.append(_launch(root, path, workspace))
+        starts_service = root.get("dockerComposeFile") is not None
+        launch = (_compose_launch if starts_service else _launch)(root, path, workspace)
+        if problems:  # what is broken is not to be edited by guesses
+            slips = tuple(slip._replace(changes=()) for slip in launch.gpu.slips)
+            launch = launch._replace(rewriter=_NotHere(), gpu=launch.gpu._replace(slips=slips))
+        reading.launches.append(launch)
     return reading
 
 
+def _unknown(text: str) -> str:
+    """Why a text is not fully known: what a variable gives hangs on the host, or on who uses the template."""
+    _, variable, rest = text.partition("${")
+    return f"`${{{rest.partition('}')[0]}}}` is not known here" if variable else ""
+
+
 def _word(value: Json) -> Word:
-    """A string as an argument; what a variable gives is not known here."""
-    unknown = ""
-    if "${" in value.text:
-        name = value.text.partition("${")[2].partition("}")[0]
-        unknown = f"${{{name}}} is not known here"
-    return Word(value.text, value.inside, unknown)
+    """A string as an argument. One that starts with a variable may become any option, in the place of one."""
+    unknown = _unknown(value.text)
+    whole = value.text.startswith("${")
+    return Word(value.text, value.inside, unknown, maybe_many=whole, options=whole, offsets=value.offsets)
+
+
+def _arguments(root: Json) -> list[Json]:
+    given = root.get("runArgs")
+    return [item for item in given.items if item.kind == "string"] if given is not None else []
 
 
 def _strings(value: Json | None) -> list[Json]:
@@ -76,16 +88,15 @@ def _launch(root: Json, path: str, workspace: Workspace) -> Launch:
     if environment is not None:
         for name, (_, value) in environment.entries.items():
             if value.kind == "string":
-                words += [Word("--env", value.inside), Word(f"{name}={value.text}", value.inside, _word(value).unknown)]
+                words += [Word("--env", value.inside), Word(f"{name}={value.text}", value.inside, _unknown(value.text))]
     privileged = root.get("privileged")
     if privileged is not None and privileged.kind == "true":
         words.append(Word("--privileged", privileged.span))
-    arguments = [_word(item) for item in _strings(root.get("runArgs"))]
-    words += arguments
+    words += map(_word, _arguments(root))
     image, bases = _image(root, path, workspace)
-    words.append(Word(image.text, image.inside, "a variable") if image is not None else Word("built", span))
+    words.append(Word(image.text, image.inside, _unknown(image.text)) if image is not None else Word("built", span))
     run = read_run(words, "docker", "run")
-    gpu = _with_host_requirement(read_gpu(run), root)
+    gpu = _with_host_requirement(read_gpu(run)._replace(slips=tuple(_slips(run))), root)
     launch = launch_of(
         run, kind="devcontainer", name=named.text if named is not None else None, span=span,
         label="dev container", rewriter=DevcontainerRewriter(root, run), gpu=gpu,
@@ -93,13 +104,18 @@ def _launch(root: Json, path: str, workspace: Workspace) -> Launch:
     home = gpu.evidence[0].span if gpu.evidence else span
     return launch._replace(
         home=home,
-        image=Value(image.text, image.inside, image.text, "a variable gives it" if "${" in image.text else "")
+        image=Value(image.text, image.inside, image.text, _unknown(image.text))
         if image is not None
         else None,
         base_images=bases,
         command=None,
-        words=launch.words._replace(launch=f"dev container `{named.text}`" if named is not None else "dev container"),
+        words=launch.words._replace(launch=_label(root)),
     )
+
+
+def _label(root: Json) -> str:
+    named = root.string("name")
+    return f"dev container `{named.text}`" if named is not None else "dev container"
 
 
 def _mount_words(mount: Json) -> list[Word]:
@@ -108,22 +124,65 @@ def _mount_words(mount: Json) -> list[Word]:
     if mount.kind == "object":
         parts = [f"{key}={value.text}" for key, (_, value) in mount.entries.items() if value.kind == "string"]
         text = ",".join(parts)
-        return [Word("--mount", mount.span), Word(text, mount.span, "a variable is in it" if "${" in text else "")]
+        return [Word("--mount", mount.span), Word(text, mount.span, _unknown(text))]
     return []
 
 
 def _with_host_requirement(gpu: GpuRequest, root: Json) -> GpuRequest:
-    """The request with what ``hostRequirements.gpu`` adds: all GPUs, where the host has any."""
+    """The request with what ``hostRequirements.gpu`` adds: all GPUs, where the host has any.
+
+    The CLI asks only whether there is a value; it need not be one that the schema allows.
+    """
     wanted = root.get("hostRequirements", "gpu")
-    if wanted is None or wanted.kind == "false":
+    if wanted is None or wanted.kind == "false" or (wanted.kind == "string" and not wanted.text):
         return gpu
-    optional = wanted.kind == "string" and wanted.text == "optional"
-    if wanted.kind == "string" and not optional and wanted.text not in ("true", "required"):
-        return gpu
+    because = _unknown(wanted.text)
+    if because:
+        return gpu if gpu.requested else gpu._replace(requested=None, because=because)
     evidence = GpuEvidence("hostRequirements.gpu", "the editor adds --gpus all", wanted.span)
     if gpu.requested:
         return gpu._replace(evidence=(*gpu.evidence, evidence))
-    return GpuRequest(True, "nvidia", "all", (evidence,), gpu.because, optional)
+    optional = wanted.text == "optional"
+    return gpu._replace(requested=True, vendor="nvidia", count="all", evidence=(evidence,), optional=optional)
+
+
+_RIGHT = r'"--gpus", "\"device=0,1\""'
+
+
+def _slips(run: RunCommand) -> Iterator[GpuSlip]:
+    """Values of ``--gpus`` that look like a list of devices and are not read as one.
+
+    No shell reads these arguments, so Docker sees each quotation mark that the string holds.
+    """
+    for option, request in run.gpus():
+        value = option.value or ""
+        span = (option.value_word or option.word).span
+        if option.unknown or span is None:
+            continue
+        bare = value.strip("'")
+        if bare != value and request.error:
+            devices = bare.strip('"')
+            right = f'"{devices}"' if "," in devices else devices
+            message = f"`--gpus {value}` is refused: no shell reads runArgs, so its quotation marks reach Docker"
+            yield GpuSlip(span, message, tuple(_write_gpus(option, right)), right=_RIGHT)
+        elif request.device_ids and request.count and value.startswith("device="):
+            message = f"`--gpus {value}` is refused: the comma ends the device and starts a count"
+            yield GpuSlip(span, message, tuple(_write_gpus(option, f'"{value}"')), right=_RIGHT)
+        elif "," in value and value.replace(",", "").isdigit():
+            last = value.rpartition(",")[2]
+            message = f"`--gpus {value}` asks for {last} GPUs: of several counts the last one wins"
+            advice = rf'"\"device={value}\"" for these devices, "{last}" for so many'
+            yield GpuSlip(span, message, (), advice, _RIGHT)
+
+
+def _write_gpus(option: Option, value: str) -> Iterator[Change]:
+    """Write another value of ``--gpus`` into the string that holds it."""
+    place = (option.value_word or option.word).span
+    if place is None:
+        return
+    given = f"{option.word.text.partition('=')[0]}={value}" if option.joined else value
+    text = given.replace("\\", r"\\").replace('"', r"\"")
+    yield Change((Edit(place.path, place.start, place.end, text),), f'write "{text}" in line {place.line}')
 
 
 def _image(root: Json, path: str, workspace: Workspace) -> tuple[Json | None, tuple[Value[str], ...]]:
@@ -147,83 +206,102 @@ def _image(root: Json, path: str, workspace: Workspace) -> tuple[Json | None, tu
     args = {
         name: value.text
         for name, (_, value) in (given.entries.items() if given is not None else ())
-        if value.kind == "string" and "${" not in value.text
+        if value.kind == "string"
     }
     target = root.string("build", "target")
     built = read_dockerfile(source.text, target.text if target is not None else None, args)
     if built is None:
         return None, ()
     return None, tuple(
-        Value(name, Span(source, *source.line_span(line)), name) for name, line in built.base_images
+        Value(name, Span(source, *source.line_span(max(line, 1))), name, _unknown(name))
+        for name, line in built.base_images
     )
 
 
-def _compose_launch(root: Json, path: str, workspace: Workspace, reading: Reading) -> Iterator[Launch]:
+def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
     """The service of the compose project that an editor starts, with the GPU it adds."""
-    from shmlint.composefile.project import load_project
-    from shmlint.composefile.service import read_project
-
     span = _opening(root)
     named = root.string("name")
-    service = root.string("service")
-    directory = os.path.dirname(path)
-    files = [normal(os.path.join(directory, item.text)) for item in _strings(root.get("dockerComposeFile"))]
     host = _with_host_requirement(GpuRequest(), root)
-    found: Launch | None = None
-    because = ""
-    missing = next((f for f in files if not workspace.exists(f)), None)
-    if missing is not None:
-        because = f"it starts {missing}, which is not here"
-    elif any("${" in f for f in files):
-        because = "a variable names the compose file it starts"
-    elif not all(workspace.inside(f, path) for f in files):
-        because = "it starts a compose file outside the repository, which is not followed"
-    else:
-        try:
-            project = load_project(files, workspace)
-        except Unreadable as error:
-            because = f"it starts {error.path}, which cannot be read"
-        else:
-            launches = {launch.name: launch for launch in read_project(project, workspace)}
-            found = launches.get(service.text) if service is not None else None
-            if found is None and service is not None:
-                because = f"no service {service.text} is in the compose files it starts"
-    name = named.text if named is not None else None
-    label = f"dev container `{name}`" if name else "dev container"
-    if found is None:
+    found = _service(root, path, workspace)
+    if isinstance(found, str):
         run = RunCommand("docker", (), None, ())
         bare = launch_of(
-            run, kind="devcontainer", name=name, span=span, label=label,
-            rewriter=DevcontainerRewriter(root, run), gpu=host,
+            run, kind="devcontainer", name=named.text if named is not None else None, span=span,
+            label=_label(root), rewriter=_NotHere(), gpu=host,
         )  # fmt: skip
-        requested = host.requested or None
-        yield bare._replace(
-            gpu=host._replace(requested=requested, because=because),
-            undecided=because or "the service it starts is not known",
+        return bare._replace(
+            home=host.evidence[0].span if host.evidence else span,
+            gpu=host._replace(requested=host.requested or None, because=host.because or found),
+            undecided=found,
             files=(path,),
+            words=bare.words._replace(shm_option="shm_size"),
+            misplaced=tuple(_dead_arguments(root)),
         )
-        return
     gpu = found.gpu
-    if host.requested:
-        gpu = found.gpu._replace(evidence=(*found.gpu.evidence, *host.evidence)) if found.gpu.requested else host
-    yield found._replace(
+    if gpu.requested:
+        gpu = gpu._replace(evidence=(*gpu.evidence, *host.evidence))
+    elif host.requested is not False:
+        gpu = host
+    return found._replace(
         kind="devcontainer",
-        name=name,
+        name=named.text if named is not None else None,
         span=span,
-        home=host.evidence[0].span if host.evidence else span,
+        home=gpu.evidence[0].span if host.evidence and gpu is host else found.home,
         gpu=gpu,
         files=(path, *found.files),
-        words=found.words._replace(launch=f"{label} (service `{found.name}`)"),
+        words=found.words._replace(launch=f"{_label(root)} (service `{found.name}`)"),
         misplaced=tuple(_dead_arguments(root)),
     )
 
 
+def _service(root: Json, path: str, workspace: Workspace) -> Launch | str:
+    """The service that is started, or why it is not known."""
+    from shmlint.composefile.project import load_project
+    from shmlint.composefile.service import read_project
+
+    written = [item.text for item in _strings(root.get("dockerComposeFile"))]
+    if not written:
+        return "the compose files it starts are not known here"
+    unknown = next(filter(None, map(_unknown, written)), "")
+    if unknown:
+        return unknown
+    files = [normal(os.path.join(os.path.dirname(path), name)) for name in written]
+    if not all(workspace.inside(file, path) for file in files):
+        return "it starts a compose file outside the repository, which is not followed"
+    missing = next((file for file in files if not workspace.exists(file)), None)
+    if missing is not None:
+        return f"it starts {missing}, which is not here"
+    service = root.string("service")
+    if service is None or _unknown(service.text):
+        return "the service it starts is not known here"
+    try:
+        project = load_project(files, workspace)
+    except Unreadable as error:
+        return f"it starts {error.path}, which cannot be read"
+    launches = {launch.name: launch for launch in read_project(project, workspace)}
+    return launches.get(service.text) or f"no service {service.text} is in the compose files it starts"
+
+
 def _dead_arguments(root: Json) -> Iterator[Problem]:
-    """Sizes in ``runArgs``, which are not read where compose files are named."""
-    for item in _strings(root.get("runArgs")):
-        if item.text.startswith(("--shm-size", "--ipc")):
-            option = item.text.partition("=")[0]
-            yield Problem(item.inside, f"{option} in runArgs is not read where dockerComposeFile is given")
+    """What decides /dev/shm in ``runArgs``, which are not read where compose files are named."""
+    run = read_run([_word(item) for item in _arguments(root)], "docker", "run")
+    dead = [*run.all("--shm-size"), *run.all("--ipc"), *(option for option, _ in run.shm_mounts())]
+    for option in dead:
+        if option.word.span is not None:
+            written = option.word.text.partition("=")[0]
+            message = f"`{written}` in runArgs is not read where dockerComposeFile is given"
+            yield Problem(option.word.span, message)
+
+
+class _NotHere:
+    """Of a container whose description is not here, or is broken, nothing can be rewritten."""
+
+    __slots__ = ()
+
+    def set_shm_size(self, size: int) -> Sequence[Change]:
+        """No way to do it."""
+        return ()
 
 
 class DevcontainerRewriter:
@@ -242,10 +320,14 @@ class DevcontainerRewriter:
     def _changes(self, text: str) -> Iterator[Change]:
         given = self.run.shm_size()
         if given is not None:
-            if given.value_span is not None:
-                place = given.value_span
+            word = given.value_word or given.word
+            place = given.value_span or word.span
+            if place is not None:
+                # A value with escapes in it is written anew as a whole string.
+                whole = given.joined and given.value_span is None
+                new = f"{given.word.text.partition('=')[0]}={text}" if whole else text
                 title = f"change `--shm-size` to {text} in line {place.line}"
-                yield Change((Edit(place.path, place.start, place.end, text),), title)
+                yield Change((Edit(place.path, place.start, place.end, new),), title)
             return
         argument = f'"--shm-size={text}"'
         entry = self.root.entries.get("runArgs")
@@ -253,13 +335,18 @@ class DevcontainerRewriter:
             yield from self._new_property(argument)
             return
         array = entry[1]
+        if array.kind == "null":
+            title = f"add {argument} in line {array.span.line}"
+            yield Change((Edit(array.source.path, array.start, array.end, f"[{argument}]"),), title)
         if array.kind != "array":
             return
         if not array.items:
             title = f"add {argument} in line {array.span.line}"
             yield Change((Edit(array.source.path, array.start + 1, array.start + 1, argument),), title)
             return
-        yield _before(self._anchor(array), argument)
+        source = array.source
+        packed = len(array.items) > 1 and source.text[array.items[0].end : array.items[1].start] == ","
+        yield _before(self._anchor(array), argument, gap="" if packed else " ")
 
     def _anchor(self, array: Json) -> Json:
         """The element to put the option in front of: the one that asks for GPUs, else the first."""
@@ -276,7 +363,7 @@ class DevcontainerRewriter:
         yield _before(entry[0], f'"runArgs": [{argument}]', argument)
 
 
-def _before(item: Json, new: str, shown: str = "") -> Change:
+def _before(item: Json, new: str, shown: str = "", gap: str = " ") -> Change:
     """Put something in front of an element: on a line of its own where the element starts one."""
     source = item.source
     start = source.text.rfind("\n", 0, item.start) + 1
@@ -286,6 +373,6 @@ def _before(item: Json, new: str, shown: str = "") -> Change:
         newline = "\r\n" if source.text[start - 2 : start] == "\r\n" else "\n"
         edit = Edit(source.path, start, start, f"{indentation}{new},{newline}")
     else:
-        edit = Edit(source.path, item.start, item.start, f"{new}, ")
+        edit = Edit(source.path, item.start, item.start, f"{new},{gap}")
     return Change((edit,), f"add {shown or new} in line {line}")
 

@@ -57,6 +57,11 @@ def examples(page: Path, heading: str) -> list[Example]:
     return found
 
 
+def chosen(rule: str) -> tuple[str, ...]:
+    """Only the rule an example is about; whether a comment is of use, the other rules say."""
+    return () if rule == "SHM002" else (rule,)
+
+
 BAD = [example for page in PAGES for example in examples(page, "Example")]
 GOOD = [example for page in PAGES for example in examples(page, "Use instead")]
 
@@ -99,13 +104,13 @@ def test_a_page_has_examples(page: Path) -> None:
 
 @pytest.mark.parametrize("example", BAD, ids=str)
 def test_what_is_bad_is_found(tmp_path: Path, example: Example) -> None:
-    found = findings(tmp_path, {example.name: example.text}, select=(example.rule,))
+    found = findings(tmp_path, {example.name: example.text}, select=chosen(example.rule))
     assert [finding.rule for finding in found] == [example.rule]
 
 
 @pytest.mark.parametrize("example", GOOD, ids=str)
 def test_what_is_good_is_not(tmp_path: Path, example: Example) -> None:
-    assert findings(tmp_path, {example.name: example.text}, select=(example.rule,)) == []
+    assert findings(tmp_path, {example.name: example.text}, select=chosen(example.rule)) == []
 
 
 @pytest.mark.parametrize("example", [e for e in GOOD if e.fixed], ids=str)
@@ -116,7 +121,7 @@ def test_what_is_good_has_no_error_at_all(tmp_path: Path, example: Example) -> N
 @pytest.mark.parametrize("example", [e for e in GOOD if e.fixed], ids=str)
 def test_fixing_gives_exactly_what_the_page_shows(tmp_path: Path, example: Example) -> None:
     before = next(e for e in BAD if (e.page, e.number) == (example.page, example.number))
-    assert fixed(tmp_path, {before.name: before.text}, select=(example.rule,)) == {example.name: example.text}
+    assert fixed(tmp_path, {before.name: before.text}, select=chosen(example.rule)) == {example.name: example.text}
 
 
 REPAIRED = {example.page for example in GOOD if example.fixed}
@@ -124,4 +129,4 @@ REPAIRED = {example.page for example in GOOD if example.fixed}
 
 @pytest.mark.parametrize("example", [e for e in BAD if e.page not in REPAIRED], ids=str)
 def test_a_rule_without_a_repair_changes_nothing(tmp_path: Path, example: Example) -> None:
-    assert fixed(tmp_path, {example.name: example.text}, select=(example.rule,)) == {}
+    assert fixed(tmp_path, {example.name: example.text}, select=chosen(example.rule)) == {}

@@ -1,0 +1,170 @@
+"""The hooks: which files they take, and what they do in a repository of their own."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from shmlint.discover import classify
+from tests.project import write
+
+ROOT = Path(__file__).parents[1]
+HOOKS: dict[str, dict[str, Any]] = {
+    hook["id"]: hook for hook in YAML(typ="safe").load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+}
+
+
+def test_the_two_hooks_differ_in_what_they_do() -> None:
+    check, repair = HOOKS["shmlint"], HOOKS["shmlint-fix"]
+    assert (check["entry"], repair["entry"]) == ("shmlint", "shmlint --fix")
+    assert check["files"] == repair["files"]
+    # Calls side by side would write one file twice, and each would lack the other's files.
+    assert check["require_serial"] and repair["require_serial"]
+
+
+def taken(path: str) -> bool:
+    """Whether pre-commit passes a path: it searches, as Python's `re` does."""
+    return re.search(HOOKS["shmlint"]["files"], path) is not None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "compose.yaml", "docker-compose.yml", "deploy/docker-compose.gpu.yml", "compose.override.yaml",
+        "Docker-Compose.YML", "stacks/docker-stack.prod.yaml",
+        "run.sh", "scripts/train.bash", "x.zsh", "Makefile", "GNUmakefile", "docker/Makefile.gpu", "dev.mk",
+        "justfile", ".justfile", "tasks.just", "README.md", "docs/run.rst", "a.mdx", "a.markdown",
+        ".github/workflows/ci.yml", ".github/workflows/deep/er.yaml", ".github/actions/x/action.yml", "action.yml",
+        ".gitlab-ci.yml", "ci/gpu.gitlab-ci.yml", ".gitlab/ci/gpu.yml", ".circleci/config.yml", "azure-pipelines.yml",
+        ".travis.yml", ".drone.yml", "cloudbuild.yaml", ".buildkite/pipeline.yml",
+        ".devcontainer.json", ".devcontainer/devcontainer.json", ".devcontainer/gpu/devcontainer.json",
+        "templates/src/.devcontainer/devcontainer.json",
+    ],
+)  # fmt: skip
+def test_what_is_read_is_taken(path: str) -> None:
+    assert taken(path)
+    assert classify(path, lambda: b"") is not None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "Dockerfile", "LICENSE", "main.py", "values.yaml", "k8s/deployment.yml", "package.json", "devcontainer.json5",
+        "devcontainer-lock.json", ".devcontainer/Dockerfile", "mydevcontainer.json", "compose.json",
+        "compose.yaml.bak", "compose/values.yaml", "run.sh.j2", "makefiles/x.txt", "x.mkd", "README.md.orig",
+        ".github/dependabot.yml", ".github/CODEOWNERS", ".github/workflows/notes.txt", "travis.yml", "run.ps1",
+        "a.rstx", "justfile.py", "docker-stack/values.yml", "bin/train",
+    ],
+)  # fmt: skip
+def test_what_is_not_read_is_not(path: str) -> None:
+    assert not taken(path)
+    assert classify(path, lambda: b"") is None
+
+
+FOLDERS = (
+    "", "a/", "a b/é/", "compose/", ".github/", ".github/workflows/", "x/.github/workflows/y/", ".github/actions/z/",
+    ".gitlab/", ".circleci/", ".buildkite/", ".woodpecker/", ".semaphore/", "azure-pipelines/", ".azure-pipelines/",
+    ".devcontainer/", ".git/", "makefile/", "Makefile.d/",
+)  # fmt: skip
+STEMS = (
+    "", "compose", "docker-compose", "Docker-Compose.GPU", "my-compose-x", "docker-stack", "docker-stack.prod",
+    "xdocker-stack", "makefile", "Makefile", "GNUmakefile", "x.Makefile", "justfile", ".justfile", "xjustfile",
+    "devcontainer", ".devcontainer", "x.devcontainer", "action", "xaction", ".gitlab-ci", "x.gitlab-ci", "gitlab-ci",
+    ".travis", "travis", ".drone", ".woodpecker", ".cirrus", "cirrus", "appveyor", ".appveyor", "buildspec",
+    "codefresh", "azure-pipelines", "azure-pipelines-x", "xazure-pipelines", "bitbucket-pipelines", "cloudbuild",
+    "README", "x",
+)  # fmt: skip
+ENDINGS = (
+    "", ".yml", ".yaml", ".YML", ".json", ".jsonc", ".md", ".mdx", ".markdown", ".rst", ".sh", ".bash", ".ksh", ".zsh",
+    ".fish", ".mk", ".just", ".gpu", ".txt", ".yml.j2", ".md~",
+)  # fmt: skip
+
+
+def test_the_hooks_and_the_program_know_the_same_names() -> None:
+    wrong = [
+        path
+        for path in map("".join, itertools.product(FOLDERS, STEMS, ENDINGS))
+        if path and not path.endswith("/") and taken(path) != (classify(path, lambda: b"") is not None)
+    ]
+    assert wrong == []
+
+
+# In a repository of its own --------------------------------------------------------------------
+
+BAD = """\
+services:
+  trainer:
+    image: nvcr.io/nvidia/pytorch:24.01-py3
+    command: torchrun --nproc_per_node=8 train.py
+    gpus: all
+"""
+
+
+class Repository:
+    """A scratch repository whose hooks come from this checkout."""
+
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.folder = folder
+        keep = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "PRE_COMMIT", "SHMLINT", "GITHUB"))}
+        self.environment = keep | {
+            "PRE_COMMIT_HOME": str(home),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org",
+            "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.org",
+        }  # fmt: skip
+        self.run("git", "init", "-q")
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, encoding="utf-8"
+        )
+
+    def add(self, files: dict[str, str]) -> None:
+        write(self.folder, files)
+        self.run("git", "add", "-A")
+
+    def try_hook(self, hook: str) -> subprocess.CompletedProcess[str]:
+        # A path with changes that are not committed is copied with them.
+        done = self.run(sys.executable, "-m", "pre_commit", "try-repo", str(ROOT), hook, "--all-files", "--color=never")
+        if "CalledProcessError" in done.stdout and "pip" in done.stdout:
+            pytest.skip(f"the hook cannot be installed here: {done.stdout[-300:]}")
+        return done
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pre-commit keeps the environments it makes."""
+    pytest.importorskip("pre_commit")
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a checkout: pre-commit clones one")
+    return tmp_path_factory.mktemp("pre-commit")
+
+
+@pytest.mark.packaging
+@pytest.mark.xdist_group("packaging")
+def test_a_bad_commit_is_blocked_and_repaired(tmp_path: Path, home: Path) -> None:
+    repository = Repository(tmp_path, home)
+    other = {"LICENSE": "x", "values.yaml": "a: [", "README.md": "# x\n", ".devcontainer.json": "{}"}
+    repository.add({"compose.yaml": BAD, **other})
+
+    blocked = repository.try_hook("shmlint")
+    assert blocked.returncode == 1, blocked.stdout + blocked.stderr
+    assert "SHM101" in blocked.stdout and "compose.yaml:2:3" in blocked.stdout
+    assert "values.yaml" not in blocked.stdout
+    assert (tmp_path / "compose.yaml").read_text("utf-8") == BAD
+
+    repaired = repository.try_hook("shmlint-fix")
+    assert repaired.returncode == 1 and "files were modified by this hook" in repaired.stdout
+    assert (tmp_path / "compose.yaml").read_text("utf-8") == BAD + "    shm_size: 8gb\n"
+    repository.run("git", "add", "-A")
+    for hook in HOOKS:
+        passed = repository.try_hook(hook)
+        assert passed.returncode == 0, passed.stdout + passed.stderr
