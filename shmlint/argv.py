@@ -272,6 +272,12 @@ class _Reader:
                     for option in found:
                         self._add(option)
                     continue
+                if word.unknown and word.options and word.maybe_many:
+                    if not word.harmless:
+                        self.unknown = self.unknown or word.unknown
+                    passed = word
+                    self.at += 1
+                    continue
                 if word.unknown and word.harmless and word.maybe_many and not _NAMED_IMAGE.search(text):
                     passed = word
                     self.at += 1
@@ -392,7 +398,7 @@ class _Reader:
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _LITERAL_START = re.compile(r"[A-Za-z0-9_/]|\.[^.]")
 _NAMED_OPTIONS = re.compile(
-    r"(?i)(?:arg|opt|option|flag|param|argument|parameter)s?(?:\[[@*]\])?\W*$|\$[@*]|\.\.\.|…"
+    r"(?i)(?:arg|opt|option|flag|param|argument|parameter)s?(?:\[[@*]\])?\W*$|\$\{?[@*]|\.\.\.|…"
 )
 _NAMED_IMAGE = re.compile(r"(?i)image|img|tag|repo|registry|container")
 _HINTS_OPTIONS = re.compile(

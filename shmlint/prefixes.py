@@ -68,6 +68,7 @@ _PREFIXES: dict[str, _Prefix] = {
     "doas": _Prefix("Cu"),
     "env": _Prefix("CSu", ("--chdir", "--unset", "--split-string")),
     "exec": _Prefix("a"),
+    "eval": _Prefix(),
     "command": _Prefix(stops=("-v", "-V")),
     "time": _Prefix("fo", ("--format", "--output")),
     "nohup": _Prefix(),
@@ -86,6 +87,15 @@ _PREFIXES: dict[str, _Prefix] = {
     "dbus-run-session": _Prefix(),
     "optirun": _Prefix(),
     "primusrun": _Prefix(),
+    "xargs": _Prefix("EILPadns", ("--arg-file", "--delimiter", "--max-args", "--max-chars", "--max-procs")),
+    "parallel": _Prefix("IPSajn", ("--arg-file", "--jobs", "--delay", "--joblog", "--sshlogin", "--timeout")),
+    "srun": _Prefix(
+        "ABCDGJLMNSTWcdeimnopqrtwx",
+        ("--account", "--cpus-per-task", "--gpus", "--gres", "--job-name", "--mem", "--nodelist", "--nodes",
+         "--ntasks", "--output", "--partition", "--time"),
+    ),
+    "watch": _Prefix("n", ("--interval",)),
+    "systemd-run": _Prefix("EpuMH", ("--description", "--property", "--setenv", "--slice", "--unit")),
 }
 
 _GLOBAL_WITH_VALUE: dict[str, set[str]] = {
@@ -135,7 +145,10 @@ _GLOBAL_STOPS = frozenset(("-v", "--version", "--help"))
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _BINARY = re.compile(r"(?:.*[/\\])?(docker|podman|nvidia-docker)(?:\.exe)?")
-_BINARY_VARIABLE = re.compile(r"(?i)\W*(docker|podman)_?(?:cmd|bin|binary|exe|command|cli|path)?\W*")
+_BINARY_VARIABLE = re.compile(
+    r"(?i)\W*(?:(docker|podman)_?(?:cmd|bin|binary|exe|command|cli|path)?"
+    r"|(?:oci|container)_?(?:cmd|bin|binary|exe|command|cli|path|engine|runtime|tool))\W*"
+)
 
 
 def find_docker(words: Sequence[Word]) -> DockerCommand | None:
@@ -170,7 +183,7 @@ def _engine(word: Word) -> Engine | None:
         match = _BINARY_VARIABLE.fullmatch(word.text)
     if match is None:
         return None
-    name = match[1].lower()
+    name = (match[1] or "docker").lower()
     return "podman" if name == "podman" else "nvidia-docker" if name == "nvidia-docker" else "docker"
 
 

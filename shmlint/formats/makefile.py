@@ -12,7 +12,7 @@ from shmlint.formats.shell import mentions_engine
 from shmlint.settings import Settings
 from shmlint.shell.commands import commands
 from shmlint.shell.run import launches
-from shmlint.shell.text import Builder, ShellText
+from shmlint.shell.text import CLOSE_BRACE, OPEN_BRACE, Builder, ShellText
 from shmlint.source import Problem, Source, Span
 from shmlint.workspace import Unreadable, Workspace
 
@@ -39,10 +39,10 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 
 class _Variable(NamedTuple):
-    """A make variable: where its value stands; ``sure`` where it is set once, outside of conditions."""
+    """A variable: where its value stands, with what is added to it later; ``sure`` where it is
+    set once, outside of conditions."""
 
-    start: int
-    end: int
+    values: tuple[tuple[int, int], ...]
     sure: bool
 
 
@@ -79,6 +79,8 @@ def _make(source: Source) -> Iterator[ShellText]:
         text = source.text[line.start : line.end]
         if defining:
             defining = not text.strip().startswith("endef")
+            if defining:
+                recipes.append(line)
             continue
         condition = _CONDITION.match(text)
         if condition is not None:
@@ -87,17 +89,20 @@ def _make(source: Source) -> Iterator[ShellText]:
         if text.startswith("\t"):
             recipes.append(line)
             continue
-        if text.startswith("define "):
+        if re.match(r"\s*(?:(?:override|export)\s+)*define\s", text):
             defining = True
             continue
         match = _ASSIGNMENT.match(text.lstrip())
         if match is not None:
             shift = len(text) - len(text.lstrip())
             name, operator = match[1], match[2]
-            sure = depth == 0 and operator in ("=", ":=", "::=", "?=") and name not in variables
             comment = text.find(" #", shift + match.end())
-            end = line.end if comment < 0 else line.start + comment
-            variables[name] = _Variable(line.start + shift + match.end(), end, sure)
+            value = line.start + shift + match.end(), line.end if comment < 0 else line.start + comment
+            known = variables.get(name)
+            if operator == "+=" and known is not None:
+                variables[name] = _Variable((*known.values, value), known.sure and depth == 0)
+            else:
+                variables[name] = _Variable((value,), depth == 0 and operator != "!=" and known is None)
         elif ";" in text and ":" in text.partition(";")[0]:  # target: ; command
             recipes.append(_Line(line.start + text.index(";") + 1, line.end))
     for line in recipes:
@@ -115,6 +120,27 @@ def _expand(
     """Put text of a recipe or a value into a shell text, make's variables replaced by their values."""
     text = source.text
     at = start
+    for template in _TEMPLATE.finditer(text, start, end):
+        if template.start() < at:
+            continue
+        _expand_make(builder, source, at, template.start(), variables, depth)
+        if template[1]:
+            since = len(builder.offsets)
+            _put_unknown(builder, template[1].strip())
+            builder.used(since, template.start(), template.end())
+        at = template.end()
+    _expand_make(builder, source, at, end, variables, depth)
+
+
+_TEMPLATE = re.compile(r"\{\{-?[ \t]*([A-Za-z_][^{}\n]*?)-?\}\}|\{%[^\n]*?%\}|\{#[^\n]*?#\}")
+"""Jinja: an expression, a statement, a comment. The last two are nothing where they stand."""
+
+
+def _expand_make(
+    builder: Builder, source: Source, start: int, end: int, variables: dict[str, _Variable], depth: int
+) -> None:
+    text = source.text
+    at = start
     while at < end:
         dollar = text.find("$", at, end)
         if dollar < 0 or dollar + 1 >= end:
@@ -129,16 +155,30 @@ def _expand(
             close = _closing(text, dollar + 1, end)
             name = text[dollar + 2 : close]
             variable = variables.get(name)
+            since = len(builder.offsets)
             if variable is not None and variable.sure and depth < _DEPTH:
-                _expand(builder, source, variable.start, variable.end, variables, depth + 1)
+                for i, value in enumerate(variable.values):
+                    builder.put(" " if i else "")
+                    _expand(builder, source, *value, variables, depth + 1)
             else:
-                # `${NAME}`: a variable no shell text sets, or the result of one of make's functions
-                plain = re.sub(r"\W", "_", name) or "_"
-                builder.put(f"${{{plain if not plain[0].isdigit() else '_' + plain}}}")
+                _put_unknown(builder, name)
+            builder.used(since, dollar, min(close + 1, end))
             at = close + 1
         else:  # $@ $< $^ …: make's own
             builder.put("${_target}")
             at = dollar + 2
+
+
+def _put_unknown(builder: Builder, name: str) -> None:
+    """Put a shell variable, which no shell text sets, for what is not known: ``$(NAME)``, ``$(if …,--rm)``."""
+    plain = re.sub(r"\W", "_", name) or "_"
+    if re.search(r"[ ,]-", name):
+        plain += "_args"
+    if plain[0].isdigit():
+        plain = f"_{plain}"
+    # Between single quotes the shell would take a variable for text.
+    quoted = "".join(builder.parts).count("'") % 2 == 1
+    builder.put(f"${OPEN_BRACE}{plain}{CLOSE_BRACE}" if quoted else f"${{{plain}}}")
 
 
 def _closing(text: str, opening: int, end: int) -> int:
@@ -156,6 +196,7 @@ def _closing(text: str, opening: int, end: int) -> int:
     return end
 
 
+_SHELL = re.compile(r"\b(?:ba|da|k|z|a)?sh\b")
 _JUST_VARIABLE = re.compile(r"([A-Za-z_][\w-]*)\s*:=\s*(['\"])(.*?)\2\s*(?:#.*)?$")
 
 
@@ -178,10 +219,13 @@ def _just(source: Source) -> Iterator[ShellText]:
         match = _JUST_VARIABLE.match(text)
         if match is not None:
             start = line.start + match.start(3)
-            variables[match[1]] = _Variable(start, start + len(match[3]), match[1] not in variables)
+            variables[match[1]] = _Variable(((start, start + len(match[3])),), match[1] not in variables)
     if body:
         bodies.append(body)
     for lines in bodies:
+        first = source.text[lines[0].start : lines[0].end].strip()
+        if first.startswith("#!") and not _SHELL.search(first):
+            continue
         builder = Builder(source)
         for line in lines:
             start = line.start
@@ -205,8 +249,11 @@ def _expand_just(
         builder.take(at, opening)
         name = source.text[opening + 2 : closing].strip()
         variable = variables.get(name)
+        since = len(builder.offsets)
         if variable is not None and variable.sure:
-            builder.take(variable.start, variable.end)
+            for value in variable.values:
+                builder.take(*value)
         else:
-            builder.put("${" + (re.sub(r"\W", "_", name).lstrip("0123456789") or "_") + "}")
+            _put_unknown(builder, name)
         at = closing + 2
+        builder.used(since, opening, at)

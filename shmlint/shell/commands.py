@@ -6,12 +6,14 @@ branch, on an argument or on another program stays unknown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from shmlint.shell.text import ShellText, has_placeholder, place, restore
-from shmlint.source import Span
+from shmlint.source import Span, character_offsets
 from shmlint.word import Word
 
 if TYPE_CHECKING:
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
 
 NESTING = 4
 """Commands inside quoted commands are followed this deep."""
+
+_EXPANSIONS = 50
+"""Expansions inside expansions are followed this deep: ``${A:-${B:-…}}``."""
+
+_ASSIGNMENTS = 100
+"""A variable that is set more often than this is not followed."""
 
 _TALKERS = frozenset(
     {
@@ -32,7 +40,10 @@ _TALKERS = frozenset(
 _RUNNERS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ssh", "su", "sudo", "tee", "srun", "pdsh"})
 """Commands that run the here-document they are given."""
 
-_SETTERS = frozenset({"read", "mapfile", "readarray", "getopts", "unset"})
+_READERS = frozenset({"eval", "ssh", "bash", "sh", "zsh", "dash", "ksh"})
+"""Commands that read a variable's text as a command line."""
+
+_SETTERS = frozenset({"read", "mapfile", "readarray", "getopts"})
 
 _BRANCHES = frozenset(
     {"if_statement", "elif_clause", "else_clause", "case_item", "while_statement", "for_statement",
@@ -60,7 +71,7 @@ class _Buffer:
     """Characters of a word under way, each with its place in the file (-1: none) and whether it
     may split the word; and the stretches that are not known."""
 
-    __slots__ = ("chars", "harmless", "offsets", "quoted", "splits", "unknown")
+    __slots__ = ("chars", "harmless", "offsets", "options", "quoted", "splits", "unknown")
 
     def __init__(self) -> None:
         self.chars: list[str] = []
@@ -70,6 +81,8 @@ class _Buffer:
         self.quoted = False
         self.harmless = False
         """Its unknown stretches hold nothing that matters."""
+        self.options = False
+        """Its unknown stretches hold options."""
 
     def add(self, text: str, offsets: Sequence[int] = (), splits: bool = False) -> None:
         self.chars += text
@@ -90,6 +103,7 @@ class _Buffer:
             flags[a:b] = [False] * (b - a)
         self.splits += flags
         self.harmless = other.harmless and (self.harmless or not self.unknown)
+        self.options = self.options or other.options
         self.unknown += [(a + start, b + start, why, many and splits) for a, b, why, many in other.unknown]
 
 
@@ -126,6 +140,8 @@ class Variables:
     def value(self, name: str, at: int, in_function: bool) -> _Buffer | list[Word] | str:
         """What a variable holds where it is used; a text says why that is not known."""
         state: _Buffer | list[Word] | str = f"variable {name} is not set here"
+        if len(self.made.get(name, ())) > _ASSIGNMENTS:
+            return f"variable {name} is set in many ways"
         for made in self.made.get(name, ()):
             if made.at >= at and not in_function:
                 break
@@ -156,7 +172,8 @@ def _perhaps(
     unsure = f"variable {name} is set in one branch only"
     lengthens = made.append or made.lengthens
     harmless = has_role or (_harmless(made.value) and (lengthens or isinstance(state, str) or _harmless(state)))
-    word = Word(f"${{{name}}}", None, unsure, True, harmless)
+    options = _are_options(made.value) or _are_options(state)
+    word = Word(f"${{{name}}}", None, unsure, True, harmless, options)
     if isinstance(state, list):
         return [*state, word] if lengthens else [word]
     if isinstance(state, str) and isinstance(made.value, list):
@@ -168,12 +185,23 @@ def _perhaps(
     longer.add_unknown(word.text, (), unsure, True)
     kept = isinstance(state, _Buffer) and lengthens and bool(state.unknown) and not state.harmless
     longer.harmless = harmless and not kept
+    longer.options = options
     return longer
+
+
+def _are_options(value: _Buffer | list[Word] | str | None) -> bool:
+    """Whether a value begins with an option."""
+    if isinstance(value, _Buffer):
+        return "".join(value.chars[:200]).lstrip().startswith("-") or value.options
+    return isinstance(value, list) and any(word.text.startswith("-") or word.options for word in value)
 
 
 _ROLES = ("device", "volume", "mount", "port", "user", "label", "hostname")
 
-_TELLING = ("shm", "ipc", "gpu", "/dev/shm", "/dev:", "/dev ", "/dev/nvidia", "/dev/kfd", "runtime", "nvidia", "amd.com", "privileged", "mount", "tmpfs")
+_TELLING = (
+    "shm", "ipc", "gpu", "/dev/shm", "/dev:", "/dev ", "/dev/nvidia", "/dev/kfd", "runtime", "nvidia", "amd.com",
+    "privileged", "mount", "tmpfs",
+)  # fmt: skip
 """What an option must contain to matter here."""
 
 
@@ -189,10 +217,10 @@ def _harmless(value: _Buffer | list[Word] | str | None) -> bool:
         text = "".join(value.chars)
         for start, end, _, _ in value.unknown:
             before, after = text[start - 1 : start], text[end : end + 1]
-            if not value.harmless and (not before or before in " \t") and (not after or after in " \t"):
-                # A whole word of its own could be any option, unless it follows one that takes a value.
-                if not text[:start].rstrip().rpartition(" ")[2].startswith("-"):
-                    return False
+            alone = (not before or before in " \t") and (not after or after in " \t")
+            # A whole word of its own could be any option, unless it follows one that takes a value.
+            if not value.harmless and alone and not text[:start].rstrip().rpartition(" ")[2].startswith("-"):
+                return False
     lowered = text.lower().replace("--mount type=bind", "").replace("--mount=type=bind", "")
     return not any(word in lowered for word in _TELLING)
 
@@ -202,16 +230,37 @@ def commands(text: ShellText, given: Variables | None = None) -> Iterator[Comman
 
     ``given`` are variables that something around the text sets (a Makefile's).
     """
-    yield from _Reader(text, given or Variables(), 0).read()
+    yield from _Reader(_with_backslashes(text), given or Variables(), 0).read()
+
+
+_CONTINUED = re.compile(r"[^`\n]*\S[ \t]+`\r?")
+
+
+def _with_backslashes(text: ShellText) -> ShellText:
+    """PowerShell's continuations, a backtick at the end of a line, as the shell's."""
+    if "`" not in text.text:
+        return text
+    lines = text.text.split("\n")
+    inside = continued = False
+    for i, line in enumerate(lines):
+        if not inside and _CONTINUED.fullmatch(line) and (continued or re.search("docker|podman", line)):
+            at = line.index("`")
+            lines[i] = f"{line[:at]}\\{line[at + 1 :]}"
+            continued = True
+            continue
+        continued = False
+        inside ^= line.count("`") % 2 == 1
+    return text._replace(text="\n".join(lines))
 
 
 class _Reader:
     def __init__(self, text: ShellText, variables: Variables, depth: int) -> None:
         self.text = text
         self.depth = depth
+        self.level = 0
         data = text.text.encode("utf-8", "surrogatepass")
         self.root = _parser().parse(data).root_node
-        self.chars = None if text.text.isascii() else _character_offsets(text.text, len(data))
+        self.chars = character_offsets(text.text)
         self.variables = Variables()
         self.variables.made = {name: list(made) for name, made in variables.made.items()}
 
@@ -237,6 +286,10 @@ class _Reader:
                 name = next((c for c in node.children if c.type == "variable_name"), None)
                 if name is not None:
                     self._unknown(self.raw(name), node)
+            elif node.type == "unset_command":
+                for child in node.named_children:
+                    if child.type == "variable_name":
+                        self._unknown(self.raw(child), node)
             elif node.type == "command":
                 self._note_setter(node)
         for node in nodes:
@@ -275,11 +328,17 @@ class _Reader:
         if value is None:
             self.variables.note(text, _Assignment(self.at(node), append, _Buffer(), branch))
         elif value.type == "array":
-            words = [word for item in value.named_children for word in self.words(item)]
+            place = self._span(value)
+            words = [
+                word if word.array is not None or word.used is not None else replace(word, array=place)
+                for word in self._arguments([item for item in value.named_children if item.type != "comment"])
+            ]
             self.variables.note(text, _Assignment(self.at(node), append, words, branch))
         else:
             buffer = _Buffer()
             self._add(buffer, value, quoted=True)
+            # Where the variable is used without quotation marks, they may still become many words.
+            buffer.unknown = [(start, end, why, True) for start, end, why, _ in buffer.unknown]
             raw = self.raw(value)
             lengthens = f"${text}" in raw or f"${{{text}}}" in raw
             self.variables.note(text, _Assignment(self.at(node), append, buffer, branch, lengthens))
@@ -318,16 +377,17 @@ class _Reader:
 
     def _command(self, node: Node) -> Iterator[Command]:
         words: list[Word] = []
+        parts: list[Node] = []
         for child in node.children:
             if child.type in ("file_redirect", "heredoc_redirect", "herestring_redirect", "comment"):
                 continue
             if child.type == "variable_assignment":
                 words.append(self._assignment_word(child))
             elif child.type == "command_name":
-                for part in child.named_children:
-                    words += self.words(part)
+                parts += child.named_children
             elif child.is_named or child.type in ("=", "==", "=~", "!="):
-                words += self.words(child)
+                parts.append(child)
+        words += self._arguments(parts)
         if not words:
             return
         span = self._span(node) or self.text.home
@@ -341,7 +401,7 @@ class _Reader:
         buffer.add(f"{self.raw(name) if name is not None else ''}=")
         if value is not None and value.type != "array":
             self._add(buffer, value, quoted=True)
-        return self._word(buffer, 0, len(buffer.chars), node)
+        return self._word(buffer, 0, len(buffer.chars), self._span(node))
 
     def _quoted(self, node: Node, words: Sequence[Word]) -> Iterator[Command]:
         """Commands in the quoted arguments of a command that runs them: ``bash -c``, ssh, tmux, …"""
@@ -349,19 +409,45 @@ class _Reader:
         if self.depth >= NESTING or name in _TALKERS or name.startswith(("log", "print")):
             return
         for child in node.named_children:
+            if name in _READERS and child.type in ("string", "simple_expansion", "expansion"):
+                yield from self._held(child)
             if child.type not in ("string", "raw_string"):
                 continue
             inside = self.raw(child)[1:-1]
             if ("docker" not in inside and "podman" not in inside) or " " not in inside:
                 continue
             start = self.char(child.start_byte) + 1
-            yield from self._nested(start, start + len(inside), escaped=child.type == "string")
+            escapes = '$`"\\' if child.type == "string" else ""
+            yield from self._nested(start, start + len(inside), escapes=escapes)
 
-    def _nested(self, start: int, end: int, *, escaped: bool) -> Iterator[Command]:
-        text, offsets = self.text.text[start:end], self.offsets(start, end)
-        if escaped and "\\" in text:
-            text, offsets = _unescaped(text, offsets)
-        nested = ShellText(self.text.source, text, offsets, self.text.span(start, end) or self.text.home)
+    def _held(self, node: Node) -> Iterator[Command]:
+        """The commands in a variable's text, where all of an argument is one: ``eval "$CMD"``."""
+        inner = node
+        if node.type == "string":
+            if len(node.named_children) != 1 or self.raw(node)[1:-1] != self.raw(node.named_children[0]):
+                return
+            inner = node.named_children[0]
+        elif self.raw(node.parent).startswith("eval") if node.parent is not None else True:
+            return  # eval's unquoted words are its own
+        if inner.type not in ("simple_expansion", "expansion"):
+            return
+        buffer = _Buffer()
+        self._add(buffer, inner, quoted=True)
+        text = "".join(buffer.chars)
+        home = place(self.text.source, buffer.offsets) or self._span(node) or self.text.home
+        if " " not in text or not re.search("docker|podman", text) or buffer.unknown:
+            return
+        held = ShellText(self.text.source, text, buffer.offsets, home)
+        yield from _Reader(held, self.variables, self.depth + 1).read()
+
+    def _nested(self, start: int, end: int, *, escapes: str = "") -> Iterator[Command]:
+        """Commands in a part of the text, in which a backslash hides the characters ``escapes``."""
+        text, offsets, stands = self.text.text[start:end], self.offsets(start, end), self.text.stands[start:end]
+        if escapes and "\\" in text:
+            kept = list(_unescaped(text, escapes))
+            text, offsets = "".join(text[i] for i in kept), [offsets[i] for i in kept]
+            stands = [stands[i] for i in kept] if stands else ()
+        nested = ShellText(self.text.source, text, offsets, self.text.span(start, end) or self.text.home, stands)
         yield from _Reader(nested, self.variables, self.depth + 1).read()
 
     def _heredoc(self, node: Node) -> Iterator[Command]:
@@ -369,25 +455,43 @@ class _Reader:
         inside = self.raw(node)
         if self.depth >= NESTING or ("docker" not in inside and "podman" not in inside):
             return
-        statement = node.parent.parent if node.parent is not None else None
-        command = next((c for c in statement.children if c.type == "command"), None) if statement else None
-        if command is None:
+        redirect = node.parent
+        statement = redirect.parent if redirect is not None else None
+        if redirect is None or statement is None:
             return
-        names = [self.raw(c).rpartition("/")[2] for c in command.named_children]
-        if not any(name in _RUNNERS for name in names[:3]):
+        # `cat <<EOF | bash`: the pipe stands inside the redirection
+        readers = [c for c in statement.children if c.type == "command"]
+        for pipe in (c for c in redirect.children if c.type == "pipeline"):
+            readers += [c for c in pipe.children if c.type == "command"]
+        if not any(
+            self.raw(part).rpartition("/")[2] in _RUNNERS for c in readers for part in c.named_children[:3]
+        ):
             return
-        yield from self._nested(self.char(node.start_byte), self.char(node.end_byte), escaped=False)
+        opening = next((self.raw(c) for c in redirect.children if c.type == "heredoc_start"), "")
+        escapes = "" if re.search(r"['\"\\]", opening) else "$`\\"
+        yield from self._nested(self.char(node.start_byte), self.char(node.end_byte), escapes=escapes)
 
     # Words -------------------------------------------------------------------------------
 
-    def words(self, node: Node) -> list[Word]:
+    def _arguments(self, nodes: Sequence[Node]) -> list[Word]:
+        """The words of nodes; the parser cuts `"a"\\b` in two, so those that touch are one."""
+        found: list[Word] = []
+        start = 0
+        for i, node in enumerate(nodes):
+            if i + 1 == len(nodes) or nodes[i + 1].start_byte > node.end_byte:
+                found += self.words(*nodes[start : i + 1])
+                start = i + 1
+        return found
+
+    def words(self, *nodes: Node) -> list[Word]:
         """The words an argument becomes: one, none, or as many as a variable holds."""
-        array = self._array(node)
+        array = self._array(nodes[0]) if len(nodes) == 1 else None
         if array is not None:
             return array
         buffer = _Buffer()
-        self._add(buffer, node, quoted=False)
-        return self._split(buffer, node)
+        for node in nodes:
+            self._add(buffer, node, quoted=False)
+        return self._split(buffer, self._span(nodes[0], nodes[-1]))
 
     def _array(self, node: Node) -> list[Word] | None:
         """The words of ``"${NAME[@]}"``; None where the node is something else."""
@@ -407,43 +511,55 @@ class _Reader:
         if isinstance(value, list):
             return value
         if isinstance(value, _Buffer) and not len(inner.named_children) > 1:
-            return self._split(value, node)
+            return self._split(value, self._span(node))
         because = value if isinstance(value, str) else "its elements are not known"
         return [Word(self.raw(node), self._span(node), because, True)]
 
-    def _span(self, node: Node) -> Span | None:
-        return self.text.span(self.char(node.start_byte), self.char(node.end_byte))
+    def _span(self, node: Node, last: Node | None = None) -> Span | None:
+        return self.text.span(self.char(node.start_byte), self.char((last or node).end_byte))
 
-    def _split(self, buffer: _Buffer, node: Node) -> list[Word]:
+    def _split(self, buffer: _Buffer, written: Span | None) -> list[Word]:
         found: list[Word] = []
         start = 0
         for i, char in enumerate(buffer.chars):
             if buffer.splits[i] and char in " \t\n":
                 if i > start:
-                    found.append(self._word(buffer, start, i, node))
+                    found.append(self._word(buffer, start, i, written))
                 start = i + 1
         if start < len(buffer.chars) or (not found and buffer.quoted):
-            found.append(self._word(buffer, start, len(buffer.chars), node))
+            found.append(self._word(buffer, start, len(buffer.chars), written))
         return found
 
-    def _word(self, buffer: _Buffer, start: int, end: int, node: Node) -> Word:
+    def _word(self, buffer: _Buffer, start: int, end: int, written: Span | None) -> Word:
         text = restore("".join(buffer.chars[start:end]))
         because, many = "", False
         for a, b, why, splits in buffer.unknown:
-            if a < end and b > start or (a == b and start <= a <= end):
+            if (a < end and b > start) or (a == b and start <= a <= end):
                 because = because or why
                 many = many or (splits and a == start and b == end)
         whole = start == 0 and end == len(buffer.chars)
         inner = place(self.text.source, buffer.offsets[start:end])
-        span = self._span(node) if whole else inner
+        span = written if whole else inner
         # A word that is all one variable's value stands where that was assigned.
         if span is None or (inner is not None and not (span.start <= inner.start and inner.end <= span.end)):
             span = inner
         if not because and has_placeholder("".join(buffer.chars[start:end])):
             because = "a placeholder"
-        return Word(text, span, because, many, buffer.harmless and bool(because))
+        inside = written is None or (span is not None and written.start <= span.start and span.end <= written.end)
+        used = None if inside else written
+        offsets = buffer.offsets[start:end]
+        harmless, options = buffer.harmless and bool(because), buffer.options and bool(because)
+        return Word(text, span, because, many, harmless, options, offsets, used)
 
     def _add(self, buffer: _Buffer, node: Node, quoted: bool) -> None:
+        if self.level > _EXPANSIONS:
+            buffer.add_unknown(self.raw(node), self._at(node), "it is nested too deep", not quoted)
+            return
+        self.level += 1
+        self._add_part(buffer, node, quoted)
+        self.level -= 1
+
+    def _add_part(self, buffer: _Buffer, node: Node, quoted: bool) -> None:
         kind = node.type
         if kind in ("word", "number", "variable_name", "special_variable_name", "test_operator", "regex"):
             self._literal(buffer, self.char(node.start_byte), self.char(node.end_byte))
@@ -453,7 +569,7 @@ class _Reader:
             buffer.add(self.text.text[start:end], self.offsets(start, end))
         elif kind == "ansi_c_string":
             buffer.quoted = True
-            self._literal(buffer, self.char(node.start_byte) + 2, self.char(node.end_byte) - 1)
+            self._ansi(buffer, self.char(node.start_byte) + 2, self.char(node.end_byte) - 1)
         elif kind in ("string", "translated_string"):
             self._string(buffer, node)
         elif kind == "concatenation":
@@ -526,6 +642,22 @@ class _Reader:
                 buffer.add(text[i], self.offsets(start + i, start + i + 1))
                 i += 1
 
+    def _ansi(self, buffer: _Buffer, start: int, end: int) -> None:
+        """The inside of ``$'…'``."""
+        at = start
+        for escape in re.finditer(_ANSI, self.text.text[start:end], re.S):
+            a, b = start + escape.start(), start + escape.end()
+            buffer.add(self.text.text[at:a], self.offsets(at, a))
+            hexadecimal, octal, letter = escape.groups()
+            if letter:
+                char = _ANSI_LETTERS.get(letter, letter)
+            else:
+                code = int(hexadecimal, 16) if hexadecimal else int(octal, 8)
+                char = chr(code) if code < 0x110000 else ""
+            buffer.add(char, [self.text.offsets[b - 1]] * len(char))
+            at = b
+        buffer.add(self.text.text[at:end], self.offsets(at, end))
+
     def _at(self, node: Node) -> Sequence[int]:
         return self.offsets(self.char(node.start_byte), self.char(node.end_byte))
 
@@ -578,25 +710,15 @@ def _walk(root: Node) -> Iterator[Node]:
         stack += reversed(node.children)
 
 
-def _character_offsets(text: str, size: int) -> list[int]:
-    """For each byte of a text's UTF-8 form, the character it belongs to."""
-    offsets: list[int] = []
-    for i, char in enumerate(text):
-        code = ord(char)
-        offsets += [i] * (1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4)
-    offsets.append(len(text))
-    assert len(offsets) == size + 1
-    return offsets
+_ANSI = r"\\(?:[xuU]([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))"
+_ANSI_LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
-def _unescaped(text: str, offsets: Sequence[int]) -> tuple[str, list[int]]:
-    """The inside of a double-quoted text as the inner shell gets it, and where it stands."""
-    found, places = [], []
+def _unescaped(text: str, escapes: str) -> Iterator[int]:
+    """The characters of a double-quoted text that the inner shell gets."""
     i = 0
     while i < len(text):
-        if text[i] == "\\" and i + 1 < len(text) and text[i + 1] in '$`"\\':
+        if text[i] == "\\" and i + 1 < len(text) and text[i + 1] in escapes:
             i += 1
-        found.append(text[i])
-        places.append(offsets[i])
+        yield i
         i += 1
-    return "".join(found), places

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from shmlint.argv import Option, RunCommand
+from shmlint.gpu import node_of
 from shmlint.launch import Change
 from shmlint.size import spell_docker
 from shmlint.source import Edit, Span
@@ -39,9 +40,10 @@ class RunRewriter:
         gpu = self._gpu()
         if gpu is not None:
             yield _beside(gpu, text)
-        first = next((option for option in self.run.options if self._here(option.word)), None)
-        if first is not None and gpu is None:
-            yield _before(first, text)
+        else:
+            first = self._first()
+            if first is not None:
+                yield _before(first, text)
         if self.verb.span is not None:
             at = self.verb.span.end
             yield _insertion(self.verb.span, at, f" {OPTION}={text}", text)
@@ -49,16 +51,38 @@ class RunRewriter:
     def _here(self, word: Word) -> bool:
         """Whether a word stands in the command itself, not in a variable it uses."""
         span = word.span
-        return span is not None and span.source is self.span.source and (
+        return span is not None and word.used is None and span.source is self.span.source and (
             self.span.start <= span.start and span.end <= self.span.end
         )
 
+    def _first(self) -> Option | None:
+        """The option to put another in front of: one whose value is elsewhere and asks for GPUs, or the first."""
+        here = [option for option in self.run.options if self._here(option.word)]
+        asking = [option for option in here if _asks_for_gpus(option) and option.value_word is not None]
+        return next(iter([*asking, *here]), None)
+
     def _gpu(self) -> Option | None:
+        """An option that asks for GPUs and stands in one piece, in the command or in an array.
+
+        The last ``--gpus`` or, without one, the last of the others.
+        """
+        found = None
         for option in self.run.options:
             last = option.value_word or option.word
-            if option.name == "--gpus" and self._here(option.word) and self._here(last):
-                return option
-        return None
+            here = self._here(option.word) and self._here(last)
+            in_array = option.word.array is not None and option.word.array == last.array
+            if not (here or in_array) or not _asks_for_gpus(option):
+                continue
+            if found is None or option.name == "--gpus" or found.name != "--gpus":
+                found = option
+        return found
+
+
+def _asks_for_gpus(option: Option) -> bool:
+    value = option.value or ""
+    if option.name == "--device":
+        return node_of(value.partition(":")[0]) is not None
+    return option.name == "--gpus" or (option.name == "--runtime" and value in ("nvidia", "amd"))
 
 
 def _insertion(beside: Span, at: int, new: str, size: str) -> Change:
@@ -66,21 +90,34 @@ def _insertion(beside: Span, at: int, new: str, size: str) -> Change:
     return Change((Edit(beside.path, at, at, new),), f"add `{OPTION}={size}` in line {line}")
 
 
-def _own_line(option: Option) -> tuple[int, str] | None:
-    """Where the line of an option starts and how it is indented, where no other word stands on it."""
+def _own_line(option: Option) -> tuple[int, str, int] | None:
+    """Where the first line of an option starts, how it is indented and where its last line ends.
+
+    None where another word stands on these lines, or where they are not lines of their own.
+    """
     span = option.word.span
-    last = (option.value_word or option.word).span
-    if span is None or last is None:
+    word = option.value_word or option.word
+    last = word.used or word.span
+    if span is None or last is None or last.end < span.start:
         return None
     text = span.source.text
     start = text.rfind("\n", 0, span.start) + 1
     indentation = text[start : span.start]
     end = text.find("\n", last.end)
-    rest = text[last.end : end if end >= 0 else len(text)].strip()
-    if indentation.strip(" \t") or start == 0 or rest != "\\":
+    if indentation.strip(" \t") or start == 0 or end < 0:
         return None
+    rest = text[last.end : end].strip()
+    if option.word.array is not None and (not rest or rest.startswith("#")):
+        return start, indentation, end + 1
     before = text[:start].rstrip("\r\n")
-    return (start, indentation) if before.endswith("\\") else None
+    return (start, indentation, end + 1) if rest == "\\" and before.endswith("\\") else None
+
+
+def _line(span: Span, indentation: str, end: int, text: str) -> str:
+    """A line for the new option, as the one that ends at ``end`` is."""
+    ending = "\r\n" if span.source.text[end - 2 : end - 1] == "\r" else "\n"
+    mark = " \\" if span.source.text[:end].rstrip("\r\n").endswith("\\") else ""
+    return f"{indentation}{OPTION}={text}{mark}{ending}"
 
 
 def _beside(option: Option, text: str) -> Change:
@@ -89,15 +126,10 @@ def _beside(option: Option, text: str) -> Change:
     last = (option.value_word or option.word).span
     assert last is not None
     if own is not None:
-        source = last.source
-        start, indentation = own
-        newline = source.text.find("\n", last.end)
-        at = newline + 1
-        ending = "\r\n" if source.text[newline - 1] == "\r" else "\n"
-        del start
-        new = f"{indentation}{OPTION}={text} \\{ending}"
-        line = source.position(newline).line
-        return Change((Edit(last.path, at, at, new),), f"add `{OPTION}={text}` after line {line}")
+        _, indentation, end = own
+        new = _line(last, indentation, end, text)
+        line = last.source.position(end - 1).line
+        return Change((Edit(last.path, end, end, new),), f"add `{OPTION}={text}` after line {line}")
     return _insertion(last, last.end, f" {OPTION}={text}", text)
 
 
@@ -107,10 +139,8 @@ def _before(option: Option, text: str) -> Change:
     span = option.word.span
     assert span is not None
     if own is not None:
-        start, indentation = own
-        newline = span.source.text.find("\n", span.end)
-        ending = "\r\n" if span.source.text[newline - 1] == "\r" else "\n"
-        new = f"{indentation}{OPTION}={text} \\{ending}"
+        start, indentation, end = own
+        new = _line(span, indentation, end, text)
         line = span.source.position(start).line
         return Change((Edit(span.path, start, start, new),), f"add `{OPTION}={text}` before line {line}")
     return _insertion(span, span.start, f"{OPTION}={text} ", text)

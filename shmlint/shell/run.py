@@ -6,7 +6,20 @@ from collections.abc import Iterator, Sequence
 
 from shmlint.argv import DockerCommand, Option, RunCommand, find_docker, read_run
 from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, visible_devices
-from shmlint.launch import GpuEvidence, GpuRequest, GpuSlip, Kind, Launch, Mount, Rewriter, Size, Unknown, Value, Vendor, Words
+from shmlint.launch import (
+    GpuEvidence,
+    GpuRequest,
+    GpuSlip,
+    Kind,
+    Launch,
+    Mount,
+    Rewriter,
+    Size,
+    Unknown,
+    Value,
+    Vendor,
+    Words,
+)
 from shmlint.shell.commands import Command
 from shmlint.shell.rewrite import RunRewriter, quote_devices
 from shmlint.size import InvalidSize, parse_docker, parse_tmpfs_option
@@ -80,13 +93,7 @@ def launch_of(
         ipc=_text(run.ipc(), span),
         mounts=tuple(_mounts(run, span)),
         memory_limit=_bytes(run.memory(), span),
-        environment={
-            name: Value(
-                Unknown(setting.unknown) if setting.value is None or setting.unknown else setting.value,
-                setting.option.word.span or span, setting.option.value or "", setting.unknown,
-            )
-            for name, setting in run.env().items()
-        },  # fmt: skip
+        environment=_environment(run, span),
         env_files=bool(run.env_files()),
         ulimits={
             name: Value((option.value or "").partition("=")[2], option.word.span or span, option.value or "")
@@ -96,6 +103,15 @@ def launch_of(
         privileged=bool(run.privileged()),
         undecided=f"{run.unknown}; it may hold --shm-size" if run.unknown else "",
     )
+
+
+def _environment(run: RunCommand, span: Span) -> dict[str, Value[str]]:
+    found = {}
+    for name, setting in run.env().items():
+        unknown = setting.value is None or setting.unknown
+        value = Unknown(setting.unknown) if unknown else setting.value or ""
+        found[name] = Value(value, setting.option.word.span or span, setting.option.value or "", setting.unknown)
+    return found
 
 
 def _place(option: Option, span: Span) -> Span:
@@ -151,7 +167,7 @@ def _mounts(run: RunCommand, span: Span) -> list[Mount]:
     for option, mount in run.shm_mounts():
         place = _place(option, span)
         kind = mount.type if mount.type in ("tmpfs", "bind") else "volume"
-        size: int | None | Unknown = mount.size or None
+        size: int | Unknown | None = mount.size or None
         error = ""
         if option.name == "--tmpfs" and mount.size_text:
             if option.unknown:
@@ -188,6 +204,7 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
         vendors.append(vendor)
         counts.append(count)
 
+    ids: list[str] = []
     for option, request in run.gpus():
         text = f"--gpus {option.value or ''}"
         if option.unknown:
@@ -195,7 +212,9 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
             continue
         vendor = request_vendor(request.driver, (*request.capabilities, "gpu"), request.device_ids)
         if request.device_ids:
-            note("--gpus", text, option.word, vendor or "nvidia", count_ids(request.device_ids))
+            # Each of podman's is one device; docker's are requests of their own.
+            ids = [*ids, *request.device_ids] if run.engine == "podman" else list(request.device_ids)
+            note("--gpus", text, option.word, vendor or "nvidia", count_ids(ids))
         elif request.count:
             note("--gpus", text, option.word, vendor or "nvidia", "all" if request.count < 0 else request.count)
         elif request.error:
@@ -228,7 +247,7 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
 
     render = set()
     kfd = False
-    numbered = set()
+    numbered: set[str] = set()
     for option in run.devices():
         path = (option.value or "").partition(":")[0]
         if path.startswith("/dev/dri/renderD"):
@@ -239,11 +258,11 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
             continue
         vendor, number = node
         kfd = kfd or path == "/dev/kfd"
-        if path.removeprefix("/dev/nvidia").isdigit():
-            numbered.add(path)
+        if path.removeprefix("/dev/nvidia").isdigit() or "=" in path:
+            numbered.add(path.partition("=")[2] or path)
         note("--device", f"--device {path}", option.word, vendor, number)
     if numbered:
-        counts.append(len(numbered))
+        counts.append(count_ids(numbered))
     if kfd:
         counts.append(len(render) or "all")
     return combine(evidence, vendors, counts, unknown)._replace(slips=tuple(_slips(run)))

@@ -29,6 +29,9 @@ class ShellText(NamedTuple):
     offsets: Sequence[int]
     home: Span
     """Where the text as a whole stands."""
+    stands: Sequence[int] = ()
+    """For each character the place it is used at, where that is not the place it is written at:
+    a variable's value is written at its definition and used at its name."""
 
     def offset(self, at: int) -> int:
         """The place of a character; that of the next one that has any, where it has none."""
@@ -43,6 +46,9 @@ class ShellText(NamedTuple):
         if end <= start:
             at = self.offset(start)
             return Span(self.source, at, at)
+        if self.stands:
+            begin, last = self.stands[start], self.stands[end - 1]
+            return Span(self.source, begin, last + 1) if 0 <= begin <= last else None
         return place(self.source, self.offsets[start:end])
 
 
@@ -71,19 +77,32 @@ class Builder:
         self.source = source
         self.parts: list[str] = []
         self.offsets: list[int] = []
+        self.stands: list[int] = []
+        self.apart = False
 
     def take(self, start: int, end: int) -> None:
         """Characters of the file as they are."""
         self.parts.append(self.source.text[start:end])
         self.offsets += range(start, end)
+        self.stands += range(start, end)
 
     def put(self, text: str, at: int = NOWHERE) -> None:
         """Characters in place of those at ``at`` (one for one), or standing nowhere."""
         self.parts.append(text)
-        self.offsets += [NOWHERE] * len(text) if at < 0 else range(at, at + len(text))
+        places = [NOWHERE] * len(text) if at < 0 else range(at, at + len(text))
+        self.offsets += places
+        self.stands += places
+
+    def used(self, since: int, start: int, end: int) -> None:
+        """Everything put in from character ``since`` on is used at ``start`` to ``end`` of the file."""
+        count = len(self.stands) - since
+        if count:
+            self.stands[since:] = [start] * (count - 1) + [end - 1]
+            self.apart = True
 
     def build(self, home: Span) -> ShellText:
-        return ShellText(self.source, "".join(self.parts), self.offsets, home)
+        stands = self.stands if self.apart else ()
+        return ShellText(self.source, "".join(self.parts), self.offsets, home, stands)
 
 
 def restore(text: str) -> str:

@@ -1,0 +1,166 @@
+"""Makefiles and justfiles: the commands of their recipes, their variables, and edits in both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shmlint.launch import Launch
+from tests.project import fixed, run
+
+IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
+
+
+def launches(tmp_path: Path, text: str, name: str = "Makefile") -> list[Launch]:
+    return run(tmp_path, {name: text.replace("IMG", IMAGE)}).launches
+
+
+def one(tmp_path: Path, text: str, name: str = "Makefile") -> Launch:
+    (launch,) = launches(tmp_path, text, name)
+    return launch
+
+
+@pytest.mark.parametrize(
+    "name", ["Makefile", "makefile", "GNUmakefile", "x.mk", "sub/docker.mk", "x.makefile", "Makefile.gpu"]
+)
+def test_makefiles_are_found(tmp_path: Path, name: str) -> None:
+    assert one(tmp_path, "a:\n\tdocker run --gpus all IMG\n", name).gpu.requested
+
+
+@pytest.mark.parametrize("name", ["justfile", "Justfile", ".justfile", "x.just"])
+def test_justfiles_are_found(tmp_path: Path, name: str) -> None:
+    assert one(tmp_path, "a:\n  docker run --gpus all IMG\n", name).gpu.requested
+
+
+@pytest.mark.parametrize(
+    ("text", "image", "count", "line"),
+    [
+        ("a:\n\tdocker run --gpus all IMG x\n", IMAGE, "all", 2),
+        ("a: b ; @docker run --gpus all IMG", IMAGE, "all", 1),
+        ("a:\n\t@-docker run --gpus 2 IMG\n", IMAGE, 2, 2),
+        ("a:\n\t+ @ docker run --gpus 2 IMG\n", IMAGE, 2, 2),
+        ("a:\n\tcd x && docker run \\\n\t\t--gpus all \\\n\t\t-v $$PWD:/w -v $(PWD):/x IMG\n", IMAGE, "all", 2),
+        ("a:\r\n\tdocker run \\\r\n\t  --gpus all \\\r\n\t  IMG\r\n", IMAGE, "all", 2),
+        ("G := --gpus all\nI ?= IMG\na:\n\tdocker run $(G) ${I}\n", IMAGE, "all", 4),
+        ("a:\n\tdocker run $(G) $(I)\nI = IMG # why\nG ::= --gpus 1\n", IMAGE, 1, 2),
+        ("G = --rm\nG += --gpus all\na:\n\tdocker run $(G) IMG\n", IMAGE, "all", 4),
+        ("A = $(B)\nB = --gpus all\na:\n\tdocker run $(A) IMG\n", IMAGE, "all", 4),
+        ("export G = --gpus all\na:\n\tdocker run $(G) IMG\n", IMAGE, "all", 3),
+        ("R = docker run \\\n  --gpus all\na:\n\t$(R) IMG x\n", IMAGE, "all", 4),
+        ("DOCKER ?= docker\na:\n\t$(DOCKER) run --gpus all IMG\n", IMAGE, "all", 3),
+        ("a:\n\t$(DOCKER) run --gpus all IMG\n", IMAGE, "all", 2),
+        ("a:\n\tfor i in 1 2; do docker run --gpus all -e I=$$i IMG; done\n", IMAGE, "all", 2),
+        ("a:\n\tG='--gpus all'; docker run $$G IMG\n", IMAGE, "all", 2),
+        ("a:\n\tdocker run --gpus '\"device=$(IDS)\"' IMG\n", IMAGE, None, 2),
+        ("a:\n\tdocker run --gpus all $(I):$(T) x\n", "${I}:${T}", "all", 2),
+        ("a:\n\tssh h 'docker run --gpus all IMG'\n", IMAGE, "all", 2),
+        ("a:\nifeq ($(X),1)\n\tdocker run --gpus all IMG\nendif\n", IMAGE, "all", 3),
+        ("define R\ndocker run --gpus all IMG\nendef\na:\n\t$(R)\n", IMAGE, "all", 2),
+        ("define R\n\t@docker run --gpus all IMG $(1)\nendef\na:\n\t$(call R,x)\n", IMAGE, "all", 2),
+        ("{% if x %}\na:\n\tdocker run --gpus all IMG\n{% endif %}\n", IMAGE, "all", 3),
+        ("a:\n\tdocker run --gpus all {{ image }}:{{ tag }} x\n", "${image}:${tag}", "all", 2),
+        ("a:\n\tdocker run {% if x %}--gpus all{% endif %} {# y #} IMG\n", IMAGE, "all", 2),
+    ],
+)
+def test_recipes(tmp_path: Path, text: str, image: str, count: object, line: int) -> None:
+    launch = one(tmp_path, text)
+    assert launch.image is not None
+    assert (launch.image.text, launch.gpu.requested, launch.gpu.count) == (image, True, count)
+    assert launch.span.line == line
+    assert not launch.undecided
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ifdef X\nO = --shm-size=8g\nendif\na:\n\tdocker run --gpus all $(O) IMG\n",
+        "ifdef X\nO = --shm-size=8g\nelse\nO =\nendif\na:\n\tdocker run --gpus all $(O) IMG\n",
+        "O = --rm\nO = --shm-size=8g\na:\n\tdocker run --gpus all $(O) IMG\n",
+        "O = --rm\nifdef X\nO += --shm-size=8g\nendif\na:\n\tdocker run --gpus all $(O) IMG\n",
+        "a:\n\tdocker run --gpus all $(DOCKER_ARGS) IMG\n",
+        "a:\n\tdocker run --gpus all $(if $(X),--shm-size=8g) IMG\n",
+        "a:\n\tdocker run --gpus all $(if $(X),-v a:b) img\n",
+        "O = $(shell flags)\na:\n\tdocker run --gpus all $(O) IMG\n",
+        "O != flags\na:\n\tdocker run --gpus all $(O) IMG\n",
+        "a: O = --shm-size=8g\na:\n\tdocker run --gpus all $(O) IMG\n",
+    ],
+)
+def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> None:
+    launch = one(tmp_path, text)
+    assert launch.gpu.requested
+    assert launch.undecided
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# docker run --gpus all IMG\na:\n\t# docker run --gpus all IMG\n",
+        "a:\n\t@echo 'docker run --gpus all IMG'\n",
+        "R = docker run --gpus all IMG\na:\n\ttrue\n",
+        "a:\n\tdocker build .\n",
+    ],
+)
+def test_no_launches(tmp_path: Path, text: str) -> None:
+    assert launches(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "image", "count", "line"),
+    [
+        ("i := 'IMG'\na:\n    docker run --gpus all {{i}} x\n", IMAGE, "all", 3),
+        ("g := \"--gpus 2\"  # two\na *args:\n\t@docker run {{ g }} IMG {{args}}\n", IMAGE, 2, 3),
+        ("a:\n    #!/usr/bin/env bash\n    G='--gpus all'\n    docker run \\\n      $G \\\n      IMG\n", IMAGE, "all", 4),
+        ("alias b := a\nexport X := '1'\na x y='z': c\n  docker run --gpus all IMG {{x}}\n", IMAGE, "all", 4),
+        ("a:\n  docker run --gpus all {{image}}\n", "${image}", "all", 2),
+    ],
+)
+def test_just(tmp_path: Path, text: str, image: str, count: object, line: int) -> None:
+    launch = one(tmp_path, text, "justfile")
+    assert launch.image is not None
+    assert (launch.image.text, launch.gpu.requested, launch.gpu.count) == (image, True, count)
+    assert launch.span.line == line
+    assert not launch.undecided
+
+
+def test_just_what_is_not_known(tmp_path: Path) -> None:
+    assert one(tmp_path, "a opts='':\n  docker run --gpus all {{opts}} IMG\n", "justfile").undecided
+    assert one(tmp_path, "o := env_var('O')\na:\n  docker run --gpus all {{o}} IMG\n", "justfile").undecided
+    assert one(tmp_path, "o := 'a'\no := 'b'\na:\n  docker run --gpus all {{o}} IMG\n", "justfile").undecided
+
+
+def test_recipes_in_other_languages_are_not_read(tmp_path: Path) -> None:
+    text = "a:\n  #!/usr/bin/env python3\n  docker run --gpus all IMG\nb:\n  #!/bin/sh\n  docker run --gpus 1 IMG\n"
+    assert one(tmp_path, text, "justfile").gpu.count == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("Makefile", "a:\n\tdocker run --gpus all IMG", "a:\n\tdocker run --gpus all --shm-size=8g IMG"),
+        ("Makefile", "a:\n\t@docker run \\\n\t\t--gpus all \\\n\t\t-v $$PWD:/w \\\n\t\tIMG\n",
+         "a:\n\t@docker run \\\n\t\t--gpus all \\\n\t\t--shm-size=8g \\\n\t\t-v $$PWD:/w \\\n\t\tIMG\n"),
+        ("Makefile", "a:\r\n\tdocker run \\\r\n\t  --gpus all \\\r\n\t  IMG\r\n",
+         "a:\r\n\tdocker run \\\r\n\t  --gpus all \\\r\n\t  --shm-size=8g \\\r\n\t  IMG\r\n"),
+        ("Makefile", "G = --gpus all\na:\n\tdocker run $(G) IMG\n", "G = --gpus all\na:\n\tdocker run --shm-size=8g $(G) IMG\n"),
+        ("Makefile", "G = --gpus all\na:\n\tdocker run $(G) --rm IMG\n",
+         "G = --gpus all\na:\n\tdocker run $(G) --shm-size=8g --rm IMG\n"),
+        ("Makefile", "S = 64m\na:\n\tdocker run --gpus all --shm-size=$(S) IMG\n",
+         "S = 8g\na:\n\tdocker run --gpus all --shm-size=$(S) IMG\n"),
+        ("Makefile", "S ?= 64m  # small\na:\n\tdocker run --gpus all --shm-size $(S) IMG\n",
+         "S ?= 8g  # small\na:\n\tdocker run --gpus all --shm-size $(S) IMG\n"),
+        ("Makefile", "R = docker run --gpus all\na:\n\t$(R) IMG a\nb:\n\t$(R) IMG b\n",
+         "R = docker run --shm-size=8g --gpus all\na:\n\t$(R) IMG a\nb:\n\t$(R) IMG b\n"),
+        ("Makefile", "a: ; docker run --gpus all IMG\n", "a: ; docker run --gpus all --shm-size=8g IMG\n"),
+        ("Makefile", "a:\n\tssh h \"docker run --gpus $(N) IMG\"\n", "a:\n\tssh h \"docker run --gpus $(N) --shm-size=8g IMG\"\n"),
+        ("justfile", "a:\n  docker run \\\n    --gpus all \\\n    IMG\n",
+         "a:\n  docker run \\\n    --gpus all \\\n    --shm-size=8g \\\n    IMG\n"),
+        ("justfile", "s := '64m'\na:\n\tdocker run --gpus all --shm-size={{s}} IMG\n",
+         "s := '8g'\na:\n\tdocker run --gpus all --shm-size={{s}} IMG\n"),
+        ("justfile", "i := 'IMG'\na:\n\t@docker run --gpus all {{i}}\n", "i := 'IMG'\na:\n\t@docker run --gpus all --shm-size=8g {{i}}\n"),
+    ],
+)  # fmt: skip
+def test_rewriting(tmp_path: Path, name: str, before: str, after: str) -> None:
+    before, after = before.replace("IMG", IMAGE), after.replace("IMG", IMAGE)
+    assert fixed(tmp_path, {name: before}) == {name: after}
+    assert fixed(tmp_path, {name: after}) == {}
