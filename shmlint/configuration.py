@@ -7,6 +7,7 @@ and the key that was probably meant.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from shmlint.settings import Settings
@@ -251,14 +252,19 @@ def _settings(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int]
             if entry.get(key) is not None:
                 checked(("workloads", i, key), entry[key])
         _check_workload(path, ("workloads", i), entry, lines)
+    for pattern in data.get("per-file-ignores", ()):
+        _check_pattern(path, ("per-file-ignores", pattern), pattern, lines)
     defaults = Settings()
     return Settings(
         select=tuple(data.get("select", ())),
         ignore=tuple(data.get("ignore", ())),
         exclude=tuple(data.get("exclude", ())),
+        severity=tuple(data.get("severity", {}).items()),
+        per_file_ignores=tuple((pattern, tuple(rules)) for pattern, rules in data.get("per-file-ignores", {}).items()),
         fail_on=data.get("fail-on", defaults.fail_on),
         shm_size=size("shm-size"),
         default_shm_size=size("daemon-default-shm-size") or defaults.default_shm_size,
+        engine=data.get("engine", defaults.engine),
         unknown_workload=data.get("unknown-workload", defaults.unknown_workload),
         projects=tuple(
             tuple(os.path.relpath(os.path.join(directory, file)) for file in files)
@@ -266,4 +272,41 @@ def _settings(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int]
         ),
         workloads=tuple(data.get("workloads", ())),
         path=path,
+        given=tuple(data),
     )
+
+
+def _check_pattern(path: str, at: tuple[Any, ...], pattern: str, lines: dict[tuple[Any, ...], int] | None) -> None:
+    from shmlint.discover import exclusion
+
+    try:
+        exclusion([pattern])
+    except ValueError as error:
+        line = _line(path, at, lines)
+        raise InvalidSettings(f"{path}:{line}: {error}" if line else f"{path}: {error}") from None
+
+
+def described(settings: Settings, loaded: Settings) -> Iterator[str]:
+    """The settings in effect as lines of a settings file, each with where it comes from.
+
+    ``loaded`` are those of the file, before the command line was heard.
+    """
+    import json
+
+    from shmlint.size import spell_docker
+
+    yield f"# settings file: {settings.path or 'none'}"
+    for key in schema()["properties"]:
+        field = {"daemon-default-shm-size": "default_shm_size"}.get(key, key.replace("-", "_"))
+        value, before = getattr(settings, field), getattr(loaded, field)
+        origin = loaded.path if key in loaded.given else "default"
+        if value != before:
+            origin = "the command line" if origin == "default" or key != "ignore" else f"{origin} and the command line"
+        if key.endswith("shm-size"):
+            value = spell_docker(value) if value else None
+        elif key in ("severity", "per-file-ignores"):
+            value = dict(value)
+        if value is None:
+            yield f"# {key} is not set"
+        else:
+            yield f"{key}: {json.dumps(value, ensure_ascii=False)}  # {origin}"

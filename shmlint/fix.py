@@ -68,6 +68,13 @@ class _Repair:
 
 def fix(run: Run) -> Outcome:
     """Apply every safe fix that proves itself, in memory."""
+    outcome = _repaired(run)
+    _tidy(outcome)
+    return outcome
+
+
+def _repaired(run: Run) -> Outcome:
+    """The fixes of findings about launches."""
     outcome = Outcome(run)
     refused: Counter[Identity] = Counter()  # how many of a finding's changes did not prove themselves
     held: set[Identity] = set()
@@ -94,6 +101,59 @@ def fix(run: Run) -> Outcome:
             refused.clear()  # what stood in another's way may not do so any more
         elif len(first) == len(taken):
             refused.update(r.identity for r in bad)  # each was tried alone
+
+
+def _tidy(outcome: Outcome) -> None:
+    """Apply the fixes of findings about no launch: they change none."""
+    refused: set[tuple[str, str, str]] = set()
+    while True:
+        open_ = [
+            f for f in outcome.run.findings
+            if f.launch is None and f.fix is not None and f.fix.safe and _about(f) not in refused
+        ]  # fmt: skip
+        if not open_:
+            return
+        if not _tidied(outcome, open_):
+            for finding in open_:
+                if _tidied(outcome, [finding]):
+                    break  # the others stand elsewhere now
+                refused.add(_about(finding))
+                outcome.unproved.append(finding)
+
+
+def _about(finding: Finding) -> tuple[str, str, str]:
+    return finding.rule, finding.span.path, finding.span.text
+
+
+def _tidied(outcome: Outcome, findings: Sequence[Finding]) -> bool:
+    """Apply some fixes that change no launch together; False where they do not prove themselves."""
+    run = outcome.run
+    after = unchanged(run, [edit for f in findings if f.fix is not None for edit in f.fix.changes[0].edits])
+    if after is None or len(after[0].findings) != len(run.findings) - len(findings):
+        return False
+    outcome.run = after[0]
+    outcome.texts.update(after[1])
+    outcome.fixed += findings
+    return True
+
+
+def unchanged(run: Run, edits: Sequence[Edit]) -> tuple[Run, dict[str, str]] | None:
+    """The run after edits that change no launch, and the new texts; None where they do change one."""
+    by_path: dict[str, list[Edit]] = {}
+    for edit in edits:
+        by_path.setdefault(edit.path, []).append(edit)
+    try:
+        texts = {path: apply_edits(run.workspace.source(path).text, some) for path, some in by_path.items()}
+    except OverlappingEdits:
+        return None
+    workspace = run.workspace.over(texts)
+    after = lint(run.files, run.settings, workspace, _not_found(run))
+    if not _Attempt(run, ())._same_launches(after, {}, {}):
+        return None
+    compose = set(run.files.get("compose", ()))
+    if not all(_same_documents(path, run.workspace, workspace) for path in texts if path in compose):
+        return None
+    return after, texts
 
 
 def _repairs(run: Run, refused: Mapping[Identity, int]) -> Iterator[_Repair]:
@@ -224,15 +284,17 @@ class _Attempt:
         ``altered`` ones but for the part a fix is about.
 
         Another size than before is also right for a launch with a finding of its own that asks for
-        it, for the same service in another combination of files, and for a launch that is
-        not judged by itself (a template others extend).
+        it, for the same service in another combination of files or started by a dev container,
+        and for a launch that is not judged by itself (a template others extend).
         """
         if len(self.run.launches) != len(after.launches):
             return False
         keys_after = _keys(after.launches)
         places: dict[tuple[str | None, str], set[int]] = {}
-        for key, size in targets.items():
-            places.setdefault((key[1], key[3]), set()).add(size)
+        for launch in self.run.launches:
+            key = self.keys[id(launch)]
+            for place in _places(launch) if key in targets else ():
+                places.setdefault(place, set()).add(targets[key])
         for old, new in zip(self.run.launches, after.launches, strict=True):
             key = self.keys[id(old)]
             but = altered.get(key, "")
@@ -243,10 +305,18 @@ class _Attempt:
                 if given != targets[key]:
                     return False
             elif _plain(old.shm) != _plain(new.shm):
-                right = self.sizes.get(key, set()) | places.get((key[1], key[3]), set())
+                right = self.sizes.get(key, set()).union(*(places.get(place, ()) for place in _places(old)))
                 if given not in (targets.values() if old.undecided else right):
                     return False
         return True
+
+
+def _places(launch: Launch) -> Iterator[tuple[str | None, str]]:
+    """Under which names, and in which files, a launch gets its size: also as the service that it starts."""
+    yield launch.name, launch.span.path
+    if launch.kind == "devcontainer" and launch.names:
+        for path in launch.files[1:]:
+            yield launch.names[0], path
 
 
 def _not_found(run: Run) -> list[Problem]:

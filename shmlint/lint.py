@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shmlint.checks import Context, all_rules, selected
+from shmlint.checks import Context, all_rules, configured, selected
 from shmlint.finding import SEVERITIES, Finding
 from shmlint.formats import read
 from shmlint.launch import Launch
 from shmlint.settings import Settings
 from shmlint.source import Problem
 from shmlint.workloads import Need, users
-from shmlint.workspace import Workspace
+from shmlint.workspace import Unreadable, Workspace
 
 
 class Run:
@@ -61,11 +61,42 @@ def _findings(run: Run, problems: Sequence[Problem]) -> list[Finding]:
     if any(rule.id == "SHM001" for rule, _ in rules):
         found += [report(problem) for problem in problems]
     for launch in run.launches:
-        if launch.gpu.requested is False and launch.shm is None:
+        if launch.gpu.requested is False and launch.shm is None and not launch.misplaced:
             continue  # nothing of its own to say, and most services are like this
         for _, check in rules:
             found += check(launch, run.context)
-    return _ordered(_distinct(found))
+    settings = run.settings
+    if settings.per_file_ignores:
+        from shmlint.suppress import per_file
+
+        loses = per_file(settings)
+        found = [f for f in found if not loses(f.span.path, all_rules()[f.rule][0])]
+    paths = {*run.paths, *(f.span.path for f in found), *(f.launch.span.path for f in found if f.launch)}
+    marked = [path for path in sorted(paths) if "shmlint:" in _text(run.workspace, path)]
+    if marked:
+        from shmlint.suppress import suppress
+
+        found = suppress(run, found, marked, {problem.span.path for problem in problems})
+    if settings.severity:
+        found = [_with_severity(finding, settings) for finding in found]
+    found = _ordered(_distinct(found))
+    if settings.baseline:
+        from shmlint.report.fingerprint import fingerprints
+
+        found = [f for f, name in zip(found, fingerprints(found), strict=True) if name not in settings.baseline]
+    return found
+
+
+def _text(workspace: Workspace, path: str) -> str:
+    try:
+        return workspace.source(path).text
+    except Unreadable:
+        return ""
+
+
+def _with_severity(finding: Finding, settings: Settings) -> Finding:
+    level = configured(all_rules()[finding.rule][0], settings)
+    return finding if level is None or level == "off" else finding._replace(severity=level)
 
 
 def _distinct(findings: list[Finding]) -> list[Finding]:

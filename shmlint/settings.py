@@ -15,11 +15,17 @@ class Settings(NamedTuple):
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    severity: tuple[tuple[str, Severity | Literal["off"]], ...] = ()
+    """The severity of the findings of rules, by id, prefix or name; the longest that fits counts."""
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Patterns as in a ``.gitignore`` beside the settings file, and the rules that files lose by them."""
     fail_on: Severity = "error"
     shm_size: int | None = None
     """What fixes write instead of a workload's recommended size."""
     default_shm_size: int = DOCKER_DEFAULT_SHM
     """The daemon's own default on the hosts this repository is for."""
+    engine: Literal["docker", "podman"] = "docker"
+    """What starts the containers."""
     unknown_workload: Literal["warn", "error", "ignore"] = "warn"
     projects: tuple[tuple[str, ...], ...] = ()
     """Compose files that belong together, in order, as paths like those of the run."""
@@ -27,3 +33,7 @@ class Settings(NamedTuple):
     """Entries put before the knowledge base's own, in the same form."""
     path: str | None = None
     """The file they came from."""
+    given: tuple[str, ...] = ()
+    """The keys that stand in it."""
+    baseline: frozenset[str] = frozenset()
+    """Fingerprints of findings that are accepted."""

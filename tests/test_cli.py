@@ -103,7 +103,7 @@ def test_exit_status(run: Run, text: str, options: list[str], status: int) -> No
         (["--select", "SHM999"], "shmlint: no rule is called SHM999"),
         (["--select", "missing-shm-sise"], "did you mean missing-shm-size?"),
         (["--ignore", "ignored-with-ipcs"], "did you mean ignored-with-ipc?"),
-        (["--explain", "SHM110"], "did you mean SHM1"),
+        (["--explain", "SHM110"], "did you mean SHM"),
         (["--explain", "nothing"], "no rule is called nothing"),
         (["--format", "xml"], "xml"),
         (["--fail-on", "never"], "never"),
@@ -415,3 +415,113 @@ def test_a_path_that_is_no_text(tmp_path: Path) -> None:
     for options in ([], ["--format", "json"], ["--inventory"], ["--list-files"], ["--diff"], ["--output", "o"]):
         done = program("--exit-zero", *options, cwd=tmp_path)
         assert done.returncode == 0 and done.stderr == b"", (options, done.stderr)
+
+
+# Living with findings --------------------------------------------------------------------------
+
+
+COMMENT = "  # shmlint: ignore[SHM101] a smoke test"
+
+
+def test_add_ignore(run: Run) -> None:
+    result = run("--add-ignore", "a smoke test", compose=TRAINER)
+    assert (result.exit_code, result.stdout) == (0, "1 finding suppressed in 1 file\n")
+    assert Path("compose.yaml").read_text() == TRAINER.replace("trainer:", f"trainer:{COMMENT}")
+    assert run().exit_code == 0
+    again = run("--add-ignore", "a smoke test")
+    assert again.stdout == "0 findings suppressed in 0 files\n"
+
+
+def test_add_ignore_of_what_has_no_launch(run: Run) -> None:
+    result = run("--add-ignore", "x", compose="services: [\n")
+    assert "compose.yaml:2: SHM001: no comment was written" in result.stdout
+    assert Path("compose.yaml").read_text() == "services: [\n"
+
+
+def test_add_ignore_that_cannot_be_written(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(source: str, target: str) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    result = run("--add-ignore", "x", compose=TRAINER)
+    assert result.exit_code == 2 and "Permission denied" in result.stderr
+    assert Path("compose.yaml").read_text() == TRAINER
+
+
+def test_unused_suppressions_are_removed(run: Run) -> None:
+    text = FIXED.replace("trainer:", f"trainer:{COMMENT}")
+    assert "note SHM002 unused suppression: SHM101 finds nothing here" in run(compose=text).stdout
+    assert f"-  trainer:{COMMENT}\n+  trainer:\n" in run("--diff").stdout
+    assert "1 fixed" in run("--fix").stdout
+    assert Path("compose.yaml").read_text() == FIXED
+    assert run("-", "--fix", stdin=text).stdout == FIXED
+
+
+def test_baseline(run: Run) -> None:
+    result = run("--baseline", "known.json", "--update-baseline", compose=TRAINER)
+    assert (result.exit_code, result.stdout) == (0, "known.json accepts 1 finding\n")
+    assert run().exit_code == 1
+    accepted = run("--baseline", "known.json")
+    assert (accepted.exit_code, accepted.stdout) == (0, "nothing found in 1 file (1 launch, 1 with a GPU)\n")
+    moved = TRAINER.replace("services:", "# moved\n\nservices:")
+    assert run("--baseline", "known.json", compose=moved).exit_code == 0
+    run("--baseline", "known.json", "--fix")
+    assert Path("compose.yaml").read_text() == moved, "what is accepted is not repaired"
+    more = TRAINER + TRAINER.removeprefix("services:\n").replace("trainer", "other")
+    result = run("--baseline", "known.json", compose=more)
+    assert result.exit_code == 1 and "other" in result.stdout and "`trainer`" not in result.stdout
+    run("--baseline", "known.json", "--fix")
+    assert Path("compose.yaml").read_text() == more + "    shm_size: 8gb\n"
+    run("--baseline", "known.json", "--update-baseline", compose=FINE)
+    assert json.loads(Path("known.json").read_text()) == {"version": 1, "findings": []}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2, "findings": []}', '{"version": 1}'])
+def test_what_is_no_baseline(run: Run, text: str) -> None:
+    Path("known.json").write_text(text)
+    result = run("--baseline", "known.json", compose=TRAINER)
+    assert result.exit_code == 2 and "known.json: not a baseline" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--baseline", "no.json"], "no.json: No such file or directory (--update-baseline writes it)"),
+        (["--baseline", "no/such.json", "--update-baseline"], "no/such.json: No such file"),
+        (["--update-baseline"], "--update-baseline needs --baseline FILE"),
+        (["--add-ignore", "x", "-"], "--add-ignore needs files"),
+        (["--add-ignore", "x", "--fix"], "--fix and --add-ignore do not go together"),
+        (["--baseline", "b", "--update-baseline", "--diff"], "--diff and --update-baseline do not go together"),
+        (["--add-ignore", "x", "--inventory"], "--inventory and --add-ignore do not go together"),
+    ],
+)
+def test_what_does_not_go_together(run: Run, arguments: list[str], message: str) -> None:
+    result = run(*arguments, compose=TRAINER)
+    assert result.exit_code == 2 and message in result.stderr
+    assert Path("compose.yaml").read_text() == TRAINER
+
+
+def test_statistics(run: Run) -> None:
+    write(Path(), {"a/compose.yaml": TRAINER, "b/compose.yaml": TRAINER, "c/compose.yaml": NOTE})
+    shown = run("--statistics").stdout.splitlines()
+    assert shown[-2:] == ["2 SHM101 missing-shm-size (2 can be fixed)", "1 SHM103 shm-size-below-recommended"]
+    machine = run("--statistics", "--format", "json")
+    assert json.loads(machine.stdout) and machine.stderr.startswith("2 SHM101")
+    assert run("--statistics", "--output", "report.txt").stdout == ""
+    assert not run("--statistics", "--fix", "a").stdout.endswith("can be fixed)\n")
+
+
+def test_show_settings(run: Run) -> None:
+    write(Path(), {".shmlint.yaml": "shm-size: 16gb\n"})
+    shown = run("--show-settings", "--ignore", "SHM2").stdout
+    assert shown.startswith("# settings file: .shmlint.yaml\n")
+    assert 'shm-size: "16g"  # .shmlint.yaml\n' in shown and 'ignore: ["SHM2"]  # the command line\n' in shown
+    write(Path(), {".shmlint.yaml": "shm-sise: 16gb\n"})
+    assert run("--show-settings").exit_code == 2
+
+
+@pytest.mark.parametrize("text", ["severity: {SHM999: note}", "per-file-ignores: {'*': [SHM999]}"])
+def test_rules_in_settings_exist(run: Run, text: str) -> None:
+    write(Path(), {".shmlint.yaml": text})
+    result = run(compose=TRAINER)
+    assert result.exit_code == 2 and "no rule is called SHM999" in result.stderr

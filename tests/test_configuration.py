@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from shmlint.configuration import InvalidSettings, load
+from shmlint.configuration import InvalidSettings, described, load, schema
 from shmlint.settings import Settings
 from shmlint.workloads import users
-from tests.project import write
+from tests.project import findings, write
 
 GIB = 1024**3
 
@@ -41,9 +41,12 @@ select: [SHM1, dropped-float]
 ignore:
   - SHM103
 exclude: ["third_party/", "*.bak.yml"]
+severity: {SHM103: warning, dropped-float: "off"}
+per-file-ignores: {"tests/": [SHM1]}
 fail-on: warning
 shm-size: 16gb
 daemon-default-shm-size: 128m
+engine: podman
 unknown-workload: ignore
 projects:
   - [compose.yaml, compose.gpu.yaml]
@@ -65,9 +68,12 @@ name = "x"
 select = ["SHM1", "dropped-float"]
 ignore = ["SHM103"]
 exclude = ["third_party/", "*.bak.yml"]
+severity = {SHM103 = "warning", dropped-float = "off"}
+per-file-ignores = {"tests/" = ["SHM1"]}
 fail-on = "warning"
 shm-size = "16gb"
 daemon-default-shm-size = "128m"
+engine = "podman"
 unknown-workload = "ignore"
 projects = [["compose.yaml", "compose.gpu.yaml"]]
 
@@ -86,17 +92,21 @@ because = "its workers hand batches over"
 @pytest.mark.parametrize(("name", "text"), [(".shmlint.yaml", EVERYTHING), ("pyproject.toml", EVERYTHING_TOML)])
 def test_everything(name: str, text: str) -> None:
     found = settings(text, name)
-    assert found._replace(workloads=()) == Settings(
+    assert found._replace(workloads=(), given=()) == Settings(
         select=("SHM1", "dropped-float"),
         ignore=("SHM103",),
         exclude=("third_party/", "*.bak.yml"),
+        severity=(("SHM103", "warning"), ("dropped-float", "off")),
+        per_file_ignores=(("tests/", ("SHM1",)),),
         fail_on="warning",
         shm_size=16 * GIB,
         default_shm_size=128 * 1024**2,
+        engine="podman",
         unknown_workload="ignore",
         projects=(("compose.yaml", "compose.gpu.yaml"),),
         path=name,
     )
+    assert list(found.given) == list(schema()["properties"])
     workload = users(found.workloads)[0]
     assert (workload.id, workload.needs, workload.minimum, workload.verified) == ("ours", "yes", 2 * GIB, True)
 
@@ -164,6 +174,14 @@ def test_named(repository: Path) -> None:
         ("select: SHM101\n", ".shmlint.yaml:1: select must be a list of rule ids, prefixes or names"),
         ("ignore:\n  - 101\n", ".shmlint.yaml:2: ignore[0]: 101 is not of type 'string'"),
         ("fail-on: never\n", ".shmlint.yaml:1: fail-on must be one of error, warning, note"),
+        ("severity: [SHM101]\n",
+         ".shmlint.yaml:1: severity must be a mapping of rule ids, prefixes or names to error, warning, note or off"),
+        ("severity:\n  SHM1: note\n  SHM2: info\n",
+         ".shmlint.yaml:3: severity.SHM2 must be one of error, warning, note, off"),
+        ("per-file-ignores:\n  docs/: SHM1\n",
+         ".shmlint.yaml:2: per-file-ignores.docs/ must be a list of rule ids, prefixes or names"),
+        ("per-file-ignores:\n  '!': [SHM1]\n", ".shmlint.yaml:2: `!` is not a pattern as in a .gitignore"),
+        ("engine: swarm\n", ".shmlint.yaml:1: engine must be one of docker, podman"),
         ("unknown-workload: maybe\n", ".shmlint.yaml:1: unknown-workload must be one of warn, error, ignore"),
         ("shm-size: 1.5\n", ".shmlint.yaml:1: shm-size must be a size like 8gb"),
         ("shm-size: 8Gi\n",
@@ -229,3 +247,85 @@ def test_an_entry_of_the_programs_own_can_be_changed() -> None:
     workload = users(found.workloads)[0]
     assert (workload.recommended, workload.needs) == (32 * GIB, "multi-gpu")
     assert "vllm/vllm-*" in workload.images
+
+
+# What they do ----------------------------------------------------------------------------------
+
+
+NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
+TRAINER = f"services:\n  x:\n    image: {NGC}\n    gpus: all\n"
+
+
+def told(text: str, **files: str) -> list[tuple[str, str, str]]:
+    found = settings(text)
+    return [(f.span.path, f.rule, f.severity) for f in findings(Path(), files, **found._asdict())]
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("{}", "error"),
+        ("severity: {SHM101: note}", "note"),
+        ("severity: {missing-shm-size: warning}", "warning"),
+        ("severity: {SHM1: warning, SHM101: note}", "note"),
+        ("severity: {SHM101: note, SHM1: warning}", "note"),
+        ("severity: {all: note}", "note"),
+        ("severity: {SHM102: note}", "error"),
+        ("severity: {SHM101: off}", None),
+        ("severity: {SHM1: off, SHM101: warning}", "warning"),
+    ],
+)
+def test_severity(text: str, severity: str | None) -> None:
+    expected = [("compose.yaml", "SHM101", severity)] if severity else []
+    assert told(text, **{"compose.yaml": TRAINER}) == expected
+
+
+def test_per_file_ignores(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = TRAINER + "    shm_size: 8m\n"
+    files = {"compose.yaml": TRAINER, "docs/compose.yaml": TRAINER, "docs/small.compose.yaml": small}
+    assert [path for path, _, _ in told("per-file-ignores: {docs/: [SHM1]}", **files)] == ["compose.yaml"]
+    found = told("per-file-ignores: {'docs/**': [missing-shm-size]}", **files)
+    assert [path for path, _, _ in found] == ["compose.yaml", "docs/small.compose.yaml"]
+    assert told("per-file-ignores: {'*.yaml': [all], '/compose.yaml': [SHM2]}", **files) == []
+    assert len(told("per-file-ignores: {/docs/compose.yaml: [SHM101]}", **files)) == 2
+    monkeypatch.chdir(repository / "docs")
+    inner = load(None, ".")
+    assert inner.path == "../.shmlint.yaml"
+    assert [f.span.path for f in findings(Path(), {}, **inner._asdict())] == ["small.compose.yaml"], (
+        "relative to the settings file"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ipc", "engine", "severity"),
+    [("host", "docker", "warning"), ("host", "podman", "error"), ("none", "podman", "error"),
+     ("container:x", "podman", "warning")],
+)  # fmt: skip
+def test_engine(ipc: str, engine: str, severity: str) -> None:
+    text = TRAINER + f"    ipc: {ipc}\n    shm_size: 8gb\n"
+    found = told(f"engine: {engine}\nselect: [SHM204]", **{"compose.yaml": text})
+    assert found == [("compose.yaml", "SHM204", severity)]
+
+
+def test_described() -> None:
+    found = settings("shm-size: 16gb\nignore: [SHM103]\nseverity: {SHM101: note}\nfail-on: error\n")
+    shown = list(described(found._replace(ignore=("SHM103", "SHM2"), select=("SHM1",)), found))
+    assert shown == [
+        "# settings file: .shmlint.yaml",
+        'select: ["SHM1"]  # the command line',
+        'ignore: ["SHM103", "SHM2"]  # .shmlint.yaml and the command line',
+        "exclude: []  # default",
+        'severity: {"SHM101": "note"}  # .shmlint.yaml',
+        "per-file-ignores: {}  # default",
+        'fail-on: "error"  # .shmlint.yaml',
+        'shm-size: "16g"  # .shmlint.yaml',
+        'daemon-default-shm-size: "64m"  # default',
+        'engine: "docker"  # default',
+        'unknown-workload: "warn"  # default',
+        "projects: []  # default",
+        "workloads: []  # default",
+    ]
+    again = settings("\n".join(shown))
+    assert again.ignore == ("SHM103", "SHM2") and again.shm_size == 16 * GIB, "it is a settings file itself"
+    bare = Settings()
+    assert "# shm-size is not set" in list(described(bare, bare))

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
+from typing import Literal
 
 from shmlint.finding import SEVERITIES, Evidence, Finding, Fix, Severity
 from shmlint.launch import Launch
@@ -53,14 +54,28 @@ def all_rules() -> dict[str, tuple[Rule, Check]]:
 
 def selected(rule: Rule, settings: Settings) -> bool:
     """Whether settings let a rule run. A longer prefix beats a shorter one, ignore beats select."""
-    chosen = max((len(p) for p in settings.select if _meant(rule, p)), default=-1)
-    dropped = max((len(p) for p in settings.ignore if _meant(rule, p)), default=-1)
+    if settings.severity and configured(rule, settings) == "off":
+        return False
+    chosen = max((len(p) for p in settings.select if meant(rule, p)), default=-1)
+    dropped = max((len(p) for p in settings.ignore if meant(rule, p)), default=-1)
     if chosen < 0 and (settings.select or not rule.default):
         return False
     return chosen > dropped or dropped < 0
 
 
-def _meant(rule: Rule, pattern: str) -> bool:
+def configured(rule: Rule, settings: Settings) -> Severity | Literal["off"] | None:
+    """The severity that settings give to a rule; None: its own."""
+    fitting = [(len(pattern), level) for pattern, level in settings.severity if meant(rule, pattern)]
+    return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
+
+
+def meant(rule: Rule, pattern: str) -> bool:
+    """Whether an id, the beginning of one, a name or ``all`` means a rule.
+
+    An empty text means none.
+    """
+    if not pattern:
+        return False
     return rule.name == pattern or rule.id.startswith(pattern.upper()) or pattern.upper() == "ALL"
 
 
