@@ -20,6 +20,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             problem.span,
             f"{launch.words.launch}: {problem.message}",
             launch,
-            needs=f"`{launch.words.shm_option}` where the container is described",
-            advice=f"set `{launch.words.shm_option}` there, and delete this",
+            advice=f"set `{launch.words.shm_option}` where the container is described, and delete this",
         )

@@ -6,12 +6,12 @@ A format is a function ``read(paths, workspace, settings) -> Reading``; what is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from shmlint.launch import Launch
 from shmlint.settings import Settings
-from shmlint.source import Problem
-from shmlint.workspace import Workspace
+from shmlint.source import Problem, Source, Span
+from shmlint.workspace import Unreadable, Workspace
 
 KINDS = frozenset({"compose", "shell", "makefile", "markdown", "ci", "devcontainer"})
 """The kinds of files that are read."""
@@ -25,6 +25,15 @@ class Reading:
     def __init__(self) -> None:
         self.launches: list[Launch] = []
         self.problems: list[Problem] = []
+
+
+def sources(paths: Sequence[str], workspace: Workspace, reading: Reading) -> Iterator[Source]:
+    """The files that can be read as text; of the others the reading gets a problem."""
+    for path in paths:
+        try:
+            yield workspace.source(path)
+        except Unreadable as error:
+            reading.problems.append(Problem(Span(error.source, error.offset, error.offset), error.message))
 
 
 def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:

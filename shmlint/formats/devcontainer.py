@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from shmlint.argv import Option, RunCommand, read_run
-from shmlint.formats import Reading
+from shmlint.formats import Reading, sources
 from shmlint.jsonc import Json, parse
 from shmlint.launch import Change, GpuEvidence, GpuRequest, GpuSlip, Launch, Value
 from shmlint.settings import Settings
@@ -25,12 +25,8 @@ from shmlint.workspace import Unreadable, Workspace, normal
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The containers that editors start for development."""
     reading = Reading()
-    for path in paths:
-        try:
-            source = workspace.source(path)
-        except Unreadable as error:
-            reading.problems.append(Problem(Span(error.source, error.offset, error.offset), error.message))
-            continue
+    for source in sources(paths, workspace, reading):
+        path = source.path
         root, problems = parse(source)
         reading.problems += problems
         if root is None:
@@ -290,7 +286,7 @@ def _dead_arguments(root: Json) -> Iterator[Problem]:
     for option in dead:
         if option.word.span is not None:
             written = option.word.text.partition("=")[0]
-            message = f"`{written}` in runArgs is not read where dockerComposeFile is given"
+            message = f"`{written}` in runArgs is not read beside dockerComposeFile: what the compose file says counts"
             yield Problem(option.word.span, message)
 
 

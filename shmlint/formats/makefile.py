@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from shmlint.formats import Reading
+from shmlint.formats import Reading, sources
 from shmlint.formats.shell import mentions_engine
 from shmlint.settings import Settings
 from shmlint.shell.commands import commands
 from shmlint.shell.run import launches
 from shmlint.shell.text import CLOSE_BRACE, OPEN_BRACE, Builder, ShellText
-from shmlint.source import Problem, Source, Span
-from shmlint.workspace import Unreadable, Workspace
+from shmlint.source import Source, Span
+from shmlint.workspace import Workspace
 
 _DEPTH = 8
 """Variables inside variables are followed this deep."""
@@ -23,12 +23,8 @@ _DEPTH = 8
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands of recipes."""
     reading = Reading()
-    for path in paths:
-        try:
-            source = workspace.source(path)
-        except Unreadable as error:
-            reading.problems.append(Problem(Span(error.source, error.offset, error.offset), error.message))
-            continue
+    for source in sources(paths, workspace, reading):
+        path = source.path
         if not mentions_engine(source.text):
             continue
         just = os.path.basename(path).lower().lstrip(".") == "justfile" or path.endswith(".just")

@@ -6,15 +6,15 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from typing import NamedTuple
 
-from shmlint.formats import Reading
+from shmlint.formats import Reading, sources
 from shmlint.formats.shell import mentions_engine
 from shmlint.launch import Launch
 from shmlint.settings import Settings
 from shmlint.shell.commands import commands
 from shmlint.shell.run import launches
 from shmlint.shell.text import CLOSE, CLOSE_BRACE, NOWHERE, OPEN, OPEN_BRACE, Builder, ShellText
-from shmlint.source import BOM, Problem, Source, Span
-from shmlint.workspace import Unreadable, Workspace
+from shmlint.source import BOM, Source, Span
+from shmlint.workspace import Workspace
 
 _SHELL = frozenset(
     {"", "bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "text", "none",
@@ -43,12 +43,7 @@ class Block(NamedTuple):
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands and compose files in documents."""
     reading = Reading()
-    for path in paths:
-        try:
-            source = workspace.source(path)
-        except Unreadable as error:
-            reading.problems.append(Problem(Span(error.source, error.offset, error.offset), error.message))
-            continue
+    for source in sources(paths, workspace, reading):
         if not mentions_engine(source.text) and "services:" not in source.text:
             continue
         for block in blocks(source):

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shmlint.formats import Reading
+from shmlint.formats import Reading, sources
 from shmlint.settings import Settings
 from shmlint.shell.commands import commands
 from shmlint.shell.run import launches
 from shmlint.shell.text import whole
-from shmlint.source import BOM, Problem, Span
-from shmlint.workspace import Unreadable, Workspace
+from shmlint.source import BOM
+from shmlint.workspace import Workspace
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands of scripts."""
     reading = Reading()
-    for path in paths:
-        try:
-            source = workspace.source(path)
-        except Unreadable as error:
-            reading.problems.append(Problem(Span(error.source, error.offset, error.offset), error.message))
-            continue
+    for source in sources(paths, workspace, reading):
         if not mentions_engine(source.text):
             continue
         start = len(BOM) if source.text.startswith(BOM) else 0
