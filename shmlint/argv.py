@@ -278,10 +278,6 @@ class _Reader:
                     passed = word
                     self.at += 1
                     continue
-                if word.unknown and word.harmless and word.maybe_many and not _NAMED_IMAGE.search(text):
-                    passed = word
-                    self.at += 1
-                    continue
                 if word.unknown and self._holds_options(word):
                     self.unknown = self.unknown or word.unknown
                     self.at += 1

@@ -203,6 +203,8 @@ class Launch(NamedTuple):
         ipc container/service (the donor's), ipc none, shm_size (0 is the default), default.
         """
         for target in ("/dev/shm", "/dev"):
+            if target == "/dev" and self.ipc is not None and self.ipc.known == "shareable":
+                continue  # the engine mounts a shareable /dev/shm of its own over a user's /dev
             mount = next((m for m in reversed(self.mounts) if m.target == target), None)
             if mount is not None:
                 if mount.size_error or isinstance(mount.size, Unknown):

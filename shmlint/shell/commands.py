@@ -172,14 +172,15 @@ def _perhaps(
     unsure = f"variable {name} is set in one branch only"
     lengthens = made.append or made.lengthens
     harmless = has_role or (_harmless(made.value) and (lengthens or isinstance(state, str) or _harmless(state)))
-    options = _are_options(made.value) or _are_options(state)
+    glued = lengthens and isinstance(state, _Buffer) and _is_glued(state, made)
+    options = has_role or (not glued and _are_options(made.value)) or _are_options(state)
     word = Word(f"${{{name}}}", None, unsure, True, harmless, options)
     if isinstance(state, list):
         return [*state, word] if lengthens else [word]
     if isinstance(state, str) and isinstance(made.value, list):
         return [word]
     longer = _Buffer()
-    if lengthens and isinstance(state, _Buffer):
+    if lengthens and isinstance(state, _Buffer) and not glued:
         longer.extend(state, False)
         longer.add(" ")
     longer.add_unknown(word.text, (), unsure, True)
@@ -187,6 +188,14 @@ def _perhaps(
     longer.harmless = harmless and not kept
     longer.options = options
     return longer
+
+
+def _is_glued(state: _Buffer, made: _Assignment) -> bool:
+    """Whether what is added goes on where the last word ended: ``IMAGE+=-gpu``."""
+    if not isinstance(made.value, _Buffer) or not state.chars or state.chars[-1].isspace():
+        return False
+    chars = made.value.chars if made.append else made.value.chars[len(state.chars) :]
+    return bool(chars) and not chars[0].isspace()
 
 
 def _are_options(value: _Buffer | list[Word] | str | None) -> bool:

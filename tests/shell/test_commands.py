@@ -57,7 +57,8 @@ def dockers(text: str) -> list[str]:
         ("NV_GPU=0 nvidia-docker run a", ["NV_GPU=0", "nvidia-docker", "run", "a"]),
         ("docker -c ctx run -v /dev/shm a", ["docker", "-c", "ctx", "run", "-v", "/dev/shm", "a"]),
         ("! docker run a", ["docker", "run", "a"]),
-        ("# \u00fcn\u00efcode \u6f22 \U0001f389\ndocker run -e A=\u00e9\U0001f389 a", ["docker", "run", "-e", "A=\u00e9\U0001f389", "a"]),
+        ("# \u00fcn\u00efcode \u6f22 \U0001f389\ndocker run -e A=\u00e9\U0001f389 a", ["docker", "run", "-e",
+         "A=\u00e9\U0001f389", "a"]),
     ],
 )  # fmt: skip
 def test_words(text: str, expected: list[str]) -> None:
@@ -178,6 +179,8 @@ def test_variables_are_followed(before: str, use: str, expected: str) -> None:
         ("A=-d; if x; then A=\"$A -t\"; fi", "$A", "-d ${A}?*~"),
         ("A=(-d); if x; then A+=(--ipc host); fi", '"${A[@]}"', "-d ${A}?*"),
         ("A=(-d); if x; then A+=(-t); fi", '"${A[@]}"', "-d ${A}?*~"),
+        ("A=a:b; x && A+=-gpu", "$A", "${A}?*"),
+        ("A=a:b; x && A=$A-x", "$A", "${A}?*~"),
         ("case $1 in a) A=--privileged;; esac", "$A", "${A}?*"),
         ("for A in a b; do :; done", "$A", "$A?*"),
         ("A=b docker run x", "$A", "$A?*"),
@@ -204,7 +207,8 @@ def test_an_unquoted_here_document_and_a_quoted_text_lose_one_level_of_escapes()
     assert dockers('sh -c "docker run -e A=\\"x y\\" a"') == ["docker run -e A=x y a"]
 
 
-@pytest.mark.parametrize("text", ["docker run a", "\u00e9\U0001f389; docker run 'a' b", "\ufeffx\r\ndocker run \\\r\n a"])
+@pytest.mark.parametrize("text", ["docker run a", "\u00e9\U0001f389; docker run 'a' b",
+"\ufeffx\r\ndocker run \\\r\n a"])
 def test_positions(text: str) -> None:
     source = Source("x.sh", text)
     found = [command for command in commands(whole(source, 0, len(text))) if command.words[0].text == "docker"]
@@ -275,8 +279,10 @@ def test_nesting_is_no_trouble(text: str) -> None:
 
 PIECES = st.sampled_from(
     ["docker run ", "--gpus all ", "A=", "$A", "${A:-b}", '"', "'", "\\", "\n", "\r\n", " ", "$(", ")", "`", "{", "}",
-     "(", "eval ", "bash -c ", "<<EOF\n", "EOF\n", "# ", "if x; then ", "fi\n", "A+=(x)\n", '"${A[@]}"', "\u00e9", "\U0001f389",
-     "\t", ";", "|", "&&", "ssh h ", "$'", "$@", "--shm-size=64m ", "img", "f() {", "case a in b)", ";;", "esac", "=", "\ud800"]
+     "(", "eval ", "bash -c ", "<<EOF\n", "EOF\n", "# ", "if x; then ", "fi\n", "A+=(x)\n", '"${A[@]}"', "\u00e9",
+     "\U0001f389",
+     "\t", ";", "|", "&&", "ssh h ", "$'", "$@", "--shm-size=64m ", "img", "f() {", "case a in b)", ";;", "esac",
+     "=", "\ud800"]
 )  # fmt: skip
 
 

@@ -75,23 +75,32 @@ INLINE = [
     ("# \u6f22 \U0001f389 --shm-size=64m\ndocker run -e A=\u00e9 --gpus all IMG # --shm-size\n",
      "# \u6f22 \U0001f389 --shm-size=64m\ndocker run -e A=\u00e9 --gpus all --shm-size=8g IMG # --shm-size\n"),
     ("\ufeffdocker run --gpus all IMG\r\n", "\ufeffdocker run --gpus all --shm-size=8g IMG\r\n"),
-    ("for i in 1 2; do docker run --gpus $i IMG; done\n", "for i in 1 2; do docker run --gpus $i --shm-size=8g IMG; done\n"),
+    ("for i in 1 2; do docker run --gpus $i IMG; done\n",
+     "for i in 1 2; do docker run --gpus $i --shm-size=8g IMG; done\n"),
     # Options that stand several to a line, or beside the command's name.
-    ("docker run -it --gpus all \\\n  -v /a:/b \\\n  IMG\n", "docker run -it --gpus all --shm-size=8g \\\n  -v /a:/b \\\n  IMG\n"),
-    ("docker run -it \\\n  --gpus all -v a:b \\\n  IMG\n", "docker run -it \\\n  --gpus all --shm-size=8g -v a:b \\\n  IMG\n"),
+    ("docker run -it --gpus all \\\n  -v /a:/b \\\n  IMG\n",
+     "docker run -it --gpus all --shm-size=8g \\\n  -v /a:/b \\\n  IMG\n"),
+    ("docker run -it \\\n  --gpus all -v a:b \\\n  IMG\n",
+     "docker run -it \\\n  --gpus all --shm-size=8g -v a:b \\\n  IMG\n"),
     ("docker run \\\n  --rm \\\n  --gpus all IMG\n", "docker run \\\n  --rm \\\n  --gpus all --shm-size=8g IMG\n"),
     ("docker run \\\n  --rm --gpus all \\\n  IMG\n", "docker run \\\n  --rm --gpus all --shm-size=8g \\\n  IMG\n"),
     ("docker run --gpus all `\n  --rm `\n  IMG\n", "docker run --gpus all --shm-size=8g `\n  --rm `\n  IMG\n"),
 ]  # fmt: skip
 
 OWN_LINE = [
-    ("docker run \\\n  --rm \\\n  --gpus all \\\n  IMG\n", "docker run \\\n  --rm \\\n  --gpus all \\\n  --shm-size=8g \\\n  IMG\n"),
+    ("docker run \\\n  --rm \\\n  --gpus all \\\n  IMG\n",
+     "docker run \\\n  --rm \\\n  --gpus all \\\n  --shm-size=8g \\\n  IMG\n"),
     ("docker run \\\n\t--gpus all \\\n\tIMG x\n", "docker run \\\n\t--gpus all \\\n\t--shm-size=8g \\\n\tIMG x\n"),
-    ("docker run \\\r\n  --gpus all \\\r\n  IMG\r\n", "docker run \\\r\n  --gpus all \\\r\n  --shm-size=8g \\\r\n  IMG\r\n"),
-    ("docker run      \\\n  --gpus all    \\\n  IMG\n", "docker run      \\\n  --gpus all    \\\n  --shm-size=8g \\\n  IMG\n"),
-    ("docker run \\\n  --gpus \\\n  all \\\n  IMG\n", "docker run \\\n  --gpus \\\n  all \\\n  --shm-size=8g \\\n  IMG\n"),
-    ("docker run \\\n  --gpus \"device=0\" \\\n  IMG", "docker run \\\n  --gpus \"device=0\" \\\n  --shm-size=8g \\\n  IMG"),
-    (" docker \\\n  run \\\n   --gpus all \\\n    IMG\n", " docker \\\n  run \\\n   --gpus all \\\n   --shm-size=8g \\\n    IMG\n"),
+    ("docker run \\\r\n  --gpus all \\\r\n  IMG\r\n",
+     "docker run \\\r\n  --gpus all \\\r\n  --shm-size=8g \\\r\n  IMG\r\n"),
+    ("docker run      \\\n  --gpus all    \\\n  IMG\n",
+     "docker run      \\\n  --gpus all    \\\n  --shm-size=8g \\\n  IMG\n"),
+    ("docker run \\\n  --gpus \\\n  all \\\n  IMG\n",
+     "docker run \\\n  --gpus \\\n  all \\\n  --shm-size=8g \\\n  IMG\n"),
+    ("docker run \\\n  --gpus \"device=0\" \\\n  IMG",
+     "docker run \\\n  --gpus \"device=0\" \\\n  --shm-size=8g \\\n  IMG"),
+    (" docker \\\n  run \\\n   --gpus all \\\n    IMG\n",
+     " docker \\\n  run \\\n   --gpus all \\\n   --shm-size=8g \\\n    IMG\n"),
     ("docker run -d \\\n    -p 1:1 \\\n    --runtime nvidia \\\n    IMG\n",
      "docker run -d \\\n    -p 1:1 \\\n    --runtime nvidia \\\n    --shm-size=8g \\\n    IMG\n"),
     ("nvidia-docker run \\\n  --rm \\\n  IMG\n", "nvidia-docker run \\\n  --shm-size=8g \\\n  --rm \\\n  IMG\n"),
@@ -107,22 +116,28 @@ VARIABLES = [
     ('G="--gpus all"\ndocker run $G IMG a\ndocker run $G IMG b\n',
      'G="--gpus all"\ndocker run --shm-size=8g $G IMG a\ndocker run --shm-size=8g $G IMG b\n'),
     ("G=all\ndocker run --rm --gpus $G IMG\n", "G=all\ndocker run --rm --shm-size=8g --gpus $G IMG\n"),
-    ('A=(--gpus all --rm)\ndocker run "${A[@]}" IMG\n', 'A=(--gpus all --shm-size=8g --rm)\ndocker run "${A[@]}" IMG\n'),
-    ('A=()\nA+=(--gpus all)\ndocker run "${A[@]}" IMG\n', 'A=()\nA+=(--gpus all --shm-size=8g)\ndocker run "${A[@]}" IMG\n'),
+    ('A=(--gpus all --rm)\ndocker run "${A[@]}" IMG\n',
+     'A=(--gpus all --shm-size=8g --rm)\ndocker run "${A[@]}" IMG\n'),
+    ('A=()\nA+=(--gpus all)\ndocker run "${A[@]}" IMG\n',
+     'A=()\nA+=(--gpus all --shm-size=8g)\ndocker run "${A[@]}" IMG\n'),
     ('A=(\n  --gpus all\n  --rm\n)\ndocker run "${A[@]}" IMG\n',
      'A=(\n  --gpus all\n  --shm-size=8g\n  --rm\n)\ndocker run "${A[@]}" IMG\n'),
     ('A=(\r\n\t--gpus all  # why\r\n)\r\ndocker run "${A[@]}" IMG\r\n',
      'A=(\r\n\t--gpus all  # why\r\n\t--shm-size=8g\r\n)\r\ndocker run "${A[@]}" IMG\r\n'),
-    ('A=(\n  docker run\n  --gpus all\n  IMG\n)\n"${A[@]}"\n', 'A=(\n  docker run\n  --gpus all\n  --shm-size=8g\n  IMG\n)\n"${A[@]}"\n'),
-    ('A=(docker run --gpus all)\nA+=(IMG)\n"${A[@]}"\n', 'A=(docker run --gpus all --shm-size=8g)\nA+=(IMG)\n"${A[@]}"\n'),
-    ('A=(--runtime=nvidia)\ndocker run "${A[@]}" IMG\n', 'A=(--runtime=nvidia --shm-size=8g)\ndocker run "${A[@]}" IMG\n'),
+    ('A=(\n  docker run\n  --gpus all\n  IMG\n)\n"${A[@]}"\n',
+     'A=(\n  docker run\n  --gpus all\n  --shm-size=8g\n  IMG\n)\n"${A[@]}"\n'),
+    ('A=(docker run --gpus all)\nA+=(IMG)\n"${A[@]}"\n',
+     'A=(docker run --gpus all --shm-size=8g)\nA+=(IMG)\n"${A[@]}"\n'),
+    ('A=(--runtime=nvidia)\ndocker run "${A[@]}" IMG\n',
+     'A=(--runtime=nvidia --shm-size=8g)\ndocker run "${A[@]}" IMG\n'),
     ('A=(--gpus all)\ndocker run "${A[@]}" IMG a\ndocker run "${A[@]}" IMG b\n',
      'A=(--gpus all --shm-size=8g)\ndocker run "${A[@]}" IMG a\ndocker run "${A[@]}" IMG b\n'),
     ('C="docker run --gpus all IMG"\n$C\n', 'C="docker run --shm-size=8g --gpus all IMG"\n$C\n'),
     ('C="docker run --gpus all IMG"\neval $C\n', 'C="docker run --shm-size=8g --gpus all IMG"\neval $C\n'),
     ('C="docker run --gpus all IMG"\neval "$C"\n', 'C="docker run --gpus all --shm-size=8g IMG"\neval "$C"\n'),
     ('C="docker run --gpus all"\nC="$C IMG"\n$C\n', 'C="docker run --shm-size=8g --gpus all"\nC="$C IMG"\n$C\n'),
-    ('D="docker run --gpus all"\n$D IMG a\n$D IMG b\n', 'D="docker run --shm-size=8g --gpus all"\n$D IMG a\n$D IMG b\n'),
+    ('D="docker run --gpus all"\n$D IMG a\n$D IMG b\n',
+     'D="docker run --shm-size=8g --gpus all"\n$D IMG a\n$D IMG b\n'),
     ("D=docker; $D run --gpus all IMG\n", "D=docker; $D run --gpus all --shm-size=8g IMG\n"),
     ('A=-d; if x; then A="$A -t"; fi\ndocker run --gpus all $A IMG y\n',
      'A=-d; if x; then A="$A -t"; fi\ndocker run --gpus all --shm-size=8g $A IMG y\n'),
@@ -136,26 +151,33 @@ IN_PLACE = [
     ("docker run --gpus all --shm-size '64m' IMG\n", "docker run --gpus all --shm-size '8g' IMG\n"),
     ("docker run --gpus all --shm-size \\\n  64m IMG\n", "docker run --gpus all --shm-size \\\n  8g IMG\n"),
     ("docker run --gpus all --shm-size=0 IMG\n", "docker run --gpus all --shm-size=8g IMG\n"),
-    ("docker run --shm-size=1m --gpus all --shm-size=64m IMG\n", "docker run --shm-size=1m --gpus all --shm-size=8g IMG\n"),
+    ("docker run --shm-size=1m --gpus all --shm-size=64m IMG\n",
+     "docker run --shm-size=1m --gpus all --shm-size=8g IMG\n"),
     ("S=64m\ndocker run --gpus all --shm-size=$S IMG\n", "S=8g\ndocker run --gpus all --shm-size=$S IMG\n"),
     ('S="64m"\ndocker run --gpus all --shm-size="${S}" IMG\n', 'S="8g"\ndocker run --gpus all --shm-size="${S}" IMG\n'),
     ("docker run --gpus all --shm-size=${S:-64m} IMG\n", "docker run --gpus all --shm-size=${S:-8g} IMG\n"),
     ('A="--gpus all --shm-size=64m"\ndocker run $A IMG a\ndocker run $A IMG b\n',
      'A="--gpus all --shm-size=8g"\ndocker run $A IMG a\ndocker run $A IMG b\n'),
-    ('A=(--gpus all --shm-size 64m)\ndocker run "${A[@]}" IMG\n', 'A=(--gpus all --shm-size 8g)\ndocker run "${A[@]}" IMG\n'),
-    ('ssh h "docker run --gpus all --shm-size=\\"64m\\" IMG"\n', 'ssh h "docker run --gpus all --shm-size=\\"8g\\" IMG"\n'),
+    ('A=(--gpus all --shm-size 64m)\ndocker run "${A[@]}" IMG\n',
+     'A=(--gpus all --shm-size 8g)\ndocker run "${A[@]}" IMG\n'),
+    ('ssh h "docker run --gpus all --shm-size=\\"64m\\" IMG"\n',
+     'ssh h "docker run --gpus all --shm-size=\\"8g\\" IMG"\n'),
 ]  # fmt: skip
 
 NESTED = [
     ('ssh h "docker run --gpus all IMG"\n', 'ssh h "docker run --gpus all --shm-size=8g IMG"\n'),
     ("ssh h 'cd x && docker run --gpus all IMG'\n", "ssh h 'cd x && docker run --gpus all --shm-size=8g IMG'\n"),
-    ('ssh h "bash -c \\"docker run --gpus all IMG\\""\n', 'ssh h "bash -c \\"docker run --gpus all --shm-size=8g IMG\\""\n'),
+    ('ssh h "bash -c \\"docker run --gpus all IMG\\""\n',
+     'ssh h "bash -c \\"docker run --gpus all --shm-size=8g IMG\\""\n'),
     ('ssh h "docker run --gpus \\"all\\" IMG"\n', 'ssh h "docker run --gpus \\"all\\" --shm-size=8g IMG"\n'),
-    ("ssh h 'docker run \\\n  --gpus all \\\n  IMG'\n", "ssh h 'docker run \\\n  --gpus all \\\n  --shm-size=8g \\\n  IMG'\n"),
+    ("ssh h 'docker run \\\n  --gpus all \\\n  IMG'\n",
+     "ssh h 'docker run \\\n  --gpus all \\\n  --shm-size=8g \\\n  IMG'\n"),
     ("bash <<EOF\ndocker run \\\n  --gpus all \\\n  IMG\nEOF\n",
      "bash <<EOF\ndocker run \\\n  --gpus all \\\n  --shm-size=8g \\\n  IMG\nEOF\n"),
-    ("ssh h <<-'EOF'\n\tdocker run --gpus all IMG\n\tEOF\n", "ssh h <<-'EOF'\n\tdocker run --gpus all --shm-size=8g IMG\n\tEOF\n"),
-    ("cat <<EOF | bash\ndocker run --gpus all IMG\nEOF\n", "cat <<EOF | bash\ndocker run --gpus all --shm-size=8g IMG\nEOF\n"),
+    ("ssh h <<-'EOF'\n\tdocker run --gpus all IMG\n\tEOF\n",
+     "ssh h <<-'EOF'\n\tdocker run --gpus all --shm-size=8g IMG\n\tEOF\n"),
+    ("cat <<EOF | bash\ndocker run --gpus all IMG\nEOF\n",
+     "cat <<EOF | bash\ndocker run --gpus all --shm-size=8g IMG\nEOF\n"),
 ]  # fmt: skip
 
 
@@ -227,8 +249,10 @@ OPTIONS = st.sampled_from(
 GPUS = st.sampled_from(["--gpus all", "--gpus=2", "--gpus '\"device=0,1\"'", "--runtime=nvidia", '--gpus "device=0"'])
 SEPARATORS = st.sampled_from([" ", "  ", " \\\n  ", " \\\n\t", "   \\\n    "])
 AROUND = st.sampled_from(
-    ["{}", "{}\n", "sudo {}\n", "if x; then {}; fi\n", "f() {{\n  {}\n}}\n", "x=$({})\n", "({}) | cat\n", "a && {} || b\n",
-     "# \u00e9\n{} > log 2>&1 &\n", "for i in 1; do\n\t{}\ndone\n", "bash <<'EOF'\n{}\nEOF\n", "case $1 in\na) {} ;;\nesac\n"]
+    ["{}", "{}\n", "sudo {}\n", "if x; then {}; fi\n", "f() {{\n  {}\n}}\n", "x=$({})\n", "({}) | cat\n",
+    "a && {} || b\n",
+     "# \u00e9\n{} > log 2>&1 &\n", "for i in 1; do\n\t{}\ndone\n", "bash <<'EOF'\n{}\nEOF\n",
+     "case $1 in\na) {} ;;\nesac\n"]
 )  # fmt: skip
 
 
@@ -283,6 +307,9 @@ def test_the_client_reads_the_same_but_for_the_size(text: str) -> None:
         argv = shlex.split(script.replace("\\\n", ""))
         _, body, error = docker_create(["create", *[word for word in argv[2:] if word != "-it"]])
         assert body is not None, error
+        # The client gives these in no order of its own.
+        body["HostConfig"]["Binds"] = sorted(body["HostConfig"]["Binds"] or ())
+        body["Env"] = sorted(body["Env"] or ())
         bodies.append(body)
     before, after = bodies
     assert after["HostConfig"].pop("ShmSize") == 8 << 30

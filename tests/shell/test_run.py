@@ -243,6 +243,12 @@ def test_options_that_may_have_been_given_are_not_taken_for_the_image() -> None:
         assert known(launch.image) == "img"
 
 
+def test_an_image_that_may_be_lengthened_is_the_image() -> None:
+    launch = one("N=a/b:1; x && N+=-tail\ndocker run --gpus all $N python x\n")
+    assert not launch.undecided
+    assert known(launch.command) == ("python", "x")
+
+
 @pytest.mark.parametrize("use", ["$DOCKER_ARGS", "$OPTS", '"$@"', "${@:2}", "$*", '"${X[@]}"', "$(gpu_args)"])
 def test_words_in_the_place_of_options_leave_it_undecided(use: str) -> None:
     launch = one(f"docker run --gpus all {use} org/img python x\n")
@@ -322,7 +328,8 @@ def test_where_it_starts(text: str, line: int, first: str) -> None:
 @pytest.mark.parametrize(
     ("value", "slips", "changes"),
     [
-        ("device=0,1", 1, 1), ("1,2", 1, 0), ("device=0", 0, 0), ("'\"device=0,1\"'", 0, 0), ("all", 0, 0), ("$X", 0, 0),
+        ("device=0,1", 1, 1), ("1,2", 1, 0), ("device=0", 0, 0), ("'\"device=0,1\"'", 0, 0), ("all", 0, 0), ("$X", 0,
+         0),
     ],
 )  # fmt: skip
 def test_slips(value: str, slips: int, changes: int) -> None:
