@@ -9,7 +9,12 @@ from click.testing import CliRunner
 
 from shmlint.cli import _command
 
-BASE = "services:\n  trainer:\n    image: nvcr.io/nvidia/pytorch:24.01-py3\n    command: torchrun --nproc_per_node=8 t.py\n"
+BASE = """\
+services:
+  trainer:
+    image: nvcr.io/nvidia/pytorch:24.01-py3
+    command: torchrun --nproc_per_node=8 t.py
+"""
 OVERRIDE = "services:\n  trainer:\n    gpus: all\n"
 
 
