@@ -375,14 +375,6 @@ def default_files(directory: str, workspace: Workspace) -> tuple[str, ...]:
     return tuple(normal(os.path.join(directory, f)) for f in files_)
 
 
-def is_overlay(path: str, workspace: Workspace) -> bool:
-    """Whether a file has a service that cannot stand alone: neither image nor build nor extends.
-
-    Raises Unreadable.
-    """
-    return bool(incomplete(path, workspace))
-
-
 def incomplete(path: str, workspace: Workspace) -> list[str]:
     """The services of a file that need another file before they can start. Raises Unreadable."""
     names: dict[str, bool] = {}

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections import Counter
 
 from shmlint.finding import Finding
+from shmlint.launch import Launch
 from shmlint.lint import Run
 
 
 def summary(run: Run, findings: list[Finding], fixed: int = 0) -> dict[str, int]:
     """The counts every report ends with. A service that two combinations start counts once."""
     levels = Counter(f.severity for f in findings)
-    seen = {(la.kind, la.name, la.span.path, la.span.start): la for la in run.launches}
-    gpu = {
-        key for key in seen
-        if any(la.gpu.requested for la in run.launches if (la.kind, la.name, la.span.path, la.span.start) == key)
-    } if len(seen) < len(run.launches) else {k for k, la in seen.items() if la.gpu.requested}  # fmt: skip
+    seen = {_place(launch) for launch in run.launches}
+    gpu = {_place(launch) for launch in run.launches if launch.gpu.requested}
     return {
         "files": len(run.paths),
         "launches": len(seen),
@@ -26,6 +24,10 @@ def summary(run: Run, findings: list[Finding], fixed: int = 0) -> dict[str, int]
         "fixable": sum(1 for f in findings if f.fix is not None),
         "fixed": fixed,
     }
+
+
+def _place(launch: Launch) -> tuple[str, str | None, str, int]:
+    return launch.kind, launch.name, launch.span.path, launch.span.start
 
 
 def escape(text: str) -> str:
