@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from shmlint.composefile.project import default_files, is_overlay, load_project
+from shmlint.composefile.project import default_files, incomplete, load_project
 from shmlint.composefile.service import read_project
 from shmlint.composefile.shape import check
 from shmlint.workspace import Unreadable, Workspace
@@ -64,7 +64,7 @@ def to_ask(files: list[Path]) -> Iterator[Asked]:
 
 def overlays(path: str, workspace: Workspace) -> bool:
     try:
-        return is_overlay(path, workspace)
+        return bool(incomplete(path, workspace))
     except Unreadable:
         return False
 
