@@ -11,7 +11,7 @@ import os
 import tempfile
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shmlint.checks import all_rules
@@ -139,12 +139,8 @@ def _tidied(outcome: Outcome, findings: Sequence[Finding]) -> bool:
 
 def unchanged(run: Run, edits: Sequence[Edit]) -> tuple[Run, dict[str, str]] | None:
     """The run after edits that change no launch, and the new texts; None where they do change one."""
-    by_path: dict[str, list[Edit]] = {}
-    for edit in edits:
-        by_path.setdefault(edit.path, []).append(edit)
-    try:
-        texts = {path: apply_edits(run.workspace.source(path).text, some) for path, some in by_path.items()}
-    except OverlappingEdits:
+    texts = _edited(run, edits)
+    if texts is None:
         return None
     workspace = run.workspace.over(texts)
     after = lint(run.files, run.settings, workspace, _not_found(run))
@@ -257,13 +253,8 @@ class _Attempt:
     def _prove(self, repairs: Sequence[_Repair]) -> tuple[Run, dict[str, str]] | None:
         """The run after some repairs, and the new texts; None where they do not prove themselves."""
         run = self.run
-        edits: dict[str, list[Edit]] = {}
-        for repair in repairs:
-            for edit in repair.change.edits:
-                edits.setdefault(edit.path, []).append(edit)
-        try:
-            texts = {path: apply_edits(run.workspace.source(path).text, some) for path, some in edits.items()}
-        except OverlappingEdits:
+        texts = _edited(run, [edit for repair in repairs for edit in repair.change.edits])
+        if texts is None:
             return None
         workspace = run.workspace.over(texts)
         after = lint(run.files, run.settings, workspace, _not_found(run))
@@ -317,6 +308,17 @@ def _places(launch: Launch) -> Iterator[tuple[str | None, str]]:
     if launch.kind == "devcontainer" and launch.names:
         for path in launch.files[1:]:
             yield launch.names[0], path
+
+
+def _edited(run: Run, edits: Iterable[Edit]) -> dict[str, str] | None:
+    """The new texts of the files that edits touch; None where the edits touch one another."""
+    by_path: dict[str, list[Edit]] = {}
+    for edit in edits:
+        by_path.setdefault(edit.path, []).append(edit)
+    try:
+        return {path: apply_edits(run.workspace.source(path).text, some) for path, some in by_path.items()}
+    except OverlappingEdits:
+        return None
 
 
 def _not_found(run: Run) -> list[Problem]:

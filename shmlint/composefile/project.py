@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from shmlint.composefile.interpolate import interpolate
@@ -375,50 +375,41 @@ def default_files(directory: str, workspace: Workspace) -> tuple[str, ...]:
     return tuple(normal(os.path.join(directory, f)) for f in files_)
 
 
-def incomplete(path: str, workspace: Workspace) -> list[str]:
-    """The services of a file that need another file before they can start. Raises Unreadable."""
-    names: dict[str, bool] = {}
-    for document in workspace.documents(path):
-        layer = Layer(document.source, {}, "")
-        root = layer.tree(document.root)
-        services = root.get("services") if isinstance(root, Branch) else None
-        if not isinstance(services, Branch):
-            continue
-        for name, entry in services.entries.items():
-            tree = entry.tree
-            whole = isinstance(tree, Branch) and any(
-                key in tree.entries for key in ("image", "build", "extends", "provider")
-            )
-            names[name] = names.get(name, False) or whole
-    return [name for name, whole in names.items() if not whole]
-
-
-def service_names(path: str, workspace: Workspace) -> set[str]:
-    """The names of the services a file itself writes. Raises Unreadable."""
-    names: set[str] = set()
+def _written(path: str, workspace: Workspace) -> Iterator[tuple[str, Tree]]:
+    """The services that a file itself writes, extends not followed. Raises Unreadable."""
     for document in workspace.documents(path):
         layer = Layer(document.source, {}, "")
         root = layer.tree(document.root)
         services = root.get("services") if isinstance(root, Branch) else None
         if isinstance(services, Branch):
-            names |= set(services.entries)
-    return names
+            for name, entry in services.entries.items():
+                yield name, entry.tree
+
+
+def incomplete(path: str, workspace: Workspace) -> list[str]:
+    """The services of a file that need another file before they can start. Raises Unreadable."""
+    names: dict[str, bool] = {}
+    for name, tree in _written(path, workspace):
+        whole = isinstance(tree, Branch) and any(
+            key in tree.entries for key in ("image", "build", "extends", "provider")
+        )
+        names[name] = names.get(name, False) or whole
+    return [name for name, whole in names.items() if not whole]
+
+
+def service_names(path: str, workspace: Workspace) -> set[str]:
+    """The names of the services a file itself writes. Raises Unreadable."""
+    return {name for name, _ in _written(path, workspace)}
 
 
 def extended_files(path: str, workspace: Workspace) -> dict[str, set[str]]:
     """The files a file extends from, with the names of the services it takes. Raises Unreadable."""
     found: dict[str, set[str]] = {}
-    for document in workspace.documents(path):
-        layer = Layer(document.source, {}, "")
-        root = layer.tree(document.root)
-        services = root.get("services") if isinstance(root, Branch) else None
-        if not isinstance(services, Branch):
-            continue
-        for entry in services.entries.values():
-            extends = entry.tree.get("extends") if isinstance(entry.tree, Branch) else None
-            if isinstance(extends, Branch):
-                file, named = extends.leaf("file"), extends.leaf("service")
-                if file is not None and named is not None:
-                    target = normal(os.path.join(os.path.dirname(path), file.text))
-                    found.setdefault(target, set()).add(named.text)
+    for _, tree in _written(path, workspace):
+        extends = tree.get("extends") if isinstance(tree, Branch) else None
+        if isinstance(extends, Branch):
+            file, named = extends.leaf("file"), extends.leaf("service")
+            if file is not None and named is not None:
+                target = normal(os.path.join(os.path.dirname(path), file.text))
+                found.setdefault(target, set()).add(named.text)
     return found
