@@ -39,6 +39,8 @@ _FORMATS = ("text", "json", "github", "sarif", "gitlab", "rdjson", "junit", "che
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--fix", "do_fix", is_flag=True, help="Repair the files, touching nothing else.")
+@click.option("--unsafe-fixes", is_flag=True,
+              help="Let --fix and --diff also make changes that may alter what a container does.")  # fmt: skip
 @click.option("--diff", "do_diff", is_flag=True,
               help="Show what --fix would change; write nothing. Exit status 1 if anything.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(_FORMATS),
@@ -74,7 +76,7 @@ _FORMATS = ("text", "json", "github", "sarif", "gitlab", "rdjson", "junit", "che
               show_default=True, help="Colours in text.")  # fmt: skip
 @click.version_option(__version__, prog_name="shmlint")
 def _command(
-    paths: tuple[str, ...], do_fix: bool, do_diff: bool, form: str | None, output: str | None,
+    paths: tuple[str, ...], do_fix: bool, unsafe_fixes: bool, do_diff: bool, form: str | None, output: str | None,
     output_files: tuple[str, ...],
     select: tuple[str, ...], ignore: tuple[str, ...], fail_on: str | None, exit_zero: bool,
     explain: str | None, list_rules: bool, list_files: bool, inventory: bool, config: str | None,
@@ -118,6 +120,8 @@ def _command(
         return
     _check_alone({"--fix": do_fix, "--diff": do_diff, "--inventory": inventory, "--add-ignore": add_ignore is not None,
                   "--update-baseline": update_baseline})  # fmt: skip
+    if unsafe_fixes and not (do_fix or do_diff):
+        _fail("--unsafe-fixes needs --fix or --diff")
     if add_ignore is not None and "-" in paths:
         _fail("--add-ignore needs files, not standard input")
     if update_baseline and baseline is None:
@@ -157,7 +161,7 @@ def _command(
     if do_fix or do_diff:
         from shmlint import fix
 
-        outcome = fix.fix(run)
+        outcome = fix.fix(run, unsafe=unsafe_fixes)
         if do_diff:
             out.diff(fix.diff(run, outcome.texts))
             sys.exit(1 if outcome.texts and not exit_zero else 0)

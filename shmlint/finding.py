@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from shmlint.launch import Change, Launch
@@ -28,6 +29,15 @@ class Fix(NamedTuple):
     safe: bool = True
     alters: Literal["shm", "gpu", "mounts"] = "shm"
     """What of the launch is meant to be another after it; all else must stay."""
+    after: Callable[[Launch], Launch] | None = None
+    """What exactly is to become of the launch, in the place of ``alters``. Done twice it is done once."""
+    of: Launch | None = None
+    """The launch that is changed, where it is not the finding's own."""
+
+    @property
+    def command(self) -> str:
+        """What to type for it."""
+        return "shmlint --fix" if self.safe else "shmlint --fix --unsafe-fixes"
 
 
 class Finding(NamedTuple):
@@ -46,3 +56,5 @@ class Finding(NamedTuple):
     """What to type where there is no fix."""
     source: str = ""
     """Who says what is needed: an address."""
+    subject: str = ""
+    """Which of several things a rule finds in one launch."""

@@ -11,13 +11,13 @@ import os
 import tempfile
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shmlint.checks import all_rules
 from shmlint.composefile.rewrite import same_but_for_size
 from shmlint.finding import Finding
-from shmlint.launch import Change, Launch, Rewriter, Unknown, Value
+from shmlint.launch import Change, Launch, ReadOnly, Rewriter, Unknown, Value
 from shmlint.lint import Run, lint
 from shmlint.source import Edit, OverlappingEdits, Problem, apply_edits
 from shmlint.workspace import Unreadable, Workspace
@@ -25,8 +25,11 @@ from shmlint.workspace import Unreadable, Workspace
 Key = tuple[str, str | None, tuple[str, ...], str, int]
 """Which launch, however far it has moved: kind, name, files, path, and its number among equals."""
 
-Identity = tuple[str, Key]
-"""Which finding: the rule and the launch."""
+Identity = tuple[str, Key, str]
+"""Which finding: the rule, the launch, and what of it."""
+
+Becoming = Callable[[Launch], Launch]
+"""What is to become of a launch."""
 
 
 class NotWritten(Exception):
@@ -59,6 +62,13 @@ class _Repair:
     change: Change
     changes: int
     size: int
+    target: Key
+    """Which launch is changed."""
+
+    @property
+    def after(self) -> Becoming | None:
+        """What is to become of the launch, where that is said."""
+        return self.finding.fix.after if self.finding.fix is not None else None
 
     @property
     def alters(self) -> str:
@@ -66,21 +76,21 @@ class _Repair:
         return self.finding.fix.alters if self.finding.fix is not None else "shm"
 
 
-def fix(run: Run) -> Outcome:
-    """Apply every safe fix that proves itself, in memory."""
-    outcome = _repaired(run)
+def fix(run: Run, *, unsafe: bool = False) -> Outcome:
+    """Apply every safe fix that proves itself, in memory; the ``unsafe`` ones too where they are wanted."""
+    outcome = _repaired(run, unsafe=unsafe)
     _tidy(outcome)
     return outcome
 
 
-def _repaired(run: Run) -> Outcome:
+def _repaired(run: Run, *, unsafe: bool) -> Outcome:
     """The fixes of findings about launches."""
     outcome = Outcome(run)
     refused: Counter[Identity] = Counter()  # how many of a finding's changes did not prove themselves
     held: set[Identity] = set()
     gone: set[Identity] = set()
     while True:
-        every = [r for r in _repairs(outcome.run, refused) if r.identity not in gone]
+        every = [r for r in _repairs(outcome.run, refused, unsafe=unsafe) if r.identity not in gone]
         open_ = [r for r in every if refused[r.identity] < r.changes]
         if not open_:
             outcome.unproved = [r.finding for r in every]
@@ -152,19 +162,32 @@ def unchanged(run: Run, edits: Sequence[Edit]) -> tuple[Run, dict[str, str]] | N
     return after, texts
 
 
-def _repairs(run: Run, refused: Mapping[Identity, int]) -> Iterator[_Repair]:
+def _repairs(run: Run, refused: Mapping[Identity, int], *, unsafe: bool) -> Iterator[_Repair]:
     """A repair for each finding that has one: with the first change that was not refused, or the last."""
     keys = _keys(run.launches)
     for finding in run.findings:
-        if finding.fix is None or not finding.fix.safe or finding.launch is None:
+        if finding.fix is None or not (finding.fix.safe or unsafe) or finding.launch is None:
             continue
-        identity = (finding.rule, keys[id(finding.launch)])
+        identity = (finding.rule, keys[id(finding.launch)], finding.subject)
         changes = finding.fix.changes
         change = changes[min(refused[identity], len(changes) - 1)]
-        yield _Repair(finding, identity, change, len(changes), _intended(finding, run))
+        size = _intended(finding, run) if finding.fix.alters == "shm" and finding.fix.after is None else 0
+        target = _key_of(finding.fix.of or finding.launch, run, keys)
+        if target is not None:
+            yield _Repair(finding, identity, change, len(changes), size, target)
 
 
-class _Asked:
+def _key_of(wanted: Launch, run: Run, keys: Mapping[int, Key]) -> Key | None:
+    """The key of a launch, or of the one of the run that a copy was made of."""
+    known = keys.get(id(wanted))
+    if known is None:
+        base = (wanted.kind, wanted.name, wanted.files, wanted.span)
+        like = (launch for launch in run.launches if (launch.kind, launch.name, launch.files, launch.span) == base)
+        known = next((keys[id(launch)] for launch in like), None)
+    return known
+
+
+class _Asked(ReadOnly):
     """In the place of a launch's rewriter: notes the size a rule asks for."""
 
     def __init__(self, rewriter: Rewriter) -> None:
@@ -222,6 +245,9 @@ def _one_a_request(repairs: Sequence[_Repair], held: Collection[Identity]) -> li
     return chosen
 
 
+NO_CHANGE: Mapping[Key, Sequence[Becoming]] = {}
+
+
 class _Attempt:
     """Repairs of one run that prove themselves together.
 
@@ -235,8 +261,12 @@ class _Attempt:
         self.proved: tuple[Run, dict[str, str]] | None = None
         # A change may repair other findings on its way, by the size they ask for themselves.
         self.sizes: dict[Key, set[int]] = {}
+        self.asked: dict[Key, list[Becoming]] = {}
         for repair in every:
-            self.sizes.setdefault(repair.identity[1], set()).add(repair.size)
+            if repair.size:
+                self.sizes.setdefault(repair.target, set()).add(repair.size)
+            if repair.after is not None:
+                self.asked.setdefault(repair.target, []).append(repair.after)
 
     def extend(self, repairs: Sequence[_Repair]) -> list[_Repair]:
         """Accept the repairs that prove themselves beside those accepted before; gives back the others."""
@@ -258,11 +288,15 @@ class _Attempt:
             return None
         workspace = run.workspace.over(texts)
         after = lint(run.files, run.settings, workspace, _not_found(run))
-        targets = {r.identity[1]: r.size for r in repairs if r.alters == "shm"}
-        altered = {r.identity[1]: r.alters for r in repairs if r.alters != "shm"}
-        if not self._same_launches(after, targets, altered):
+        targets = {r.target: r.size for r in repairs if r.size}
+        altered = {r.target: r.alters for r in repairs if r.alters != "shm"}
+        becoming: dict[Key, list[Becoming]] = {}
+        for repair in repairs:
+            if repair.after is not None:
+                becoming.setdefault(repair.target, []).append(repair.after)
+        if not self._same_launches(after, targets, altered, becoming):
             return None
-        sizes = [r for r in repairs if r.alters == "shm" and r.identity[1][0] == "compose-service"]
+        sizes = [r for r in repairs if r.size and r.target[0] == "compose-service"]
         others = {path for kind, paths in run.files.items() if kind != "compose" for path in paths}
         compose = {e.path for r in sizes for e in r.change.edits} - others  # a document holds more than YAML
         if not all(_same_documents(path, run.workspace, workspace) for path in compose):
@@ -270,9 +304,15 @@ class _Attempt:
         left = _identities(after)
         return None if any(repair.identity in left for repair in repairs) else (after, texts)
 
-    def _same_launches(self, after: Run, targets: Mapping[Key, int], altered: Mapping[Key, str]) -> bool:
-        """Whether a reading holds the same launches, the targets with the sizes they are to have, and
-        ``altered`` ones but for the part a fix is about.
+    def _same_launches(
+        self,
+        after: Run,
+        targets: Mapping[Key, int],
+        altered: Mapping[Key, str],
+        becoming: Mapping[Key, Sequence[Becoming]] = NO_CHANGE,
+    ) -> bool:
+        """Whether a reading holds the same launches, the targets with the sizes they are to have,
+        ``altered`` ones but for the part a fix is about, and those ``becoming`` another as they are to.
 
         Another size than before is also right for a launch with a finding of its own that asks for
         it, for the same service in another combination of files or started by a dev container,
@@ -286,11 +326,22 @@ class _Attempt:
             key = self.keys[id(launch)]
             for place in _places(launch) if key in targets else ():
                 places.setdefault(place, set()).add(targets[key])
-        for old, new in zip(self.run.launches, after.launches, strict=True):
-            key = self.keys[id(old)]
+        also: dict[tuple[str | None, str], list[Becoming]] = {}
+        for launch in self.run.launches if becoming else ():
+            for place in _places(launch):
+                also.setdefault(place, []).extend(becoming.get(self.keys[id(launch)], ()))
+        for before, new in zip(self.run.launches, after.launches, strict=True):
+            key = self.keys[id(before)]
             but = altered.get(key, "")
-            if key != keys_after[id(new)] or meaning(old, but) != meaning(new, but):
+            if key != keys_after[id(new)]:
                 return False
+            old = _become(before, becoming.get(key, ()))
+            if meaning(old, but) != meaning(new, but) or (key in becoming and _plain(old.shm) != _plain(new.shm)):
+                # What one text says for several launches changes for all of them.
+                shared = [*self.asked.get(key, ()), *(b for place in _places(before) for b in also.get(place, ()))]
+                old = _become(old, shared)
+                if not becoming or meaning(old, but) != meaning(new, but):
+                    return False
             given = new.shm.known.bytes if new.shm is not None and new.shm.known is not None else None
             if key in targets:
                 if given != targets[key]:
@@ -300,6 +351,12 @@ class _Attempt:
                 if given not in (targets.values() if old.undecided else right):
                     return False
         return True
+
+
+def _become(launch: Launch, changes: Iterable[Becoming]) -> Launch:
+    for change in changes:
+        launch = change(launch)
+    return launch
 
 
 def _places(launch: Launch) -> Iterator[tuple[str | None, str]]:
@@ -335,7 +392,7 @@ def _same_documents(path: str, before: Workspace, after: Workspace) -> bool:
 
 def _identities(run: Run) -> set[Identity]:
     keys = _keys(run.launches)
-    return {(f.rule, keys[id(f.launch)]) for f in run.findings if f.launch is not None}
+    return {(f.rule, keys[id(f.launch)], f.subject) for f in run.findings if f.launch is not None}
 
 
 def _keys(launches: Sequence[Launch]) -> dict[int, Key]:
@@ -363,7 +420,7 @@ def meaning(launch: Launch, but: str = "") -> tuple[object, ...]:
         _plain(launch.ipc), _plain(launch.build_shm),
         _plain(launch.memory_limit), tuple((k, _plain(v)) for k, v in sorted(launch.environment.items())),
         launch.env_files, tuple((k, _plain(v)) for k, v in sorted(launch.ulimits.items())), launch.cap_add,
-        launch.privileged, launch.undecided,
+        launch.privileged, tuple(map(_plain, launch.devices)), _plain(launch.network), launch.swarm, launch.undecided,
     )  # fmt: skip
 
 

@@ -108,7 +108,7 @@ class GpuSlip(NamedTuple):
     changes: tuple[Change, ...] = ()
     advice: str = ""
     right: str = "--gpus '\"device=0,1\"'"
-    """How a list of devices is written right, in the syntax at hand."""
+    """How it is written right, in the syntax at hand."""
 
 
 class GpuRequest(NamedTuple):
@@ -125,13 +125,54 @@ class GpuRequest(NamedTuple):
     because: str = ""
     optional: bool = False
     slips: tuple[GpuSlip, ...] = ()
+    """Lists of devices that are not read as one."""
+    invalid: tuple[GpuSlip, ...] = ()
+    """Requests that the engine or Compose refuses."""
 
 
 class Rewriter(Protocol):
-    """How a launch is rewritten, in its own syntax. Alternatives come best first."""
+    """How a launch is rewritten, in its own syntax. Alternatives come best first; none: it cannot be."""
 
     def set_shm_size(self, size: int) -> Sequence[Change]:
         """Changes that give the launch a /dev/shm of ``size`` bytes."""
+
+    def set_ipc(self, mode: str) -> Sequence[Change]:
+        """Changes that give the launch an IPC mode; an empty one takes it away."""
+
+    def set_ulimit(self, name: str, value: str) -> Sequence[Change]:
+        """Changes that set a ulimit, soft and hard."""
+
+    def drop_variable(self, name: str) -> Sequence[Change]:
+        """Changes that take a variable out of the launch's environment."""
+
+    def rename_variable(self, name: str, new: str) -> Sequence[Change]:
+        """Changes that give a variable of the launch's environment another name."""
+
+
+class ReadOnly:
+    """A rewriter for what cannot be rewritten, and the ground for those that can do only some of it."""
+
+    __slots__ = ()
+
+    def set_shm_size(self, size: int) -> Sequence[Change]:
+        """None."""
+        return ()
+
+    def set_ipc(self, mode: str) -> Sequence[Change]:
+        """None."""
+        return ()
+
+    def set_ulimit(self, name: str, value: str) -> Sequence[Change]:
+        """None."""
+        return ()
+
+    def drop_variable(self, name: str) -> Sequence[Change]:
+        """None."""
+        return ()
+
+    def rename_variable(self, name: str, new: str) -> Sequence[Change]:
+        """None."""
+        return ()
 
 
 class Words(NamedTuple):
@@ -188,6 +229,12 @@ class Launch(NamedTuple):
     ulimits: Mapping[str, Value[str]] = NOTHING
     cap_add: tuple[str, ...] = ()
     privileged: bool = False
+    devices: tuple[Value[str], ...] = ()
+    """Devices of the host that are passed in, by their path on the host or their CDI name."""
+    network: Value[str] | None = None
+    """The network mode: ``host``, ``none``, ``container:…``, or the name of a network."""
+    swarm: str = ""
+    """Why it is taken to be started by ``docker stack deploy``, which drops ``shm_size`` and ``ipc``."""
     misplaced: tuple[Problem, ...] = ()
     """Sizes written where nothing reads them."""
     undecided: str = ""

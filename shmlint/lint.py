@@ -49,6 +49,7 @@ def lint(
         reading = read(kind, paths, workspace, settings)
         run.launches += reading.launches
         all_problems += reading.problems
+    run.context.launches = run.launches
     run.findings = list(_findings(run, all_problems))
     return run
 
@@ -61,8 +62,8 @@ def _findings(run: Run, problems: Sequence[Problem]) -> list[Finding]:
     if any(rule.id == "SHM001" for rule, _ in rules):
         found += [report(problem) for problem in problems]
     for launch in run.launches:
-        if launch.gpu.requested is False and launch.shm is None and not launch.misplaced:
-            continue  # nothing of its own to say, and most services are like this
+        if _plain(launch):
+            continue
         for _, check in rules:
             found += check(launch, run.context)
     settings = run.settings
@@ -85,6 +86,18 @@ def _findings(run: Run, problems: Sequence[Problem]) -> list[Finding]:
 
         found = [f for f, name in zip(found, fingerprints(found), strict=True) if name not in settings.baseline]
     return found
+
+
+def _plain(launch: Launch) -> bool:
+    """Whether no rule has anything to say: most services are like this."""
+    return (
+        launch.gpu.requested is False
+        and launch.shm is None
+        and launch.ipc is None
+        and not launch.misplaced
+        and not launch.gpu.invalid
+        and not any("NCCL_" in name for name in launch.environment)
+    )
 
 
 def _text(workspace: Workspace, path: str) -> str:

@@ -7,7 +7,7 @@ A module is found by its name (``shm101_missing_shm_size.py``); its page is
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Literal
@@ -25,11 +25,13 @@ Check = Callable[[Launch, "Context"], Iterator[Finding]]
 class Context:
     """What a rule may ask beside the launch itself."""
 
-    __slots__ = ("_needs", "settings", "workloads")
+    __slots__ = ("_needs", "launches", "settings", "workloads")
 
     def __init__(self, settings: Settings, workloads: tuple[Workload, ...] = ()) -> None:
         self.settings = settings
         self.workloads = workloads
+        self.launches: Sequence[Launch] = ()
+        """Every launch of the run, for what one says about another."""
         self._needs: dict[int, tuple[Launch, Need]] = {}
 
     def need(self, launch: Launch) -> Need:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.composefile.tree import Entry, Leaf
-from shmlint.launch import Change
+from shmlint.launch import Change, ReadOnly
 from shmlint.size import InvalidSize, parse_docker, spell_compose
 from shmlint.source import Edit, Source, Span
 from shmlint.yamlnodes import Alias, Document, Mapping, Node, Scalar
@@ -23,7 +23,7 @@ KEY = "shm_size"
 _NULLS = ("", "~", "null", "Null", "NULL")
 
 
-class ServiceRewriter:
+class ServiceRewriter(ReadOnly):
     """Rewrites one service. ``gpu`` is where it asks for a GPU: what it needs belongs beside that."""
 
     __slots__ = ("gpu", "service")

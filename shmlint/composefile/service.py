@@ -93,6 +93,8 @@ def _launch(service: Service, project: Project, workspace: Workspace) -> Launch:
         ulimits=_ulimits(tree.get("ulimits")),
         cap_add=tuple(leaf.text for leaf in items_of(tree.get("cap_add")) if isinstance(leaf, Leaf)),
         privileged=_is_true(tree.leaf("privileged")),
+        devices=tuple(Value(path, leaf.span, leaf.written, _unset(leaf)) for path, leaf in _device_paths(tree)),
+        network=_mode(tree.leaf("network_mode")),
         undecided=undecided,
     )
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from shmlint.argv import Option, RunCommand, read_run
 from shmlint.formats import Reading, sources
 from shmlint.jsonc import Json, parse
-from shmlint.launch import Change, GpuEvidence, GpuRequest, GpuSlip, Launch, Value
+from shmlint.launch import Change, GpuEvidence, GpuRequest, GpuSlip, Launch, ReadOnly, Value
 from shmlint.settings import Settings
 from shmlint.shell.run import launch_of, read_gpu
 from shmlint.size import spell_docker
@@ -38,7 +38,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         launch = (_compose_launch if starts_service else _launch)(root, path, workspace)
         if problems:  # what is broken is not to be edited by guesses
             slips = tuple(slip._replace(changes=()) for slip in launch.gpu.slips)
-            launch = launch._replace(rewriter=_NotHere(), gpu=launch.gpu._replace(slips=slips))
+            launch = launch._replace(rewriter=ReadOnly(), gpu=launch.gpu._replace(slips=slips))
         reading.launches.append(launch)
     return reading
 
@@ -224,7 +224,7 @@ def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
         run = RunCommand("docker", (), None, ())
         bare = launch_of(
             run, kind="devcontainer", name=named.text if named is not None else None, span=span,
-            label=_label(root), rewriter=_NotHere(), gpu=host,
+            label=_label(root), rewriter=ReadOnly(), gpu=host,
         )  # fmt: skip
         return bare._replace(
             home=host.evidence[0].span if host.evidence else span,
@@ -290,17 +290,7 @@ def _dead_arguments(root: Json) -> Iterator[Problem]:
             yield Problem(option.word.span, message)
 
 
-class _NotHere:
-    """Of a container whose description is not here, or is broken, nothing can be rewritten."""
-
-    __slots__ = ()
-
-    def set_shm_size(self, size: int) -> Sequence[Change]:
-        """No way to do it."""
-        return ()
-
-
-class DevcontainerRewriter:
+class DevcontainerRewriter(ReadOnly):
     """Rewrites ``runArgs``; comments, commas and indentation stay."""
 
     __slots__ = ("root", "run")

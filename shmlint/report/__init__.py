@@ -21,7 +21,7 @@ def summary(run: Run, findings: list[Finding], fixed: int = 0) -> dict[str, int]
         "error": levels["error"],
         "warning": levels["warning"],
         "note": levels["note"],
-        "fixable": sum(1 for f in findings if f.fix is not None),
+        "fixable": sum(1 for f in findings if f.fix is not None and f.fix.safe),
         "fixed": fixed,
     }
 

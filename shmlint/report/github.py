@@ -59,7 +59,7 @@ def _command(finding: Finding) -> str:
     if finding.needs:
         parts.append(f"needs: {escape(finding.needs)}")
     if finding.fix is not None:
-        parts.append(f"fix: {escape(finding.fix.title)} (shmlint --fix)")
+        parts.append(f"fix: {escape(finding.fix.title)} ({finding.fix.command})")
     elif finding.advice:
         parts.append(escape(finding.advice))
     return f"::{_LEVELS[finding.severity]} {given}::{_data(chr(10).join(parts))}"

@@ -44,7 +44,7 @@ def _diagnostic(run: Run, finding: Finding) -> dict[str, Any]:
         "severity": _LEVELS[finding.severity],
         "code": {"value": finding.rule, "url": all_rules()[finding.rule][0].help},
     }
-    if finding.fix is not None:
+    if finding.fix is not None and finding.fix.safe:
         edits = finding.fix.changes[0].edits
         # A suggestion stands in the file of its diagnostic, and a part of a fix is none.
         if all(edit.path == span.path for edit in edits):

@@ -77,7 +77,7 @@ def _result(run: Run, finding: Finding, number: int, fingerprint: str) -> dict[s
     related = [_related(i, e) for i, e in enumerate(finding.evidence, 1) if e.span is not None]
     if related:
         result["relatedLocations"] = related
-    if finding.fix is not None:
+    if finding.fix is not None and finding.fix.safe:
         result["fixes"] = [_fix(run, finding)]
     return result
 

@@ -12,7 +12,7 @@ from shmlint.finding import Finding
 def render(findings: Sequence[Finding]) -> Iterator[str]:
     """A line a rule, the one with the most findings first."""
     counts = Counter(finding.rule for finding in findings)
-    fixable = Counter(finding.rule for finding in findings if finding.fix is not None)
+    fixable = Counter(finding.rule for finding in findings if finding.fix is not None and finding.fix.safe)
     width = max((len(str(count)) for count in counts.values()), default=0)
     for rule, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
         can = f" ({fixable[rule]} can be fixed)" if fixable[rule] else ""

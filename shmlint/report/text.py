@@ -56,7 +56,7 @@ def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
         if finding.source:
             yield f"          {paint(escape(finding.source), 'dim')}"
     if finding.fix is not None:
-        yield f"   {paint('fix', 'good')}    {escape(finding.fix.title)}: shmlint --fix"
+        yield f"   {paint('fix', 'good')}    {escape(finding.fix.title)}: {finding.fix.command}"
     elif finding.advice:
         yield f"   {paint('do', 'good')}     {escape(finding.advice)}"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from shmlint.argv import Option, RunCommand
 from shmlint.gpu import node_of
-from shmlint.launch import Change
+from shmlint.launch import Change, ReadOnly
 from shmlint.size import spell_docker
 from shmlint.source import Edit, Span
 from shmlint.word import Word
@@ -14,7 +14,7 @@ from shmlint.word import Word
 OPTION = "--shm-size"
 
 
-class RunRewriter:
+class RunRewriter(ReadOnly):
     """Rewrites one command. ``verb`` is the word ``run``, ``words`` all behind it."""
 
     __slots__ = ("run", "span", "verb", "words")

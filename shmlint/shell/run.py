@@ -101,6 +101,11 @@ def launch_of(
         },
         cap_add=tuple(option.value or "" for option in run.cap_add()),
         privileged=bool(run.privileged()),
+        devices=tuple(
+            Value((option.value or "").partition(":")[0], _place(option, span), option.value or "", option.unknown)
+            for option in run.devices()
+        ),
+        network=_text(run.network(), span),
         undecided=f"{run.unknown}; it may hold --shm-size" if run.unknown else "",
     )
 
