@@ -83,9 +83,10 @@ def _frame(finding: Finding, paint: Paint) -> Iterator[str]:
     width = max((len(str(span.line)) for span, _ in marks), default=1) + 3
     shown, window = 0, Window(0, 0, False)
     for span, text in marks:
-        if span.line != shown:
+        if span.line != shown or span.source.marked_only:
             shown = span.line
-            window = _window(next((s for s, _ in marks if s.line == shown and s == finding.span), span))
+            alone = span.source.marked_only
+            window = _window(span if alone else next((s for s, _ in marks if s.line == shown and s == finding.span), span))
             yield from _line(span, window, width, paint)
         yield _mark(span, window, text, width, paint, main=span == finding.span)
     for evidence in elsewhere:
@@ -106,6 +107,8 @@ def _window(span: Span) -> Window:
     start, end = span.source.line_span(span.line)
     if span.source.text.startswith("\ufeff") and start == 0:
         start = 1
+    if span.source.marked_only:
+        return Window(span.start, min(end, span.end, span.start + _WIDTH), False)
     cut = 0
     if end - start > _WIDTH:
         if span.start - start > _WIDTH // 2:
@@ -145,7 +148,7 @@ def _mark(span: Span, window: Window, text: str, width: int, paint: Paint, *, ma
 def _spared(run: Run) -> Iterator[str]:
     """What is known about GPU launches that no finding speaks of."""
     for launch in run.launches:
-        if launch.gpu.requested is None:
+        if launch.gpu.requested is None or (launch.gpu.because and not launch.gpu.requested):
             yield f"{_place(launch)}: GPU request unknown: {escape(launch.gpu.because)}"
         elif launch.gpu.requested and launch.undecided:
             yield f"{_place(launch)}: not judged: {escape(launch.undecided)}"
