@@ -103,10 +103,22 @@ def _launch(root: Json, path: str, workspace: Workspace) -> Launch:
         image=Value(image.text, image.inside, image.text, _unknown(image.text))
         if image is not None
         else None,
-        base_images=bases,
+        base_images=(*bases, *_cuda_features(root)),
         command=None,
         words=launch.words._replace(launch=_label(root)),
     )
+
+
+def _cuda_features(root: Json) -> Iterator[Value[str]]:
+    """Features that put CUDA into the container: what it is for, though they ask for no GPU.
+
+    So says devcontainers/features src/nvidia-cuda/NOTES.md: the GPU is asked for by ``hostRequirements``.
+    """
+    features = root.get("features")
+    for reference, (key, _) in (features.entries.items() if features is not None else ()):
+        name = reference.rpartition("/")[2].partition(":")[0].partition("@")[0]
+        if "cuda" in name.lower().replace("_", "-").split("-"):
+            yield Value(reference, key.inside, reference)
 
 
 def _label(root: Json) -> str:

@@ -172,6 +172,24 @@ services:
   db:
     image: postgres
 """
+@pytest.mark.parametrize(
+    ("feature", "known"),
+    [
+        ("ghcr.io/devcontainers/features/nvidia-cuda:1", True),
+        ("ghcr.io/rapidsai/devcontainers/features/cuda:26.10", True),
+        ("./features/src/cuda", True),
+        ("ghcr.io/devcontainers/features/cuda@sha256:0", True),
+        ("ghcr.io/devcontainers/features/node:1", False),
+        ("ghcr.io/devcontainers/features/barracuda:1", False),
+    ],
+)
+def test_a_feature_says_what_the_container_is_for_and_asks_for_no_gpu(feature: str, known: bool) -> None:
+    found = launch(f'{{"image": "own:1", "features": {{"{feature}": {{}}}}}}')
+    assert found.gpu.requested is False
+    assert [image.text for image in found.base_images] == ([feature] if known else [])
+    assert all(image.span.text == feature for image in found.base_images)
+
+
 STARTS = '{"dockerComposeFile": "../compose.yaml", "service": "app", "hostRequirements": {"gpu": true}}'
 
 
