@@ -22,10 +22,11 @@ HOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def test_the_two_hooks_differ_in_what_they_do() -> None:
-    check, repair = HOOKS["shmlint"], HOOKS["shmlint-fix"]
+@pytest.mark.parametrize("name", ["shmlint", "shmlint-scripts"])
+def test_the_two_hooks_differ_in_what_they_do(name: str) -> None:
+    check, repair = HOOKS[name], HOOKS[f"{name}-fix"]
     assert (check["entry"], repair["entry"]) == ("shmlint", "shmlint --fix")
-    assert check["files"] == repair["files"]
+    assert check["files"] == repair["files"] and check.get("types") == repair.get("types")
     # Calls side by side would write one file twice, and each would lack the other's files.
     assert check["require_serial"] and repair["require_serial"]
 
@@ -153,6 +154,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_bad_commit_is_blocked_and_repaired(tmp_path: Path, home: Path) -> None:
     repository = Repository(tmp_path, home)
     other = {"LICENSE": "x", "values.yaml": "a: [", "README.md": "# x\n", ".devcontainer.json": "{}"}
+    script = "#!/bin/sh\ndocker run --gpus all {}nvcr.io/nvidia/pytorch:24.01-py3 torchrun --nproc_per_node=8 t.py\n"
+    write(tmp_path, {"bin/train": script.format("")})
+    (tmp_path / "bin" / "train").chmod(0o755)
     repository.add({"compose.yaml": BAD, **other})
 
     blocked = repository.try_hook("shmlint")
@@ -164,6 +168,10 @@ def test_a_bad_commit_is_blocked_and_repaired(tmp_path: Path, home: Path) -> Non
     repaired = repository.try_hook("shmlint-fix")
     assert repaired.returncode == 1 and "files were modified by this hook" in repaired.stdout
     assert (tmp_path / "compose.yaml").read_text("utf-8") == BAD + "    shm_size: 8gb\n"
+    if os.name != "nt":  # pre-commit asks there, too, whether a file may be executed
+        assert "bin/train:2:1" in repository.try_hook("shmlint-scripts").stdout
+        assert repository.try_hook("shmlint-scripts-fix").returncode == 1
+        assert (tmp_path / "bin" / "train").read_text("utf-8") == script.format("--shm-size=8g ")
     repository.run("git", "add", "-A")
     for hook in HOOKS:
         passed = repository.try_hook(hook)
