@@ -21,7 +21,7 @@ Count = int | Literal["all"] | None
 
 UNKNOWN_MINIMUM = 512 * 1024 * 1024
 """Bytes; below this DeepSpeed's own report warns, and nothing better is known of a workload."""
-UNKNOWN_MINIMUM_SOURCE = "https://github.com/deepspeedai/DeepSpeed/blob/master/deepspeed/env_report.py"
+UNKNOWN_MINIMUM_SOURCE = "https://github.com/deepspeedai/DeepSpeed/blob/edaa72212/deepspeed/env_report.py#L113-L115"
 UNKNOWN_RECOMMENDED = 1024 * 1024 * 1024
 """Bytes; what NVIDIA's NCCL user guide tells container users to set."""
 NCCL_SOURCE = (
@@ -81,6 +81,17 @@ class Workload:
     @property
     def because(self) -> str:
         return str(self.entry.get("because", ""))
+
+    @property
+    def condition(self) -> str:
+        """What decides besides, and cannot be read from a file: such a workload is never sure to need it."""
+        return str(self.entry.get("condition", ""))
+
+    @property
+    def formula(self) -> Evidence | None:
+        """How its maintainers compute the size, where they do, and where."""
+        text = str(self.entry.get("formula", ""))
+        return Evidence(text, None, str(self.entry.get("formula_source", ""))) if text else None
 
     @property
     def source(self) -> str:
@@ -147,15 +158,17 @@ def assess(launch: Launch, extra: Sequence[Workload] = ()) -> Need:
     reading = _Reading(launch, extra)
     workload, weak, told = reading.workload, reading.weak, reading.told
     evidence = (told,) if told is not None else ()
-    minimum = workload.minimum if workload else None
-    recommended = _recommended(workload, launch)
+    minimum, recommended, share = _sizes(workload, launch)
     source = workload.source if workload else ""
-    because = workload.because if workload else ""
+    because = _because(workload)
+    standing = " (unverified: no source was read)" if workload is not None and not workload.verified else ""
 
     def need(verdict: Verdict, why: str = because) -> Need:
         if verdict == "not-needed":
-            return Need(verdict, None, None, workload, why, source, evidence)
-        return Need(verdict, minimum, recommended, workload, why, source, evidence)
+            return Need(verdict, None, None, workload, f"{why}{standing}", source, evidence)
+        formula = workload.formula if workload is not None else None
+        found = (*evidence, formula) if formula is not None else evidence
+        return Need(verdict, minimum, recommended, workload, f"{why}{share}{standing}", source, found)
 
     if workload is not None and workload.needs == "no":
         return need("not-needed")
@@ -167,19 +180,27 @@ def assess(launch: Launch, extra: Sequence[Workload] = ()) -> Need:
         if reading.private:
             text = "several ranks: NCCL keeps buffers in shared memory"
         told = Evidence(text, reading.ranks_span, NCCL_SOURCE)
-        why = because
-        if not workload or workload.needs == "depends":
+        why = f"{because}{share}"
+        if not workload or not workload.verified or workload.needs == "depends":
             why = "NCCL's ranks exchange data through shared memory"
+        if workload is not None and not workload.verified:  # then the claim is NCCL's alone
+            minimum = recommended = None
+            source = ""
         return Need(
-            "needed", minimum or UNKNOWN_RECOMMENDED, recommended or UNKNOWN_RECOMMENDED, workload, why,
-            source or NCCL_SOURCE, (*evidence, told),
+            "unknown" if workload is not None and workload.condition else "needed", minimum or UNKNOWN_RECOMMENDED,
+            recommended or UNKNOWN_RECOMMENDED, workload, why, source or NCCL_SOURCE, (*evidence, told),
         )  # fmt: skip
     workers = reading.workers
     if workers and (workload is None or workload.needs in ("depends", "multi-gpu")):
-        text = f"{workers} DataLoader workers hand their batches over in shared memory"
+        from shmlint.estimate import batches_at_once
+
+        batches = batches_at_once(workers)
+        text = f"{workers} DataLoader workers hand over up to {batches} batches at once in shared memory"
         if reading.private:
             text = "DataLoader workers hand their batches over in shared memory"
         told = Evidence(text, reading.span, DATALOADER_SOURCE)
+        if workload is not None and not workload.verified:
+            minimum = recommended = None
         return Need(
             "unknown" if reading.serves else "needed", minimum or UNKNOWN_MINIMUM,
             recommended or UNKNOWN_RECOMMENDED, workload, text, DATALOADER_SOURCE, (*evidence, told),
@@ -198,8 +219,15 @@ def assess(launch: Launch, extra: Sequence[Workload] = ()) -> Need:
             return need("unknown")
     if workload.one_process and ranks is None and reading.words:
         return need("unknown")  # GPUs alone do not make it use more than one; its command would say so
-    sure = workload.verified and not weak and not (reading.serves and workload is not reading.by_command)
+    told_otherwise = reading.serves and workload is not reading.by_command
+    sure = workload.verified and not workload.condition and not weak and not told_otherwise
     return need("needed" if sure else "unknown")
+
+
+def numbers(launch: Launch, extra: Sequence[Workload] = ()) -> tuple[Count, int | None, int | None]:
+    """The GPUs a launch's program sees, and the ranks and DataLoader workers that its own words ask for."""
+    reading = _Reading(launch, extra)
+    return reading.count, reading.ranks, reading.workers
 
 
 class _Reading:
@@ -221,7 +249,8 @@ class _Reading:
         if self.by_command is not None and self.workload is self.by_command:
             self.weak = False
         self.ranks_span = self.span
-        launcher = self.workload is not None and self.workload.needs in ("yes", "multi-gpu")
+        found = self.workload
+        launcher = found is not None and found.verified and found.needs in ("yes", "multi-gpu")
         self.ranks, _ = read_ranks(self.words, launcher=launcher)
         _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
         if self.ranks is None and not self.ranks_vary and launcher:
@@ -298,14 +327,27 @@ class _Reading:
 DATALOADER_SOURCE = "https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading"
 
 
-def _recommended(workload: Workload | None, launch: Launch) -> int | None:
+def _because(workload: Workload | None) -> str:
+    """Why a workload needs it, or does not."""
     if workload is None:
-        return None
-    limit = launch.memory_limit.known if launch.memory_limit else None
-    if workload.memory_share is not None and limit:
-        share = int(limit * workload.memory_share)
-        return (share // 2**20 or 1) * 2**20
-    return workload.recommended
+        return ""
+    return f"{workload.because} {workload.condition}".rstrip()
+
+
+def _sizes(workload: Workload | None, launch: Launch) -> tuple[int | None, int | None, str]:
+    """The least and the advised size of a workload in bytes, and how a share of the memory came about."""
+    if workload is None:
+        return None, None, ""
+    if workload.memory_share is None:
+        return workload.minimum, workload.recommended, ""
+    share = f"; it wants more than {workload.memory_share * 100:.0f} % of the container's memory"
+    limit = launch.memory_limit
+    if limit is None or limit.known == 0:  # 0 is no limit
+        return workload.minimum, workload.recommended, f"{share}, and no limit is declared"
+    if limit.known is None or limit.private:
+        return workload.minimum, workload.recommended, f"{share}, whose limit is not known here"
+    size = (int(limit.known * workload.memory_share) // 2**20 or 1) * 2**20
+    return min(size, UNKNOWN_MINIMUM), size, f"{share}, here {human(size)} of {human(limit.known)}"
 
 
 def _gpu_count(launch: Launch) -> Count:
@@ -523,10 +565,17 @@ def image_names(image: str) -> tuple[str, str]:
     head, slash, last = name.rpartition("/")
     last, _, tag = last.partition(":")
     repository = f"{head}{slash}{last}"
-    for prefix in ("docker.io/", "index.docker.io/", "registry-1.docker.io/"):
+    for prefix in _HUB:
         repository = repository.removeprefix(prefix)
     repository = repository.removeprefix("library/")
     return repository, f"{repository}:{tag or 'latest'}"
+
+
+_HUB = (
+    "m.daocloud.io/", "docker.m.daocloud.io/", "mirror.gcr.io/", "public.ecr.aws/docker/", "registry.hub.docker.com/",
+    "index.docker.io/", "registry-1.docker.io/", "docker.io/",
+)  # fmt: skip
+"""Other names of Docker Hub, and mirrors that hold its repositories under their own names."""
 
 
 def match_image(image: str, workloads: Iterable[Workload]) -> Workload | None:

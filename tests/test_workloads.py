@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from shmlint import rules, workloads
-from shmlint.launch import GpuRequest, Launch, Unknown, Value, Words
+from shmlint.launch import GpuRequest, Launch, ReadOnly, Unknown, Value, Words
 from shmlint.size import parse_compose
 from shmlint.source import Source, Span
 from shmlint.workloads import assess, builtin, flatten, match_command, match_image, read_ranks, read_workers, users
@@ -18,11 +18,6 @@ from shmlint.workloads import assess, builtin, flatten, match_command, match_ima
 GIB = 1024**3
 SOURCE = Source("compose.yaml", "services:\n")
 SPAN = Span(SOURCE, 0, 8)
-
-
-class NoRewriter:
-    def set_shm_size(self, size: int) -> list[Any]:
-        return []
 
 
 def value(text: str | None, *, private: bool = False) -> Value[str] | None:
@@ -45,7 +40,7 @@ def launch(
     words = command.split() if isinstance(command, str) else command
     text = written or " ".join(words or ())
     return Launch(
-        "compose-service", "x", SPAN, SPAN, Words("service `x`", "shm_size"), NoRewriter(),
+        "compose-service", "x", SPAN, SPAN, Words("service `x`", "shm_size"), ReadOnly(),
         image=value(image),
         base_images=(Value(base, SPAN, base),) if base else (),
         command=Value(tuple(words), SPAN, text, private=private) if words is not None else None,
@@ -105,213 +100,66 @@ def test_ids_are_unique_and_no_pattern_is_hidden_by_an_earlier_one() -> None:
 
 # Images ----------------------------------------------------------------------------------------
 
-IMAGES = {
-    # LLM servers
-    "vllm/vllm-openai": "vllm",
-    "vllm/vllm-openai:v0.6.3": "vllm",
-    "docker.io/vllm/vllm-openai:latest": "vllm",
-    "vllm/vllm-openai@sha256:0000000000000000000000000000000000000000000000000000000000000000": "vllm",
-    "docker.m.daocloud.io/vllm/vllm-openai:v0.9.1": "vllm",
-    "ghcr.io/someone/vllm-openai:dev": "vllm",
-    "localhost:5000/vllm:1": "vllm",
-    "vllm/vllm-tpu:nightly": "vllm",
-    "nvcr.io/nvidia/vllm:25.09-py3": "vllm",
-    "runpod/worker-v1-vllm:stable": "vllm",
-    "alpindale/aphrodite-openai:latest": "aphrodite",
-    "lmsysorg/sglang:latest": "sglang",
-    "lmsysorg/sglang:v0.4.1-cu124": "sglang",
-    "lmsysorg/sglang-rocm:v1": "sglang",
-    "ghcr.io/huggingface/text-generation-inference:3.0.1": "tgi",
-    "ghcr.io/huggingface/text-generation-inference:latest-rocm": "tgi",
-    "xprobe/xinference:v1.2.0": "xinference",
-    "registry.cn-hangzhou.aliyuncs.com/xprobe_xinference/xinference": "xinference",
-    "openmmlab/lmdeploy:latest-cu12": "lmdeploy",
-    "mineru:latest": "mineru",
-    "nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8.0": "nim",
-    "nvcr.io/nim/nvidia/nv-embedqa-e5-v5:1.5": "nim",
-    "nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.4": "dynamo",
-    "nvcr.io/nvidia/tensorrt-llm/release:1.0.0": "tensorrt-llm",
-    "nvcr.io/nvidia/tritonserver:24.05-py3": "triton",
-    "nvcr.io/nvidia/tritonserver:24.05-trtllm-python-py3": "triton-llm",
-    "nvcr.io/nvidia/tritonserver:24.05-vllm-python-py3": "triton-llm",
-    "rocm/vllm:latest": "rocm",
-    "rocm/pytorch:rocm6.2_ubuntu22.04_py3.10_pytorch_release_2.3.0": "rocm",
-    "rayproject/ray:2.9.0-gpu": "ray",
-    "rayproject/ray-ml:2.9.0-py310-gpu": "ray",
-    "ollama/ollama": "ollama",
-    "ollama/ollama:rocm": "ollama",
-    "docker.io/ollama/ollama:0.5.1": "ollama",
-    "ghcr.io/ggml-org/llama.cpp:server-cuda": "llama-cpp",
-    "ghcr.io/ggerganov/llama.cpp:full-cuda": "llama-cpp",
-    "ghcr.io/abetlen/llama-cpp-python:latest": "llama-cpp-others",
-    "ghcr.io/mostlygeek/llama-swap:cuda": "llama-cpp-others",
-    "localai/localai:latest-aio-gpu-nvidia-cuda-12": "localai",
-    "quay.io/go-skynet/local-ai:v2.20.1-cublas-cuda12": "localai",
-    "atinoda/text-generation-webui:default-nvidia": "textgen-webui",
-    "koboldai/koboldcpp:latest": "koboldcpp",
-    "ghcr.io/theroyallab/tabbyapi:latest": "koboldcpp",
-    "ghcr.io/open-webui/open-webui:cuda": "open-webui",
-    "ghcr.io/open-webui/open-webui:ollama": "open-webui",
-    "ghcr.io/huggingface/text-embeddings-inference:1.5": "tei",
-    "ghcr.io/huggingface/text-embeddings-inference:86-1.5": "tei",
-    "michaelf34/infinity:latest": "infinity",
-    "infiniflow/ragflow:v0.15.0": "ragflow",
-    "semitechnologies/transformers-inference:sentence-transformers-multi-qa-MiniLM-L6-cos-v1": "embedding-servers",
-    "libretranslate/libretranslate:latest-cuda": "embedding-servers",
-    # Training and science
-    "nvcr.io/nvidia/pytorch:24.01-py3": "ngc",
-    "nvcr.io/nvidia/tensorflow:23.12-tf2-py3": "ngc",
-    "nvcr.io/nvidia/jax:24.04-py3": "ngc",
-    "nvcr.io/nvidia/merlin/merlin-hugectr:23.12": "ngc",
-    "nvcr.io/nvidia/modulus/modulus:24.04": "ngc",
-    "nvcr.io/nvidia/physicsnemo/physicsnemo:25.03": "ngc",
-    "nvcr.io/nvidia/nemo:24.07": "nemo",
-    "nvcr.io/nvidia/nemo-rl:v0.3.0": "nemo-rl",
-    "nvcr.io/nvidia/rapidsai/base:24.04-cuda12.0-py3.11": "rapids",
-    "rapidsai/notebooks:25.02-cuda12.5-py3.12": "rapids",
-    "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime": "pytorch",
-    "pytorch/pytorch": "pytorch",
-    "docker.io/pytorch/pytorch:latest": "pytorch",
-    "nvidia/cuda:12.2.0-base-ubuntu22.04": "cuda",
-    "nvidia/cuda": "cuda",
-    "nvcr.io/nvidia/cuda:12.4.1-devel-ubuntu22.04": "cuda",
-    "tensorflow/tensorflow:latest-gpu": "tensorflow",
-    "tensorflow/tensorflow:2.15.0-gpu-jupyter": "tensorflow",
-    "jupyter/tensorflow-notebook:latest": "jupyter",
-    "quay.io/jupyter/pytorch-notebook:cuda12-python-3.11": "jupyter",
-    "cschranz/gpu-jupyter:v1.7": "jupyter",
-    "deepspeed/deepspeed:latest": "deepspeed",
-    "leogao2/gpt-neox:main": "gpt-neox",
-    "huggingface/trl-latest-gpu": None,
-    "huggingface/trl": "trl",
-    "huggingface/accelerate-gpu:latest": "accelerate",
-    "huggingface/accelerate:gpu-release": "accelerate",
-    "axolotlai/axolotl:main-latest": "axolotl",
-    "winglian/axolotl-cloud:main-latest": "axolotl",
-    "hiyouga/llamafactory:latest": "llama-factory",
-    "verlai/verl:app-verl0.5": "verl",
-    "openrlhf/openrlhf:v0.8": "openrlhf",
-    "unsloth/unsloth:latest": "unsloth",
-    "ultralytics/ultralytics:latest": "ultralytics",
-    "ultralytics/yolov5:latest": "ultralytics",
-    "projectmonai/monai:1.4.0": "monai",
-    "projectmonai/monailabel:latest": "monai",
-    "wasserth/totalsegmentator:2.4.0": "nnunet",
-    "paddlepaddle/paddle:2.6.1-gpu-cuda12.0-cudnn8.9-trt8.6": "paddle",
-    "ghcr.io/nerfstudio-project/nerfstudio:latest": "nerfstudio",
-    # Pictures, speech, media
-    "yanwk/comfyui-boot:cu124-megapak": "comfyui",
-    "ghcr.io/ai-dock/comfyui:latest": "comfyui",
-    "ghcr.io/invoke-ai/invokeai:latest": "invokeai",
-    "universonic/stable-diffusion-webui:full": "sd-webui",
-    "sd-auto:78": "sd-webui",
-    "onerahmet/openai-whisper-asr-webservice:latest-gpu": "whisper-asr",
-    "ghcr.io/speaches-ai/speaches:latest-cuda": "speaches",
-    "fedirz/faster-whisper-server:latest-cuda": "speaches",
-    "lscr.io/linuxserver/faster-whisper:gpu": "whisper",
-    "rhasspy/wyoming-whisper": "whisper",
-    "rhasspy/wyoming-piper": "whisper",
-    "ghcr.io/remsky/kokoro-fastapi-gpu:latest": "tts",
-    "ghcr.io/matatonic/openedai-speech:latest": "tts",
-    "jellyfin/jellyfin:latest": "jellyfin",
-    "lscr.io/linuxserver/jellyfin": "jellyfin",
-    "plexinc/pms-docker": "transcoding",
-    "lscr.io/linuxserver/plex:latest": "transcoding",
-    "emby/embyserver:latest": "transcoding",
-    "ghcr.io/haveagitgat/tdarr_node:latest": "transcoding",
-    "josh5/unmanic:latest": "transcoding",
-    "jrottenberg/ffmpeg:4.4-nvidia": "transcoding",
-    "jlesage/handbrake": "media",
-    "stashapp/stash:latest": "media",
-    "ghcr.io/immich-app/immich-machine-learning:release-cuda": "immich",
-    "ghcr.io/immich-app/immich-server:release": "immich",
-    "ghcr.io/immich-app/postgres:14-vectorchord0.3.0": "postgres",
-    "photoprism/photoprism:latest": "photos",
-    "nextcloud:29": "photos",
-    "ghcr.io/blakeblackshear/frigate:stable-tensorrt": "frigate",
-    "heartexlabs/label-studio-ml-backend:latest": "label-studio-ml",
-    # Desktops and browsers
-    "selenium/standalone-chrome:latest": "selenium",
-    "selenium/node-firefox:4": "selenium",
-    "kasmweb/desktop:1.14.0": "kasm",
-    "lscr.io/linuxserver/webtop:ubuntu-kde": "linuxserver-browsers",
-    "lscr.io/linuxserver/chromium": "linuxserver-browsers",
-    "ghcr.io/m1k1o/neko/nvidia-firefox:latest": "neko",
-    "m1k1o/neko:firefox": "neko",
-    "mcr.microsoft.com/playwright:v1.48.0-jammy": "playwright",
-    "josh5/steam-headless:latest": "steam-headless",
-    "ghcr.io/selkies-project/nvidia-egl-desktop:latest": "selkies",
-    "lizardbyte/sunshine:latest": "game-streaming",
-    "nvcr.io/nvidia/isaac-sim:4.2.0": "isaac-sim",
-    "linuxserver/blender": "rendering",
-    # Beside the GPU
-    "nvidia/dcgm-exporter:3.3.5-3.4.1-ubuntu22.04": "gpu-probes",
-    "nvcr.io/nvidia/k8s/dcgm-exporter:3.3.8-3.6.0-ubuntu22.04": "gpu-probes",
-    "utkuozdemir/nvidia_gpu_exporter:1.2.1": "gpu-probes",
-    "prom/prometheus": "monitoring",
-    "grafana/grafana:11.1.0": "monitoring",
-    "netdata/netdata": "monitoring",
-    "portainer/portainer-ce:latest": "monitoring",
-    "postgres:16": "postgres",
-    "library/postgres:16-alpine": "postgres",
-    "docker.io/library/redis:7": "databases",
-    "redis:7-alpine": "databases",
-    "qdrant/qdrant": "databases",
-    "chromadb/chroma:0.5.5": "databases",
-    "neo4j:5": "databases",
-    "nginx:alpine": "web-servers",
-    "traefik:v3.0": "web-servers",
-    "cloudflare/cloudflared:latest": "web-servers",
-    "n8nio/n8n": "llm-tools",
-    "ghcr.io/berriai/litellm:main-latest": "llm-tools",
-    "ghcr.io/home-assistant/home-assistant:stable": "home-assistant",
-    "mcr.microsoft.com/dotnet/sdk:8.0": "dotnet",
-    "foldingathome/fah-gpu:latest": "gpu-computing",
-    # None of them, and none by accident
-    "python:3.11-slim": None,
-    "ubuntu:22.04": None,
-    "debian": None,
-    "node:20": None,
-    "alpine:3.20": None,
-    "busybox": None,
-    "golang:1.23": None,
-    "openjdk:21": None,
-    "myorg/trainer:latest": None,
-    "myorg/vllm-client:1.0": None,
-    "vllm-proxy": None,
-    "myorg/ollama-proxy": None,
-    "ollama-webui": None,
-    "pytorch-lightning/base": None,
-    "pytorchlightning/pytorch_lightning": None,
-    "mypytorch": None,
-    "myorg/pytorch-app": None,
-    "nvidia/driver:535-ubuntu22.04": None,
-    "nvidia/cuda-sample": None,
-    "tensorflow/tensorflow:2.15.0": None,
-    "tensorflow/serving:latest-gpu": None,
-    "jellyfin/jellyfin-web": None,
-    "redisinsight": None,
-    "rediscommander/redis-commander": None,
-    "myorg/ray-tracer": None,
-    "ray": None,
-    "continuumio/miniconda3": None,
-    "ros:humble": None,
-    "osrf/ros:humble-desktop": None,
-    "carlasim/carla:0.9.15": None,
-    "gradio": None,
-    "app": None,
-    "worker": None,
-    "": None,
-}
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    assert len(dict(pairs)) == len(pairs), "an image stands in the table twice"
+    return dict(pairs)
+
+
+TABLE: dict[str, dict[str, str | None]] = json.loads(
+    (Path(__file__).parent / "data" / "workload_images.json").read_text("utf-8"), object_pairs_hook=_once
+)
+"""Images people can pull or build from a project's own instructions, and made-up names that hold the same words."""
+REAL, MADE_UP = TABLE["real"], TABLE["made up"]
+
+INTENDED = {
+    ("triton-llm", "triton"), ("triton-sdk", "triton"), ("triton-min", "triton"),  # by tag
+    ("rocm", "vllm"), ("rocm", "megatron-lm"),  # AMD's own images
+}  # fmt: skip
+"""Entries that both know an image: the first one is meant to win."""
 
 
 def test_the_table_is_long_enough() -> None:
-    assert len(IMAGES) >= 150
+    assert len(REAL) >= 180 and sum(1 for workload in REAL.values() if workload is None) >= 60
+    assert len(MADE_UP) >= 50
 
 
-@pytest.mark.parametrize(("image", "workload"), IMAGES.items())
+@pytest.mark.parametrize(("image", "workload"), {**REAL, **MADE_UP}.items())
 def test_images(image: str, workload: str | None) -> None:
     assert found(image) == workload
+
+
+@pytest.mark.parametrize("image", [*REAL, *MADE_UP])
+def test_no_image_is_claimed_twice_but_where_the_order_is_meant(image: str) -> None:
+    claims = [w.id for w in builtin() if match_image(image, [w]) is not None]
+    assert {(claims[0], other) for other in claims[1:]} <= INTENDED
+
+
+def test_every_order_that_is_meant_is_needed() -> None:
+    claims = [[w.id for w in builtin() if match_image(image, [w])] for image in REAL]
+    assert {(ids[0], other) for ids in claims for other in ids[1:]} == INTENDED
+
+
+def test_every_entry_with_images_recognises_one_of_the_table() -> None:
+    assert {e["id"] for e in entries() if e["images"]} <= set(REAL.values())
+
+
+@pytest.mark.parametrize("image", [image for image in MADE_UP if image and "/" not in image and ":" not in image])
+def test_a_word_in_a_name_is_no_match(image: str) -> None:
+    """A made-up name is not recognised under anybody's registry either."""
+    for prefix in ("myorg/", "ghcr.io/myorg/", "localhost:5000/", "docker.io/library/"):
+        assert found(f"{prefix}{image}:1.0") == MADE_UP[image]
+
+
+ON_DOCKER_HUB = [i for i, w in REAL.items() if w and i.count("/") == 1 and "." not in i.split("/")[0]]
+MIRRORS = ("docker.io/", "index.docker.io/", "mirror.gcr.io/", "docker.m.daocloud.io/", "m.daocloud.io/docker.io/")
+
+
+@pytest.mark.parametrize("image", ON_DOCKER_HUB)
+def test_mirrors_of_docker_hub(image: str) -> None:
+    for mirror in MIRRORS:
+        assert found(f"{mirror}{image}") == REAL[image]
 
 
 # Commands --------------------------------------------------------------------------------------
@@ -447,6 +295,12 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("torch", launch("pytorch/pytorch:2.5.1", "python train.py"), "unknown"),
     ("cuda", launch("nvidia/cuda:12.2.0-devel-ubuntu22.04"), "unknown"),
     ("triton", launch("nvcr.io/nvidia/tritonserver:24.05-py3"), "unknown"),
+    ("triton, one GPU", launch("nvcr.io/nvidia/tritonserver:24.05-py3", "tritonserver", count=1), "unknown"),
+    ("triton, Python backend", launch("nvcr.io/nvidia/tritonserver:24.05-pyt-python-py3"), "unknown"),
+    ("triton, vLLM", launch("nvcr.io/nvidia/tritonserver:24.05-vllm-python-py3", count=1), "needed"),
+    ("triton, TensorRT-LLM", launch("nvcr.io/nvidia/tritonserver:24.05-trtllm-python-py3"), "needed"),
+    ("triton, clients", launch("nvcr.io/nvidia/tritonserver:24.05-py3-sdk", "perf_analyzer -m x"), "not-needed"),
+    ("triton, base", launch("nvcr.io/nvidia/tritonserver:24.05-py3-min"), "unknown"),
     ("desktop", launch("kasmweb/desktop:1.14.0"), "unknown"),
     # Idling says nothing: the image decides
     ("idle", launch("nvidia/cuda", "sleep infinity"), "unknown"),
@@ -485,7 +339,10 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("tgi, shards", launch("ghcr.io/huggingface/text-generation-inference", env={"NUM_SHARD": "2"}), "needed"),
     ("tgi, one shard", launch("ghcr.io/huggingface/text-generation-inference", env={"NUM_SHARD": "1"}), "not-needed"),
     ("nim, one", launch("nvcr.io/nim/meta/llama-3.1-8b-instruct", count=1), "not-needed"),
-    ("nim, two", launch("nvcr.io/nim/meta/llama-3.1-70b-instruct", count=2), "needed"),
+    ("nim, two", launch("nvcr.io/nim/meta/llama-3.1-70b-instruct", count=2), "unknown"),
+    ("nim, all", launch("nvcr.io/nim/meta/llama-3.1-70b-instruct"), "unknown"),
+    ("nim, two ranks", launch("nvcr.io/nim/meta/llama3-70b-instruct", env={"TENSOR_PARALLEL_SIZE": "2"}), "unknown"),
+    ("nim, a launcher", launch("nvcr.io/nim/meta/llama3-70b-instruct", "torchrun --nproc_per_node=2 t.py"), "needed"),
     ("sglang, one", launch("lmsysorg/sglang", count=1), "unknown"),
     ("sglang, tp", launch("lmsysorg/sglang", "python3 -m sglang.launch_server --tp 2"), "needed"),
     ("sglang, no tp", launch("lmsysorg/sglang", "python3 -m sglang.launch_server --model-path x"), "unknown"),
@@ -518,6 +375,9 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("a name does not beat a command", launch("myorg/a", "torchrun --nproc_per_node=2 t.py", names=("tts",)), "needed"),
     # Guesses are not errors
     ("aphrodite, two", launch("alpindale/aphrodite-openai", count=2), "unknown"),
+    ("aphrodite, two ranks", launch("alpindale/aphrodite-openai", "aphrodite run x -tp 2"), "unknown"),
+    ("aphrodite, sharded", launch("alpindale/aphrodite-openai", env={"NUM_SHARD": "2"}), "unknown"),
+    ("unsloth, two", launch("unsloth/unsloth", count=2), "unknown"),
     ("entrypoint", launch("myorg/app", entrypoint=["torchrun", "--nproc_per_node=2", "t.py"]), "needed"),
     ("a default is no decision",
      launch("vllm/vllm-openai", "--tensor-parallel-size 1", count=2, written="--tensor-parallel-size ${TP:-1}"),
@@ -547,9 +407,76 @@ def test_numbers_from_an_env_file_are_not_shown() -> None:
 
 def test_ray_wants_a_share_of_the_memory() -> None:
     need = assess(launch("rayproject/ray:2.9.0-gpu", memory=20 * GIB))
-    assert need.verdict == "needed" and need.recommended == 6 * GIB
-    assert assess(launch("rayproject/ray:2.9.0-gpu")).recommended is None
-    assert assess(launch("rayproject/ray:2.9.0-gpu")).floor == 512 * 1024**2
+    assert need.verdict == "needed" and (need.minimum, need.recommended) == (512 * 1024**2, 6 * GIB)
+    assert need.why.endswith("; it wants more than 30 % of the container's memory, here 6 GiB of 20 GiB")
+
+
+def test_a_share_of_a_small_memory_is_enough() -> None:
+    """What a fix writes is never too small for the rule that asked for it."""
+    need = assess(launch("rayproject/ray:2.9.0-gpu", memory=GIB))
+    assert need.recommended is not None and need.floor == need.recommended == 307 * 1024**2
+
+
+def test_a_share_of_an_unknown_memory_is_no_number() -> None:
+    unlimited = launch("rayproject/ray:2.9.0-gpu")._replace(memory_limit=Value(0, SPAN, "0"))
+    for case in (launch("rayproject/ray:2.9.0-gpu"), unlimited):
+        need = assess(case)
+        assert need.recommended is None and need.floor == 512 * 1024**2
+        assert need.why.endswith("of the container's memory, and no limit is declared")
+    for limit in (Value(Unknown("?"), SPAN, "${M}"), Value(20 * GIB, SPAN, "${M}", private=True)):
+        need = assess(launch("rayproject/ray:2.9.0-gpu")._replace(memory_limit=limit))
+        assert need.recommended is None and need.why.endswith("container's memory, whose limit is not known here")
+        assert "20" not in need.why
+
+
+def test_a_condition_is_stated() -> None:
+    need = assess(launch("nvcr.io/nim/meta/llama-3.1-70b-instruct", count=4))
+    assert need.recommended == 16 * GIB and "NVLink" in need.why
+    assert "NVLink" not in assess(launch("nvcr.io/nim/meta/llama-3.1-8b-instruct", count=1)).why
+
+
+def test_a_formula_is_told_with_its_source() -> None:
+    need = assess(launch("ghcr.io/blakeblackshear/frigate:stable", count=1))
+    assert (need.verdict, need.minimum, need.recommended) == ("needed", 128 * 1024**2, 512 * 1024**2)
+    formula = need.evidence[-1]
+    assert "width × height × 1.5 + 270480" in formula.text and "services.py" in formula.source and formula.span is None
+
+
+def test_the_formula_in_words_is_the_one_that_is_computed() -> None:
+    from shmlint.estimate import FRIGATE_SPARE, frigate_terms, total
+
+    def in_words(cameras: list[tuple[int, int]], birdseye: bool) -> int:
+        frames = sum(round((w * h * 1.5 + 270480) / 2**20, 1) for w, h in [*cameras, FRIGATE_SPARE, FRIGATE_SPARE])
+        return round(50 + 20 * frames + (8 if birdseye else 0))
+
+    for cameras in ([], [(1280, 720)], [(1280, 720)] * 2, [(640, 480), (1920, 1080), (2560, 1440)], [(1, 1)]):
+        for birdseye in (False, True):
+            assert total(frigate_terms(cameras, birdseye)) == in_words(cameras, birdseye) * 2**20
+
+
+@pytest.mark.parametrize("entry", [e for e in entries() if not e["verified"]], ids=lambda e: e["id"])
+def test_an_unverified_entry_is_marked_and_only_ever_warns(entry: dict[str, Any]) -> None:
+    images = [image for image, workload in REAL.items() if workload == entry["id"]]
+    commands = [c.removeprefix("^ ").replace("*", "x") for c in entry["commands"]]
+    for case in [launch(i, count=n) for i in images for n in (1, 2, "all")] + [launch("myorg/a", c) for c in commands]:
+        need = assess(case)
+        if need.workload is not None and need.workload.id == entry["id"]:
+            assert need.verdict != "needed"
+            assert need.why.endswith("(unverified: no source was read)")
+
+
+@pytest.mark.parametrize("entry", [e for e in entries() if e["verified"]], ids=lambda e: e["id"])
+def test_a_verified_entry_says_who_says_so(entry: dict[str, Any]) -> None:
+    assert entry["source"].startswith("https://")
+    assert entry["quote"] or "says nothing" in entry["notes"] or "sets nothing" in entry["notes"]
+    moving = ("/blob/main/", "/blob/master/", "/tree/main", "/tree/master", "/latest/", "/stable/")
+    assert not any(part in entry["source"] for part in moving), "link to a commit or a version"
+
+
+def test_ranks_with_an_unverified_workload_are_nccls_claim() -> None:
+    need = assess(launch("alpindale/aphrodite-openai", "--tensor-parallel-size 2"))
+    assert (need.verdict, need.recommended, need.source) == ("needed", GIB, workloads.NCCL_SOURCE)
+    assert "fork" not in need.why and "unverified" not in need.why
 
 
 # Settings --------------------------------------------------------------------------------------
@@ -577,3 +504,9 @@ def test_settings_change_an_entry_of_the_programs_own() -> None:
     extra = users([{"id": "vllm", "recommended": "32gb"}])
     need = assess(launch("vllm/vllm-openai", count=2), extra)
     assert (need.verdict, need.recommended) == ("needed", 32 * GIB)
+
+
+def test_settings_know_whether_a_condition_holds() -> None:
+    extra = users([{"id": "nim", "condition": ""}])
+    need = assess(launch("nvcr.io/nim/meta/llama3-70b-instruct", count=2), extra)
+    assert (need.verdict, need.recommended) == ("needed", 16 * GIB) and "NVLink" not in need.why
