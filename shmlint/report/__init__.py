@@ -30,6 +30,16 @@ def _place(launch: Launch) -> tuple[str, str | None, str, int]:
     return launch.kind, launch.name, launch.span.path, launch.span.start
 
 
+def dumps(body: object) -> str:
+    """JSON for people and programs: other alphabets stay readable, control characters are escaped."""
+    import json
+
+    text = json.dumps(body, indent=2, ensure_ascii=False)
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text).replace("\x7f", "\\u007f")
+
+
 def escape(text: str) -> str:
     """A text with control characters made visible, so that no file can write to the terminal."""
     if text.isprintable():

@@ -49,7 +49,7 @@ def _hidden(findings: Sequence[Finding]) -> str:
 
 def _command(finding: Finding) -> str:
     begin, finish = finding.span.begin, finding.span.finish
-    properties = {"file": finding.span.path, "line": str(begin.line)}
+    properties = {"file": escape(finding.span.path), "line": str(begin.line)}
     if finish.line == begin.line and finish.column > begin.column:
         # GitHub refuses columns for an annotation that goes over several lines.
         properties |= {"endLine": str(finish.line), "col": str(begin.column), "endColumn": str(finish.column)}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from shmlint.finding import Finding
 from shmlint.lint import Run
+from shmlint.report import dumps
 from shmlint.report.fingerprint import fingerprints
 
 _LEVELS = {"error": "major", "warning": "minor", "note": "info"}
@@ -24,4 +24,4 @@ def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
         }
         for finding, fingerprint in zip(findings, fingerprints(findings), strict=True)
     ]
-    return json.dumps(entries, indent=2, ensure_ascii=False)
+    return dumps(entries)

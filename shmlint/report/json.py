@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from shmlint.checks import all_rules
 from shmlint.finding import Evidence, Finding
 from shmlint.launch import Launch
 from shmlint.lint import Run
-from shmlint.report import summary
+from shmlint.report import dumps, summary
 from shmlint.source import Edit, Position, Source
 
 
@@ -21,16 +20,12 @@ def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
         "findings": [_finding(run, finding) for finding in findings],
         "summary": summary(run, list(findings), fixed),
     }
-    return json.dumps(body, indent=2, ensure_ascii=False)
+    return dumps(body)
 
 
 def inventory(run: Run) -> str:
     """``--inventory --format json``."""
-    return json.dumps(
-        {"version": 1, "launches": [_launch(run, launch) for launch in run.launches]},
-        indent=2,
-        ensure_ascii=False,
-    )
+    return dumps({"version": 1, "launches": [_launch(run, launch) for launch in run.launches]})
 
 
 def _position(position: Position) -> dict[str, int]:

@@ -5,13 +5,13 @@ Columns count bytes of UTF-8 there, and a range's end is exclusive (reviewdog pr
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from shmlint.checks import all_rules
 from shmlint.finding import Finding
 from shmlint.lint import Run
+from shmlint.report import dumps
 from shmlint.source import Edit, Source, apply_edits
 
 _LEVELS = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
@@ -23,7 +23,7 @@ def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
         "source": {"name": "shmlint", "url": "https://github.com/shmlint/shmlint"},
         "diagnostics": [_diagnostic(run, finding) for finding in findings],
     }
-    return json.dumps(body, indent=2, ensure_ascii=False)
+    return dumps(body)
 
 
 def _position(source: Source, offset: int) -> dict[str, int]:

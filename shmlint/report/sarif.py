@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +11,7 @@ from shmlint import __version__, rules
 from shmlint.checks import all_rules
 from shmlint.finding import Evidence, Finding
 from shmlint.lint import Run
+from shmlint.report import dumps
 from shmlint.report.fingerprint import fingerprints
 from shmlint.source import Edit, Span
 
@@ -45,7 +45,7 @@ def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
             }
         ],
     }
-    return json.dumps(body, indent=2, ensure_ascii=False)
+    return dumps(body)
 
 
 def _rule(rule_id: str) -> dict[str, Any]:

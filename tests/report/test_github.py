@@ -75,7 +75,7 @@ def test_nothing_is_injected(tmp_path: Path, name: str) -> None:
     assert len(shown.splitlines()) == len(shown.split("\n")) == 3 or not name.isprintable()
     first, second = commands(shown)
     assert first[0] == second[0] == "error"
-    assert first[1] == {**second[1], "file": name}
+    assert first[1] == {**second[1], "file": escape(name)}, "a log shows it too"
     escaped = escape(name)
     assert first[2] == f"service `{escaped}` {escaped}\nneeds: {escaped}\n{escaped}"
     assert first[2].count("\n") == 2, "a name makes no line"

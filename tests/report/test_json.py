@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from shmlint import fix
+from shmlint.report import dumps
 from shmlint.report.json import inventory, render
 from tests.project import run
 from tests.report.test_text import CASES, MANY, TRAINER
@@ -199,3 +200,11 @@ def test_a_service_in_two_combinations_is_listed_twice_and_counted_once(tmp_path
     launches = json.loads(inventory(started))["launches"]
     assert ["docker-compose.a.yml", "docker-compose.over.yml"] in [launch["files"] for launch in launches]
     assert data(tmp_path, files)["summary"]["launches"] == 2
+
+
+def test_control_characters_are_escaped_and_come_back() -> None:
+    body = {"a": "\x1b[31m\x7f\x9b\u2028\U000e0001\ud800 \u00e9\u732b\U0001f600\n"}
+    shown = dumps(body)
+    assert all(c.isprintable() or c == "\n" for c in shown)
+    assert json.loads(shown) == body
+    assert "\u00e9\u732b\U0001f600" in shown
