@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 FILE = ".shmlint.yaml"
 
+_MOST = 20_000
+"""Values of a settings file that are read at the most: aliases can unfold to more than anyone wrote."""
+
 
 class InvalidSettings(Exception):
     """A settings file cannot be used: file, line and what is wrong in one line."""
@@ -81,8 +84,13 @@ def _yaml(path: str) -> tuple[dict[str, Any], dict[tuple[Any, ...], int]]:
     from shmlint.workspace import Unreadable, Workspace
 
     lines: dict[tuple[Any, ...], int] = {}
+    parts = 0
 
     def plain(tree: Tree, at: tuple[Any, ...]) -> Any:
+        nonlocal parts
+        parts += 1
+        if parts > _MOST:
+            raise InvalidSettings(f"{path}: its aliases unfold to more than {_MOST} values")
         if isinstance(tree, Leaf):
             return tree.plain_value
         if isinstance(tree, Listing):
@@ -266,6 +274,7 @@ def _settings(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int]
         default_shm_size=size("daemon-default-shm-size") or defaults.default_shm_size,
         engine=data.get("engine", defaults.engine),
         unknown_workload=data.get("unknown-workload", defaults.unknown_workload),
+        follow_outside=data.get("follow-outside", defaults.follow_outside),
         projects=tuple(
             tuple(os.path.relpath(os.path.join(directory, file)) for file in files)
             for files in data.get("projects", ())

@@ -167,6 +167,17 @@ def classify(path: str, read: Callable[[], bytes]) -> str | None:
     return next((kind.name for kind in asked if kind.tells and kind.tells(content)), None)
 
 
+def tells_inspect(content: bytes) -> bool:
+    """Whether a text is what ``docker inspect`` or ``podman inspect`` prints of containers.
+
+    Only what was named or piped in is asked: a scan does not open every JSON file.
+    """
+    head = content[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head[:1] == b"[" and content.strip().removeprefix(b"\xef\xbb\xbf").strip(b"[] \t\r\n") == b"":
+        return True  # of no container
+    return head[:1] in (b"[", b"{") and b'"HostConfig"' in content
+
+
 def _screen(kinds: Collection[str]) -> re.Pattern[str]:
     """Matches every path that can be of one of the kinds, so that few are looked at closely."""
     patterns = [
@@ -230,12 +241,12 @@ def _named(path: str, shown: str) -> Found | Problem | None:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
             return None
-        content = cache(lambda: _read(path, SCAN_LIMIT))
+        content = cache(lambda: read_regular(path, SCAN_LIMIT))
         kind = classify(_absolute(path), content)
         if kind is None:
             # What was named is meant: the reader of the most common format says what is wrong.
-            kind = "compose"
-        _read(path, 1)
+            kind = "inspect" if tells_inspect(content()) else "compose"
+        read_regular(path, 1)
     except (OSError, ValueError) as error:
         return Problem(shown, _because(error))
     return Found(shown, kind, explicit=True)
@@ -271,7 +282,7 @@ _SORTS = {
 }
 
 
-def _read(path: str, limit: int) -> bytes:
+def read_regular(path: str, limit: int) -> bytes:
     """The first ``limit`` bytes of a regular file; OSError for anything else.
 
     The sort is asked before the file is opened, for opening a FIFO or a device has effects, and
@@ -344,7 +355,7 @@ def _scan(
 
 def _examine(path: str, absolute: str, kinds: Collection[str]) -> Found | Problem | None:
     """The file itself; None where it is not worth reading."""
-    content = cache(lambda: _read(path, SCAN_LIMIT))
+    content = cache(lambda: read_regular(path, SCAN_LIMIT))
     try:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode) or status.st_size > SCAN_LIMIT:
@@ -514,7 +525,7 @@ def _rules_above(base: str, start: str) -> _Rules:
 def _rules_in(folder: str, above: int) -> _Rules:
     """The ``.gitignore`` of a directory, if it has one that can be read."""
     try:
-        content = _read(os.path.join(folder, ".gitignore"), 256 * 1024)
+        content = read_regular(os.path.join(folder, ".gitignore"), 256 * 1024)
     except OSError:
         return ()
     patterns = [

@@ -24,9 +24,11 @@ class Settings(NamedTuple):
     """What fixes write instead of a workload's recommended size."""
     default_shm_size: int = DOCKER_DEFAULT_SHM
     """The daemon's own default on the hosts this repository is for."""
-    engine: Literal["docker", "podman"] = "docker"
-    """What starts the containers."""
+    engine: Literal["docker", "podman", "swarm"] = "docker"
+    """What starts the containers; for ``swarm``, compose files that it takes are stacks."""
     unknown_workload: Literal["warn", "error", "ignore"] = "warn"
+    follow_outside: bool = False
+    """Whether files may refer to others outside of their repository."""
     projects: tuple[tuple[str, ...], ...] = ()
     """Compose files that belong together, in order, as paths like those of the run."""
     workloads: Sequence[Mapping[str, Any]] = ()

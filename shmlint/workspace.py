@@ -9,8 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from shmlint.discover import read_regular
 from shmlint.source import Source
 from shmlint.yamlnodes import Document, YamlError, parse
+
+MOST = 32 * 1024 * 1024
+"""Bytes; a larger file is no one's compose file, script or page, and is not read."""
+
+
+OUTSIDE = "outside the repository and is not followed (setting `follow-outside`)"
 
 
 class Unreadable(Exception):
@@ -30,17 +37,22 @@ def normal(path: str) -> str:
 
 
 class Workspace:
-    """Reads files for one run. ``texts`` replaces the text of files by normalised path."""
+    """Reads files for one run.
 
-    def __init__(self, texts: Mapping[str, str] | None = None) -> None:
+    ``texts`` replaces the text of files by normalised path. ``follow_outside`` lets files refer to
+    others outside of their repository.
+    """
+
+    def __init__(self, texts: Mapping[str, str] | None = None, *, follow_outside: bool = False) -> None:
         self.texts = dict(texts or {})
+        self.follow_outside = follow_outside
         self._sources: dict[str, Source | Unreadable] = {}
         self._documents: dict[str, list[Document] | Unreadable] = {}
         self._roots: dict[str, str | None] = {}
 
     def over(self, texts: Mapping[str, str]) -> Workspace:
         """A workspace that reads some files differently; what was read of the others is kept."""
-        other = Workspace({**self.texts, **texts})
+        other = Workspace({**self.texts, **texts}, follow_outside=self.follow_outside)
         other._roots = self._roots
         for path, source in self._sources.items():
             if path not in texts:
@@ -64,10 +76,13 @@ class Workspace:
         text = self.texts.get(path)
         if text is None:
             try:
-                with open(path, "rb") as file:
-                    data = file.read()
+                data = read_regular(path, MOST + 1)
             except OSError as error:
                 return Unreadable(path, error.strerror or "cannot be read")
+            except ValueError:  # a NUL in the name
+                return Unreadable(path, "no file can be called so")
+            if len(data) > MOST:
+                return Unreadable(path, f"larger than {MOST >> 20} MiB, and so not read")
             try:
                 text = data.decode("utf-8")
             except UnicodeDecodeError as error:
@@ -120,6 +135,8 @@ class Workspace:
         A repository can be a stranger's pull request. Outside of any, what lies beside may be
         named, and nothing by an absolute path.
         """
+        if self.follow_outside:
+            return True
         root = self.root(of)
         if root is None:
             return not os.path.isabs(path)

@@ -48,6 +48,7 @@ shm-size: 16gb
 daemon-default-shm-size: 128m
 engine: podman
 unknown-workload: ignore
+follow-outside: true
 projects:
   - [compose.yaml, compose.gpu.yaml]
 workloads:
@@ -75,6 +76,7 @@ shm-size = "16gb"
 daemon-default-shm-size = "128m"
 engine = "podman"
 unknown-workload = "ignore"
+follow-outside = true
 projects = [["compose.yaml", "compose.gpu.yaml"]]
 
 [[tool.shmlint.workloads]]
@@ -103,6 +105,7 @@ def test_everything(name: str, text: str) -> None:
         default_shm_size=128 * 1024**2,
         engine="podman",
         unknown_workload="ignore",
+        follow_outside=True,
         projects=(("compose.yaml", "compose.gpu.yaml"),),
         path=name,
     )
@@ -181,7 +184,7 @@ def test_named(repository: Path) -> None:
         ("per-file-ignores:\n  docs/: SHM1\n",
          ".shmlint.yaml:2: per-file-ignores.docs/ must be a list of rule ids, prefixes or names"),
         ("per-file-ignores:\n  '!': [SHM1]\n", ".shmlint.yaml:2: `!` is not a pattern as in a .gitignore"),
-        ("engine: swarm\n", ".shmlint.yaml:1: engine must be one of docker, podman"),
+        ("engine: lxc\n", ".shmlint.yaml:1: engine must be one of docker, podman, swarm"),
         ("unknown-workload: maybe\n", ".shmlint.yaml:1: unknown-workload must be one of warn, error, ignore"),
         ("shm-size: 1.5\n", ".shmlint.yaml:1: shm-size must be a size like 8gb"),
         ("shm-size: 8Gi\n",
@@ -246,7 +249,7 @@ def test_an_entry_of_the_programs_own_can_be_changed() -> None:
     found = settings("workloads:\n  - {id: vllm, recommended: 32gb}\n")
     workload = users(found.workloads)[0]
     assert (workload.recommended, workload.needs) == (32 * GIB, "multi-gpu")
-    assert "vllm/vllm-*" in workload.images
+    assert "vllm/vllm-tpu" in workload.images
 
 
 # What they do ----------------------------------------------------------------------------------
@@ -307,6 +310,12 @@ def test_engine(ipc: str, engine: str, severity: str) -> None:
     assert found == [("compose.yaml", "SHM204", severity)]
 
 
+def test_engine_swarm() -> None:
+    text = "services:\n  x:\n    image: postgres\n    shm_size: 1g\n"
+    assert told("engine: swarm\nselect: [SHM206]", **{"compose.yaml": text}) == [("compose.yaml", "SHM206", "note")]
+    assert told("engine: docker\nselect: [SHM206]", **{"compose.yaml": text}) == []
+
+
 def test_described() -> None:
     found = settings("shm-size: 16gb\nignore: [SHM103]\nseverity: {SHM101: note}\nfail-on: error\n")
     shown = list(described(found._replace(ignore=("SHM103", "SHM2"), select=("SHM1",)), found))
@@ -322,6 +331,7 @@ def test_described() -> None:
         'daemon-default-shm-size: "64m"  # default',
         'engine: "docker"  # default',
         'unknown-workload: "warn"  # default',
+        "follow-outside: false  # default",
         "projects: []  # default",
         "workloads: []  # default",
     ]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from shmlint.composefile.interpolate import interpolate
 from shmlint.composefile.tree import (
     Branch,
+    Entry,
     Layer,
     Leaf,
     Tree,
@@ -17,7 +18,7 @@ from shmlint.composefile.tree import (
     merge_service,
 )
 from shmlint.source import Problem
-from shmlint.workspace import Unreadable, Workspace, normal
+from shmlint.workspace import OUTSIDE, Unreadable, Workspace, normal
 from shmlint.yamlnodes import Document, Node, Scalar
 
 DEFAULT_FILES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
@@ -63,7 +64,7 @@ class Project:
     ``unknown`` says why services may lack parts: an included file that cannot be read.
     """
 
-    __slots__ = ("files", "name", "problems", "services", "unknown")
+    __slots__ = ("files", "name", "problems", "services", "strays", "unknown")
 
     def __init__(self, files: tuple[str, ...]) -> None:
         self.files = files
@@ -71,6 +72,8 @@ class Project:
         self.unknown = ""
         self.services: dict[str, Service] = {}
         self.problems: list[Problem] = []
+        self.strays: list[Entry] = []
+        """Keys beside `services` that look like a service's size."""
 
 
 def read_variables(path: str, workspace: Workspace, before: Variables | None = None) -> dict[str, str | None]:
@@ -143,6 +146,7 @@ def read_document(
         return None
     named = root.leaf("name")
     project.name = named.text if named is not None else project.name
+    project.strays += (e for n, e in root.entries.items() if "shm" in n.lower() and not n.startswith("x-"))
     services = root.get("services")
     if "services" in root.resets | root.overrides:
         project.services.clear()
@@ -269,7 +273,7 @@ class _Local:
             return "it extends a file from the network, which is not fetched"
         path = normal(os.path.join(os.path.dirname(self.path), file.text))
         if not self.workspace.inside(path, self.path):
-            return f"it extends {path}, which lies outside the repository and is not followed"
+            return f"it extends {path}, which lies {OUTSIDE}"
         if not self.workspace.exists(path):
             return f"it extends {path}, which is not here"
         try:
@@ -304,7 +308,7 @@ def _include(
         paths = [normal(os.path.join(directory, leaf.text)) for leaf in leaves]
         outside = next((p for p in paths if not workspace.inside(p, path)), None)
         if outside is not None:
-            project.unknown = f"{path} includes {outside}, which lies outside the repository and is not followed"
+            project.unknown = f"{path} includes {outside}, which lies {OUTSIDE}"
             continue
         if paths[0] in trail:
             project.problems.append(Problem(leaves[0].span, f"`include` goes in a circle: {paths[0]}"))
@@ -378,12 +382,14 @@ def default_files(directory: str, workspace: Workspace) -> tuple[str, ...]:
 def _written(path: str, workspace: Workspace) -> Iterator[tuple[str, Tree]]:
     """The services that a file itself writes, extends not followed. Raises Unreadable."""
     for document in workspace.documents(path):
-        layer = Layer(document.source, {}, "")
-        root = layer.tree(document.root)
-        services = root.get("services") if isinstance(root, Branch) else None
-        if isinstance(services, Branch):
-            for name, entry in services.entries.items():
-                yield name, entry.tree
+        # Every overlay asks this of every file beside it.
+        services = document.kept.get("services")
+        if services is None:
+            root = Layer(document.source, {}, "").tree(document.root)
+            found = root.get("services") if isinstance(root, Branch) else None
+            entries = found.entries if isinstance(found, Branch) else {}
+            services = document.kept["services"] = [(name, entry.tree) for name, entry in entries.items()]
+        yield from services
 
 
 def incomplete(path: str, workspace: Workspace) -> list[str]:
