@@ -626,9 +626,14 @@ def _fits(text: str, pattern: str) -> bool:
     return fnmatchcase(text, pattern)
 
 
+_MOST_WORDS = 500
+"""Words of a command that are compared with the patterns: what runs is said at its beginning."""
+
+
 def match_command(words: Sequence[str], workloads: Iterable[Workload]) -> Workload | None:
     """The workload whose command patterns fit, the one with the most words where several do."""
     best: tuple[int, Workload | None] = (0, None)
+    words = words[:_MOST_WORDS]
     for workload in workloads:
         for pattern in workload.commands:
             if len(pattern) > best[0] and _command_fits(words, pattern):

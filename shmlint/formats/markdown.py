@@ -11,7 +11,7 @@ from shmlint.formats.shell import mentions_engine
 from shmlint.launch import Launch
 from shmlint.settings import Settings
 from shmlint.shell.commands import commands
-from shmlint.shell.run import launches
+from shmlint.shell.run import launches, tied
 from shmlint.shell.text import CLOSE, CLOSE_BRACE, NOWHERE, OPEN, OPEN_BRACE, Builder, ShellText
 from shmlint.source import BOM, Source, Span
 from shmlint.workspace import Workspace
@@ -48,7 +48,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             continue
         for block in blocks(source):
             _read_block(block, source, workspace, settings, reading)
-    reading.launches.sort(key=lambda launch: (launch.span.path, launch.span.start))
+    reading.launches = tied(sorted(reading.launches, key=lambda launch: (launch.span.path, launch.span.start)))
     return reading
 
 
@@ -145,7 +145,8 @@ def _blocks(source: Source, lines: Sequence[Line], depth: int, *, mdx: bool = Fa
     if mdx:  # MDX has no indented code: the children of its elements may be indented
         parser.disable("code")
     for restart in range(_RESTARTS + 1):
-        texts = [source.text[start:end] for start, end in lines]
+        # A carriage return alone ends a line to the parser, and here it does not.
+        texts = [source.text[start:end].replace("\r", " ") for start, end in lines]
         for token in parser.parse("\n".join(texts)):
             if token.map is None:
                 continue

@@ -242,6 +242,9 @@ def commands(text: ShellText, given: Variables | None = None) -> Iterator[Comman
     yield from _Reader(_with_backslashes(text), given or Variables(), 0).read()
 
 
+_MOST_WORDS = 5_000
+"""Words of one command that are looked at; nobody writes as many."""
+
 _CONTINUED = re.compile(r"[^`\n]*\S[ \t]+`\r?")
 
 
@@ -490,6 +493,8 @@ class _Reader:
             if i + 1 == len(nodes) or nodes[i + 1].start_byte > node.end_byte:
                 found += self.words(*nodes[start : i + 1])
                 start = i + 1
+            if len(found) > _MOST_WORDS:
+                return [*found, Word("", None, f"it has more than {_MOST_WORDS} words", True)]
         return found
 
     def words(self, *nodes: Node) -> list[Word]:
