@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from shmlint.estimate import SEGMENT, dataloader_bytes, nccl_upper_bound, proxy_pool
+from shmlint.estimate import (
+    SEGMENT,
+    batches_at_once,
+    dataloader_bytes,
+    dataloader_terms,
+    frigate_terms,
+    nccl_terms,
+    nccl_upper_bound,
+    proxy_pool,
+    segment,
+    share_term,
+    total,
+)
 
 
 def test_a_segment_is_what_logs_show() -> None:
-    assert SEGMENT == 9637888
+    assert SEGMENT == segment() == 9637888
+    assert segment(524288) == 5967872  # NVIDIA/nccl-tests#166
 
 
 @pytest.mark.parametrize(
@@ -82,3 +95,42 @@ def test_batches_take_what_was_measured(workers: int, prefetch: int, batch: int,
 def test_batches_count_for_every_rank() -> None:
     assert dataloader_bytes(8, 4, 1000) == 8 * (4 * 2 + 2) * 1000
     assert dataloader_bytes(8, 0, 1000) == 0
+    assert dataloader_terms(8, 0, 1000) == ()
+    assert (batches_at_once(4), batches_at_once(4, 3), batches_at_once(0)) == (10, 14, 0)
+
+
+def test_terms_say_how_they_come_about() -> None:
+    pools, connections = nccl_terms(8, "2.27")
+    assert (pools.bytes, pools.formula) == (8 * 33030528, "8 ranks × 31.5 MiB (NCCL 2.27)")
+    assert connections.bytes == 15 * 2 * SEGMENT
+    assert connections.formula == "15 connections × 2 channels × 9.2 MiB"
+    assert total((pools, connections)) == nccl_upper_bound(8, "2.27")
+    assert nccl_terms(2, channels=1)[1].formula == "2 connections × 1 channel × 9.2 MiB"
+    assert "the newest known" in nccl_terms(2)[0].formula
+    assert nccl_terms(2, buffsize=524288)[1].bytes == 2 * 2 * 5967872
+    (batches,) = dataloader_terms(2, 4, 2**20, 3)
+    assert (batches.bytes, batches.formula) == (28 * 2**20, "2 ranks × (4 workers × 3 ahead + 2 in use) × 1 MiB")
+    assert dataloader_terms(1, 1, 2**20)[0].formula == "(1 worker × 2 ahead + 2 in use) × 1 MiB"
+    share = share_term("a share", 64 * 2**30, 0.3, "https://example.com")
+    assert (share.bytes, share.formula, share.basis) == (int(64 * 2**30 * 0.3), "30 % of 64 GiB", "documented")
+
+
+@pytest.mark.parametrize(
+    ("cameras", "birdseye", "mebibytes"),
+    # round(50 (+ 8) + 20 × the sum of the rounded frames, two of 1280 × 720 more): frigate/util/services.py
+    [
+        ([], False, 114),
+        ([(1280, 720)] * 2, False, 178),
+        ([(1280, 720)] * 2, True, 186),
+        ([(1920, 1080), (640, 480)], False, 192),
+        ([(3840, 2160)] * 8, True, 2058),
+    ],
+)
+def test_frigates_formula(cameras: list[tuple[int, int]], birdseye: bool, mebibytes: int) -> None:
+    def frame(width: int, height: int) -> float:
+        return round((width * height * 1.5 + 270480) / 1048576, 1)
+
+    by_hand = 50 + 8 * birdseye + 20 * (sum(frame(*camera) for camera in cameras) + 2 * frame(1280, 720))
+    terms = frigate_terms(cameras, birdseye)
+    assert total(terms) == mebibytes * 2**20 == round(by_hand) * 2**20
+    assert all(term.basis == "documented" for term in terms)

@@ -104,6 +104,7 @@ def test_finds_the_rule_pages(installed: Installation) -> None:
     for page in PAGES:
         text = (ROOT / "rules" / page).read_text(encoding="utf-8")
         assert installed.shmlint("--explain", page.partition("-")[0]).strip() == text.partition("\n---\n")[2].strip()
+    assert "SHM101  missing-shm-size" in installed.shmlint("--explain", "Bus error")
 
 
 def test_lints_and_repairs(installed: Installation) -> None:
