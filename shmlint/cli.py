@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, NoReturn, cast
+from typing import IO, TYPE_CHECKING, Any, NoReturn, cast
 
 import click
 
@@ -29,14 +29,35 @@ Examples:
   shmlint                      check the current directory
   shmlint --fix compose.yaml   repair a file
   shmlint --diff .             show what --fix would do
-  shmlint --explain SHM101     what a rule is about"""
+  shmlint --explain SHM101     what a rule is about
+  shmlint --explain "Bus error"  what an error message is about
+  shmlint --size vllm --gpus 4   how much that needs"""
 
 _FORMATS = ("text", "json", "github", "sarif", "gitlab", "rdjson", "junit", "checkstyle")
 
 
+class _Program(click.Command):
+    """The program; what stands beside --size is a command of its own."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        own = args[: args.index("--")] if "--" in args else args
+        if "--size" in own:
+            from shmlint.sizing_cli import command
+
+            args.remove("--size")
+            return command.make_context(f"{info_name} --size", args, parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        return super().invoke(ctx) if ctx.command is self else ctx.command.invoke(ctx)
+
+
 @click.command(
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=_EPILOG
-)
+    cls=_Program,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=_EPILOG,
+)  # fmt: skip
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--fix", "do_fix", is_flag=True, help="Repair the files, touching nothing else.")
 @click.option("--unsafe-fixes", is_flag=True,
@@ -54,11 +75,19 @@ _FORMATS = ("text", "json", "github", "sarif", "gitlab", "rdjson", "junit", "che
 @click.option("--fail-on", type=click.Choice(["error", "warning", "note"]),
               help="The lowest severity that makes the exit status 1.  [default: error]")  # fmt: skip
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
-@click.option("--explain", metavar="RULE", help="Show the page of a rule and exit.")
+@click.option("--explain", metavar="WHAT",
+              help="Explain a rule, an error message or workload:NAME, and exit.")  # fmt: skip
+@click.option("--size", is_flag=True, expose_value=False,
+              help="Say how much /dev/shm an image or a command needs; see --size --help.")  # fmt: skip
 @click.option("--list-rules", is_flag=True, help="List the rules and exit.")
 @click.option("--list-files", is_flag=True, help="List the files that would be read and exit.")
 @click.option("--inventory", is_flag=True,
               help="List every container launch and what was understood of it, and exit.")  # fmt: skip
+@click.option("--doctor", is_flag=True,
+              help="Report this machine's /dev/shm, limits, GPUs and NCCL variables from inside a container, judge "
+              "them (for a command too: --doctor -- COMMAND), and exit.")  # fmt: skip
+@click.option("--gpus", type=click.IntRange(0), metavar="N",
+              help="With --doctor or --size: how many GPUs there are to be.")  # fmt: skip
 @click.option("--add-ignore", metavar="REASON",
               help="Write a comment that suppresses it, with this reason, for every finding, and exit.")  # fmt: skip
 @click.option("--baseline", metavar="FILE", help="Do not report the findings that this file accepts.")
@@ -81,7 +110,7 @@ def _command(
     select: tuple[str, ...], ignore: tuple[str, ...], fail_on: str | None, exit_zero: bool,
     explain: str | None, list_rules: bool, list_files: bool, inventory: bool, config: str | None,
     add_ignore: str | None, baseline: str | None, update_baseline: bool, statistics: bool, show_settings: bool,
-    stdin_filename: str | None, verbose: bool, quiet: bool, color: str,
+    stdin_filename: str | None, verbose: bool, quiet: bool, color: str, doctor: bool, gpus: int | None,
 ) -> None:  # fmt: skip
     """Find GPU containers that are started with too little /dev/shm.
 
@@ -95,16 +124,18 @@ def _command(
     if list_rules:
         _list_rules()
         return
-    form = _format(form, output, inventory)
-    beside = _beside(output_files, alone=inventory or do_diff or add_ignore is not None or update_baseline)
+    form = _format(form, output, "--inventory" if inventory else "--doctor" if doctor else None)
+    beside = _beside(output_files, alone=inventory or doctor or do_diff or add_ignore is not None or update_baseline)
     from shmlint.configuration import InvalidSettings, load
 
     try:
-        settings = load(config, paths[0] if paths and paths[0] != "-" else ".")
+        settings = load(config, paths[0] if paths and paths[0] != "-" and not doctor else ".")
     except InvalidSettings as error:
         _fail(str(error))
     if stdin_filename is not None and "-" not in paths:
         _fail("--stdin-filename needs the path -")
+    if gpus is not None and not doctor:
+        _fail("--gpus needs --doctor or --size")
     loaded = settings
     settings = settings._replace(
         select=_split(select) or settings.select,
@@ -122,6 +153,12 @@ def _command(
                   "--update-baseline": update_baseline})  # fmt: skip
     if unsafe_fixes and not (do_fix or do_diff):
         _fail("--unsafe-fixes needs --fix or --diff")
+    if doctor:
+        if do_fix or do_diff or inventory or list_files or add_ignore is not None or update_baseline:
+            _fail("--doctor does not go together with --fix, --diff, --inventory, --list-files, --add-ignore or "
+                  "--update-baseline")  # fmt: skip
+        _doctor(paths, gpus, settings, _Output(output, color), form, verbose=verbose, quiet=quiet, exit_zero=exit_zero)
+        return
     if add_ignore is not None and "-" in paths:
         _fail("--add-ignore needs files, not standard input")
     if update_baseline and baseline is None:
@@ -141,7 +178,7 @@ def _command(
     out = _Output(output, color)
     others = [(name, _Output(path, color)) for name, path in beside]
     with _Progress(files):
-        run = lint(files, settings, Workspace(texts), problems)
+        run = lint(files, settings, Workspace(texts, follow_outside=settings.follow_outside), problems)
     if inventory:
         out.inventory(run, form)
         for finding in run.findings:
@@ -195,6 +232,11 @@ def _command(
         click.echo(message, err=True)
     if failed:
         sys.exit(2)
+    _exit(findings, settings, exit_zero)
+
+
+def _exit(findings: Sequence[Finding], settings: Settings, exit_zero: bool) -> None:
+    """End with status 1 where something at or above --fail-on is left."""
     if exit_zero:
         return
     from shmlint.finding import SEVERITIES
@@ -202,6 +244,24 @@ def _command(
     worst = max((SEVERITIES.index(f.severity) for f in findings), default=-1)
     if worst >= SEVERITIES.index(settings.fail_on):
         sys.exit(1)
+
+
+def _doctor(
+    command: Sequence[str], gpus: int | None, settings: Settings, out: _Output, form: str, *, verbose: bool,
+    quiet: bool, exit_zero: bool,
+) -> None:  # fmt: skip
+    from shmlint.doctor import Machine, NotLinux, examine, render_json, render_text
+
+    try:
+        examination = examine(Machine(), settings, command, gpus)
+    except NotLinux:
+        _fail("--doctor looks at a Linux container from inside: start it there")
+    if form == "json":
+        out.text(f"{render_json(examination)}\n", machine=True)
+    else:
+        lines = render_text(examination, colour=out.colour, verbose=verbose, quiet=quiet)
+        out.text("".join(f"{line}\n" for line in lines))
+    _exit(examination.run.findings, settings, exit_zero)
 
 
 def _split(values: Sequence[str]) -> tuple[str, ...]:
@@ -257,11 +317,14 @@ def _add_ignore(run: Run, reason: str) -> None:
     click.echo(f"{count} finding{'' if count == 1 else 's'} suppressed in {files} file{'' if files == 1 else 's'}")
 
 
-def _format(form: str | None, output: str | None, inventory: bool) -> str:
-    """The format that was asked for, or else the one that fits the place the report goes to."""
-    if inventory:
+def _format(form: str | None, output: str | None, table: str | None) -> str:
+    """The format that was asked for, or else the one that fits the place the report goes to.
+
+    ``table`` is an option whose answer is no list of findings.
+    """
+    if table is not None:
         if form not in (None, "text", "json"):
-            _fail(f"--inventory is written as text or json, not as {form}")
+            _fail(f"{table} is written as text or json, not as {form}")
         return form or "text"
     if form is None and output is None and os.environ.get("GITHUB_ACTIONS") == "true" and not sys.stdout.isatty():
         return "github"
@@ -271,7 +334,8 @@ def _format(form: str | None, output: str | None, inventory: bool) -> str:
 def _beside(values: Sequence[str], *, alone: bool) -> list[tuple[str, str]]:
     """The formats and paths of further reports."""
     if values and alone:
-        _fail("--output-file is for findings: not with --inventory, --diff, --add-ignore or --update-baseline")
+        _fail("--output-file is for findings: not with --inventory, --doctor, --diff, --add-ignore or "
+              "--update-baseline")  # fmt: skip
     found = []
     for value in values:
         form, _, path = value.partition(":")
@@ -320,16 +384,15 @@ def _nearest(word: str, words: Sequence[str]) -> str:
 
 
 def _explain(name: str) -> None:
-    from shmlint import rules
-    from shmlint.checks import all_rules
+    from shmlint.explain import NothingFound, explain
 
-    for rule, _ in all_rules().values():
-        if name.upper() == rule.id or name == rule.name:
-            text = rules.page(rule)
-            click.echo(text.partition("\n---\n")[2].strip() + "\n")
-            return
-    known = [word for rule, _ in all_rules().values() for word in (rule.id, rule.name)]
-    _fail(f"no rule is called {name}{_nearest(name, known)}; see --list-rules")
+    if name == "-":
+        name = sys.stdin.buffer.read().decode("utf-8", "replace")
+    try:
+        for line in explain(name):
+            click.echo(line)
+    except NothingFound as error:
+        _fail(str(error))
 
 
 def _list_rules() -> None:
@@ -349,7 +412,7 @@ def _files(
     paths: Sequence[str], stdin_filename: str | None, settings: Settings
 ) -> tuple[dict[str, list[str]], dict[str, str], list[Problem]]:
     """The files to read by kind, texts that are not on disk, and what could not be found."""
-    from shmlint.discover import Found, classify, discover
+    from shmlint.discover import Found, classify, discover, tells_inspect
     from shmlint.formats import KINDS
     from shmlint.source import Problem, Source, Span
     from shmlint.workspace import normal
@@ -358,11 +421,16 @@ def _files(
         if len(paths) > 1:
             _fail("standard input (-) cannot be read together with other paths")
         name = normal(stdin_filename or "compose.yaml")
+        data = sys.stdin.buffer.read()
         try:
-            text = sys.stdin.buffer.read().decode("utf-8")
+            text = data.decode("utf-8")
         except UnicodeDecodeError as error:
             _fail(f"{name}: standard input is not UTF-8 (byte {error.start})")
-        kind = classify(os.path.abspath(name).replace(os.sep, "/"), lambda: text.encode("utf-8"))
+        if stdin_filename is None and tells_inspect(data):
+            name = "inspect.json"
+        kind = classify(os.path.abspath(name).replace(os.sep, "/"), lambda: data)
+        if kind is None and tells_inspect(data):
+            kind = "inspect"
         return {kind if kind in KINDS else "compose": [name]}, {name: text}, []
     files: dict[str, list[str]] = {}
     problems: list[Problem] = []
@@ -442,7 +510,7 @@ class _Output:
         except OSError as error:
             _fail(f"{path}: {error.strerror}")
 
-    def _text(self, text: str, *, machine: bool = False) -> None:
+    def text(self, text: str, *, machine: bool = False) -> None:
         """Write a text as it is: a diff holds the line endings of its file, and programs expect UTF-8."""
         data = text.encode("utf-8", "backslashreplace")
         if self.path is not None:
@@ -458,7 +526,7 @@ class _Output:
             stream.write(text)
 
     def _lines(self, lines: Sequence[str]) -> None:
-        self._text("".join(f"{line}\n" for line in lines))
+        self.text("".join(f"{line}\n" for line in lines))
 
     @property
     def colour(self) -> bool:
@@ -474,13 +542,13 @@ class _Output:
             from shmlint.report import github
 
             rendered = github.render(run, findings, fixed=fixed, quiet=quiet)
-            self._text(rendered + "\n" if rendered else "", machine=True)
+            self.text(rendered + "\n" if rendered else "", machine=True)
             return
         if form != "text":
             from importlib import import_module
 
             module = import_module(f"shmlint.report.{form}")
-            self._text(f"{module.render(run, findings, fixed=fixed)}\n", machine=True)
+            self.text(f"{module.render(run, findings, fixed=fixed)}\n", machine=True)
             return
         from shmlint.report import text
 
@@ -492,14 +560,14 @@ class _Output:
         if form == "json":
             from shmlint.report import json
 
-            self._text(f"{json.inventory(run)}\n", machine=True)
+            self.text(f"{json.inventory(run)}\n", machine=True)
             return
         from shmlint.report import text
 
         self._lines(list(text.inventory(run)))
 
     def diff(self, lines: Iterable[str]) -> None:
-        self._text("".join(lines))
+        self.text("".join(lines))
 
 
 def main() -> NoReturn:

@@ -8,7 +8,7 @@ give values without places.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ class Json:
         self.start = start
         self.end = end
         self.text = ""
-        self.offsets: list[int] = []
+        self.offsets: Sequence[int] = ()
         self.entries: dict[str, tuple[Json, Json]] = {}
         self.items: list[Json] = []
 
@@ -175,11 +175,16 @@ _LONE = "\ufffd"
 def _decode(value: Json) -> None:
     """The text of a string, and the place of each of its characters."""
     raw = value.source.text[value.start + 1 : value.end - 1]
+    if "\\" not in raw:
+        value.text, value.offsets = raw, range(value.start + 1, value.end - 1)
+        return
     chars: list[str] = []
+    offsets: list[int] = []
+    value.offsets = offsets
     at = 0
     while at < len(raw):
         escape = _ESCAPE.match(raw, at) if raw[at] == "\\" else None
-        value.offsets.append(value.start + 1 + at)
+        offsets.append(value.start + 1 + at)
         if escape is None:
             chars.append(raw[at])
             at += 1

@@ -42,7 +42,7 @@ def lint(
     problems: Sequence[Problem] = (),
 ) -> Run:
     """Read files (by kind) and check their launches. ``problems`` are those found before reading."""
-    workspace = workspace or Workspace()
+    workspace = workspace or Workspace(follow_outside=settings.follow_outside)
     run = Run(files, settings, workspace)
     all_problems = list(problems)
     for kind, paths in files.items():
@@ -51,6 +51,14 @@ def lint(
         all_problems += reading.problems
     run.context.launches = run.launches
     run.findings = list(_findings(run, all_problems))
+    return run
+
+
+def judge(launches: Sequence[Launch], settings: Settings, workspace: Workspace) -> Run:
+    """Check launches that were read from no file. The workspace has the texts that they point into."""
+    run = Run({}, settings, workspace)
+    run.launches = run.context.launches = list(launches)
+    run.findings = list(_findings(run, ()))
     return run
 
 

@@ -27,11 +27,13 @@ class Source:
     ``path`` is what is printed: relative to the directory the run started in, with ``/``.
     """
 
-    __slots__ = ("_starts", "path", "text")
+    __slots__ = ("_starts", "marked_only", "path", "text")
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
+        self.marked_only = False
+        """A report shows what is marked and not the line around it, which may hold passwords."""
         self._starts: list[int] | None = None
 
     def __repr__(self) -> str:

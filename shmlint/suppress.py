@@ -140,6 +140,8 @@ def _marks(run: Run, path: str, kind: str) -> Iterator[Mark]:
         source = run.workspace.source(path)
     except Unreadable:
         return
+    if kind == "inspect":
+        return  # strict JSON has no comments
     if kind == "devcontainer":
         for match in _SLASHES.finditer(source.text):
             yield _placed(Mark(source, match), "//", _before(source, match).count('"') % 2 == 0)

@@ -1,4 +1,4 @@
-"""The parts of README.md that are generated: the rule table, what is read, and what commands print.
+"""The generated parts of README.md (the rule table, what is read, what commands print) and of rules/README.md.
 
     python -m tests.readme        writes them anew
 """
@@ -12,12 +12,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
+
 from shmlint.checks import all_rules
+from shmlint.cli import _command
 from shmlint.formats import KINDS
 from shmlint.rules import front_matter, page
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+INDEX = ROOT / "rules" / "README.md"
 BLOCK = re.compile(r"^(<!-- begin: ([^\n]+?) -->\n).*?^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
 
 READS = {
@@ -28,17 +32,22 @@ READS = {
     "markdown": "the same in the code blocks of Markdown and reStructuredText, compose files too",
     "ci": "the same in CI workflows, and the containers of their jobs",
     "devcontainer": "`devcontainer.json`",
+    "inspect": "what `docker inspect` and `podman inspect` print, where it is named or piped in",
 }
 
 
 def generated(text: str) -> str:
-    """A README with its generated parts as they should be."""
+    """A page with its generated parts as they should be."""
     return BLOCK.sub(lambda found: found[1] + _part(found[2]) + found[3], text)
 
 
 def _part(what: str) -> str:
     if what == "rules":
         return _rules()
+    if what == "index":
+        return _index()
+    if what == "options":
+        return _options()
     if what == "reads":
         return "".join(f"- {text}\n" for kind, text in READS.items() if kind in KINDS)
     verb, _, command = what.partition(" ")
@@ -51,8 +60,31 @@ def _rules() -> str:
     for rule, _ in all_rules().values():
         about = front_matter(page(rule))
         fix = "" if about["safe"] == "none" else about["fix"]
+        if about["safe"] == "false":
+            fix += " (`--unsafe-fixes`)"
+        severity = rule.severity if rule.default else f"off ({rule.severity})"
         name = f"[{rule.id}](rules/{rule.id}-{rule.name}.md) {rule.name}"
-        lines.append(f"| {name} | {rule.severity} | {about['summary']} | {fix} |")
+        lines.append(f"| {name} | {severity} | {about['summary']} | {fix} |")
+    return "\n".join(lines) + "\n"
+
+
+def _index() -> str:
+    """The rules as --list-rules has them, for the page that lies beside theirs."""
+    lines = ["| id | name | default | what |", "|---|---|---|---|"]
+    for rule, _ in all_rules().values():
+        severity = rule.severity if rule.default else "off"
+        summary = front_matter(page(rule))["summary"]
+        lines.append(f"| [{rule.id}]({rule.id}-{rule.name}.md) | {rule.name} | {severity} | {summary} |")
+    return "\n".join(lines) + "\n"
+
+
+def _options() -> str:
+    """What --help says of each option, but for itself."""
+    lines = ["| option | what |", "|---|---|"]
+    for option in _command.params:
+        if isinstance(option, click.Option):
+            names = ", ".join(f"`{name}`" for name in sorted(option.opts, key=len))
+            lines.append(f"| {names} | {(option.help or '').partition('  [')[0]} |")
     return "\n".join(lines) + "\n"
 
 
@@ -73,4 +105,5 @@ def printed(command: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(generated(README.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+    for file in (README, INDEX):
+        file.write_text(generated(file.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")

@@ -13,10 +13,11 @@ from importlib import import_module
 from typing import Literal
 
 from shmlint.finding import SEVERITIES, Evidence, Finding, Fix, Severity
-from shmlint.launch import Launch
+from shmlint.launch import Launch, Mount
 from shmlint.rules import Rule
 from shmlint.settings import Settings
 from shmlint.size import human
+from shmlint.source import Span
 from shmlint.workloads import Need, Workload, assess
 
 Check = Callable[[Launch, "Context"], Iterator[Finding]]
@@ -25,13 +26,15 @@ Check = Callable[[Launch, "Context"], Iterator[Finding]]
 class Context:
     """What a rule may ask beside the launch itself."""
 
-    __slots__ = ("_needs", "launches", "settings", "workloads")
+    __slots__ = ("_needs", "launches", "notes", "settings", "workloads")
 
     def __init__(self, settings: Settings, workloads: tuple[Workload, ...] = ()) -> None:
         self.settings = settings
         self.workloads = workloads
         self.launches: Sequence[Launch] = ()
         """Every launch of the run, for what one says about another."""
+        self.notes: dict[str, object] = {}
+        """What a rule has found out about all launches, by its id."""
         self._needs: dict[int, tuple[Launch, Need]] = {}
 
     def need(self, launch: Launch) -> Need:
@@ -136,9 +139,15 @@ def needs_source(need: Need) -> str:
 def gpu_evidence(launch: Launch) -> tuple[Evidence, ...]:
     """What asks for the GPU, in the file's own words where those say it."""
     return tuple(
-        Evidence("asks for the GPU" if e.text in e.span.source.line_text(e.span.line) else e.text, e.span)
+        Evidence("asks for the GPU" if e.text in _around(e.span) else e.text, e.span)
         for e in launch.gpu.evidence[:1]
     )
+
+
+def _around(span: Span) -> str:
+    """What stands on a span's line; of a very long one what stands near by."""
+    start, end = span.source.line_span(span.line)
+    return span.source.text[max(start, span.start - 1000) : min(end, span.start + 1000)]
 
 
 def when(launch: Launch) -> str:
@@ -149,7 +158,34 @@ def when(launch: Launch) -> str:
 def set_size(launch: Launch, size: int) -> Fix | None:
     """A fix that sets the size; None where the launch's syntax has no place for it."""
     changes = tuple(launch.rewriter.set_shm_size(size))
-    return Fix(changes[0].title, changes) if changes else None
+    if not changes:
+        return None
+    return Fix(changes[0].title, changes, after=_mounting(size) if launch.swarm else None)
+
+
+def _mounting(size: int) -> Callable[[Launch], Launch]:
+    """What is to become of a launch whose size can only be that of a mount."""
+
+    def after(launch: Launch) -> Launch:
+        if any(mount.target == "/dev/shm" for mount in launch.mounts):
+            return launch
+        return launch._replace(mounts=(*launch.mounts, Mount("tmpfs", "/dev/shm", size, launch.home)))
+
+    return after
+
+
+def stated(launch: Launch, need: Need, settings: Settings) -> int:
+    """The size in bytes to write: the one that stands where it is dropped, if it is enough; else the advised one."""
+    size = launch.shm.known if launch.shm is not None and launch.swarm else None
+    given = size.bytes if size is not None and size.bytes else 0
+    return given if given and given >= need.floor else advised(need, settings)
+
+
+def by_hand(launch: Launch, size: int) -> str:
+    """What to do for a size where the launch cannot be rewritten."""
+    from shmlint.size import spell_docker
+
+    return launch.words.by_hand.replace("{size}", spell_docker(size))
 
 
 def asks(launch: Launch) -> str:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from shmlint.checks import (
     Context,
-    advised,
     asks,
+    by_hand,
     gpu_evidence,
     needs_line,
     needs_source,
     set_size,
     severity_of_need,
+    stated,
     when,
 )  # fmt: skip
 from shmlint.finding import Finding
@@ -33,6 +34,11 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     severity = severity_of_need(launch, need, context.settings)
     if severity is None or effective.bytes >= need.floor:
         return
+    if need.verdict == "unknown" and len(context.launches) > 1:
+        from shmlint.checks.shm212_variant_lacks_shm import speaks
+
+        if speaks(launch, context):
+            return
     yield Finding(
         RULE.id,
         severity,
@@ -41,7 +47,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         (*gpu_evidence(launch), *need.evidence),
         needs_line(need),
-        set_size(launch, advised(need, context.settings)),
+        set_size(launch, stated(launch, need, context.settings)),
+        advice=by_hand(launch, stated(launch, need, context.settings)),
         source=needs_source(need),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from shmlint.checks import (
     Context,
     advised,
+    by_hand,
     gpu_evidence,
     needs_line,
     needs_source,
@@ -57,7 +58,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         (*gpu_evidence(launch), *need.evidence),
         needs_line(need),
         set_size(launch, advised(need, context.settings)) if decided_by_size else None,
-        advice="" if decided_by_size and not private else _advice(effective.decided_by, private),
+        advice=by_hand(launch, advised(need, context.settings))
+        if decided_by_size and not private
+        else _advice(effective.decided_by, private),
         source=needs_source(need),
     )
 

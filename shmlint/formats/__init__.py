@@ -13,7 +13,7 @@ from shmlint.settings import Settings
 from shmlint.source import Problem, Source, Span
 from shmlint.workspace import Unreadable, Workspace
 
-KINDS = frozenset({"compose", "shell", "makefile", "markdown", "ci", "devcontainer"})
+KINDS = frozenset({"compose", "shell", "makefile", "markdown", "ci", "devcontainer", "inspect"})
 """The kinds of files that are read."""
 
 

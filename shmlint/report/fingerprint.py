@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from shmlint.finding import Finding
+from shmlint.source import Span
 
 
 def fingerprints(findings: Sequence[Finding]) -> list[str]:
@@ -20,8 +21,13 @@ def fingerprints(findings: Sequence[Finding]) -> list[str]:
     for finding in findings:
         launch = finding.launch
         name = f"{launch.kind}/{launch.name or ''}" if launch is not None else ""
-        line = finding.span.source.line_text(finding.span.line).strip() if finding.span.source.text else ""
+        line = _marked(finding.span).strip() if finding.span.source.text else ""
         base = "\0".join((finding.rule, finding.span.path, name, line))
         seen[base] += 1
         found.append(sha256(f"{base}\0{seen[base]}".encode("utf-8", "surrogatepass")).hexdigest())
     return found
+
+
+def _marked(span: Span) -> str:
+    """The marked line, or what of it may be told."""
+    return span.text if span.source.marked_only else span.source.line_text(span.line)

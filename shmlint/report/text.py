@@ -85,8 +85,9 @@ def _frame(finding: Finding, paint: Paint) -> Iterator[str]:
     for span, text in marks:
         if span.line != shown or span.source.marked_only:
             shown = span.line
-            alone = span.source.marked_only
-            window = _window(span if alone else next((s for s, _ in marks if s.line == shown and s == finding.span), span))
+            whole = not span.source.marked_only
+            own = next((s for s, _ in marks if whole and s.line == shown and s == finding.span), span)
+            window = _window(own)
             yield from _line(span, window, width, paint)
         yield _mark(span, window, text, width, paint, main=span == finding.span)
     for evidence in elsewhere:

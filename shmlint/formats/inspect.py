@@ -1,0 +1,466 @@
+"""``docker inspect`` and ``podman inspect``: containers that are there already.
+
+The engine writes down what it made of every option, so little is unknown here: ``ShmSize`` is always
+there, also where nobody asked for one, and ``Env`` holds the image's variables too. Nothing can be
+rewritten; what is found says how to start the container anew. Networks, volumes and images among the
+objects are passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+
+from shmlint.formats import Reading, sources
+from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, visible_devices
+from shmlint.jsonc import Json, parse
+from shmlint.launch import (
+    GpuEvidence,
+    GpuRequest,
+    Launch,
+    Mount,
+    ReadOnly,
+    Size,
+    Unknown,
+    Value,
+    Vendor,
+    Words,
+)
+from shmlint.mounts import clean
+from shmlint.settings import Settings
+from shmlint.size import InvalidSize, parse_tmpfs_option
+from shmlint.source import Problem, Source, Span
+from shmlint.workspace import Workspace
+
+
+def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
+    """The containers of inspect output."""
+    reading = Reading()
+    for source in sources(paths, workspace, reading):
+        source.marked_only = True  # beside what is marked there may be passwords, all in one line
+        root, problems = parse(source)
+        if problems or root is None:
+            # Of an output that was cut off nothing is to be concluded.
+            reading.problems.append(_broken(source) or problems[0])
+            continue
+        objects = root.items if root.kind == "array" else [root]
+        strange = next((item for item in objects if item.kind != "object"), None)
+        if strange is not None:
+            message = f"not what inspect prints: expected an object, found {strange.kind}"
+            reading.problems.append(Problem(Span(source, strange.start, strange.start), message))
+            continue
+        containers = [item for item in objects if _object(item, "HostConfig") is not None]
+        reading.launches += _joined(containers, [_launch(item, settings) for item in containers])
+    return reading
+
+
+def _broken(source: Source) -> Problem | None:
+    """Where strict JSON ends and why, without a word of the text."""
+    text = source.text.removeprefix("\ufeff")
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        at = error.pos + len(source.text) - len(text)
+        why = error.msg[:1].lower() + error.msg[1:]
+        cut = "; it seems to be cut off" if not text[error.pos :].strip() else ""
+        return Problem(Span(source, at, at), f"not valid JSON: {why}{cut}")
+    except (RecursionError, ValueError):
+        return Problem(Span(source, 0, 0), "not valid JSON")
+    return None
+
+
+# Values ------------------------------------------------------------------------------------------
+
+
+def _object(value: Json | None, *path: str) -> Json | None:
+    """The object under a path of keys; None where there is something else, or nothing."""
+    found = value.get(*path) if value is not None else None
+    return found if found is not None and found.kind == "object" else None
+
+
+def _items(value: Json | None, *path: str) -> list[Json]:
+    found = value.get(*path) if value is not None else None
+    return found.items if found is not None else []
+
+
+def _strings(value: Json | None, *path: str) -> list[str]:
+    """The texts of a list; the words of a text, as older Podman writes an entrypoint."""
+    found = value.get(*path) if value is not None else None
+    if found is None:
+        return []
+    if found.kind == "string":
+        return found.text.split()
+    return [item.text for item in found.items if item.kind == "string"]
+
+
+def _text(value: Json | None, *path: str) -> str:
+    found = value.string(*path) if value is not None else None
+    return found.text if found is not None else ""
+
+
+def _number(value: Json | None, *path: str) -> int | None:
+    found = value.get(*path) if value is not None else None
+    if found is None or found.kind != "number":
+        return None
+    written = found.source.text[found.start : min(found.end, found.start + 24)]
+    return int(written) if re.fullmatch(r"-?[0-9]{1,20}", written, re.ASCII) else None
+
+
+def _place(value: Json, key: str) -> Span:
+    """A key with its value; for a long value what its line shows of it."""
+    name, held = value.entries[key]
+    return Span(value.source, name.start, held.end)
+
+
+# A container -------------------------------------------------------------------------------------
+
+
+def _launch(container: Json, settings: Settings) -> Launch:
+    host = _object(container, "HostConfig")
+    config = _object(container, "Config")
+    assert host is not None
+    named = "Name" if container.string("Name") is not None else "Id"
+    span = _place(container, named) if named in container.entries else Span(
+        container.source, container.start, container.start + 1
+    )  # fmt: skip
+    name = _text(container, "Name").removeprefix("/") or _text(container, "Id")[:12] or None
+    service = next(
+        (text for label in _SERVICES if (text := _text(config, "Labels", label))), ""
+    )  # fmt: skip
+    environment = _environment(config)
+    return Launch(
+        kind="docker-run",
+        name=name,
+        span=span,
+        home=span,
+        words=Words(f"container `{name}`" if name else "container", "--shm-size", _by_hand(container, config)),
+        rewriter=ReadOnly(),
+        files=(container.source.path,),
+        image=_image(container, config),
+        names=tuple(filter(None, (name, service))),
+        entrypoint=_entrypoint(config),
+        command=_command(container, config),
+        gpu=_gpu(host, config, environment),
+        shm=_size(host, settings),
+        ipc=_value(host, "IpcMode"),
+        mounts=tuple(_mounts(container, host)),
+        memory_limit=_memory(host),
+        environment=environment,
+        ulimits=_ulimits(host),
+        cap_add=tuple(text.upper().removeprefix("CAP_") for text in _strings(host, "CapAdd")),
+        privileged=(flag := host.get("Privileged")) is not None and flag.kind == "true",
+        devices=tuple(_devices(host)),
+        network=_value(host, "NetworkMode"),
+    )
+
+
+_SERVICES = ("com.docker.compose.service", "com.docker.swarm.service.name")
+
+
+def _by_hand(container: Json, config: Json | None) -> str:
+    """What to do, as nothing changes the size of a container that is there."""
+    swarm = _text(config, "Labels", "com.docker.swarm.service.name")
+    if swarm:
+        mount = "type=tmpfs,dst=/dev/shm,tmpfs-size={size}"
+        return f"mount a larger one: docker service update --mount-add {mount} {swarm}"
+    service = _text(config, "Labels", "com.docker.compose.service")
+    if service:
+        files = _text(config, "Labels", "com.docker.compose.project.config_files")
+        where = f" in {files}" if files else ""
+        return f"set `shm_size: {{size}}` for service `{service}`{where}, then docker compose up -d {service}"
+    engine = "podman" if _by_podman(container) else "docker"
+    return f"remove the container and start it anew: {engine} run --shm-size={{size}} …"
+
+
+def _by_podman(container: Json) -> bool:
+    return container.get("OCIRuntime") is not None or container.get("ImageName") is not None
+
+
+def _value(value: Json, key: str) -> Value[str] | None:
+    found = value.string(key)
+    if found is None or not found.text:
+        return None
+    return Value(found.text, _place(value, key), found.text)
+
+
+def _image(container: Json, config: Json | None) -> Value[str] | None:
+    for holder, key in ((config, "Image"), (container, "ImageName")):
+        found = _value(holder, key) if holder is not None else None
+        if found is not None and not found.text.startswith("sha256:"):
+            return found
+    if config is None or config.string("Image") is None:
+        return None
+    return Value(Unknown("of the image only its digest is known"), _place(config, "Image"), _text(config, "Image"))
+
+
+def _entrypoint(config: Json | None) -> Value[tuple[str, ...]] | None:
+    words = tuple(_strings(config, "Entrypoint"))
+    # A script that only prepares what follows it says nothing of what is run.
+    if config is None or not words or "entrypoint" in words[0].rpartition("/")[2]:
+        return None
+    return Value(words, _place(config, "Entrypoint"), " ".join(words))
+
+
+def _command(container: Json, config: Json | None) -> Value[tuple[str, ...]] | None:
+    words = tuple(_strings(config, "Cmd"))
+    if config is not None and words:
+        return Value(words, _place(config, "Cmd"), " ".join(words))
+    if config is None and container.string("Path") is not None:
+        words = (_text(container, "Path"), *_strings(container, "Args"))
+        return Value(words, _place(container, "Path"), " ".join(words))
+    return None
+
+
+def _environment(config: Json | None) -> dict[str, Value[str]]:
+    """The container's variables, the image's among them. None of them is printed."""
+    found = {}
+    for item in _items(config, "Env"):
+        name, equals, value = item.text.partition("=")
+        if item.kind == "string" and equals:
+            found[name] = Value(value, item.span, item.text, private=True)
+    return found
+
+
+def _size(host: Json, settings: Settings) -> Value[Size] | None:
+    """The size, where it is not the one that everything gets that asks for none."""
+    size = _number(host, "ShmSize")
+    if size is None or size <= 0 or size == settings.default_shm_size:
+        return None
+    return Value(Size(size), _place(host, "ShmSize"), str(size))
+
+
+def _memory(host: Json) -> Value[int] | None:
+    limit = _number(host, "Memory")
+    return Value(limit, _place(host, "Memory"), str(limit)) if limit is not None and limit > 0 else None
+
+
+_UNLIMITED = 2**63 - 1
+
+
+def _ulimits(host: Json) -> dict[str, Value[str]]:
+    found = {}
+    for item in _items(host, "Ulimits"):
+        name = _text(item, "Name").lower().removeprefix("rlimit_")  # as Podman writes it
+        soft, hard = _number(item, "Soft"), _number(item, "Hard")
+        if not name or soft is None or hard is None:
+            continue
+        soft, hard = (-1 if limit >= _UNLIMITED else limit for limit in (soft, hard))
+        text = str(soft) if soft == hard else f"{soft}:{hard}"
+        found[name] = Value(text, _place(item, "Soft"), text)
+    return found
+
+
+def _devices(host: Json) -> Iterator[Value[str]]:
+    for item in _items(host, "Devices"):
+        path = item.string("PathOnHost")
+        if path is not None and path.text:
+            yield Value(path.text, _place(item, "PathOnHost"), path.text)
+    for request in _items(host, "DeviceRequests"):
+        if _text(request, "Driver") == "cdi":
+            for item in _items(request, "DeviceIDs"):
+                yield Value(item.text, item.span, item.text)
+
+
+# What is mounted over /dev/shm -------------------------------------------------------------------
+
+
+def _mounts(container: Json, host: Json) -> Iterator[Mount]:
+    """Mounts on /dev/shm and /dev, each once: what was asked for says more than what came of it."""
+    seen = set()
+    for mount in _all_mounts(container, host):
+        if mount.target in ("/dev/shm", "/dev") and mount.target not in seen:
+            seen.add(mount.target)
+            yield mount
+
+
+def _all_mounts(container: Json, host: Json) -> Iterator[Mount]:
+    tmpfs = _object(host, "Tmpfs")
+    for target, (key, options) in (tmpfs.entries if tmpfs is not None else {}).items():
+        span = Span(key.source, key.start, options.end)
+        size, error = _kernel_size(options.text)
+        yield Mount("tmpfs", clean(target), size, span, size_error=error, kernel_grammar=True)
+    for item in _items(host, "Mounts"):
+        target = clean(_text(item, "Target"))
+        if _text(item, "Type") == "tmpfs":
+            yield Mount("tmpfs", target, _number(item, "TmpfsOptions", "SizeBytes") or None, _first(item))
+        else:
+            kind = "bind" if _text(item, "Type") == "bind" else "volume"
+            yield Mount(kind, target, None, _first(item), _text(item, "Source"))  # type: ignore[arg-type]
+    for item in _items(host, "Binds"):
+        given, _, rest = item.text.partition(":")
+        kind = "bind" if given.startswith("/") else "volume"
+        yield Mount(kind, clean(rest.partition(":")[0]), None, item.span, given)  # type: ignore[arg-type]
+    for item in _items(container, "Mounts"):
+        kind = _text(item, "Type")
+        kind = kind if kind in ("bind", "tmpfs") else "volume"
+        source = _text(item, "Source")
+        yield Mount(kind, clean(_text(item, "Destination")), None, _first(item), source)  # type: ignore[arg-type]
+
+
+def _first(item: Json) -> Span:
+    """The place of a mount: its target, or else where it begins."""
+    key = next((key for key in ("Target", "Destination") if key in item.entries), None)
+    return _place(item, key) if key is not None else Span(item.source, item.start, item.start + 1)
+
+
+def _kernel_size(options: str) -> tuple[int | None, str]:
+    given = [option.partition("=")[2] for option in options.split(",") if option.startswith("size=")]
+    if not given:
+        return None, ""
+    try:
+        return parse_tmpfs_option(given[-1]), ""
+    except InvalidSize as error:
+        return None, str(error)
+
+
+# GPUs --------------------------------------------------------------------------------------------
+
+
+def _gpu(host: Json, config: Json | None, environment: Mapping[str, Value[str]]) -> GpuRequest:
+    """Everything that hands in GPUs: device requests, device nodes, the runtime."""
+    evidence: list[GpuEvidence] = []
+    vendors: list[Vendor | None] = []
+    counts: list[Count] = []
+    for i, request in enumerate(_items(host, "DeviceRequests")):
+        ids = _strings(request, "DeviceIDs")
+        wanted = [text for some in _items(request, "Capabilities")[:1] for text in _strings(some)]
+        number = _number(request, "Count") or 0
+        vendor = request_vendor(_text(request, "Driver"), wanted, ids)
+        if vendor is None or not (ids or number):
+            continue
+        count: Count = count_ids(ids) if ids else "all" if number < 0 else number
+        label = {"nvidia": "NVIDIA ", "amd": "AMD ", "intel": "Intel "}[vendor]
+        text = f"requests {'one' if count == 1 else count} {label}GPU{'' if count == 1 else 's'}"
+        evidence.append(GpuEvidence(f"HostConfig.DeviceRequests[{i}]", text, _place(host, "DeviceRequests")))
+        vendors.append(vendor)
+        counts.append(count)
+    _nodes(host, evidence, vendors, counts)
+    because = ""
+    if not evidence:
+        because = _runtime(host, environment, evidence, vendors, counts)
+    if not evidence and config is not None:
+        created = _created(config)
+        if created.requested:
+            return created
+    return combine(evidence, vendors, counts, because)
+
+
+def _nodes(
+    host: Json, evidence: list[GpuEvidence], vendors: list[Vendor | None], counts: list[Count]
+) -> None:  # fmt: skip
+    numbered: set[str] = set()
+    render: set[str] = set()
+    kfd = False
+    for i, item in enumerate(_items(host, "Devices")):
+        path = _text(item, "PathOnHost")
+        if path.startswith("/dev/dri/renderD"):
+            render.add(path)
+        node = node_of(path)
+        if node is None:
+            continue
+        vendor, count = node
+        kfd = kfd or path == "/dev/kfd"
+        if path.removeprefix("/dev/nvidia").isdigit() or "=" in path:
+            numbered.add(path.partition("=")[2] or path)
+        evidence.append(GpuEvidence(f"HostConfig.Devices[{i}]", f"has {path}", _place(item, "PathOnHost")))
+        vendors.append(vendor)
+        counts.append(count)
+    if numbered:
+        counts.append(count_ids(numbered))
+    if kfd:
+        counts.append(len(render) or "all")
+
+
+def _runtime(
+    host: Json, environment: Mapping[str, Value[str]], evidence: list[GpuEvidence], vendors: list[Vendor | None],
+    counts: list[Count],
+) -> str:  # fmt: skip
+    """What the runtime hands in; why that is not known, where it is not.
+
+    A daemon whose default is the nvidia runtime gives it to every container. It hands in what
+    NVIDIA_VISIBLE_DEVICES names, and without that nothing, but for CUDA images of old
+    (nvidia-container-toolkit internal/config/image: IsLegacy).
+    """
+    runtime = _text(host, "Runtime")
+    vendor: Vendor | None = "nvidia" if "nvidia" in runtime else "amd" if runtime.startswith("amd") else None
+    if vendor is None:
+        return ""
+    setting = environment.get("NVIDIA_VISIBLE_DEVICES" if vendor == "nvidia" else "AMD_VISIBLE_DEVICES")
+    count: Count = 0
+    if setting is not None:
+        count = visible_devices(setting.known or "")
+    elif vendor == "amd":
+        return "what the amd runtime hands in without AMD_VISIBLE_DEVICES is not known here"
+    elif "CUDA_VERSION" in environment and not any(name.startswith("NVIDIA_REQUIRE_") for name in environment):
+        count = "all"
+    if count == 0:
+        return ""
+    evidence.append(GpuEvidence("HostConfig.Runtime", f"its runtime is {runtime}", _place(host, "Runtime")))
+    vendors.append(vendor)
+    counts.append(count)
+    return ""
+
+
+def _created(config: Json) -> GpuRequest:
+    """What Podman was told: of CDI devices its HostConfig says nothing."""
+    items = _items(config, "CreateCommand")
+    if not items:
+        return GpuRequest()
+    from shmlint.argv import find_docker, read_run
+    from shmlint.shell.run import read_gpu
+    from shmlint.word import Word
+
+    words = [Word(item.text, item.span) for item in items if item.kind == "string"]
+    docker = find_docker(words)
+    if docker is None:
+        return GpuRequest()
+    request = read_gpu(read_run(words[docker.index :], docker.engine, docker.verb), docker, words[docker.binary])
+    return request._replace(slips=(), because="")
+
+
+# Containers that join another's IPC namespace ----------------------------------------------------
+
+
+def _joined(containers: Sequence[Json], launches: Sequence[Launch]) -> list[Launch]:
+    """The launches with their donors, where those are among them.
+
+    A donor has a /dev/shm of its own or the host's: the engine does not let one join what was joined.
+    """
+    if not any(launch.ipc is not None and launch.ipc.text.startswith("container:") for launch in launches):
+        return list(launches)
+    by_name = {}
+    ids = []
+    for container, launch in zip(containers, launches, strict=True):
+        identity = _text(container, "Id")
+        by_name[_text(container, "Name").removeprefix("/")] = launch
+        by_name[identity] = launch
+        ids.append(identity)
+    ids.sort()
+
+    def donor(launch: Launch) -> Launch | None:
+        joins, _, wanted = (launch.ipc.text if launch.ipc is not None else "").partition(":")
+        if joins != "container" or not wanted:
+            return None
+        known = by_name.get(wanted)
+        if known is None:  # the beginning of an id is enough, if it is one's alone
+            at = bisect_left(ids, wanted)
+            fitting = [identity for identity in ids[at : at + 2] if identity.startswith(wanted)]
+            known = by_name[fitting[0]] if len(fitting) == 1 else None
+        return known if known is not launch else None
+
+    return [
+        launch._replace(donor=_sharing(container, given)) if (given := donor(launch)) is not None else launch
+        for container, launch in zip(containers, launches, strict=True)
+    ]
+
+
+def _sharing(container: Json, donor: Launch) -> Launch:
+    """A donor as its joiner saw it: one that runs was let in, and Podman lets in whom it calls private to."""
+    running = container.get("State", "Running")
+    if donor.ipc is None or donor.ipc.text != "private":
+        return donor
+    if _by_podman(container) or (running is not None and running.kind == "true"):
+        return donor._replace(ipc=donor.ipc._replace(value="shareable"))
+    return donor
