@@ -9,14 +9,17 @@ of the program pays for every definition.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 
-from shmlint.source import Edit, Problem, Span
+from shmlint.source import Edit, Span
 
 DOCKER_DEFAULT_SHM = 64 * 1024 * 1024
 """/dev/shm of a container that asks for nothing, in bytes (moby daemon/config/config.go)."""
+
+JUDGED_ELSEWHERE = "other files extend it; it is judged there"
+"""Why nothing is said of a service that is only a part of others."""
 
 Kind = Literal["compose-service", "docker-run", "devcontainer", "ci-container"]
 Vendor = Literal["nvidia", "amd", "intel"]
@@ -83,6 +86,18 @@ class Mount(NamedTuple):
     size_span: Span | None = None
     kernel_grammar: bool = False
     """The kernel reads the size, not Docker: ``--tmpfs``, Compose's short ``tmpfs``."""
+
+
+class Misplaced(NamedTuple):
+    """A size written where nothing reads it. ``at`` names the place among others of the launch."""
+
+    span: Span
+    message: str
+    changes: tuple[Change, ...] = ()
+    after: Callable[[Launch], Launch] | None = None
+    """What the changes make of the launch."""
+    at: str = ""
+    advice: str = ""
 
 
 class GpuEvidence(NamedTuple):
@@ -182,6 +197,8 @@ class Words(NamedTuple):
     """``service `trainer```, ``docker run``, …"""
     shm_option: str
     """``shm_size``, ``--shm-size``"""
+    by_hand: str = ""
+    """What to do where nothing can be rewritten; ``{size}`` stands for the size."""
 
 
 class Effective(NamedTuple):
@@ -235,7 +252,7 @@ class Launch(NamedTuple):
     """The network mode: ``host``, ``none``, ``container:…``, or the name of a network."""
     swarm: str = ""
     """Why it is taken to be started by ``docker stack deploy``, which drops ``shm_size`` and ``ipc``."""
-    misplaced: tuple[Problem, ...] = ()
+    misplaced: tuple[Misplaced, ...] = ()
     """Sizes written where nothing reads them."""
     undecided: str = ""
     """Why nothing may be concluded from what is *absent* here: a base file or an argument array
@@ -248,9 +265,11 @@ class Launch(NamedTuple):
 
         The order was measured on a real engine: a user mount on /dev/shm or /dev, ipc host,
         ipc container/service (the donor's), ipc none, shm_size (0 is the default), default.
+        Of these ``docker stack deploy`` passes on nothing but mounts.
         """
         for target in ("/dev/shm", "/dev"):
-            if target == "/dev" and self.ipc is not None and self.ipc.known == "shareable":
+            shareable = self.ipc is not None and self.ipc.known == "shareable" and not self.swarm
+            if target == "/dev" and shareable:
                 continue  # the engine mounts a shareable /dev/shm of its own over a user's /dev
             mount = next((m for m in reversed(self.mounts) if m.target == target), None)
             if mount is not None:
@@ -258,7 +277,7 @@ class Launch(NamedTuple):
                     because = mount.size_error or getattr(mount.size, "because", "")
                     return Effective(mount.type, None, mount.span, because)
                 return Effective(mount.type, mount.size or None, mount.span)
-        if self.ipc is not None:
+        if self.ipc is not None and not self.swarm:
             mode = self.ipc.value
             if isinstance(mode, Unknown):
                 return Effective("unknown", None, self.ipc.span, mode.because)
@@ -271,7 +290,7 @@ class Launch(NamedTuple):
                 return Effective("donor", given.bytes, self.ipc.span, given.because)
             if mode == "none":
                 return Effective("none", 0, self.ipc.span)
-        if self.shm is not None:
+        if self.shm is not None and not self.swarm:
             size = self.shm.value
             if isinstance(size, Unknown):
                 return Effective("unknown", None, self.shm.span, size.because)

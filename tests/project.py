@@ -40,8 +40,8 @@ def findings(directory: Path, files: Mapping[str, str] | str, **settings: Any) -
     return run(directory, files, **settings).findings
 
 
-def fixed(directory: Path, files: Mapping[str, str] | str, **settings: Any) -> dict[str, str]:
+def fixed(directory: Path, files: Mapping[str, str] | str, *, unsafe: bool = False, **settings: Any) -> dict[str, str]:
     """The texts that fixing changes, by name."""
     started = run(directory, files, **settings)
     with contextlib.chdir(directory):
-        return fixing.fix(started).texts
+        return fixing.fix(started, unsafe=unsafe).texts

@@ -241,3 +241,62 @@ def test_a_joined_namespace_has_the_donors_size(mode: str, own: str) -> None:
     assert up.returncode == 0, up.stderr
     assert launch.effective_shm().bytes == 96 << 20
     assert measured(["compose.yaml"], "a") == 96 << 10
+
+
+def joining(ipc: str) -> dict[str, str]:
+    """A service that joins one with an IPC mode, and one more to join."""
+    idle = f"    image: {IMAGE}\n    network_mode: none\n    command: sleep 300\n"
+    mode = f"    ipc: '{ipc}'\n" if ipc else ""
+    return {
+        "compose.yaml": f"services:\n  third:\n{idle}    ipc: shareable\n    shm_size: 32m\n"
+        f"  donor:\n{idle}{mode}    shm_size: 96m\n    depends_on: [third]\n"
+        f"  a:\n    image: {IMAGE}\n    gpus: all\n    ipc: service:donor\n",
+        "no-gpu.yaml": without_gpus(["a"]),
+    }
+
+
+def refused() -> list[str]:
+    """The modes of donors that SHM211 says cannot be joined."""
+    return [f.rule for f in lint({"compose": ["compose.yaml"]}, Settings(select=("SHM211",))).findings]
+
+
+@pytest.mark.parametrize("ipc", ["", "private", "none"])
+def test_a_namespace_that_is_not_shared_cannot_be_joined(ipc: str) -> None:
+    """What SHM211 says; and with its fix it can be."""
+    write(joining(ipc))
+    assert refused() == ["SHM211"]
+    assert compose("up", "-d", "donor").returncode == 0
+    words = ("run", "--rm", "--no-deps", "--entrypoint", "sh", "a", "-c", "true")
+    done = compose(*words, files=["compose.yaml", "no-gpu.yaml"])
+    assert done.returncode != 0
+    assert "non-shareable IPC" in done.stderr
+    run = lint({"compose": ["compose.yaml"]}, Settings(select=("SHM211",)))
+    list(fix.write(run, fix.fix(run, unsafe=True).texts))
+    assert refused() == []
+    up = compose("up", "-d", "donor")
+    assert up.returncode == 0, up.stderr
+    assert measured(["compose.yaml"], "a") == 96 << 10
+
+
+@pytest.mark.parametrize("ipc", ["shareable", "host", "service:third"])
+def test_a_namespace_that_is_shared_can_be_joined(ipc: str) -> None:
+    """Also one that its owner has from somebody else."""
+    write(joining(ipc))
+    assert refused() == []
+    up = compose("up", "-d", "donor")
+    assert up.returncode == 0, up.stderr
+    size = {"shareable": 96 << 10, "service:third": 32 << 10}
+    assert measured(["compose.yaml"], "a") == (size[ipc] if ipc in size else host_shm())
+
+
+@pytest.mark.parametrize(("memory", "killed"), [("32m", True), ("256m", False)])
+def test_what_lies_in_shared_memory_counts_against_the_memory_limit(memory: str, killed: bool) -> None:
+    """What SHM209 says: /dev/shm of 64 MiB is not to be filled where the limit is 32 MiB."""
+    name = os.environ["COMPOSE_PROJECT_NAME"] + "-memory"
+    command = ["docker", "run", "--name", name, "--network", "none", "--memory", memory, "--memory-swap", memory]
+    fill = ["--shm-size=64m", IMAGE, "sh", "-c", "cat /dev/zero > /dev/shm/x"]
+    subprocess.run([*command, *fill], capture_output=True, timeout=60)
+    state = ["docker", "inspect", "--format", "{{.State.OOMKilled}}", name]
+    done = subprocess.run(state, capture_output=True, text=True, timeout=60)
+    subprocess.run(["docker", "rm", "-f", name], capture_output=True, timeout=60)
+    assert done.stdout.strip() == str(killed).lower(), done.stderr

@@ -18,9 +18,9 @@ from shmlint.composefile.project import (
 )
 from shmlint.composefile.service import read_project
 from shmlint.composefile.shape import check
-from shmlint.composefile.tree import Layer
+from shmlint.composefile.tree import Branch, Layer, Tree
 from shmlint.formats import Reading
-from shmlint.launch import Launch
+from shmlint.launch import JUDGED_ELSEWHERE, Launch
 from shmlint.settings import Settings
 from shmlint.source import Problem, Source, Span
 from shmlint.workspace import Unreadable, Workspace, normal
@@ -62,9 +62,34 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             if key not in seen_problems:
                 seen_problems.add(key)
                 reading.problems.append(problem)
-        for launch in read_project(project, workspace):
+        for launch in read_project(project, workspace, _swarm(project, workspace, settings)):
             reading.launches.append(_placed(launch, combination, extended, project, workspace))
     return reading
+
+
+def _only_in_swarm(deploy: Tree | None) -> bool:
+    """Whether a quick look finds what means something to a swarm only."""
+    return isinstance(deploy, Branch) and (
+        "placement" in deploy.entries
+        or "endpoint_mode" in deploy.entries
+        or "mode" in deploy.entries
+        or deploy.get("resources", "reservations", "generic_resources") is not None
+    )
+
+
+def _swarm(project: Project, workspace: Workspace, settings: Settings) -> str:
+    """Why the files are taken to be started by ``docker stack deploy``; empty where they are not."""
+    names = " ".join(map(os.path.basename, project.files)).lower()
+    if not (
+        settings.engine == "swarm"
+        or "stack" in names
+        or "swarm" in names
+        or any(_only_in_swarm(service.tree.get("deploy")) for service in project.services.values())
+    ):
+        return ""
+    from shmlint.composefile.stack import why
+
+    return why(project, workspace, settings)
 
 
 def read_embedded(source: Source, start: int, end: int, workspace: Workspace) -> list[Launch]:
@@ -248,7 +273,7 @@ def _placed(
     path = launch.span.path
     is_default = os.path.basename(path) in DEFAULT_FILES
     if len(combination.files) == 1 and not is_default and name in extended.get(path, ()):
-        return launch._replace(undecided="other files extend it; it is judged there")
+        return launch._replace(undecided=JUDGED_ELSEWHERE)
     if combination.named:
         return launch._replace(combination=_together(combination.files))
     if combination.rival and launch.gpu.requested:

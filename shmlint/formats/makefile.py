@@ -11,7 +11,7 @@ from shmlint.formats import Reading, sources
 from shmlint.formats.shell import mentions_engine
 from shmlint.settings import Settings
 from shmlint.shell.commands import commands
-from shmlint.shell.run import launches
+from shmlint.shell.run import launches, tied
 from shmlint.shell.text import CLOSE_BRACE, OPEN_BRACE, Builder, ShellText
 from shmlint.source import Source, Span
 from shmlint.workspace import Workspace
@@ -31,6 +31,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         for text in _just(source) if just else _make(source):
             if mentions_engine(text.text):
                 reading.launches += launches(list(commands(text)))
+    reading.launches = tied(reading.launches)
     return reading
 
 

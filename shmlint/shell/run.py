@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from shmlint.argv import DockerCommand, Option, RunCommand, find_docker, read_run
 from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, visible_devices
 from shmlint.launch import (
+    Change,
     GpuEvidence,
     GpuRequest,
     GpuSlip,
     Kind,
     Launch,
+    Misplaced,
     Mount,
     Rewriter,
     Size,
@@ -23,7 +25,7 @@ from shmlint.launch import (
 from shmlint.shell.commands import Command
 from shmlint.shell.rewrite import RunRewriter, quote_devices
 from shmlint.size import InvalidSize, parse_docker, parse_tmpfs_option
-from shmlint.source import Span
+from shmlint.source import Edit, Span
 from shmlint.word import Word
 
 
@@ -42,7 +44,7 @@ def read_launch(command: Command) -> Launch | None:
     engine = {"nvidia-docker": "nvidia-docker"}.get(docker.engine, docker.engine)
     name = run.name()
     anchor = command.words[docker.index - 1]
-    return launch_of(
+    launch = launch_of(
         run,
         kind="docker-run",
         name=name.value if name is not None and not name.unknown else None,
@@ -51,6 +53,11 @@ def read_launch(command: Command) -> Launch | None:
         rewriter=RunRewriter(run, anchor, command.span, words),
         gpu=read_gpu(run, docker, command.words[docker.binary]),
     )
+    if "unknown flag: --shm_size" in run.unknown:
+        from shmlint.shell.misplaced import misspelt
+
+        launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(words)))
+    return launch
 
 
 def _within(inner: Span, outer: Span) -> bool:
@@ -106,8 +113,18 @@ def launch_of(
             for option in run.devices()
         ),
         network=_text(run.network(), span),
+        misplaced=_misplaced(run),
         undecided=f"{run.unknown}; it may hold --shm-size" if run.unknown else "",
     )
+
+
+def _misplaced(run: RunCommand) -> tuple[Misplaced, ...]:
+    """A ``--shm-size`` behind the image; the most commands have none and do not pay for the search."""
+    if not run.command or not any(word.text.startswith("--shm-size") for word in run.command):
+        return ()
+    from shmlint.shell.misplaced import behind_image
+
+    return tuple(behind_image(run))
 
 
 def _environment(run: RunCommand, span: Span) -> dict[str, Value[str]]:
@@ -223,7 +240,8 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
         elif request.count:
             note("--gpus", text, option.word, vendor or "nvidia", "all" if request.count < 0 else request.count)
         elif request.error:
-            note("--gpus", text, option.word, "nvidia", None)
+            # `ALL` is refused, and says what is meant all the same.
+            note("--gpus", text, option.word, "nvidia", "all" if (option.value or "").lower() == "all" else None)
 
     environment = run.env()
     visible: Count = None
@@ -270,7 +288,28 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
         counts.append(count_ids(numbered))
     if kfd:
         counts.append(len(render) or "all")
-    return combine(evidence, vendors, counts, unknown)._replace(slips=tuple(_slips(run)))
+    asked = combine(evidence, vendors, counts, unknown)
+    return asked._replace(slips=tuple(_slips(run)), invalid=tuple(_invalid(run)))
+
+
+def _invalid(run: RunCommand) -> Iterator[GpuSlip]:
+    """Values of ``--gpus`` that are refused, but for lists of devices, which are ``_slips``."""
+    for option, request in run.gpus():
+        value = option.value or ""
+        place = (option.value_word or option.word).span
+        if option.unknown or place is None:
+            continue
+        if request.error:
+            changes: tuple[Change, ...] = ()
+            if value.lower() == "all" and option.value_span is not None:
+                span = option.value_span
+                changes = (Change((Edit(span.path, span.start, span.end, "all"),), f"write `all` in line {span.line}"),)
+            who = "Podman" if run.engine == "podman" else "Docker"
+            advice = "leave --gpus out for no GPU" if value.lower() in ("none", "") else ""
+            yield GpuSlip(place, f"`--gpus {value}` is refused by {who}: {request.error}", changes, advice, "")
+        elif request.daemon_error and not value.startswith("device="):
+            advice = "leave the count out for these devices, or the devices for so many"
+            yield GpuSlip(place, f"`--gpus {value}` is refused by the engine: {request.daemon_error}", (), advice, "")
 
 
 def _slips(run: RunCommand) -> Iterator[GpuSlip]:
@@ -293,5 +332,35 @@ def _slips(run: RunCommand) -> Iterator[GpuSlip]:
 
 
 def launches(found: Sequence[Command]) -> list[Launch]:
-    """The launches among commands, in the order of the text."""
-    return [launch for launch in map(read_launch, found) if launch is not None]
+    """The launches among commands, in the order of the text, those that join another's IPC namespace tied to it."""
+    return tied([launch for launch in map(read_launch, found) if launch is not None])
+
+
+def tied(found: list[Launch]) -> list[Launch]:
+    """Launches with their donors: ``--ipc container:NAME`` joins the one ``--name NAME`` of the same file.
+
+    Podman's are left alone, for there a container shares its namespace without being told to.
+    """
+    joining = [launch for launch in found if _joins(launch) and launch.donor is None]
+    if not joining:
+        return found
+    named: dict[tuple[str, str], list[Launch]] = {}
+    for launch in found:
+        if launch.name and launch.kind == "docker-run" and not _by_podman(launch):
+            named.setdefault((launch.span.path, launch.name), []).append(launch)
+    donors = {}
+    for launch in joining:
+        mode = launch.ipc.known if launch.ipc is not None else None
+        same = named.get((launch.span.path, (mode or "").partition(":")[2]), ())
+        if len(same) == 1 and same[0] is not launch and not _by_podman(launch):
+            donors[id(launch)] = same[0]._replace(donor=None)
+    return [launch._replace(donor=donors.get(id(launch), launch.donor)) for launch in found]
+
+
+def _joins(launch: Launch) -> bool:
+    mode = launch.ipc.known if launch.ipc is not None else None
+    return launch.kind == "docker-run" and mode is not None and mode.startswith("container:")
+
+
+def _by_podman(launch: Launch) -> bool:
+    return isinstance(launch.rewriter, RunRewriter) and launch.rewriter.run.engine == "podman"

@@ -237,8 +237,6 @@ def test_a_dockerfile_tells_base_and_command(
         ("services:\n  a:\n    image: [x]\n", (3, 12), "`services.a.image` must be a text"),
         ("services:\n  a:\n    image: 3\n", (3, 12), "`services.a.image` must be a text"),
         ("services:\n  a:\n    tmpfs: {x: y}\n", (3, 12), "must be a text or a list"),
-        ("services:\n  a:\n" + RESERVED.format("{capabilities: gpu}"), (3, 66), "must be a list of texts"),
-        ("services:\n  a:\n" + RESERVED.format("{capabilities: [gpu], device_ids: [0]}"), (3, 86), "a text in quotes"),
         ("services:\n  a: {image: x}\n  a: {image: y}\n", (3, 3), "key `a` is already set in line 2"),
         ("- a\n", (1, 1), "expected a mapping at the top, found a list"),
         ("", (1, 1), "it is empty"),
