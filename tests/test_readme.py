@@ -12,12 +12,12 @@ import pytest
 from ruamel.yaml import YAML
 
 import shmlint
-from shmlint import cli, configuration
+from shmlint import cli, configuration, sizing_cli
 from shmlint.discover import classify
-from tests.readme import BLOCK, README, ROOT, generated
+from tests.readme import BLOCK, INDEX, README, ROOT, generated
 
 TEXT = README.read_text(encoding="utf-8")
-TEXTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md")
+TEXTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md", "rules/README.md")
 
 
 def fenced(language: str, starts: str) -> str:
@@ -33,8 +33,18 @@ def hooks() -> list[dict[str, Any]]:
 
 def test_generated_parts_are_up_to_date() -> None:
     """`python -m tests.readme` writes them."""
-    assert [found[2].split()[0] for found in BLOCK.finditer(TEXT)] == ["run", "run", "rules", "reads"]
+    assert [found[2].split()[0] for found in BLOCK.finditer(TEXT)] == ["run", "run", "rules", "reads", "run", "options"]
     assert generated(TEXT) == TEXT
+
+
+def test_the_index_of_the_rules_is_up_to_date() -> None:
+    """`python -m tests.readme` writes it."""
+    text = INDEX.read_text(encoding="utf-8")
+    assert [found[2] for found in BLOCK.finditer(text)] == ["index"]
+    assert generated(text) == text
+    listed = re.findall(r"^\| \[([A-Z]+[0-9]+)\]", text, re.MULTILINE)
+    pages = sorted(path.name.partition("-")[0] for path in INDEX.parent.glob("[A-Z]*-*.md"))
+    assert listed == pages
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -47,10 +57,16 @@ def test_links_lead_somewhere(name: str) -> None:
 @pytest.mark.parametrize("name", TEXTS)
 def test_options_exist(name: str) -> None:
     options = {option for parameter in cli._command.params for option in parameter.opts} | {"--help"}
+    of_size = {option for parameter in sizing_cli.command.params for option in parameter.opts} | {"--size", "--help"}
     spans = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", (ROOT / name).read_text(encoding="utf-8"))
     for span in spans:
-        if span.startswith(("shmlint", "--")):
-            assert set(re.findall(r"(?<!\S)--[a-z-]+", span)) <= options, span
+        given = set(re.findall(r"(?<!\S)--[a-z-]+", span))
+        if span.startswith("shmlint --size"):
+            assert given <= of_size, span
+        elif span.startswith("shmlint"):
+            assert given <= options, span
+        elif span.startswith("--") and not name.startswith("rules/"):  # these pages speak of docker's
+            assert given <= options | of_size, span
 
 
 def test_settings_example_is_valid_and_whole(tmp_path: Path) -> None:
@@ -76,7 +92,7 @@ def test_settings_schema_is_one() -> None:
 def test_pre_commit_example_names_hooks() -> None:
     (repo,) = YAML(typ="safe").load(fenced("yaml", "repos:"))["repos"]
     ids = {hook["id"] for hook in hooks()}
-    assert ids == {"shmlint", "shmlint-fix"}
+    assert ids == {"shmlint", "shmlint-fix", "shmlint-scripts", "shmlint-scripts-fix"}
     assert {hook["id"] for hook in repo["hooks"]} <= ids
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert repo["repo"] == project["urls"]["Source"]
@@ -104,7 +120,7 @@ def test_pre_commit_example_names_hooks() -> None:
 )
 def test_hooks_take_the_files_that_are_compose_files_by_name(path: str, taken: bool) -> None:
     assert (classify(path, lambda: b"") == "compose") is taken
-    for hook in hooks():
+    for hook in (hook for hook in hooks() if "types" not in hook):
         # pre-commit searches, as Python's `re` does.
         assert (re.search(hook["files"], path) is not None) is taken
 
