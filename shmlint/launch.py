@@ -260,6 +260,10 @@ class Launch(NamedTuple):
     combination: str = ""
     """Names the files this reading combines, where other readings of the same service differ."""
 
+    def drops(self, mount: Mount) -> bool:
+        """Whether a mount is not passed on: a stack's short ``tmpfs``."""
+        return bool(self.swarm) and mount.kernel_grammar
+
     def effective_shm(self, default: int = DOCKER_DEFAULT_SHM) -> Effective:
         """Which of mount, ipc, size and default decides, and how many bytes that gives.
 
@@ -271,7 +275,7 @@ class Launch(NamedTuple):
             shareable = self.ipc is not None and self.ipc.known == "shareable" and not self.swarm
             if target == "/dev" and shareable:
                 continue  # the engine mounts a shareable /dev/shm of its own over a user's /dev
-            mount = next((m for m in reversed(self.mounts) if m.target == target), None)
+            mount = next((m for m in reversed(self.mounts) if m.target == target and not self.drops(m)), None)
             if mount is not None:
                 if mount.size_error or isinstance(mount.size, Unknown):
                     because = mount.size_error or getattr(mount.size, "because", "")

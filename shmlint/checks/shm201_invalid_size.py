@@ -15,7 +15,7 @@ RULE = Rule("SHM201", "invalid-size", "error")
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     size = launch.shm.known if launch.shm else None
-    if launch.shm is None or size is None or not size.error:
+    if launch.swarm or launch.shm is None or size is None or not size.error:
         return
     meant = meant_size(launch.shm.text) or advised(context.need(launch), context.settings)
     shown = "comes from an env file and" if launch.shm.private else f"`{launch.shm.text}`" if launch.shm.text else ""

@@ -20,7 +20,7 @@ MOST = 256 * 1024 * MEGABYTE
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     size = launch.shm.known if launch.shm else None
-    if launch.shm is None or size is None or not size.bare_number or not size.bytes:
+    if launch.swarm or launch.shm is None or size is None or not size.bare_number or not size.bytes:
         return
     if size.bytes >= MEGABYTE:
         return

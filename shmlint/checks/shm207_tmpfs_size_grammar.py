@@ -18,7 +18,7 @@ RULE = Rule("SHM207", "tmpfs-size-grammar", "error")
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     """The findings for one launch."""
     for mount in launch.mounts:
-        if mount.type == "tmpfs" and mount.size_error and mount.kernel_grammar:
+        if mount.type == "tmpfs" and mount.size_error and mount.kernel_grammar and not launch.drops(mount):
             yield Finding(
                 RULE.id,
                 RULE.severity,

@@ -15,7 +15,7 @@ RULE = Rule("SHM208", "mount-hides-shm-size", "warning")
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     size = launch.shm.known if launch.shm else None
-    if not launch.gpu.requested or launch.shm is None or not launch.mounts:
+    if launch.swarm or not launch.gpu.requested or launch.shm is None or not launch.mounts:
         return
     if size is not None and not size.bytes:
         return

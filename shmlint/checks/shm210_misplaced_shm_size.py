@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.checks import Context
-from shmlint.finding import Finding
+from shmlint.finding import Finding, Fix
 from shmlint.launch import Launch
 from shmlint.rules import Rule
 
@@ -13,12 +13,15 @@ RULE = Rule("SHM210", "misplaced-shm-size", "error")
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
-    for problem in launch.misplaced:
+    """The findings for one launch."""
+    for slip in launch.misplaced:
         yield Finding(
             RULE.id,
             RULE.severity,
-            problem.span,
-            f"{launch.words.launch}: {problem.message}",
+            slip.span,
+            f"{launch.words.launch}: {slip.message}",
             launch,
-            advice=f"set `{launch.words.shm_option}` where the container is described, and delete this",
+            fix=Fix(slip.changes[0].title, slip.changes, after=slip.after) if slip.changes else None,
+            advice=slip.advice or f"set `{launch.words.shm_option}` where the container is described, and delete this",
+            subject=slip.at,
         )

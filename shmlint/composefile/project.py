@@ -247,13 +247,14 @@ class _Local:
             chain = " → ".join(names if len(names) < 8 else [*names[:4], "…", *names[-3:]])
             self.problems.append(Problem(named.span, f"`extends` goes in a circle: {chain}"))
             return service
-        if len(trail) >= _MAX_CHAIN:
+        base = where.service(named.text, trail) if len(trail) < _MAX_CHAIN else None
+        # A base that was read before brings its own chain along.
+        if len(trail) >= _MAX_CHAIN or (base is not None and len(base.bodies) >= _MAX_CHAIN):
             message = f"`extends` goes through more than {_MAX_CHAIN} services"
             if not any(problem.message == message for problem in self.problems):
                 self.problems.append(Problem(named.span, message))
             service.unknown = message
             return service
-        base = where.service(named.text, trail)
         if base is None:
             if named.text not in where.names():
                 self.problems.append(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from shmlint.composefile.project import Project, Service
 from shmlint.composefile.rewrite import ServiceRewriter
-from shmlint.composefile.tree import Branch, Leaf, Listing, Tree, items_of
+from shmlint.composefile.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.composefile.words import split_words
 from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, visible_devices
 from shmlint.launch import (
     GpuEvidence,
     GpuRequest,
     Launch,
+    Misplaced,
     Mount,
     Size,
     Unknown,
@@ -29,9 +30,12 @@ _DEVICES = ("deploy", "resources", "reservations", "devices")
 _GENERIC = ("deploy", "resources", "reservations", "generic_resources")
 
 
-def read_project(project: Project, workspace: Workspace) -> list[Launch]:
-    """A launch for every service, those that join another's IPC namespace tied to it."""
-    launches = {name: _launch(service, project, workspace) for name, service in project.services.items()}
+def read_project(project: Project, workspace: Workspace, swarm: str = "") -> list[Launch]:
+    """A launch for every service, those that join another's IPC namespace tied to it.
+
+    ``swarm`` is why they are taken to be started by ``docker stack deploy``.
+    """
+    launches = {name: _launch(service, project, workspace, swarm) for name, service in project.services.items()}
     by_container = {
         leaf.text: name
         for name, service in project.services.items()
@@ -50,8 +54,15 @@ def read_project(project: Project, workspace: Workspace) -> list[Launch]:
     return tied
 
 
-def _launch(service: Service, project: Project, workspace: Workspace) -> Launch:
+def _launch(service: Service, project: Project, workspace: Workspace, swarm: str) -> Launch:
     tree = service.tree
+    words = Words(f"service `{service.name}`", "shm_size")
+    make_rewriter: Callable[[Service, Span | None], ServiceRewriter] = ServiceRewriter
+    if swarm:
+        from shmlint.composefile import stack
+
+        tree = stack.kept(tree)
+        make_rewriter, words = stack.rewriting(project, workspace, words)
     environment = read_environment(tree.get("environment"))
     gpu = read_gpu(tree, environment)
     key = service.bodies[0]
@@ -65,7 +76,7 @@ def _launch(service: Service, project: Project, workspace: Workspace) -> Launch:
         base_images, built_entrypoint, built_command = _built(tree.get("build"), workspace)
         command = command or (built_command if entrypoint is None else None)
         entrypoint = entrypoint or built_entrypoint
-    rewriter = ServiceRewriter(service, gpu_span)
+    rewriter = make_rewriter(service, gpu_span)
     home = rewriter.home
     undecided = service.unknown or project.unknown
     env_files = any(True for _ in items_of(tree.get("env_file")))
@@ -74,7 +85,7 @@ def _launch(service: Service, project: Project, workspace: Workspace) -> Launch:
         name=service.name,
         span=span,
         home=home.layer.span(home.key),
-        words=Words(f"service `{service.name}`", "shm_size"),
+        words=words,
         rewriter=rewriter,
         files=project.files,
         image=image,
@@ -95,8 +106,47 @@ def _launch(service: Service, project: Project, workspace: Workspace) -> Launch:
         privileged=_is_true(tree.leaf("privileged")),
         devices=tuple(Value(path, leaf.span, leaf.written, _unset(leaf)) for path, leaf in _device_paths(tree)),
         network=_mode(tree.leaf("network_mode")),
+        swarm=swarm,
+        misplaced=_misplaced(service, project, rewriter, environment if gpu.requested else {}),
         undecided=undecided,
     )
+
+
+def _misplaced(
+    service: Service, project: Project, rewriter: ServiceRewriter, environment: dict[str, Value[str]]
+) -> tuple[Misplaced, ...]:
+    """Sizes of a service where nothing reads them. Few services have any; the others pay for a look at their keys."""
+    if not (
+        project.strays
+        or any("shm" in name for name in environment)
+        or any(
+            "shm" in name.lower() and (at or name != "shm_size")
+            for mapping, at in placed_mappings(service.tree)
+            for name in mapping.entries
+        )
+    ):
+        return ()
+    from shmlint.composefile.misplaced import find
+
+    return tuple(find(service, project, rewriter, environment))
+
+
+def placed_mappings(service: Branch) -> Iterator[tuple[Branch, str]]:
+    """The mappings of a service that people put a size into, with their place below the service."""
+    yield service, ""
+    for path in _PARTS:
+        part = service.get(*path)
+        if isinstance(part, Branch):
+            yield part, ".".join(path)
+    for name, devices in ((".".join(_DEVICES), service.get(*_DEVICES)), ("gpus", service.get("gpus"))):
+        for i, item in enumerate(items_of(devices)):
+            if isinstance(item, Branch):
+                yield item, f"{name}[{i}]"
+
+
+_PARTS: tuple[tuple[str, ...], ...] = (
+    ("deploy",), ("deploy", "resources"), ("deploy", "resources", "limits"), ("deploy", "resources", "reservations"),
+)  # fmt: skip
 
 
 def _names(service: Service, project: Project) -> tuple[str, ...]:
@@ -232,18 +282,20 @@ def read_gpu(tree: Branch, environment: dict[str, Value[str]]) -> GpuRequest:
     counts: list[Count] = []
     unknown = ""
 
-    requests = [(f"{'.'.join(_DEVICES)}[{i}]", item) for i, item in enumerate(items_of(tree.get(*_DEVICES)))]
-    requests += [(f"gpus[{i}]", item) for i, item in enumerate(items_of(tree.get("gpus")))]
+    devices, gpus = tree.get(*_DEVICES), tree.get("gpus")
+    requests = [(f"{'.'.join(_DEVICES)}[{i}]", item) for i, item in enumerate(items_of(devices))]
+    requests += [(f"gpus[{i}]", item) for i, item in enumerate(items_of(gpus))]
     for path, item in requests:
         if isinstance(item, Leaf) and path.startswith("gpus"):
             if item.interpolated.unset:
                 unknown = unknown or _unset(item)
                 continue
-            if item.text.lower() != "all":
+            found_count = _count_of(item, alone=gpus is item)
+            if found_count is None:
                 continue
-            evidence.append(GpuEvidence("gpus", "gpus: all", item.span))
+            evidence.append(GpuEvidence("gpus" if found_count == "all" else path, f"gpus: {item.written}", item.span))
             vendors.append("nvidia")
-            counts.append("all")
+            counts.append(found_count)
         elif isinstance(item, Branch):
             asked = _device_request(item, gpu_implied=path.startswith("gpus"))
             if asked is None:
@@ -312,11 +364,65 @@ def read_gpu(tree: Branch, environment: dict[str, Value[str]]) -> GpuRequest:
         visible = environment.get("NVIDIA_VISIBLE_DEVICES")
         if visible is not None and visible.known is not None and visible_devices(visible.known) != 0:
             unknown = "NVIDIA_VISIBLE_DEVICES asks for GPUs only where the daemon's default runtime is nvidia"
-    return combine(evidence, vendors, counts, unknown)
+    request = combine(evidence, vendors, counts, unknown)
+    if _as_compose_wants(devices, deploy=True) and (gpus is None or _as_compose_wants(gpus, deploy=False)):
+        return request
+    from shmlint.composefile.invalidgpu import find
+
+    return request._replace(invalid=tuple(find(tree)))
+
+
+def _count_of(item: Leaf, *, alone: bool) -> Count:
+    """How many GPUs a text asks for where Compose wants `all` or a mapping; None where that is not clear."""
+    text = item.text.lower()
+    if text in ("all", "-1"):
+        return "all"
+    if not text.isdecimal():
+        return None
+    return (int(text) or None) if alone else 1  # a number in a list names a device
+
+
+def _as_compose_wants(given: Tree | None, *, deploy: bool) -> bool:
+    """A quick look: whether device requests are surely of the form that Compose takes."""
+    if given is None or isinstance(given, Removed):
+        return True
+    if isinstance(given, Leaf):
+        return not deploy and (given.text == "all" or bool(given.interpolated.unset))
+    if not isinstance(given, Listing):
+        return False
+    return all(isinstance(item, Branch) and _is_request(item, deploy=deploy) for item in items_of(given))
+
+
+def _is_request(item: Branch, *, deploy: bool) -> bool:
+    capabilities, ids, count = item.get("capabilities"), item.get("device_ids"), item.get("count")
+    if (capabilities is None and deploy) or (ids is not None and count is not None):
+        return False
+    texts: list[str] = []
+    for part in (capabilities, ids):
+        if part is None:
+            continue
+        if not isinstance(part, Listing):
+            return False
+        for leaf in part.items:
+            if not isinstance(leaf, Leaf) or leaf.kind != "str":
+                return False
+            texts += [leaf.text] if part is capabilities else []
+    if len(set(texts)) < len(texts) or (deploy and not _REQUEST_KEYS.issuperset(item.entries)):
+        return False
+    driver = item.get("driver")
+    if driver is not None and not (isinstance(driver, Leaf) and driver.kind == "str"):
+        return False
+    return count is None or (isinstance(count, Leaf) and (count.kind == "int" or count.text == "all"))
+
+
+_REQUEST_KEYS = frozenset({"capabilities", "count", "device_ids", "driver", "options"})
 
 
 def _device_request(item: Branch, *, gpu_implied: bool) -> tuple[Vendor, Count, str] | None:
-    capabilities = [leaf.text for leaf in items_of(item.get("capabilities")) if isinstance(leaf, Leaf)]
+    # What Compose refuses is read as it was meant: [[gpu]], and no capabilities at all.
+    named = [leaf for part in items_of(item.get("capabilities")) for leaf in items_of(part) if isinstance(leaf, Leaf)]
+    capabilities = [leaf.text for leaf in named]
+    gpu_implied = gpu_implied or item.get("capabilities") is None
     ids = [leaf for leaf in items_of(item.get("device_ids")) if isinstance(leaf, Leaf)]
     driver = item.leaf("driver")
     if gpu_implied:

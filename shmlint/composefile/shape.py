@@ -108,31 +108,12 @@ def _odd_service(service: Tree) -> bool:
             if not isinstance(value, Listing):
                 return True
         elif name in ("deploy", "ulimits"):
-            if not isinstance(value, Branch) or (name == "deploy" and _odd_deploy(value)):
+            if not isinstance(value, Branch):
                 return True
         elif name in ("environment", "command", "entrypoint", "tmpfs", "env_file"):
             if isinstance(value, Leaf) and (value.kind != "str" or name == "environment"):
                 return True
             if isinstance(value, Branch) and name != "environment":
-                return True
-    return False
-
-
-def _odd_deploy(deploy: Branch) -> bool:
-    devices = deploy.get("resources", "reservations", "devices")
-    if devices is None or (isinstance(devices, Leaf) and devices.kind == "null"):
-        return False
-    if not isinstance(devices, Listing):
-        return True
-    for device in devices.items:
-        if not isinstance(device, Branch):
-            return True
-        for name in ("capabilities", "device_ids"):
-            value = device.get(name)
-            if value is not None and (
-                not isinstance(value, Listing)
-                or any(not isinstance(item, Leaf) or item.kind != "str" for item in value.items)
-            ):
                 return True
     return False
 

@@ -24,7 +24,7 @@ from shmlint.launch import JUDGED_ELSEWHERE, Launch
 from shmlint.settings import Settings
 from shmlint.source import Problem, Source, Span
 from shmlint.workspace import Unreadable, Workspace, normal
-from shmlint.yamlnodes import YamlError, parse
+from shmlint.yamlnodes import YamlError, parse_part
 
 _MANY_BASES = 4
 """An overlay that fits more bases than this is read with the first ones only."""
@@ -97,14 +97,12 @@ def read_embedded(source: Source, start: int, end: int, workspace: Workspace) ->
 
     A text that is not one gives none: documents show parts of files too.
     """
-    blank = "".join(c if c in "\r\n" else " " for c in source.text[:start])
     try:
-        documents = parse(Source(source.path, blank + source.text[start:end]))
+        documents = parse_part(source, start, end)
     except YamlError:
         return []
     project = Project((source.path,))
     for document in documents:
-        document.source = source
         read_document(project, document, source.path, Layer(source, {}, os.path.dirname(source.path)), workspace)
     launches = read_project(project, workspace)
     return [

@@ -1,0 +1,265 @@
+"""GPU402: requests for GPUs that are refused, what they were meant to be, and how they are written right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.judges import compose_answer, need_compose
+from tests.judges_argv import docker_create, has_docker
+from tests.project import findings, fixed, run
+
+THIS = ("GPU402",)
+Count = int | str | None
+
+
+def gpus(value: str) -> str:
+    return f"services:\n  x:\n    image: foo\n    gpus: {value}\n"
+
+
+def reserved(request: str) -> str:
+    return (
+        "services:\n  x:\n    image: foo\n    deploy:\n      resources:\n        reservations:\n          devices:\n"
+        f"            - {request}\n"
+    )
+
+
+DEVICE = "`reservations.devices[0]"
+REFUSES = "; Compose refuses the file"
+
+CASES: dict[str, tuple[str, str, Count, str | None]] = {
+    # what is refused in it, how many GPUs it was meant to ask for, and what fixing makes of it
+    "number": (gpus("2"), "`gpus: 2` is neither `all` nor a list", 2, gpus("[{count: 2}]")),
+    "number as text": (gpus('"2"'), "`gpus: 2` is neither `all` nor a list", 2, gpus("[{count: 2}]")),
+    "number, comment": (gpus("1  # one"), "`gpus: 1` is neither `all` nor a list", 1, gpus("[{count: 1}]  # one")),
+    "none": (gpus("0"), "`gpus: 0` is neither `all` nor a list", None, None),
+    "minus one": (gpus("-1"), "`gpus: -1` is neither `all` nor a list", "all", gpus("all")),
+    "capitals": (gpus("ALL"), "`gpus: ALL` is neither `all` nor a list", "all", gpus("all")),
+    "a word": (gpus("nvidia"), "`gpus: nvidia` is neither `all` nor a list", None, None),
+    "true": (gpus("true"), "`gpus: true` is neither `all` nor a list", None, None),
+    "no value": (gpus(""), "`gpus` has no value", None, None),
+    "a default": (gpus("${G:-2}"), "`gpus: ${G:-2}` is neither `all` nor a list", 2, None),
+    "mapping": (gpus("{count: 2}"), "`gpus` must be `all` or a list of requests", 2, None),
+    "list of all": (gpus("[all]"), "`gpus: [all]` is no list of requests", "all", gpus("all")),
+    "list of one": (gpus("['0']"), "`gpus[0]` must be a mapping", 1, None),
+    "JSON": ('{"services": {"x": {"image": "i", "gpus": 2}}}', "`gpus: 2` is neither `all` nor a list", 2,
+             '{"services": {"x": {"image": "i", "gpus": [{"count": 2}]}}}'),
+    "word for a count":
+        (gpus("[{count: two}]"), "`gpus[0].count: two` is neither `all` nor a whole number", None, None),
+    "half a count": (gpus("[{count: 1.5}]"), "`gpus[0].count: 1.5` is neither `all` nor a whole number", None, None),
+    "empty count": (gpus("[{count: }]"), "`gpus[0].count` is neither `all` nor a whole number", "all", None),
+    "count and ids": (gpus("[{count: 1, device_ids: ['0', '1']}]"),
+                      "`gpus[0]` has both `count` and `device_ids`, which exclude each other", 2, None),
+    "driver": (gpus("[{driver: 1}]"), "`gpus[0].driver` must be a text", "all", None),
+    "numbers for ids": (gpus("[{device_ids: [0, 3]}]"), "`gpus[0].device_ids` has numbers, and wants texts", 2,
+                        gpus('[{device_ids: ["0", "3"]}]')),
+    "reserved count and ids": (reserved("{capabilities: [gpu], count: all, device_ids: ['0']}"),
+                               f"{DEVICE}` has both `count` and `device_ids`, which exclude each other", 1, None),
+    "reserved numbers": (reserved("{capabilities: [gpu], device_ids: [0, '1', 2]}"),
+                         f"{DEVICE}.device_ids` has numbers, and wants texts", 3,
+                         reserved("""{capabilities: [gpu], device_ids: ["0", '1', "2"]}""")),
+    "numbers in lines": (
+        reserved("capabilities: [gpu]\n              device_ids:\n                - 0  # first\n                - 1"),
+        f"{DEVICE}.device_ids` has numbers, and wants texts", 2,
+        reserved('capabilities: [gpu]\n              device_ids:\n                - "0"  # first\n'
+                 '                - "1"'),
+    ),
+    "ids in one": (reserved('{capabilities: [gpu], device_ids: "0,1"}'), f"{DEVICE}.device_ids` must be a list", 2,
+                   reserved('{capabilities: [gpu], device_ids: ["0", "1"]}')),
+    "id as a number": (reserved("{capabilities: [gpu], device_ids: 0}"), f"{DEVICE}.device_ids` must be a list", 1,
+                       reserved('{capabilities: [gpu], device_ids: ["0"]}')),
+    "float id": (reserved("{capabilities: [gpu], device_ids: [1.5]}"), f"{DEVICE}.device_ids` must be a list of texts",
+                 1, None),
+    "scalar capabilities":
+        (reserved("capabilities: gpu"), f"{DEVICE}.capabilities` must be a list, like `[gpu]`", "all",
+         reserved("capabilities: [gpu]")),
+    "quoted capabilities":
+        (reserved('{capabilities: "gpu"}'), f"{DEVICE}.capabilities` must be a list, like `[gpu]`", "all",
+         reserved('{capabilities: ["gpu"]}')),
+    "nested capabilities":
+        (reserved("capabilities: [[gpu, utility]]"), f"{DEVICE}.capabilities` must be a list of texts",
+         "all", reserved("capabilities: [gpu, utility]")),
+    "no capabilities": (reserved("driver: nvidia\n              count: 1"), f"{DEVICE}` has no `capabilities`", 1,
+                        reserved("driver: nvidia\n              count: 1\n              capabilities: [gpu]")),
+    "no capabilities in braces": (reserved("{count: 1}"), f"{DEVICE}` has no `capabilities`", 1,
+                                  reserved("{count: 1, capabilities: [gpu]}")),
+    "the same twice":
+        (reserved("capabilities: [gpu, gpu]"), f"{DEVICE}.capabilities` says the same twice", "all", None),
+    "another key": (reserved("{capabilities: [gpu], device-ids: ['0']}"), f"`device-ids` is no key of {DEVICE}`", "all",
+                    None),
+    "no list":
+        ("services:\n  x:\n    image: i\n    deploy: {resources: {reservations: {devices: {capabilities: [gpu]}}}}\n",
+         "`reservations.devices` must be a list", "all", None),
+    "devices without a value":
+        ("services:\n  x:\n    image: i\n    deploy: {resources: {reservations: {devices: }}}\n",
+         "`reservations.devices` has no value", None, None),
+    "a name": (reserved("nvidia.com/gpu=all"), f"{DEVICE}` must be a mapping", None, None),
+    "CRLF": (reserved("driver: nvidia").replace("\n", "\r\n"), f"{DEVICE}` has no `capabilities`", "all",
+             reserved("driver: nvidia\n              capabilities: [gpu]").replace("\n", "\r\n")),
+}  # fmt: skip
+
+RIGHT: dict[str, str] = {
+    "all": gpus("all"), "empty": gpus("[]"), "count": gpus("[{count: 2}]"), "any": gpus("[{}]"),
+    "capitals": gpus("[{count: ALL}]"), "text": gpus("[{count: '2'}]"), "plus": gpus("[{count: '+1'}]"),
+    "ids": gpus("[{device_ids: ['0', '3']}]"), "default": gpus("${G:-all}"), "other key": gpus("[{foo: 1}]"),
+    "reserved": reserved("capabilities: [gpu]"), "reserved ids": reserved("{capabilities: [gpu], device_ids: ['0']}"),
+    "reserved default": reserved("{capabilities: [gpu], count: '${N:-1}'}"), "none": reserved("{capabilities: []}"),
+    "reserved extension": reserved("{capabilities: [gpu], options: {a: b}}"),
+    "reserved variable": reserved("{capabilities: [gpu], device_ids: ['${G:-0}']}"),
+    "tpu": reserved("capabilities: [tpu]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message", "count", "after"), CASES.values(), ids=CASES)
+def test_compose(tmp_path: Path, text: str, message: str, count: Count, after: str | None) -> None:
+    found = run(tmp_path, text, select=(*THIS, "SHM001"))
+    assert [(f.rule, f.severity, f.message) for f in found.findings] == [
+        ("GPU402", "error", f"service `x`: {message}{REFUSES}")
+    ]
+    gpu = found.launches[0].gpu
+    assert (gpu.count, bool(gpu.requested)) == (count, count is not None or ".count" in message)
+    assert found.findings[0].fix is not None or found.findings[0].advice
+    assert fixed(tmp_path, text, select=THIS) == ({"compose.yaml": after} if after is not None else {})
+
+
+@pytest.mark.compose_judge
+@pytest.mark.parametrize(("text", "message", "count", "after"), CASES.values(), ids=CASES)
+def test_compose_refuses_it(tmp_path: Path, text: str, message: str, count: Count, after: str | None) -> None:
+    need_compose()
+    path = tmp_path / "compose.yaml"
+    path.write_text(text, "utf-8", newline="")
+    answer, _ = compose_answer(tmp_path)
+    assert answer is None
+    if after is not None:
+        path.write_text(after, "utf-8", newline="")
+        answer, said = compose_answer(tmp_path)
+        assert answer is not None, said
+        of = answer["services"]["x"]
+        request = of.get("gpus") or of["deploy"]["resources"]["reservations"]["devices"]
+        asked = request[0].get("count")
+        assert len(request[0].get("device_ids") or "") or ("all" if asked == -1 else asked) == count
+
+
+@pytest.mark.parametrize("text", RIGHT.values(), ids=RIGHT)
+def test_what_is_right(tmp_path: Path, text: str) -> None:
+    assert findings(tmp_path, text, select=(*THIS, "SHM001")) == []
+
+
+@pytest.mark.parametrize("text", [gpus("${G}"), reserved("{capabilities: [gpu], count: '${N}'}")])
+def test_what_is_not_known_is_not_judged(tmp_path: Path, text: str) -> None:
+    assert findings(tmp_path, text, select=(*THIS, "SHM001")) == []
+
+
+@pytest.mark.compose_judge
+@pytest.mark.parametrize("text", RIGHT.values(), ids=RIGHT)
+def test_compose_takes_it(tmp_path: Path, text: str) -> None:
+    need_compose()
+    (tmp_path / "compose.yaml").write_text(text, "utf-8")
+    answer, said = compose_answer(tmp_path)
+    assert answer is not None, said
+
+
+values = st.sampled_from(["0", "1", '"0"', "'all'", "gpu", "1.5", "true", "~", "2", "all", "-1", "ALL", "x"])
+requests = st.dictionaries(
+    st.sampled_from(["capabilities", "count", "device_ids", "driver", "id", "options"]),
+    st.one_of(values, st.lists(values, max_size=2).map(lambda some: f"[{', '.join(some)}]"), st.just("[[gpu]]")),
+    max_size=3,
+).map(lambda of: f"{{{', '.join(f'{key}: {value}' for key, value in of.items() if key != 'options')}}}")
+
+
+@pytest.mark.compose_judge
+@given(st.lists(requests, max_size=2).map(lambda some: f"[{', '.join(some)}]") | values, st.booleans())
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_compose_agrees(tmp_path: Path, value: str, as_gpus: bool) -> None:
+    need_compose()
+    where = "gpus: " if as_gpus else "deploy: {resources: {reservations: {devices: "
+    text = f"services:\n  x:\n    image: foo\n    {where}{value}{'' if as_gpus else '}}}'}\n"
+    found = findings(tmp_path, text, select=(*THIS, "SHM001"))
+    answer, said = compose_answer(tmp_path)
+    assert (answer is None) == bool(found), f"{text}\n{said}"
+    new = fixed(tmp_path, text, select=THIS).get("compose.yaml")
+    if new is not None and not findings(tmp_path, new, select=(*THIS, "SHM001")):
+        (tmp_path / "compose.yaml").write_text(new, "utf-8")
+        assert compose_answer(tmp_path)[0] is not None, new
+
+
+COUNT = 'value must be either "all" or an integer: invalid syntax'
+
+COMMANDS: dict[str, tuple[str, str | None, str | None]] = {
+    "capitals": ("--gpus ALL", f"`--gpus ALL` is refused by Docker: invalid count (ALL): {COUNT}", "--gpus all"),
+    "joined": ("--gpus=All", f"`--gpus All` is refused by Docker: invalid count (All): {COUNT}", "--gpus=all"),
+    "none": ("--gpus none", f"`--gpus none` is refused by Docker: invalid count (none): {COUNT}", None),
+    "half": ("--gpus count=0.5", f"`--gpus count=0.5` is refused by Docker: invalid count (0.5): {COUNT}", None),
+    "key": ("--gpus foo=1", "`--gpus foo=1` is refused by Docker: unexpected key 'foo' in 'foo=1'", None),
+    "twice": ("--gpus count=1,count=2",
+              "`--gpus count=1,count=2` is refused by Docker: "
+              "gpu request key 'count' can be specified only once", None),
+    "both": ("""--gpus '"device=0",count=2'""",
+             '`--gpus "device=0",count=2` is refused by the engine: '
+             "cannot set both Count and DeviceIDs on device request", None),
+    "all": ("--gpus all", None, None),
+    "number": ("--gpus 2", None, None),
+    "devices": ("""--gpus '"device=0,1"'""", None, None),
+    "a list is GPU401's": ("--gpus device=0,1", None, None),
+    "unknown": ("--gpus $GPUS", None, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("option", "message", "after"), COMMANDS.values(), ids=COMMANDS)
+def test_commands(tmp_path: Path, option: str, message: str | None, after: str | None) -> None:
+    files = {"run.sh": f"docker run {option} --shm-size=8g foo\n"}
+    found = findings(tmp_path, files, select=THIS)
+    assert [f.message for f in found] == ([f"`docker run` of foo: {message}"] if message else [])
+    new = {"run.sh": f"docker run {after} --shm-size=8g foo\n"} if after else {}
+    assert fixed(tmp_path, files, select=THIS) == new
+
+
+@pytest.mark.docker_client
+@pytest.mark.parametrize(("option", "message", "after"), COMMANDS.values(), ids=COMMANDS)
+def test_the_client_agrees(tmp_path: Path, option: str, message: str | None, after: str | None) -> None:
+    if not has_docker():
+        pytest.skip("no docker client is here")
+    if "$" not in option:
+        _, body, said = docker_create(["run", *option.replace("'", "").split(), "foo"])
+        assert (body is None) == ("refused by Docker" in (message or "")), said
+        if body is None and message:
+            assert message.partition("refused by Docker: ")[2].partition(":")[0] in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rules"),
+    [
+        ('"--gpus", "ALL"', ["GPU402"]), ('"--gpus=none"', ["GPU402"]), ('"--gpus", "all"', []),
+        (r'"--gpus", "\"device=0,1\""', []), ('"--gpus", "device=0,1"', ["GPU401"]),
+        ("\"--gpus\", \"'device=0,1'\"", ["GPU401"]),
+    ],
+)  # fmt: skip
+def test_dev_containers(tmp_path: Path, arguments: str, rules: list[str]) -> None:
+    files = {".devcontainer/devcontainer.json": f'{{"image": "foo", "runArgs": [{arguments}]}}\n'}
+    assert [f.rule for f in findings(tmp_path, files, select=(*THIS, "GPU401"))] == rules
+    if '"ALL"' in arguments:
+        assert fixed(tmp_path, files, select=THIS) == {
+            ".devcontainer/devcontainer.json": '{"image": "foo", "runArgs": ["--gpus", "all"]}\n'
+        }
+
+
+def test_podman_refuses_less(tmp_path: Path) -> None:
+    assert findings(tmp_path, {"run.sh": "podman run --gpus none foo\n"}, select=THIS) == []
+
+
+def test_two_requests_are_two_findings(tmp_path: Path) -> None:
+    text = gpus("[{device_ids: [0]}, {device_ids: [1]}]")
+    assert len(findings(tmp_path, text, select=THIS)) == 2
+    after = gpus("""[{device_ids: ["0"]}, {device_ids: ["1"]}]""")
+    assert fixed(tmp_path, text, select=THIS) == {"compose.yaml": after}
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [(gpus(""), "gpus"), (gpus("[{count: }]"), "count"), (gpus("2"), "2"), (reserved("capabilities: gpu"), "gpu")],
+)
+def test_what_is_marked(tmp_path: Path, text: str, marked: str) -> None:
+    assert [f.span.text for f in findings(tmp_path, text, select=THIS)] == [marked]

@@ -1,0 +1,233 @@
+"""SHM210: sizes at places where nothing reads them, and how they get to the right one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.judges import compose_answer, need_compose
+from tests.judges_argv import docker_create, has_docker
+from tests.project import findings, fixed, run
+
+THIS = ("SHM210",)
+
+
+def service(*lines: str, end: str = "\n") -> str:
+    body = ["services:", "  x:", "    image: foo", *(f"    {line}" for line in lines)]
+    return "\n".join(body) + end
+
+
+def key(name: str) -> str:
+    return f"`{name}` is no key of a service, and Compose refuses the file: `shm_size` is"
+
+
+def under(place: str, name: str = "shm_size") -> str:
+    return f"`{name}` under `{place}` is refused by Compose: it is a key of the service"
+
+
+BESIDE = "`shm_size` beside `services` is refused by Compose: it is a key of a service"
+VARIABLE = "`{}` in `environment` is a variable for the program, and sizes nothing"
+DEVICE = "deploy.resources.reservations.devices[0]"
+
+CASES: dict[str, tuple[str, list[str], str | None]] = {
+    "shm-size": (service("shm-size: 8gb", "gpus: all"), [key("shm-size")], service("shm_size: 8gb", "gpus: all")),
+    "shmSize": (service("shmSize: 8gb"), [key("shmSize")], service("shm_size: 8gb")),
+    "shmsize": (service("shmsize: 8gb"), [key("shmsize")], service("shm_size: 8gb")),
+    "shm": (service("shm: 8gb"), [key("shm")], service("shm_size: 8gb")),
+    "capitals": (service("SHM_SIZE: 8gb"), [key("SHM_SIZE")], service("shm_size: 8gb")),
+    "quoted": (service('"shm-size": 8gb'), [key("shm-size")], service('"shm_size": 8gb')),
+    "JSON": ('{"services": {"x": {"image": "i", "shm-size": "8g"}}}', [key("shm-size")],
+             '{"services": {"x": {"image": "i", "shm_size": "8g"}}}'),
+    "variable": (service("shm-size: ${S:-1g}"), [key("shm-size")], service("shm_size: ${S:-1g}")),
+    "no size": (service("shm-size: lots"), [key("shm-size")], None),
+    "a float": (service("shm-size: 1.5"), [key("shm-size")], None),
+    "not the only one": (service("shm_size: 1g", "shm-size: 2g"), [key("shm-size")], None),
+    "anchor": (
+        "x-g: &g\n  image: i\n  shm-size: 8g\nservices:\n  a:\n    <<: *g\n  b:\n    <<: *g\n",
+        [key("shm-size"), key("shm-size")],
+        "x-g: &g\n  image: i\n  shm_size: 8g\nservices:\n  a:\n    <<: *g\n  b:\n    <<: *g\n",
+    ),
+    "deploy": (service("deploy: {shm_size: 8g}"), [under("deploy")], service("shm_size: 8gb")),
+    "deploy, other spelling":
+        (service("deploy: {shm-size: 8g, replicas: 1}"), [under("deploy", "shm-size")],
+         service("shm_size: 8gb", "deploy: {replicas: 1}")),
+    "resources":
+        (service("deploy:", "  resources:", "    shm_size: 8g", "  replicas: 1"), [under("deploy.resources")],
+         service("shm_size: 8gb", "deploy:", "  replicas: 1")),
+    "limits":
+        (service("deploy:", "  resources:", "    limits:", "      memory: 4g", "      shm_size: 8gb", "user: root"),
+         [under("deploy.resources.limits")],
+         service("shm_size: 8gb", "deploy:", "  resources:", "    limits:", "      memory: 4g", "user: root")),
+    "reservations, comment":
+        (service("deploy:", "  resources:", "    reservations:", "      shm_size: 8gb  # NCCL", "      cpus: '1'"),
+         [under("deploy.resources.reservations")],
+         service("shm_size: 8gb", "deploy:", "  resources:", "    reservations:", "      # NCCL", "      cpus: '1'")),
+    "first in braces":
+        (service("deploy: {resources: {limits: {shm_size: 1g, memory: 4g}}}"), [under("deploy.resources.limits")],
+         service("shm_size: 1gb", "deploy: {resources: {limits: {memory: 4g}}}")),
+    "last in braces":
+        (service("deploy: {resources: {limits: {memory: 4g, shm_size: 1g}}}"), [under("deploy.resources.limits")],
+         service("shm_size: 1gb", "deploy: {resources: {limits: {memory: 4g}}}")),
+    "device":
+        (service("deploy: {resources: {reservations: {devices: [{capabilities: [gpu], shm_size: 1g}]}}}"),
+         [under(DEVICE)],
+         service("shm_size: 1gb", "deploy: {resources: {reservations: {devices: [{capabilities: [gpu]}]}}}")),
+    "device, block":
+        (service("deploy:", "  resources:", "    reservations:", "      devices:", "      - capabilities: [gpu]",
+                 "        shm_size: 1g"), [under(DEVICE)],
+         service("shm_size: 1gb", "deploy:", "  resources:", "    reservations:", "      devices:",
+                 "      - capabilities: [gpu]")),
+    "device, first key":
+        (service("deploy:", "  resources:", "    reservations:", "      devices:", "      - shm_size: 1g",
+                 "        capabilities: [gpu]"), [under(DEVICE)], None),
+    "deploy, unknown": (service("deploy: {shm_size: '${S}'}"), [under("deploy")], None),
+    "deploy and own": (service("shm_size: 1g", "deploy: {shm_size: 2g}"), [under("deploy")], None),
+    "deploy and misspelt":
+        (service("shm-size: 1g", "deploy: {shm_size: 2g}"), [key("shm-size"), under("deploy")],
+         service("shm_size: 1g", "deploy: {shm_size: 2g}")),
+    "request": (service("gpus:", "  - count: 1", "    shm_size: 1g"),
+                ["`shm_size` under `gpus[0]` is not read: it is a key of the service"],
+                service("gpus:", "  - count: 1", "shm_size: 1gb")),
+    "top": (service("gpus: all") + "shm_size: 8g\n", [BESIDE], service("gpus: all", "shm_size: 8gb")),
+    "top, above": ("shm_size: 8g\n" + service("gpus: all"), [BESIDE], service("gpus: all", "shm_size: 8gb")),
+    "top, two services": (service("gpus: all") + "  y: {image: foo}\nshm_size: 8g\n", [BESIDE], None),
+    "variable of a container":
+        (service("gpus: all", "environment: [shm_size=8g]"), [VARIABLE.format("shm_size")], None),
+    "variable with a hyphen":
+        (service("gpus: all", "environment: {shm-size: 8g}"), [VARIABLE.format("shm-size")], None),
+    "variable in capitals": (service("gpus: all", "environment: {SHM_SIZE: 8g}"), [], None),
+    "variable beside a size": (service("gpus: all", "shm_size: 8g", "environment: {shm_size: 8g}"), [], None),
+    "variable without a gpu": (service("environment: {shm_size: 8g}"), [], None),
+    "extension": (service("x-shm-size: 8g"), [], None),
+    "extension at the top": (service() + "x-shm_size: 8g\n", [], None),
+    "label": (service("labels: {shm_size: 8g}"), [], None),
+    "volume": (service("volumes: [shm:/data]") + "volumes: {shm: {}}\n", [], None),
+    "build": (service("build: {context: ., shm_size: 8g}"), [], None),
+    "right": (service("shm_size: 8g"), [], None),
+    "CRLF": (service("deploy:", "  shm_size: 8g  # NCCL", "  replicas: 1").replace("\n", "\r\n"), [under("deploy")],
+             service("shm_size: 8gb", "deploy:", "  # NCCL", "  replicas: 1").replace("\n", "\r\n")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected", "after"), CASES.values(), ids=CASES)
+def test_compose(tmp_path: Path, text: str, expected: list[str], after: str | None) -> None:
+    found = findings(tmp_path, text, select=(*THIS, "SHM001"))
+    assert [(f.rule, f.severity, f.message.partition(": ")[2]) for f in found] == [
+        ("SHM210", "error", message) for message in expected
+    ]
+    changed = fixed(tmp_path, text, select=THIS)
+    assert changed == ({"compose.yaml": after} if after is not None else {})
+
+
+@pytest.mark.compose_judge
+@pytest.mark.parametrize(("text", "expected", "after"), CASES.values(), ids=CASES)
+def test_compose_refuses_what_we_say_it_refuses(
+    tmp_path: Path, text: str, expected: list[str], after: str | None
+) -> None:
+    need_compose()
+    (tmp_path / "compose.yaml").write_text(text, "utf-8")
+    answer, said = compose_answer(tmp_path)
+    assert (answer is None) == any("refuse" in message for message in expected), said
+    if answer is None:
+        assert "additional properties" in said
+    if after is not None and "shm_size: 2g" not in after:
+        (tmp_path / "compose.yaml").write_text(after, "utf-8", newline="")
+        answer, said = compose_answer(tmp_path)
+        assert answer is not None, said
+        assert all(int(of["shm_size"]) >= 1 << 30 for of in answer["services"].values())
+
+
+def test_an_override_is_judged_with_its_base(tmp_path: Path) -> None:
+    files = {"compose.yaml": service("gpus: all"), "compose.override.yaml": "services:\n  x:\n    shm-size: 8g\n"}
+    assert [(f.span.path, f.rule) for f in findings(tmp_path, files, select=THIS)] == [
+        ("compose.override.yaml", "SHM210")
+    ]
+    assert fixed(tmp_path, files, select=THIS) == {"compose.override.yaml": "services:\n  x:\n    shm_size: 8g\n"}
+
+
+IMAGE = "foo:1"
+BEHIND = "`--shm-size` behind the image is an argument of what runs there, not Docker's option"
+
+COMMANDS: dict[str, tuple[str, list[str], str | None]] = {
+    "behind": (f"docker run --gpus all {IMAGE} --shm-size=8g", [BEHIND],
+               f"docker run --gpus all --shm-size=8g {IMAGE}"),
+    "two words": (f"docker run --gpus all {IMAGE} --shm-size 8g bash", [BEHIND],
+                  f"docker run --gpus all --shm-size=8g {IMAGE} bash"),
+    "behind another": (f"docker run {IMAGE} --ipc=private --shm-size=1g sh", [BEHIND],
+                       f"docker run --shm-size=1g {IMAGE} --ipc=private sh"),
+    "quotes": (f"docker run {IMAGE} '--shm-size=1g' sh", [BEHIND], f"docker run --shm-size=1g {IMAGE} sh"),
+    "lines": (f"docker run \\\n  --gpus all \\\n  {IMAGE} \\\n  --shm-size=8g \\\n  sh", [BEHIND],
+              f"docker run \\\n  --gpus all \\\n  --shm-size=8g {IMAGE} \\\n  sh"),
+    "no size": (f"docker run {IMAGE} --shm-size=lots", [BEHIND], None),
+    "a variable": (f"docker run {IMAGE} --shm-size=$S", [BEHIND], None),
+    "one in front": (f"docker run --shm-size=1g {IMAGE} --shm-size=2g", [BEHIND], None),
+    "in front": (f"docker run --shm-size=8g {IMAGE} sh", [], None),
+    "a program's": (f"docker run {IMAGE} tool --shm-size=8g", [], None),
+    "docker in docker": ("docker run docker:cli docker run --shm-size=8g foo", [], None),
+    "behind a value": (f"docker run {IMAGE} --model x --shm-size=8g", [], None),
+    "underscore":
+        (f"docker run --gpus all --shm_size=8g {IMAGE}",
+         ["`--shm_size` is an unknown flag, and Docker refuses the command: `--shm-size` is the option"], None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "expected", "after"), COMMANDS.values(), ids=COMMANDS)
+def test_commands(tmp_path: Path, line: str, expected: list[str], after: str | None) -> None:
+    files = {"run.sh": f"{line}\n"}
+    found = findings(tmp_path, files, select=THIS)
+    assert [f.message.partition(": `")[2] for f in found] == [message.removeprefix("`") for message in expected]
+    assert fixed(tmp_path, files, select=THIS) == ({"run.sh": f"{after}\n"} if after else {})
+
+
+@pytest.mark.docker_client
+@pytest.mark.parametrize(("line", "expected", "after"), COMMANDS.values(), ids=COMMANDS)
+def test_the_client_sees_an_argument(tmp_path: Path, line: str, expected: list[str], after: str | None) -> None:
+    if not has_docker():
+        pytest.skip("no docker client is here")
+
+    def asked(command: str) -> tuple[int, list[str]] | str:
+        words = command.replace("\\\n", " ").replace("'", "").split()[1:]
+        _, body, said = docker_create(words)
+        return said if body is None else (body["HostConfig"]["ShmSize"], body.get("Cmd") or [])
+
+    answer = asked(line)
+    if "unknown flag" in "".join(expected):
+        assert "unknown flag: --shm_size" in answer
+        return
+    assert not isinstance(answer, str), answer
+    if expected:
+        assert any(word.startswith("--shm-size") for word in answer[1])
+    if after:
+        new = asked(after)
+        assert not isinstance(new, str), new
+        gone = [word for word in answer[1] if word not in new[1]]
+        assert answer[0] == 0 and new[0] and gone[0].startswith("--shm-size")
+
+
+where = st.sampled_from(["deploy", "deploy.resources", "deploy.resources.limits", "deploy.resources.reservations"])
+beside = st.lists(st.sampled_from(["replicas: 1", "# why", "mode: replicated", ""]), max_size=3, unique=True)
+
+
+@given(where, beside, st.sampled_from(["8g", "'1gb'", "512m # NCCL"]), st.sampled_from(["\n", "\r\n"]), st.booleans())
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_moving_keeps_the_rest(
+    tmp_path: Path, place: str, others: list[str], size: str, newline: str, first: bool
+) -> None:
+    path = place.split(".")
+    body = ["deploy:"]
+    inner = [f"  {other}" if other else "" for other in others]
+    for depth, name in enumerate(path[1:], 1):
+        inner = [*inner, f"{'  ' * depth}{name}:"]
+    inner.append(f"{'  ' * len(path)}shm_size: {size}")
+    body += inner
+    lines = [*body, "user: root"] if first else ["user: root", *body]
+    text = service(*lines).replace("\n", newline)
+    new = fixed(tmp_path, text, select=THIS)["compose.yaml"]
+    after = run(tmp_path, new)
+    assert after.launches[0].shm is not None and after.launches[0].effective_shm().bytes
+    assert [f for f in after.findings if f.rule in ("SHM210", "SHM001")] == []
+    for kept in ("replicas: 1", "mode: replicated", "user: root"):
+        assert new.count(kept) == text.count(kept)
