@@ -102,7 +102,8 @@ def suppress(run: Run, findings: Iterable[Finding], paths: Collection[str], brok
     marks = [mark for path in paths for mark in _marks(run, path, kinds.get(path, ""))]
     rules = {rule.id: rule for rule, _ in all_rules().values()}
     # Every comment is asked, so that of two that say the same neither is called unused.
-    left = [f for f in findings if not [m for m in marks if m.meets(f, rules[f.rule])]]
+    places = _places(marks)
+    left = [f for f in findings if not [m for m in _near(f, places) if m.meets(f, rules[f.rule])]]
     if selected(RULE, run.settings):
         loses = per_file(run.settings)
         for mark in marks:
@@ -110,6 +111,23 @@ def suppress(run: Run, findings: Iterable[Finding], paths: Collection[str], brok
             if mark.sure and path in kinds and path not in broken and not loses(path, RULE):
                 left += _unused(mark, run.settings, loses)
     return left
+
+
+def _places(marks: Iterable[Mark]) -> dict[tuple[str, int], list[Mark]]:
+    """Comments by the lines they speak of; under line 0 those that speak of many."""
+    places: dict[tuple[str, int], list[Mark]] = {}
+    for mark in marks:
+        many = mark.whole_file or mark.last - mark.first > 100
+        for line in [0] if many else range(mark.first, mark.last + 1):
+            places.setdefault((mark.source.path, line), []).append(mark)
+    return places
+
+
+def _near(finding: Finding, places: dict[tuple[str, int], list[Mark]]) -> list[Mark]:
+    """The comments that may be meant for a finding."""
+    spans = [finding.span] if finding.launch is None else [finding.span, finding.launch.span]
+    near = [mark for span in spans for line in (0, span.line) for mark in places.get((span.path, line), ())]
+    return list({id(mark): mark for mark in near}.values())
 
 
 def per_file(settings: Settings) -> Callable[[str, Rule], bool]:

@@ -3,18 +3,44 @@
 ruamel.yaml scans and parses; the nodes are built here from its events instead of by its
 composer, because an alias has to stay visible (a fix must not reach through it), because deep
 nesting must not exhaust the stack, and because nothing is to be constructed.
+
+Its scanner in Python is the one whose word counts: it decides what is refused and how that is
+said. The one in C (libyaml, by ruamel.yaml.clib) reads a text in a tenth of the time, and gets
+those of which both are known to make the same nodes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from shmlint.source import Source
 
+_ODD = ("\t", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")
+_ODD_HEAD = ("%", "...")
+# Each begins with the character that is rare, so that a long text is passed over quickly.
+_ODD_PATTERNS = (
+    r"[|>][-+\d]*+#",
+    r"\r(?!\n)",
+    r"\n[ ]*+[&!]",
+    r""":(?:(?<=["']:)(?=\S)|\s*+[\],}])""",
+    r"[&*](?<![^\s,:\[{-][&*])[\w-]++(?=[^\s\w,\]}-])",
+    r"\?(?<![^\s,:\[{-]\?)(?!\S)",
+    r"!(?<![^\s,:\[{-]!)(?!(?:!?[\w-]++)?(?:[\s,\]}]|\Z))",
+)
+_BLANK_LINE = r"\n[ ]++\r?(?:\n|\Z)"
+_BLANK_BELOW_HEADER = r"(?m)^[^\n|>]*+[|>][^\n]*+\n(?:\r?\n)*+[ ]++\r?$"
+
 MAX_DEPTH = 100
 """How deep a value may be nested, aliases followed. What people write is less than 20 deep; Compose
 gives up at 10,000, and what reads the nodes may recurse."""
+
+MOST_ALIASED = 200_000
+ALIASED_PER_NODE = 25
+"""How many entries the aliases of a document may bring, each used again in another place: so many, and so
+many more for each node that is written. Else a short text takes any time and any memory."""
 
 
 class YamlError(Exception):
@@ -29,10 +55,11 @@ class YamlError(Exception):
 class Node:
     """Part of a YAML document. ``start``/``end`` are character offsets, ``end`` exclusive.
 
-    ``depth`` counts the collections from this node down, itself and what aliases stand for included.
+    ``depth`` counts the collections from this node down, itself and what aliases stand for included;
+    ``weight`` its parts, with those that merge keys bring: what copying it would cost.
     """
 
-    __slots__ = ("anchor", "depth", "end", "start", "tag")
+    __slots__ = ("anchor", "depth", "end", "start", "tag", "weight")
 
     def __init__(self, start: int, end: int, tag: str | None, anchor: str | None) -> None:
         self.start = start
@@ -40,6 +67,7 @@ class Node:
         self.tag = tag
         self.anchor = anchor
         self.depth = 0
+        self.weight = 1
 
     @property
     def resolved(self) -> Node:
@@ -96,6 +124,7 @@ class Alias(Node):
         super().__init__(start, end, None, None)
         self.target = target
         self.depth = target.depth
+        self.weight = target.weight
 
     @property
     def resolved(self) -> Node:
@@ -103,14 +132,44 @@ class Alias(Node):
 
 
 class Document:
-    """One document of a file: its root, and keys that stand twice in one mapping."""
+    """One document of a file: its root, and keys that stand twice in one mapping.
 
-    __slots__ = ("duplicates", "root", "source")
+    ``kept`` is for what a reader made of the nodes and may need again, by a name of its own.
+    """
+
+    __slots__ = ("duplicates", "kept", "root", "source")
 
     def __init__(self, source: Source, root: Node) -> None:
         self.source = source
         self.root = root
         self.duplicates: list[Scalar] = []
+        self.kept: dict[str, Any] = {}
+
+
+def parse_part(source: Source, start: int, end: int) -> list[Document]:
+    """All documents of a YAML text that is part of another: characters ``start`` to ``end``.
+
+    Nodes and errors are placed in the whole text. Raises YamlError.
+    """
+    line = source.text.rfind("\n", 0, start) + 1
+    # What stands before it on its line counts as indentation.
+    part = Source(source.path, " " * (start - line) + source.text[start:end])
+    try:
+        documents = parse(part)
+    except YamlError as error:
+        raise YamlError(error.message, error.offset + line) from None
+    for document in documents:
+        document.source = source
+        stack = [document.root]
+        while stack:
+            node = stack.pop()
+            node.start += line
+            node.end += line
+            if isinstance(node, Sequence):
+                stack += node.items
+            elif isinstance(node, Mapping):
+                stack += (inner for pair in node.pairs for inner in pair)
+    return documents
 
 
 def parse(source: Source) -> list[Document]:
@@ -118,7 +177,44 @@ def parse(source: Source) -> list[Document]:
 
     Raises YamlError for what is not YAML, with the place.
     """
-    return list(_documents(source))
+    if not source.text.strip(" \t\r\n\ufeff"):
+        return []
+    documents = _documents_in_c(source)
+    return list(_documents(source)) if documents is None else documents
+
+
+def _documents_in_c(source: Source) -> list[Document] | None:
+    """All documents, by the parser in C; None where its word does not count, or it is not installed."""
+    text = source.text
+    if _is_odd(text):
+        return None
+    try:
+        parser = import_module("_ruamel_yaml").CParser(text)
+        found = []
+        while (event := parser.get_event()) is not None:
+            if type(event).__name__ == "DocumentStartEvent":
+                found.append(_compose(source, parser))
+                if isinstance(found[-1].root, Scalar):  # a block scalar without indentation ends elsewhere
+                    return None
+        return found
+    except Exception:  # whatever it is, the parser in Python has the last word and the better message
+        return None
+
+
+def _is_odd(text: str) -> bool:
+    """Whether the two parsers may take a text differently, found by comparing them on generated texts.
+
+    They do not agree on tabs, line breaks of YAML 1.1, byte order marks, directives, ends of
+    documents, comments that touch a ``|`` and blanks below it, lone carriage returns, a line that
+    begins with an anchor or a tag, keys after ``?``, tags and anchors that are no simple name, and in flow
+    style on values that touch the colon or are not there.
+    """
+    return (
+        any(part in text for part in _ODD)
+        or text.startswith(_ODD_HEAD)
+        or any(re.search(pattern, text) for pattern in _ODD_PATTERNS)
+        or (re.search(_BLANK_LINE, text) is not None and re.search(_BLANK_BELOW_HEADER, text) is not None)
+    )
 
 
 def _documents(source: Source) -> Iterator[Document]:
@@ -126,8 +222,6 @@ def _documents(source: Source) -> Iterator[Document]:
     from ruamel.yaml.error import MarkedYAMLError
     from ruamel.yaml.reader import ReaderError
 
-    if not source.text.strip(" \t\r\n\ufeff"):
-        return
     try:
         yaml = YAML(typ="safe", pure=True)
         if "\t" in source.text:
@@ -188,18 +282,20 @@ def _compose(source: Source, parser: Any) -> Document:
     pending: list[Node | None] = []  # for a mapping: the key that waits for its value
     seen: list[set[str]] = []
     document = Document(source, Scalar(0, 0, None, None, "", ""))
+    written = aliased = 0
     while True:
         event = parser.get_event()
         kind = type(event).__name__
         node: Node
         if kind == "ScalarEvent":
             tag = _tag(event)
-            start = event.start_mark.index
+            start, end, style = event.start_mark.index, event.end_mark.index, event.style or ""
             if tag is not None or event.anchor is not None:
                 start = _content_start(source.text, start)
-            node = Scalar(
-                start, event.end_mark.index, tag, event.anchor, event.value, event.style or ""
-            )
+            elif not event.value and not style and pending and pending[-1] is not None and not stack[-1].flow:
+                # Nothing behind the colon: that is up to where the next thing begins.
+                start = end = parser.peek_event().start_mark.index
+            node = Scalar(start, end, tag, event.anchor, event.value, style)
         elif kind in ("MappingStartEvent", "SequenceStartEvent"):
             cls = Mapping if kind == "MappingStartEvent" else Sequence
             start = event.start_mark.index
@@ -214,12 +310,14 @@ def _compose(source: Source, parser: Any) -> Document:
             if target in stack:
                 raise YamlError(f"anchor &{event.anchor} contains itself", at)
             node = Alias(at, event.end_mark.index, target)
+            aliased += target.weight
         elif kind in ("MappingEndEvent", "SequenceEndEvent"):
             closed = stack.pop()
             pending.pop()
             seen.pop()
             closed.end = event.end_mark.index if closed.flow else max(_last_end(closed), closed.start)
             closed.depth += 1
+            closed.weight = _weight(closed)
             if not stack:
                 return document
             stack[-1].depth = max(stack[-1].depth, closed.depth)
@@ -227,6 +325,9 @@ def _compose(source: Source, parser: Any) -> Document:
         else:  # DocumentEndEvent
             return document
 
+        written += 1
+        if aliased > MOST_ALIASED + ALIASED_PER_NODE * written:
+            raise YamlError(f"its aliases stand for too much ({aliased:,} values)", node.start)
         if event.anchor is not None and kind != "AliasEvent":
             anchors[event.anchor] = node
         if not stack:
@@ -253,6 +354,18 @@ def _compose(source: Source, parser: Any) -> Document:
             stack.append(node)
             pending.append(None)
             seen.append(set())
+
+
+def _weight(node: Mapping | Sequence) -> int:
+    if isinstance(node, Sequence):
+        return 1 + len(node.items)
+    weight = 1 + len(node.pairs)
+    for key, value in node.pairs:
+        if isinstance(key, Scalar) and key.value == "<<":
+            merged = value.resolved
+            given = merged.items if isinstance(merged, Sequence) else [merged]
+            weight += sum(item.resolved.weight for item in given)
+    return weight
 
 
 def _last_end(node: Mapping | Sequence) -> int:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import io
-import time
+import json
+import os
+import sys
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -12,7 +16,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from shmlint.source import Source
-from shmlint.yamlnodes import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence, YamlError, parse
+from shmlint.yamlnodes import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence, YamlError, parse, parse_part
 
 
 def value_of(text: str, *path: str) -> tuple[Node, str]:
@@ -189,12 +193,33 @@ def test_nesting_without_end_is_refused(text: str) -> None:
         parse(Source("f.yaml", text))
 
 
-def test_aliases_of_aliases_take_time_by_the_text() -> None:
+def test_aliases_may_stand_for_much() -> None:
+    """Ten thousand services that share one anchor."""
+    body = "".join(f"  k{i}: v\n" for i in range(40))
+    services = "".join(f"s{i}: {{<<: *x}}\n" for i in range(10_000))
+    (document,) = parse(Source("f.yaml", f"x: &x\n{body}{services}"))
+    assert isinstance(document.root, Mapping)
+    assert len(document.root.pairs) == 10_001
+
+
+def test_aliases_of_aliases_are_not_unfolded() -> None:
     lines = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 90)]
-    begin = time.process_time()
     (document,) = parse(Source("f.yaml", "a0: &a0 [x]\n" + "".join(lines)))
-    assert time.process_time() - begin < 5
     assert document.root.depth == 91
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a0: &a0 {x: y}\n" + "".join(f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}]}}\n" for i in range(1, 90)),
+        "x: &x\n" + "".join(f"  k{i}: v\n" for i in range(1_000)) + "".join(f"s{i}: *x\n" for i in range(1_000)),
+    ],
+    ids=["merge keys", "a wide mapping"],
+)
+def test_aliases_that_would_fill_the_memory_are_refused(text: str) -> None:
+    with pytest.raises(YamlError, match="its aliases stand for too much") as caught:
+        parse(Source("f.yaml", text))
+    assert text[caught.value.offset] == "*"
 
 
 # Without ":" and "?": ruamel.yaml writes some of those plainly where it cannot read them again.
@@ -244,3 +269,190 @@ def test_the_text_of_a_span_reads_as_its_value(data: Any, flow: bool | None, new
             continue
         assert isinstance(again.root, Scalar)
         assert (again.root.value.rstrip("\n"), again.root.style) == (node.value.rstrip("\n"), node.style)
+
+
+# The parser in C ---------------------------------------------------------------------------------
+
+
+def outline(text: str) -> Any:
+    """All that is known of the nodes of a text, or of why it is none."""
+    try:
+        documents = parse(Source("f.yaml", text))
+    except YamlError as error:
+        return error.message, error.offset
+    return [(described(document.root), [key.start for key in document.duplicates]) for document in documents]
+
+
+def described(node: Node) -> Any:
+    about = (type(node).__name__, node.start, node.end, node.tag, node.anchor, node.depth)
+    if isinstance(node, Scalar):
+        return (*about, node.value, node.style)
+    if isinstance(node, Alias):
+        return (*about, node.target.start)
+    if isinstance(node, Mapping):
+        return (*about, node.flow, [(described(key), described(value)) for key, value in node.pairs])
+    assert isinstance(node, Sequence)
+    return (*about, node.flow, [described(item) for item in node.items])
+
+
+def outline_in_python(text: str) -> Any:
+    with mock.patch.dict(sys.modules, {"_ruamel_yaml": None}):
+        return outline(text)
+
+
+COMPOSE = """\
+x-common: &common
+  restart: unless-stopped   # everywhere
+  environment: &env {A: "1", B: 'it''s', C: ~}
+services:
+  trainer:
+    <<: *common
+    image: "nvcr.io/nvidia/pytorch:24.01-py3"
+    command: >-
+      torchrun --nproc_per_node=8
+      train.py
+
+    healthcheck:
+      test: ["CMD", "curl", "-f", "http://localhost:8000/health"]
+    deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, capabilities: [gpu]}]}}}
+    environment:
+      <<: *env
+      SCRIPT: |
+        if true; then
+          echo "yes: $$HOME # no comment"
+        fi
+      EMPTY:
+      # about the ports
+    ports:
+    - 8080:80
+    -
+      target: 90
+    volumes: []
+    gpus: !override all
+volumes:
+  data:
+  # the last one
+  cache:
+
+"""
+
+PIECES = (
+    " ", "  ", "\n", "\r\n", "\r", "\t", ": ", ":", "- ", "-", "? ", "?", "#", " #", "&a ", "&a", "*a", "!t ",
+    "!", "!!str ", "!reset\n", "|", "|\n", ">-\n", "|2\n", "|\n\n    ", "\n   \n", "'", '"', "[", "]", "{", "}",
+    ",", "\\", "\\/", "%", "@", "`", "\n...\n", "\n---\n", "--- ", "%YAML 1.1\n", "\x85", "\u2028", "\ufeff",
+    "\x00", "😀", "é", "<<: *a", "~", "a: b", "a", "a: ", "b: 1\n", "\n- ", "\n  ", "\xa0", "\\x41", "[a, b]",
+    "{a: [b], c}", '"k": ', '"k":v', "- - ", "''", '""',
+)  # fmt: skip
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> str:
+    """Some lines of a compose file with other things in them, or nothing but those."""
+    lines = COMPOSE.splitlines(keepends=True)
+    first = draw(st.integers(0, len(lines)))
+    text = "".join(lines[first : first + draw(st.integers(0, 12))])
+    for _ in range(draw(st.integers(0, 3 if text else 12))):
+        at = draw(st.integers(0, len(text)))
+        text = text[:at] + draw(st.sampled_from(PIECES)) + text[at + draw(st.integers(0, 3)) :]
+    return text
+
+
+@given(damaged())
+def test_both_parsers_give_the_same(text: str) -> None:
+    assert outline(text) == outline_in_python(text)
+
+
+@given(st.dictionaries(st.text("abc", min_size=1), trees, min_size=1), st.sampled_from([None, True, False]))
+def test_both_parsers_give_the_same_for_what_is_dumped(data: Any, flow: bool | None) -> None:
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = flow
+    out = io.StringIO()
+    yaml.dump(data, out)
+    assert outline(out.getvalue()) == outline_in_python(out.getvalue())
+
+
+def yaml_files() -> list[Path]:
+    """The fixtures', and those of the directory that SHMLINT_CORPUS names."""
+    here = Path(__file__).parents[1]
+    found = [*(here / "fixtures").rglob("*.y*ml"), *(here / ".github").rglob("*.y*ml")]
+    if os.environ.get("SHMLINT_CORPUS"):
+        found += Path(os.environ["SHMLINT_CORPUS"]).rglob("*.y*ml")
+    return [path for path in found if path.is_file()]
+
+
+def test_both_parsers_give_the_same_for_files() -> None:
+    files = yaml_files()
+    assert files
+    for path in files:
+        text = path.read_bytes().decode("utf-8", "replace")
+        assert outline(text) == outline_in_python(text), path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: >-\n  x\n\u2028-:  \n---\n",
+        "a: 1\x85b: 2\n",
+        "|\n\n---\nb\n",
+        "a:\n  b:\n...\n\n...\n",
+        "a: |# c\n  b\n",
+        "a: |\n \n  b\n",
+        "a: |\r\n\r\n \r\n  b\r\n",
+        "!!a!b c\n",
+        "![!str a\n",
+        "!!!!str a\n",
+        "!reset\n&a {a: b}\n",
+        "a: &b:c d\n",
+        "a: {? }\n",
+        "? a\n: b\n",
+        '[a, "k":v b]\n',
+        "[a : ]\n",
+        "[a: , b]\n",
+        "{ question: }\n",
+        "\ufeffa: 1\n",
+        "a: 1\t# c\n",
+        "%TAG ! tag:x,2000:\n---\na: !b c\n",
+        "a: 1\rb: 2\r",
+        "a: [http://b, c:d]\n",
+        "a: &é b\n",
+        "a:\n\n  # c\n\nb: 1\n",
+        "a:\n- \n- # c\n- b\n",
+        "",
+    ],
+)
+def test_both_parsers_give_the_same_where_they_once_did_not(text: str) -> None:
+    assert outline(text) == outline_in_python(text)
+
+
+def test_a_compose_file_is_read_by_the_parser_in_c() -> None:
+    """Else nobody would notice that it is never used."""
+    pytest.importorskip("_ruamel_yaml")
+    with mock.patch("ruamel.yaml.scanner.Scanner.fetch_more_tokens", side_effect=AssertionError):
+        (document,) = parse(Source("f.yaml", COMPOSE))
+    assert json.dumps(described(document.root)) == json.dumps(outline_in_python(COMPOSE)[0][0])
+
+
+@pytest.mark.parametrize("module", [None, mock.Mock(CParser=mock.Mock(side_effect=MemoryError))])
+def test_without_the_parser_in_c_all_is_as_before(module: Any) -> None:
+    expected = outline(COMPOSE)
+    with mock.patch.dict(sys.modules, {"_ruamel_yaml": module}):
+        assert outline(COMPOSE) == expected
+
+
+# Parts of other texts ---------------------------------------------------------------------------
+
+
+@given(damaged(), st.sampled_from(["", "# é😀\n\n", "text\n- ", "\ufeff\r\n   "]), st.sampled_from(["", "\n```\n"]))
+def test_a_part_is_read_as_if_the_rest_were_blank(text: str, before: str, after: str) -> None:
+    source = Source("f.md", before + text + after)
+    blank = "".join(c if c in "\r\n" else " " for c in before)
+    try:
+        expected = [described(d.root) for d in parse(Source("f.md", blank + text))]
+    except YamlError as error:
+        with pytest.raises(YamlError) as caught:
+            parse_part(source, len(before), len(before) + len(text))
+        assert caught.value.message == error.message
+        return
+    documents = parse_part(source, len(before), len(before) + len(text))
+    assert [described(d.root) for d in documents] == expected
+    assert all(d.source is source for d in documents)
