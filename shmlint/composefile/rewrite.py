@@ -1,4 +1,4 @@
-"""Edits that give a Compose service a shared-memory size, and touch nothing else."""
+"""Edits that give a Compose service another size, IPC mode, ulimit or environment, and touch nothing else."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ _NEIGHBOURS = ("runtime", "gpus", "image", "build", "extends", "container_name",
 """The keys a new ``shm_size`` is put behind, the best first."""
 
 KEY = "shm_size"
+
+Pair = tuple[str, str, str]
+"""A key and its value, as text; the third is the key that the value stands under within the first, or empty."""
 
 _NULLS = ("", "~", "null", "Null", "NULL")
 
@@ -45,16 +48,59 @@ class ServiceRewriter(ReadOnly):
         """Ways to make the service's ``shm_size`` so many bytes, the best first."""
         return list(self._changes(size))
 
+    def set_ipc(self, mode: str) -> Sequence[Change]:
+        """Ways to give the service an IPC mode, the best first; an empty one takes it away."""
+        if not mode:
+            from shmlint.composefile.entries import drop_key
+
+            return list(drop_key(self, "ipc"))
+        return list(self._set_ipc(mode))
+
+    def set_ulimit(self, name: str, value: str) -> Sequence[Change]:
+        """Ways to set a ulimit, soft and hard, the best first."""
+        from shmlint.composefile.entries import set_ulimit
+
+        return list(set_ulimit(self, name, value))
+
+    def drop_variable(self, name: str) -> Sequence[Change]:
+        """A way to take a variable out of the service's environment, wherever it is given."""
+        from shmlint.composefile.entries import drop_variable
+
+        return list(drop_variable(self, name))
+
+    def rename_variable(self, name: str, new: str) -> Sequence[Change]:
+        """A way to give a variable of the service's environment another name, wherever it is given."""
+        from shmlint.composefile.entries import rename_variable
+
+        return list(rename_variable(self, name, new))
+
     def _changes(self, size: int) -> Iterator[Change]:
         here = self.home.layer.source
         entry = self.service.tree.entries.get(KEY)
         if entry is not None and isinstance(entry.tree, Leaf):
-            yield from _replace(entry, entry.tree, size, here)
+            if entry.tree.interpolated.used:
+                edit = _other_default(entry.tree, size)
+                if edit is not None:
+                    yield change(f"change `{KEY}` to {spell_compose(size)} in", entry.tree.layer.source, edit, here)
+            yield from replace(entry, entry.tree, KEY, spell_compose(size), here)
             if entry.tree.interpolated.private:
                 return
+        yield from self.inserted((KEY, spell_compose(size), ""))
+
+    def _set_ipc(self, mode: str) -> Iterator[Change]:
+        entry = self.service.tree.entries.get("ipc")
+        if entry is not None and isinstance(entry.tree, Leaf):
+            yield from replace(entry, entry.tree, "ipc", mode, self.home.layer.source)
+            if entry.tree.interpolated.private:
+                return
+        yield from self.inserted(("ipc", mode, ""))
+
+    def inserted(self, pair: Pair) -> Iterator[Change]:
+        """Ways to write a new key and value at one of the service's places that has no such key."""
+        here = self.home.layer.source
         for body in self._bodies():
-            if not isinstance(body.node, Mapping) or body.node.get(KEY) is None:
-                yield from _insert(body, spell_compose(size), here)
+            if not isinstance(body.node, Mapping) or body.node.get(pair[0]) is None:
+                yield from insert(body, pair, here)
 
     def _bodies(self) -> Iterator[Body]:
         """The places a new line could go, the one that asks for the GPU first.
@@ -83,16 +129,18 @@ def _change(verb: str, source: Source, at: int, here: Source, *edits: Edit) -> C
     return Change(edits, f"{verb} line {source.position(at).line}{place}")
 
 
-def _replace(entry: Entry, leaf: Leaf, size: int, here: Source) -> Iterator[Change]:
+def change(verb: str, source: Source, edit: Edit, here: Source) -> Change:
+    """An edit of a source, and in words in which line of it; its path where that is not ``here``."""
+    return _change(verb, source, edit.start, here, edit)
+
+
+def replace(entry: Entry, leaf: Leaf, key: str, text: str, here: Source) -> Iterator[Change]:
     """Another value in the place of the one that is there."""
     source = leaf.layer.source
     node = leaf.node
-    text = spell_compose(size)
-    verb = f"change `{KEY}` to {text} in"
+    verb = f"change `{key}` to {text} in"
     if leaf.interpolated.used:
-        edit = _other_default(leaf, size)
-        if edit is not None:
-            yield _change(verb, source, edit.start, here, edit)
+        pass  # it would not hang on the variable any more
     elif node.start >= node.end:  # `shm_size:` with nothing behind it
         at = _end(source.text, entry.key, node)
         yield _change(verb, source, at, here, Edit(source.path, at, at, f" {text}"))
@@ -101,7 +149,7 @@ def _replace(entry: Entry, leaf: Leaf, size: int, here: Source) -> Iterator[Chan
         end = node.start + len(source.text[node.start : node.end].rstrip())
         edit = Edit(source.path, node.start, end, f"{quote}{text}{quote}")
         yield _change(verb, source, node.start, here, edit)
-    if isinstance(entry.node, Alias):  # the anchor's other users may have to keep their size
+    if isinstance(entry.node, Alias):  # the anchor's other users may have to keep their value
         alias, source = entry.node, entry.layer.source
         edit = Edit(source.path, alias.start, alias.end, text)
         yield _change(verb, source, alias.start, here, edit)
@@ -128,26 +176,53 @@ def _other_default(leaf: Leaf, size: int) -> Edit | None:
     return Edit(span.path, span.start, span.end, text)
 
 
-def _insert(body: Body, text: str, here: Source) -> Iterator[Change]:
+def insert(body: Body, pair: Pair, here: Source) -> Iterator[Change]:
     """A new key and value in a place the service is written at."""
     node = body.node
     if isinstance(node, Mapping):
-        yield from _insert_flow(body, node, text, here) if node.flow else _insert_block(body, node, text, here)
+        yield from _insert_flow(body, node, pair, here) if node.flow else _insert_block(body, node, pair, here)
     elif isinstance(node, Alias) or (isinstance(node, Scalar) and node.value in _NULLS and not node.style):
-        yield _unfold(body, node, text, here)
+        yield _unfold(body, node, pair, here)
 
 
-def _insert_block(body: Body, node: Mapping, text: str, here: Source) -> Iterator[Change]:
+def _insert_block(body: Body, node: Mapping, pair: Pair, here: Source) -> Iterator[Change]:
     """A line behind the best neighbour; where that cannot be, a line above the first key."""
     source = body.layer.source
-    pair = f"{_quoted(node, KEY)}: {_quoted(node, text)}"
     key, value = _neighbour(node)
     indentation = _indentation(source.text, key.start)
     end = _end(source.text, key, value, len(indentation))
-    yield _change(f"add `{KEY}: {text}` after", source, max(end - 1, 0), here, _line(source, end, indentation + pair))
+    line = indentation + _lines(body, node, pair, end - 1)
+    verb = f"add `{_shown(pair)}`"
+    yield _change(f"{verb} after", source, max(end - 1, 0), here, _line(source, end, line))
     first = node.pairs[0][0].start
-    line = f"{pair}{_newline(source, first)}{_indentation(source.text, first)}"
-    yield _change(f"add `{KEY}: {text}` in", source, first, here, Edit(source.path, first, first, line))
+    line = f"{_lines(body, node, pair, first)}{_newline(source, first)}{_indentation(source.text, first)}"
+    yield _change(f"{verb} in", source, first, here, Edit(source.path, first, first, line))
+
+
+def _lines(body: Body, node: Mapping, pair: Pair, at: int) -> str:
+    """A key and its value as lines of a block, the first not indented; as those at an offset end."""
+    key, text, within = pair
+    if not within:
+        return _flow(node, pair)
+    source = body.layer.source
+    indentation = _indentation(source.text, node.pairs[0][0].start)
+    step = indentation.removeprefix(_indentation(source.text, body.key.start))
+    # A service that starts on the line of its key, or above it, shows no step.
+    inner = indentation + (step if 0 < len(step) <= 8 else "  ")
+    return f"{_quoted(node, key)}:{_newline(source, max(at, 0))}{inner}{_flow(node, (within, text, ''))}"
+
+
+def _flow(node: Mapping | None, pair: Pair) -> str:
+    """A key and its value on one line."""
+    key, text, within = pair
+    if within:
+        return f"{_quoted(node, key)}: {{{_flow(node, (within, text, ''))}}}"
+    number = text.removeprefix("-").isdigit()
+    return f"{_quoted(node, key)}: {text if number else _quoted(node, text)}"
+
+
+def _shown(pair: Pair) -> str:
+    return _flow(None, pair)
 
 
 def _neighbour(node: Mapping) -> tuple[Node, Node]:
@@ -215,19 +290,22 @@ def _newline(source: Source, at: int) -> str:
     return "\r\n" if source.text[max(end - 1, 0)] == "\r" else "\n"
 
 
-def _quoted(node: Mapping, text: str) -> str:
+def _quoted(node: Mapping | None, text: str) -> str:
     """A text in double quotes where every key of the mapping has them (JSON style)."""
+    if node is None or not node.pairs:
+        return text
     return f'"{text}"' if all(isinstance(key, Scalar) and key.style == '"' for key, _ in node.pairs) else text
 
 
-def _insert_flow(body: Body, node: Mapping, text: str, here: Source) -> Iterator[Change]:
+def _insert_flow(body: Body, node: Mapping, pair: Pair, here: Source) -> Iterator[Change]:
     source = body.layer.source
+    verb = f"add `{_shown(pair)}`"
+    new = _flow(node, pair)
     if not node.pairs:
         at = node.start + 1
-        yield _change(f"add `{KEY}: {text}` in", source, at, here, Edit(source.path, at, at, f"{KEY}: {text}"))
+        yield _change(f"{verb} in", source, at, here, Edit(source.path, at, at, new))
         return
     key, value = _neighbour(node)
-    pair = f"{_quoted(node, KEY)}: {_quoted(node, text)}"
     end = _end(source.text, key, value)
     indentation = _indentation(source.text, key.start)
     if source.text[: key.start].endswith("\n" + indentation):
@@ -235,31 +313,32 @@ def _insert_flow(body: Body, node: Mapping, text: str, here: Source) -> Iterator
         behind = source.text[end : source.text.find("\n", end)].lstrip(" \t")
         rest = behind[1:].strip()
         if behind.startswith(",") and (not rest or rest.startswith("#")):
-            yield _change(f"add `{KEY}: {text}` after", source, end, here, _line(source, end, f"{indentation}{pair},"))
+            yield _change(f"{verb} after", source, end, here, _line(source, end, f"{indentation}{new},"))
         else:
-            line = f"{pair},{_newline(source, key.start)}{indentation}"
+            line = f"{new},{_newline(source, key.start)}{indentation}"
             edit = Edit(source.path, key.start, key.start, line)
-            yield _change(f"add `{KEY}: {text}` in", source, key.start, here, edit)
+            yield _change(f"{verb} in", source, key.start, here, edit)
     else:
-        yield _change(f"add `{KEY}: {text}` in", source, end, here, Edit(source.path, end, end, f", {pair}"))
+        yield _change(f"{verb} in", source, end, here, Edit(source.path, end, end, f", {new}"))
 
 
-def _unfold(body: Body, node: Alias | Scalar, text: str, here: Source) -> Change:
+def _unfold(body: Body, node: Alias | Scalar, pair: Pair, here: Source) -> Change:
     """A service that is an alias or nothing becomes a mapping: ``b: *a`` one that merges ``*a``."""
     source = body.layer.source
     alias = source.text[node.start : node.end] if isinstance(node, Alias) else ""
     end = _end(source.text, body.key, node)
     start = end if node.start >= node.end else node.start
-    verb = f"add `{KEY}: {text}`"
+    new = _flow(None, pair)
+    verb = f"add `{new}`"
     if source.text[_skip(source.text, end) :][:1] in (",", "}"):
         merge = f"<<: {alias}, " if alias else ""
         blank = "" if source.text[start - 1].isspace() else " "
-        edit = Edit(source.path, start, end, f"{blank}{{{merge}{KEY}: {text}}}")
+        edit = Edit(source.path, start, end, f"{blank}{{{merge}{new}}}")
         return _change(f"{verb} in", source, start, here, edit)
     outer = _indentation(source.text, body.key.start)
     # The services stand one step in from `services:`, which stands at the margin.
     inner = outer + (outer if 0 < len(outer) <= 8 else "  ")
-    edits = [_line(source, end, f"{inner}{KEY}: {text}")]
+    edits = [_line(source, end, f"{inner}{new}")]
     if start < end:
         while source.text[start - 1] in " \t":
             start -= 1

@@ -214,6 +214,11 @@ class Listing:
         return Span(self.layer.source, self.node.start, self.node.end)
 
     @property
+    def parts(self) -> tuple[Tree, ...]:
+        """The values it was put together from; none where it is one sequence of the text."""
+        return self._parts
+
+    @property
     def items(self) -> list[Tree]:
         if self._items is None:
             self._items = []

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from shmlint.argv import Option, RunCommand, read_run
 from shmlint.formats import Reading, sources
 from shmlint.jsonc import Json, parse
-from shmlint.launch import Change, GpuEvidence, GpuRequest, GpuSlip, Launch, ReadOnly, Value
+from shmlint.launch import Change, GpuEvidence, GpuRequest, GpuSlip, Launch, Misplaced, ReadOnly, Value
 from shmlint.settings import Settings
 from shmlint.shell.run import launch_of, read_gpu
 from shmlint.size import spell_docker
-from shmlint.source import Edit, Problem, Span
+from shmlint.source import Edit, Problem, Source, Span
 from shmlint.word import Word
-from shmlint.workspace import Unreadable, Workspace, normal
+from shmlint.workspace import OUTSIDE, Unreadable, Workspace, normal
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
@@ -38,7 +38,8 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         launch = (_compose_launch if starts_service else _launch)(root, path, workspace)
         if problems:  # what is broken is not to be edited by guesses
             slips = tuple(slip._replace(changes=()) for slip in launch.gpu.slips)
-            launch = launch._replace(rewriter=ReadOnly(), gpu=launch.gpu._replace(slips=slips))
+            invalid = tuple(slip._replace(changes=()) for slip in launch.gpu.invalid)
+            launch = launch._replace(rewriter=ReadOnly(), gpu=launch.gpu._replace(slips=slips, invalid=invalid))
         reading.launches.append(launch)
     return reading
 
@@ -92,7 +93,11 @@ def _launch(root: Json, path: str, workspace: Workspace) -> Launch:
     image, bases = _image(root, path, workspace)
     words.append(Word(image.text, image.inside, _unknown(image.text)) if image is not None else Word("built", span))
     run = read_run(words, "docker", "run")
-    gpu = _with_host_requirement(read_gpu(run)._replace(slips=tuple(_slips(run))), root)
+    asked = read_gpu(run)
+    slips = tuple(_slips(run))
+    told = {slip.span for slip in slips}
+    invalid = tuple(slip for slip in asked.invalid if slip.span not in told)
+    gpu = _with_host_requirement(asked._replace(slips=slips, invalid=invalid), root)
     launch = launch_of(
         run, kind="devcontainer", name=named.text if named is not None else None, span=span,
         label="dev container", rewriter=DevcontainerRewriter(root, run), gpu=gpu,
@@ -277,7 +282,7 @@ def _service(root: Json, path: str, workspace: Workspace) -> Launch | str:
         return unknown
     files = [normal(os.path.join(os.path.dirname(path), name)) for name in written]
     if not all(workspace.inside(file, path) for file in files):
-        return "it starts a compose file outside the repository, which is not followed"
+        return f"it starts a compose file that lies {OUTSIDE}"
     missing = next((file for file in files if not workspace.exists(file)), None)
     if missing is not None:
         return f"it starts {missing}, which is not here"
@@ -292,7 +297,7 @@ def _service(root: Json, path: str, workspace: Workspace) -> Launch | str:
     return launches.get(service.text) or f"no service {service.text} is in the compose files it starts"
 
 
-def _dead_arguments(root: Json) -> Iterator[Problem]:
+def _dead_arguments(root: Json) -> Iterator[Misplaced]:
     """What decides /dev/shm in ``runArgs``, which are not read where compose files are named."""
     run = read_run([_word(item) for item in _arguments(root)], "docker", "run")
     dead = [*run.all("--shm-size"), *run.all("--ipc"), *(option for option, _ in run.shm_mounts())]
@@ -300,11 +305,11 @@ def _dead_arguments(root: Json) -> Iterator[Problem]:
         if option.word.span is not None:
             written = option.word.text.partition("=")[0]
             message = f"`{written}` in runArgs is not read beside dockerComposeFile: what the compose file says counts"
-            yield Problem(option.word.span, message)
+            yield Misplaced(option.word.span, message, at=f"runArgs {option.word.text}")
 
 
 class DevcontainerRewriter(ReadOnly):
-    """Rewrites ``runArgs``; comments, commas and indentation stay."""
+    """Rewrites ``runArgs`` and ``containerEnv``; comments, commas and indentation stay."""
 
     __slots__ = ("root", "run")
 
@@ -316,8 +321,97 @@ class DevcontainerRewriter(ReadOnly):
         """Ways to give the container a ``--shm-size`` of so many bytes."""
         return list(self._changes(spell_docker(size)))
 
+    def set_ipc(self, mode: str) -> Sequence[Change]:
+        """Ways to give the container an ``--ipc`` mode; an empty one takes it away."""
+        if not mode:
+            return self._dropped("--ipc", self._items(self.run.all("--ipc")), ())
+        return list(self._set(self.run.ipc(), "--ipc", mode))
+
+    def set_ulimit(self, name: str, value: str) -> Sequence[Change]:
+        """Ways to give the container a ``--ulimit``, soft and hard."""
+        return list(self._set(self.run.ulimits().get(name), "--ulimit", f"{name}={value}"))
+
+    def drop_variable(self, name: str) -> Sequence[Change]:
+        """A way to take a variable out of ``containerEnv`` and ``runArgs``."""
+        options, pairs = self._variable(name)
+        return self._dropped(name, self._items(options), pairs)
+
+    def rename_variable(self, name: str, new: str) -> Sequence[Change]:
+        """A way to give a variable another name; none where the host's is passed on, or the name is taken."""
+        options, pairs = self._variable(name)
+        if any(self._variable(new)):
+            return ()
+        places = [key.inside for key, _ in pairs]
+        for option in options:
+            word = option.value_word or option.word
+            at = word.text.find(f"{name}=")
+            if word.span is None or at < 0 or word.span.text != word.text:
+                return ()
+            places.append(Span(word.span.source, word.span.start + at, word.span.start + at + len(name)))
+        if not places or any(place.text != name for place in places):
+            return ()
+        edits = tuple(Edit(place.path, place.start, place.end, new) for place in places)
+        return (Change(edits, f"rename {name} to {new} in line {places[0].line}"),)
+
+    def _variable(self, name: str) -> tuple[list[Option], list[tuple[Json, Json]]]:
+        """The options of ``runArgs`` and the properties of ``containerEnv`` that give a variable."""
+        arguments = {(item.start, item.end) for item in _arguments(self.root)}
+        options = [
+            option for option in self.run.all("--env")
+            if (option.value or "").partition("=")[0] == name
+            and option.word.span is not None
+            and (option.word.span.start - 1, option.word.span.end + 1) in arguments
+        ]  # fmt: skip
+        given = self.root.get("containerEnv")
+        return options, [given.entries[name]] if given is not None and name in given.entries else []
+
+    def _items(self, options: Sequence[Option]) -> list[int] | None:
+        """The numbers of the items of ``runArgs`` that hold options; None where one cannot be told from another."""
+        array = self.root.get("runArgs")
+        numbers = {item.start + 1: i for i, item in enumerate(array.items)} if array is not None else {}
+        found: list[int] = []
+        for option in options:
+            for word in dict.fromkeys((option.word, option.value_word or option.word)):
+                i = numbers.get(word.span.start) if word.span is not None else None
+                cluster = word is option.word and not word.text.startswith(("--", "-e"))
+                if i is None or cluster:
+                    return None
+                found.append(i)
+        return found
+
+    def _dropped(
+        self, what: str, items: Sequence[int] | None, pairs: Sequence[tuple[Json, Json]]
+    ) -> Sequence[Change]:
+        """The change that takes items of ``runArgs`` and properties of ``containerEnv`` away."""
+        if items is None or not (items or pairs):
+            return ()
+        edits: list[Edit] = []
+        emptied: list[tuple[int, int]] = []  # properties that nothing would be left of
+        for key, gone in (("containerEnv", [k.start for k, _ in pairs]), ("runArgs", items)):
+            entry = self.root.entries.get(key)
+            if not gone or entry is None:
+                continue
+            holder = entry[1]
+            members = _members(holder)
+            chosen = [m for i, m in enumerate(members) if (m[0] if holder.entries else i) in gone]
+            if len(chosen) == len(members):
+                emptied.append((entry[0].start, holder.end))
+            else:
+                edits += _removed(holder.source, members, chosen)
+        if emptied:
+            members = _members(self.root)
+            if len(members) == len(emptied):
+                return ()
+            edits += _removed(self.root.source, members, sorted(emptied))
+        first = min(edits)
+        line = self.root.source.position(pairs[0][0].start if pairs else first.start + 1).line
+        return (Change(tuple(edits), f"remove {what} in line {line}"),)
+
     def _changes(self, text: str) -> Iterator[Change]:
-        given = self.run.shm_size()
+        yield from self._set(self.run.shm_size(), "--shm-size", text)
+
+    def _set(self, given: Option | None, name: str, text: str) -> Iterator[Change]:
+        """Another value of an option that is given, else a new item of ``runArgs``."""
         if given is not None:
             word = given.value_word or given.word
             place = given.value_span or word.span
@@ -325,10 +419,10 @@ class DevcontainerRewriter(ReadOnly):
                 # A value with escapes in it is written anew as a whole string.
                 whole = given.joined and given.value_span is None
                 new = f"{given.word.text.partition('=')[0]}={text}" if whole else text
-                title = f"change `--shm-size` to {text} in line {place.line}"
+                title = f"change `{name}` to {text} in line {place.line}"
                 yield Change((Edit(place.path, place.start, place.end, new),), title)
             return
-        argument = f'"--shm-size={text}"'
+        argument = f'"{name}={text}"'
         entry = self.root.entries.get("runArgs")
         if entry is None:
             yield from self._new_property(argument)
@@ -375,3 +469,66 @@ def _before(item: Json, new: str, shown: str = "", gap: str = " ") -> Change:
         edit = Edit(source.path, item.start, item.start, f"{new},{gap}")
     return Change((edit,), f"add {shown or new} in line {line}")
 
+
+def _members(holder: Json) -> list[tuple[int, int]]:
+    """Where the properties of an object, or the items of an array, start and end."""
+    if holder.entries:
+        return [(key.start, value.end) for key, value in holder.entries.values()]
+    return [(item.start, item.end) for item in holder.items]
+
+
+def _removed(source: Source, members: Sequence[tuple[int, int]], chosen: Sequence[tuple[int, int]]) -> list[Edit]:
+    """The edits that take members, by their places, out of an object or array that keeps others.
+
+    Comments on other lines stay, and so does every comma between two members that stay.
+    """
+    text = source.text
+    kept = [member for member in members if member not in chosen]
+    runs: list[tuple[int, int]] = []
+    for start, end in chosen:
+        before = members.index((start, end)) - 1
+        if runs and runs[-1][1] == members[before][1] and "\n" not in text[runs[-1][1] : start]:
+            runs[-1] = (runs[-1][0], end)
+        else:
+            runs.append((start, end))
+    edits = []
+    for start, end in runs:
+        comma = _next_comma(text, end)
+        line = text.rfind("\n", 0, start) + 1
+        behind = end if comma is None else comma + 1
+        newline = text.find("\n", behind)
+        rest = text[behind:newline].strip() if newline >= 0 else "x"
+        if line and not text[line:start].strip() and (not rest or rest.startswith("//")):
+            edits.append(Edit(source.path, line, newline + 1, ""))  # a line of its own
+            continue
+        while text[behind : behind + 1] in (" ", "\t"):
+            behind += 1
+        if comma is not None and text[behind : behind + 1] not in ("]", "}", "\r", "\n"):
+            edits.append(Edit(source.path, start, behind, ""))
+            continue
+        while text[start - 1] in " \t" and text[line:start].strip():
+            start -= 1
+        edits.append(Edit(source.path, start, end if comma is None else comma + 1, ""))
+    last = kept[-1]
+    if last != members[-1] and _next_comma(text, members[-1][1]) is None:
+        # The last one goes, and the comma that stood between it and what is left.
+        at = _next_comma(text, last[1])
+        if at is not None and not any(e.start <= at < e.end for e in edits):
+            edits.append(Edit(source.path, at, at + 1, ""))
+    return edits
+
+
+def _next_comma(text: str, at: int) -> int | None:
+    """The offset of the comma behind a value, comments passed over; None where there is none."""
+    while at < len(text):
+        if text.startswith("//", at):
+            newline = text.find("\n", at)
+            at = len(text) if newline < 0 else newline
+        elif text.startswith("/*", at):
+            close = text.find("*/", at)
+            at = len(text) if close < 0 else close + 2
+        elif text[at].isspace():
+            at += 1
+        else:
+            return at if text[at] == "," else None
+    return None

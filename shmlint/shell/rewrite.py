@@ -1,7 +1,8 @@
-"""Edits that give a ``docker run`` command a shared-memory size, in the command's own style."""
+"""Edits of a ``docker run`` command's options, in the command's own style."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from shmlint.argv import Option, RunCommand
@@ -29,24 +30,77 @@ class RunRewriter(ReadOnly):
         """Ways to give the command a ``--shm-size`` of so many bytes, the best first."""
         return list(self._changes(spell_docker(size)))
 
+    def set_ipc(self, mode: str) -> Sequence[Change]:
+        """Ways to give the command an ``--ipc`` mode; an empty one takes it away."""
+        if not mode:
+            return self._dropped(self.run.all("--ipc"), "--ipc")
+        return list(self._set(self.run.ipc(), "--ipc", mode, f"--ipc={mode}"))
+
+    def set_ulimit(self, name: str, value: str) -> Sequence[Change]:
+        """Ways to give the command a ``--ulimit``, soft and hard."""
+        text = f"{name}={value}"
+        return list(self._set(self.run.ulimits().get(name), "--ulimit", text, f"--ulimit {text}"))
+
+    def drop_variable(self, name: str) -> Sequence[Change]:
+        """A way to take every ``-e`` of a variable away."""
+        return self._dropped(self._variable(name), name)
+
+    def rename_variable(self, name: str, new: str) -> Sequence[Change]:
+        """A way to give a variable another name; none where the host's is passed on, or the name is taken."""
+        if self._variable(new):
+            return ()
+        edits = []
+        for option in self._variable(name):
+            word = option.value_word or option.word
+            found = _NAME.match(word.span.text) if word.span is not None and self._ours(word) else None
+            if found is None or found[1] != name or word.span is None:
+                return ()
+            at = word.span.start + found.start(1)
+            edits.append(Edit(word.span.path, at, at + len(name), new))
+        return (_named(f"rename {name} to {new}", self._variable(name)[0], edits),) if edits else ()
+
+    def _variable(self, name: str) -> list[Option]:
+        """The options that give a variable. What an unknown one gives is not known."""
+        return [o for o in self.run.all("--env") if (o.value or "").partition("=")[0] == name]
+
     def _changes(self, text: str) -> Iterator[Change]:
-        given = self.run.shm_size()
+        yield from self._set(self.run.shm_size(), OPTION, text, f"{OPTION}={text}")
+
+    def _set(self, given: Option | None, name: str, value: str, new: str) -> Iterator[Change]:
+        """Another value of an option that is given, else a new option."""
         if given is not None:
             if given.value_span is not None:
                 place = given.value_span
-                title = f"change `{OPTION}` to {text} in line {place.line}"
-                yield Change((Edit(place.path, place.start, place.end, text),), title)
+                title = f"change `{name}` to {value} in line {place.line}"
+                yield Change((Edit(place.path, place.start, place.end, value),), title)
             return
         gpu = self._gpu()
         if gpu is not None:
-            yield _beside(gpu, text)
+            yield _beside(gpu, new)
         else:
             first = self._first()
             if first is not None:
-                yield _before(first, text)
+                yield _before(first, new)
         if self.verb.span is not None:
             at = self.verb.span.end
-            yield _insertion(self.verb.span, at, f" {OPTION}={text}", text)
+            yield _insertion(self.verb.span, at, f" {new}", new)
+
+    def _dropped(self, options: Sequence[Option], what: str) -> Sequence[Change]:
+        """The change that takes options away; none where one of them is not written here by itself."""
+        edits = []
+        for option in options:
+            last = option.value_word or option.word
+            if not (self._ours(option.word) and self._ours(last)) or option.word.array != last.array:
+                return ()
+            edit = _without(option)
+            if edit is None:
+                return ()
+            edits.append(edit)
+        return (_named(f"remove {what}", options[0], edits),) if edits else ()
+
+    def _ours(self, word: Word) -> bool:
+        """Whether a word stands in the command, or in an array that it uses."""
+        return word.span is not None and word.used is None and (self._here(word) or word.array is not None)
 
     def _here(self, word: Word) -> bool:
         """Whether a word stands in the command itself, not in a variable it uses."""
@@ -85,9 +139,44 @@ def _asks_for_gpus(option: Option) -> bool:
     return option.name == "--gpus" or (option.name == "--runtime" and value in ("nvidia", "amd"))
 
 
-def _insertion(beside: Span, at: int, new: str, size: str) -> Change:
+_NAME = re.compile(r"""["']?(?:--env=|-e=?)?["']?([\w.-]+)=""")
+"""The name of a variable in the word that holds it, the option before it where the two are one word."""
+
+_ALONE = re.compile(r"""["']?(?:--[a-z-]+(?:=.*)?|-e(?:=?[\w.-]+(?:=.*)?)?)["']?""", re.S)
+"""An option that is no cluster of several."""
+
+
+def _named(verb: str, option: Option, edits: Sequence[Edit]) -> Change:
+    span = option.word.span
+    assert span is not None
+    return Change(tuple(dict.fromkeys(edits)), f"{verb} in line {span.line}")
+
+
+def _without(option: Option) -> Edit | None:
+    """The edit that takes an option and its value away, with the line that held nothing else."""
+    last = (option.value_word or option.word).span
+    span = option.word.span
+    if span is None or last is None or last.source is not span.source or last.end < span.start:
+        return None
+    if not _ALONE.fullmatch(span.text) or (option.joined and last != span):
+        return None
+    own = _own_line(option)
+    if own is not None:
+        return Edit(span.path, own[0], own[2], "")
+    text, start, end = span.source.text, span.start, last.end
+    line = text.rfind("\n", 0, start) + 1
+    if text[line:start].strip(" \t") and text[start - 1] in " \t":
+        while text[start - 1] in " \t":
+            start -= 1
+    else:
+        while text[end : end + 1] in (" ", "\t"):
+            end += 1
+    return Edit(span.path, start, end, "")
+
+
+def _insertion(beside: Span, at: int, new: str, shown: str) -> Change:
     line = beside.source.position(at).line
-    return Change((Edit(beside.path, at, at, new),), f"add `{OPTION}={size}` in line {line}")
+    return Change((Edit(beside.path, at, at, new),), f"add `{shown}` in line {line}")
 
 
 def _own_line(option: Option) -> tuple[int, str, int] | None:
@@ -113,37 +202,37 @@ def _own_line(option: Option) -> tuple[int, str, int] | None:
     return (start, indentation, end + 1) if rest == "\\" and before.endswith("\\") else None
 
 
-def _line(span: Span, indentation: str, end: int, text: str) -> str:
+def _line(span: Span, indentation: str, end: int, new: str) -> str:
     """A line for the new option, as the one that ends at ``end`` is."""
     ending = "\r\n" if span.source.text[end - 2 : end - 1] == "\r" else "\n"
     mark = " \\" if span.source.text[:end].rstrip("\r\n").endswith("\\") else ""
-    return f"{indentation}{OPTION}={text}{mark}{ending}"
+    return f"{indentation}{new}{mark}{ending}"
 
 
-def _beside(option: Option, text: str) -> Change:
+def _beside(option: Option, new: str) -> Change:
     """Behind an option: on a line of its own where the options stand one to a line."""
     own = _own_line(option)
     last = (option.value_word or option.word).span
     assert last is not None
     if own is not None:
         _, indentation, end = own
-        new = _line(last, indentation, end, text)
         line = last.source.position(end - 1).line
-        return Change((Edit(last.path, end, end, new),), f"add `{OPTION}={text}` after line {line}")
-    return _insertion(last, last.end, f" {OPTION}={text}", text)
+        edit = Edit(last.path, end, end, _line(last, indentation, end, new))
+        return Change((edit,), f"add `{new}` after line {line}")
+    return _insertion(last, last.end, f" {new}", new)
 
 
-def _before(option: Option, text: str) -> Change:
+def _before(option: Option, new: str) -> Change:
     """In front of an option, on a line of its own where the options stand one to a line."""
     own = _own_line(option)
     span = option.word.span
     assert span is not None
     if own is not None:
         start, indentation, end = own
-        new = _line(span, indentation, end, text)
         line = span.source.position(start).line
-        return Change((Edit(span.path, start, start, new),), f"add `{OPTION}={text}` before line {line}")
-    return _insertion(span, span.start, f"{OPTION}={text} ", text)
+        edit = Edit(span.path, start, start, _line(span, indentation, end, new))
+        return Change((edit,), f"add `{new}` before line {line}")
+    return _insertion(span, span.start, f"{new} ", new)
 
 
 def quote_devices(option: Option) -> Iterator[Change]:
