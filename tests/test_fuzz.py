@@ -45,7 +45,7 @@ def test_variants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not failures, failures[0]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sorted(KINDS))
 def test_guided(kind: str, tmp_path: Path) -> None:
     pytest.importorskip("atheris", reason="atheris is not installed (pip install '.[fuzz]')")
     done = subprocess.run(
