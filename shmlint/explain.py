@@ -48,7 +48,7 @@ def explain(asked: str) -> Iterator[str]:
     known = [rule for rule, _ in all_rules().values()]
     for rule in known:
         if asked.strip().upper() == rule.id or asked.strip() == rule.name:
-            return iter([rules.page(rule).partition("\n---\n")[2].strip() + "\n"])
+            return terminal(rules.page(rule).partition("\n---\n")[2].strip())
     if asked.strip().lower().startswith(_PREFIX):
         return _workload(asked.strip()[len(_PREFIX) :].strip())
     found = find(asked, symptoms())
@@ -217,38 +217,74 @@ def _rule_lines(ids: Sequence[str]) -> Iterator[str]:
 
 
 def terminal(markdown: str, width: int = _WIDTH) -> Iterator[str]:
-    """Markdown for a terminal: paragraphs and list items wrapped, links as their text.
+    """Markdown for a terminal: headings underlined, paragraphs and list items wrapped, tables in columns.
 
-    A link out of the page keeps its address behind it.
+    Links become their text; one out of the page keeps its address behind it. A fence that names a
+    file has the name above it.
     """
-    from textwrap import wrap
-
     fence = False
     paragraph: list[str] = []
+    table: list[list[str]] = []
 
     def flush() -> Iterator[str]:
         if paragraph:
-            text = _unlinked(" ".join(paragraph))
-            item = text.startswith("- ")
-            yield from wrap(
-                text, width, subsequent_indent="  " if item else "", break_long_words=False, break_on_hyphens=False
-            )
+            yield from _wrapped(_unlinked(" ".join(paragraph)), width)
             paragraph.clear()
+        if table:
+            yield from _columns(table, width)
+            table.clear()
 
     for line in markdown.splitlines():
         if line.startswith("```"):
             yield from flush()
             fence = not fence
+            _, *named = line[3:].split() or [""]
+            if fence and named:
+                yield f"  {named[0]}{' as --fix leaves it' if 'fixed' in named else ''}:"
         elif fence:
             yield f"    {line}".rstrip()
         elif not line.strip():
             yield from flush()
             yield ""
+        elif line.startswith("#"):
+            yield from flush()
+            title = _unlinked(line.lstrip("#").strip())
+            yield title
+            yield ("=" if line.startswith("# ") else "-") * len(title)
+        elif line.startswith("|"):
+            cells = [_unlinked(cell.strip()) for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+            if not all(set(cell) <= set("-: ") for cell in cells):
+                table.append(cells)
         else:
-            if line.startswith("- "):
+            if _ITEM.match(line):
                 yield from flush()
             paragraph.append(line.strip())
     yield from flush()
+
+
+_ITEM = re.compile(r"(?:-|\d+\.) ")
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    from textwrap import wrap
+
+    item = _ITEM.match(text)
+    indent = " " * len(item[0]) if item else ""
+    return wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _columns(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """A table: columns as wide as their cells, the last one wrapped."""
+    from textwrap import wrap
+
+    most = max(len(row) for row in rows)
+    widths = [max(len(row[i]) if i < len(row) else 0 for row in rows) for i in range(most - 1)]
+    room = max(width - sum(widths) - 2 * len(widths) - 2, 20)
+    for row in rows:
+        head = "  " + "".join(f"{cell.ljust(size)}  " for cell, size in zip(row, widths, strict=False))
+        for part in wrap(row[-1], room, break_long_words=False) or [""]:
+            yield f"{head}{part}".rstrip()
+            head = " " * len(head)
 
 
 def _unlinked(text: str) -> str:

@@ -347,7 +347,7 @@ def test_version_and_help(run: Run) -> None:
 
 def test_explain(run: Run) -> None:
     shown = run("--explain", "SHM101").stdout
-    assert shown.startswith("# missing-shm-size (SHM101)\n") and "## Sources" in shown
+    assert shown.startswith("missing-shm-size (SHM101)\n====") and "\nSources\n-------\n" in shown
     assert run("--explain", "shm101").stdout == shown == run("--explain", "missing-shm-size").stdout
 
 

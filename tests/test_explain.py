@@ -244,9 +244,25 @@ def test_what_is_not_known(asked: str, message: str) -> None:
 
 
 def test_a_rule_is_its_page() -> None:
-    (text,) = explain.explain("shm101")
-    assert text.startswith("# missing-shm-size (SHM101)\n")
-    assert list(explain.explain("missing-shm-size")) == [text]
+    first, *lines = explain.explain("shm101")
+    assert first == "missing-shm-size (SHM101)" and set(lines[0]) == {"="}
+    assert list(explain.explain("missing-shm-size")) == [first, *lines]
+    page = rules.page(all_rules()["SHM101"][0]).partition("\n---\n")[2]
+    words = set(re.findall(r"[A-Za-z]{5,}", re.sub(r"\]\([^)]*\)|```.*", "", page)))
+    assert words <= set(re.findall(r"[A-Za-z]{5,}", "\n".join([first, *lines]))), "nothing is left out"
+
+
+def test_headings_tables_and_files_for_a_terminal() -> None:
+    text = "# Title\n\n| a | what |\n|---|---|\n| `long one` | [x](y.md) and so on |\n| b | c |\n"
+    text += "1. first\n   item\n2. second\n"
+    text += "## Part\n```sh run.sh fixed\n# no heading\n```\n"
+    assert list(terminal(text, 30)) == [
+        "Title", "=====", "",
+        "  a           what", "  `long one`  x and so on", "  b           c",
+        "1. first item", "2. second",
+        "Part", "----",
+        "  run.sh as --fix leaves it:", "    # no heading",
+    ]  # fmt: skip
 
 
 # Workloads -------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import shmlint
+from shmlint.explain import terminal
 
 ROOT = Path(__file__).parents[1]
 FIXTURE = ROOT / "fixtures" / "quickstart" / "compose.yaml"
@@ -103,7 +104,8 @@ def test_finds_the_rule_pages(installed: Installation) -> None:
     assert [f"{rule}-{name}.md" for rule, name in listed] == PAGES
     for page in PAGES:
         text = (ROOT / "rules" / page).read_text(encoding="utf-8")
-        assert installed.shmlint("--explain", page.partition("-")[0]).strip() == text.partition("\n---\n")[2].strip()
+        shown = list(terminal(text.partition("\n---\n")[2].strip()))
+        assert installed.shmlint("--explain", page.partition("-")[0]).splitlines() == shown
     assert "SHM101  missing-shm-size" in installed.shmlint("--explain", "Bus error")
 
 

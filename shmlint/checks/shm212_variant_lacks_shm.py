@@ -23,7 +23,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     other = forgotten(launch, context)
     if other is None or _reported(launch, context):
         return
-    given = other.effective_shm(context.settings.default_shm_size)
+    default = context.settings.default_shm_size
+    given = other.effective_shm(default)
     need = context.need(launch)
     size = advised(need, context.settings)
     private = other.shm is not None and other.shm.private
@@ -39,7 +40,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         "note" if told == "note" else RULE.severity,
         launch.home,
-        f"{launch.words.launch} asks for {asks(launch)} on Docker's 64 MiB /dev/shm; "
+        f"{launch.words.launch} asks for {asks(launch)} on Docker's {human(default)} /dev/shm; "
         f"its variant {other.words.launch}{elsewhere} has {shown}{when(launch)}",
         launch,
         (*gpu_evidence(launch), *(Evidence("the variant's", span) for span in (given.span,) if span), *need.evidence),
