@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.composefile.tree import Entry, Leaf
@@ -359,19 +359,26 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def same_but_for_size(before: Sequence[Document], after: Sequence[Document]) -> bool:
+def same_but_for_size(
+    before: Sequence[Document], after: Sequence[Document], also: Collection[str] = ()
+) -> bool:
     """Whether documents say the same everywhere but under the key ``shm_size``.
 
     What is compared is what is written, anchors, aliases and quotes included. A service that was
     an alias or nothing may have become a mapping that adds the key to it, and an anchored value
     of an ``x-`` extension may be another where only ``shm_size`` refers to it.
+
+    Where a change is about keys ``also``, these may be there or not and hold anything, and what an
+    ``x-`` extension holds is left to what is made of it.
     """
+    keys = frozenset((KEY, *also))
     return len(before) == len(after) and all(
-        _same(old.root, new.root) for old, new in zip(before, after, strict=True)
+        _same(old.root, new.root, keys) for old, new in zip(before, after, strict=True)
     )
 
 
-def _same(old_root: Node, new_root: Node) -> bool:
+def _same(old_root: Node, new_root: Node, keys: frozenset[str]) -> bool:
+    loose = len(keys) > 1
     counterparts: dict[int, Node] = {}
     changed: set[int] = set()
     aliases: list[tuple[Alias, Alias]] = []
@@ -379,13 +386,15 @@ def _same(old_root: Node, new_root: Node) -> bool:
     while todo:
         old, new, in_extension = todo.pop()
         counterparts[id(old)] = new
+        if in_extension and loose:
+            continue
         if isinstance(old, Alias) and isinstance(new, Mapping):
-            left = _without_size(new)
+            left = _without(new, keys)
             if len(left) != 1 or not isinstance(left[0][0], Scalar) or left[0][0].value != "<<":
                 return False
             new = left[0][1]
         elif isinstance(old, Scalar) and isinstance(new, Mapping):
-            if old.value not in _NULLS or old.style or _without_size(new):
+            if old.value not in _NULLS or old.style or _without(new, keys):
                 return False
             continue
         if type(old) is not type(new) or (old.tag, old.anchor) != (new.tag, new.anchor):
@@ -404,24 +413,30 @@ def _same(old_root: Node, new_root: Node) -> bool:
                 return False
             todo += [(a, b, in_extension) for a, b in zip(old.items, new.items, strict=True)]
         elif isinstance(old, Mapping) and isinstance(new, Mapping):
-            pairs, others = _without_size(old), _without_size(new)
+            pairs, others = _without(old, keys), _without(new, keys)
             if old.flow != new.flow or len(pairs) != len(others):
                 return False
             for (key, value), (other_key, other_value) in zip(pairs, others, strict=True):
                 extends = old is old_root and isinstance(key, Scalar) and key.value.startswith("x-")
                 todo.append((key, other_key, False))
                 todo.append((value, other_value, in_extension or extends))
+            for name in keys - {KEY}:
+                part, other_part = old.get(name), new.get(name)
+                if part is not None and other_part is not None:
+                    counterparts[id(part)] = other_part
             size, other_size = old.get(KEY), new.get(KEY)
-            if size is not None:
+            if size is not None and not (loose and other_size is None):
                 if other_size is None:
                     return False
                 counterparts[id(size)] = other_size
                 if isinstance(size, Scalar) and isinstance(other_size, Scalar) and size.value != other_size.value:
                     changed.add(id(size))
     return all(
-        id(old.target) not in changed and counterparts.get(id(old.target)) is new.target for old, new in aliases
+        id(old.target) not in changed
+        and counterparts.get(id(old.target), new.target if loose else None) is new.target
+        for old, new in aliases
     )
 
 
-def _without_size(node: Mapping) -> list[tuple[Node, Node]]:
-    return [pair for pair in node.pairs if not isinstance(pair[0], Scalar) or pair[0].value != KEY]
+def _without(node: Mapping, keys: frozenset[str]) -> list[tuple[Node, Node]]:
+    return [pair for pair in node.pairs if not isinstance(pair[0], Scalar) or pair[0].value not in keys]

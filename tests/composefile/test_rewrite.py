@@ -924,6 +924,27 @@ def test_what_counts_as_the_same(before: str, after: str, same: bool) -> None:
     assert same_but_for_size(*documents) is same
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("a: {image: x, environment: [A=1]}", "a: {image: x}", True),
+        ("a: {image: x, environment: [A=1]}", "a: {image: x, environment: [B=1], shm_size: 1g}", True),
+        ("a: {image: x}", "a: {image: x, environment: {A: 1}}", True),
+        ("a: {image: x, environment: [A=1], ports: [1]}", "a: {image: x, environment: [A=1], ports: [2]}", False),
+        ("a: {image: x, environment: [A=1]}", "a: {image: y}", False),
+        ("a: {image: x, shm_size: 1g}", "a: {image: x}", True),
+        ("a: {image: x, environment: [A=1], ipc: host}", "a: {image: x, environment: [A=1]}", False),
+        ("a: {environment: &e [A=1]}\nb: {environment: *e}", "a: {environment: &e []}\nb: {environment: *e}", True),
+        ("a: {environment: &e [A=1]}\nb: {labels: *e}", "a: {environment: &e [A=1]}\nb: {labels: []}", False),
+        ("x-e: &e [A=1]\na: {environment: *e}", "x-e: &e []\na: {environment: *e}", True),
+        ("y-e: &e [A=1]\na: {environment: *e}", "y-e: &e []\na: {environment: *e}", False),
+    ],
+)
+def test_what_counts_as_the_same_where_a_change_is_about_another_key(before: str, after: str, same: bool) -> None:
+    documents = [parse(Source("x", text)) for text in (before, after)]
+    assert same_but_for_size(*documents, also=["environment"]) is same
+
+
 def judged(texts: Mapping[str, str]) -> tuple[dict[str, Any], str]:
     """What Compose reads in the files of a project, written to the current directory."""
     for path, text in texts.items():
