@@ -100,8 +100,6 @@ def check_together(values: Mapping[str, tuple[str, ...]]) -> str:
         return "network-scoped aliases are only supported for user-defined networks"
     if "--network-alias" in values and _long_fields(values.get("--network", ("",))[0], "alias"):
         return "conflicting options: cannot specify both --network-alias and per-network alias"
-    if special[0] and "--link-local-ip" in values:
-        return "link-local IP addresses are only supported for user-defined networks"
     if "" in (name.strip() for name in names):
         return "no name set for network"
     if len(set(names)) < len(names):
@@ -421,12 +419,10 @@ def _swappiness(value: str) -> str:
 
 
 def _ports(text: str) -> tuple[int, int] | None:
-    """docker/go-connections nat.ParsePortRange."""
-    start, dash, end = text.partition("-")
-    numbers = [go_uint16(start), go_uint16(end) if dash else go_uint16(start)]
-    if numbers[0] is None or numbers[1] is None or numbers[1] < numbers[0]:
-        return None
-    return numbers[0], numbers[1]
+    """docker/go-connections nat.ParsePortRange, which does not look behind a second dash."""
+    start, *end = text.split("-")
+    first, last = go_uint16(start), go_uint16(end[0] if end else start)
+    return None if first is None or last is None or last < first else (first, last)
 
 
 def go_uint16(text: str) -> int | None:
@@ -459,7 +455,8 @@ def _publish(value: str) -> str:
                 return f"invalid publish opts format (should be name=value but got '{param}')"
             params[name] = text
         value = f"{params.get('published', '')}:{params.get('target', '')}/{params['protocol']}"
-    spec, slash, proto = value.partition("/")
+    spec, slash, rest = value.partition("/")
+    proto = rest.partition("/")[0]
     if slash and not spec:
         return f"no port specified: {value}<empty>"
     if slash and proto.lower() not in ("tcp", "udp", "sctp", ""):

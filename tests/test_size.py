@@ -88,17 +88,37 @@ def test_reads_what_docker_and_compose_read(
         ("..5", None),
         ("1.2.3g", None),
         ("++1", None),
+        ("5e18", 5 * 10**18),
+        ("9223372036854774784", 2**63 - 1024),
+        ("9223372036854775807", -(2**63)),
+        ("8191p", 8191 << 50),
+        ("8192p", -(2**63)),
     ],
 )
 def test_reads_numbers_as_go_does(text: str, size: int | None) -> None:
     assert docker(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "8Gi", "g", "8,5g", "-8g", "half", "8 x"])
-def test_says_why_a_size_is_refused(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "there is no size"),
+        ("8Gi", "`Gi` is no unit Docker knows"),
+        ("g", "`g` does not start with a number"),
+        (" 8g", "` 8g` does not start with a number"),
+        ("half", "`half` does not start with a number"),
+        ("8,5g", "`8,5` is no number"),
+        ("..5 g", "`..5` is no number"),
+        ("-8g", "cannot be negative"),
+        ("8 x", "`x` is no unit Docker knows"),
+        ("8  gb", "` gb` is no unit Docker knows"),
+    ],
+)
+def test_says_why_a_size_is_refused(text: str, words: str) -> None:
     with pytest.raises(InvalidSize) as refusal:
         parse_docker(text)
-    assert 0 < len(str(refusal.value)) < 80
+    assert words in str(refusal.value)
+    assert len(str(refusal.value)) < 80
 
 
 @pytest.mark.parametrize(
@@ -192,6 +212,16 @@ def test_keeps_the_last_64_bits_of_a_long_number() -> None:
         (64, "64b", "64b", "64 bytes"),
         (1, "1b", "1b", "1 byte"),
         (0, "0b", "0b", "0 bytes"),
+        (1 << 30, "1gb", "1g", "1 GiB"),
+        (1 << 20, "1mb", "1m", "1 MiB"),
+        (3 << 30, "3gb", "3g", "3 GiB"),
+        (1023, "1023b", "1023b", "1023 bytes"),
+        (1024, "1kb", "1k", "1 KiB"),
+        (1025, "1025b", "1025b", "1 KiB"),
+        # where a tenth decides between two units
+        (1023 << 10, "1023kb", "1023k", "1023 KiB"),
+        ((1 << 20) - 512, "1048064b", "1048064b", "1023.5 KiB"),
+        ((1 << 20) - 41, "1048535b", "1048535b", "1 MiB"),
         (1 << 40, "1024gb", "1024g", "1 TiB"),
         ((1 << 20) - 1, "1048575b", "1048575b", "1 MiB"),
         (10_995_116_277, "10995116277b", "10995116277b", "10.2 GiB"),

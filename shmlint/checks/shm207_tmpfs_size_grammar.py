@@ -41,6 +41,6 @@ def _respelled(mount: Mount) -> Fix | None:
         size = meant_size(place.text)
     if not size or size < 0:
         return None
-    text = spell_docker(size)
+    text = spell_docker(size).removesuffix("b")  # bytes have no letter in the kernel's grammar
     title = f"write `size={text}` in line {place.line}"
     return Fix(title, (Change((Edit(place.path, place.start, place.end, text),), title),), alters="mounts")

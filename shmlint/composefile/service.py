@@ -505,13 +505,14 @@ def _short_tmpfs(target: str, options: str, leaf: Leaf) -> Mount:
     else:
         for option in options.split(","):
             name, _, text = option.partition("=")
-            if name == "size":
+            if name == "size":  # of several the last one counts
+                error = ""
                 try:
                     size = parse_tmpfs_option(text)
                 except InvalidSize as invalid:
                     error = _SECRET_SIZE if leaf.interpolated.private else str(invalid)
     size_span = None
-    at = leaf.written.find("size=")
+    at = leaf.written.rfind("size=")
     if at >= 0 and not leaf.interpolated.used:
         written = leaf.written[at + 5 :].partition(",")[0]
         size_span = leaf.within(at + 5, at + 5 + len(written))

@@ -191,7 +191,7 @@ def _mounts(run: RunCommand, span: Span) -> list[Mount]:
         kind = mount.type if mount.type in ("tmpfs", "bind") else "volume"
         size: int | Unknown | None = mount.size or None
         error = ""
-        if option.name == "--tmpfs" and mount.size_text:
+        if option.name == "--tmpfs" and mount.size_at is not None:  # an empty size is one that fails
             if option.unknown:
                 size = Unknown(option.unknown)
             else:

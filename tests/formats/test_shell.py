@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from shmlint.lint import lint
+from shmlint.settings import Settings
 from tests.project import fixed, run, write
 
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
@@ -25,6 +27,14 @@ def test_other_files_are_not_read(tmp_path: Path, name: str) -> None:
 
 def test_a_script_without_an_engine_is_not_read(tmp_path: Path) -> None:
     assert run(tmp_path, {"x.sh": "echo hello\n"}).launches == []
+
+
+def test_a_script_that_is_named_is_read_for_what_it_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"x.sh": "echo hello\n", "y.sh": COMMAND.replace("docker", "podman"), "z.sh": COMMAND})
+    monkeypatch.chdir(tmp_path)
+    assert [launch.span.path for launch in lint({"shell": ["x.sh", "y.sh", "z.sh"]}, Settings()).launches] == [
+        "y.sh", "z.sh",
+    ]  # fmt: skip
 
 
 def test_bytes_that_are_not_utf_8_are_reported(tmp_path: Path) -> None:

@@ -1,0 +1,59 @@
+"""Declared sizes at the edges: floats that are none, sizes of 0 that hide nothing, mounts that decide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.project import findings, fixed
+
+NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
+
+
+def service(*lines: str) -> str:
+    return "services:\n  x:\n" + "".join(f"    {line}\n" for line in (f"image: {NGC}", "gpus: all", *lines))
+
+
+@pytest.mark.parametrize(
+    ("written", "size"),
+    [
+        ("1.5", "8gb"), ("1e9", "954mb"), ("8589934592.0", "8gb"), ("1_000_000_000.0", "954mb"), ("1048576.0", "1mb"),
+        (".inf", "8gb"), ("-.inf", "8gb"), (".nan", "8gb"), ("-1e9", "8gb"), ("1e30", "8gb"), ("1048575.9", "8gb"),
+    ],
+)  # fmt: skip
+def test_a_float_is_written_as_the_size_it_means(tmp_path: Path, written: str, size: str) -> None:
+    """What is no size of a /dev/shm means nothing; then it is what the image needs."""
+    text = service(f"shm_size: {written}")
+    (found,) = findings(tmp_path, text, select=("SHM202",))
+    assert f"{written} is a float, which Compose drops" in found.message
+    assert fixed(tmp_path, text, select=("SHM202",)) == {"compose.yaml": service(f"shm_size: {size}")}
+
+
+@pytest.mark.parametrize(
+    ("lines", "rules"),
+    [
+        (("ipc: host", "shm_size: 8gb"), ["SHM204"]),
+        (("ipc: none", "shm_size: 8gb"), ["SHM204"]),
+        (("ipc: host", "shm_size: 0"), []),
+        (("ipc: private", "shm_size: 8gb"), []),
+        (("ipc: '${IPC}'", "shm_size: 8gb"), []),
+        (("ipc: host", "shm_size: '${SIZE}'"), ["SHM204"]),
+        (("ipc: host",), []),
+        (("volumes: ['/dev/shm:/dev/shm']", "shm_size: 8gb"), ["SHM208"]),
+        (("volumes: ['/dev:/dev']", "shm_size: 8gb"), ["SHM208"]),
+        (("tmpfs: /dev/shm", "shm_size: 8gb"), ["SHM208"]),
+        (("volumes: ['data:/dev/shm']", "shm_size: 8gb"), ["SHM208"]),
+        (("volumes: ['/dev/shm:/dev/shm']", "shm_size: 0"), []),
+        (("volumes: ['/dev/shm:/dev/shm']",), []),
+        (("volumes: ['/data:/data']", "shm_size: 8gb"), []),
+        (("build: {context: ., shm_size: 8gb}",), ["SHM205"]),
+        (("build: {context: ., shm_size: 8gb}", "ipc: host"), []),
+        (("build: {context: ., shm_size: 8gb}", "tmpfs: /dev/shm"), []),
+        (("build: {context: ., shm_size: 8gb}", "shm_size: 1gb"), []),
+        (("build: {context: ., shm_size: 8gb}", "shm_size: '${SIZE}'"), []),
+    ],
+)
+def test_a_size_that_does_not_count(tmp_path: Path, lines: tuple[str, ...], rules: list[str]) -> None:
+    files = {"compose.yaml": service(*lines) + "volumes: {data: }\n"}
+    assert [found.rule for found in findings(tmp_path, files, select=("SHM204", "SHM205", "SHM208"))] == rules
