@@ -230,6 +230,8 @@ class Launch(NamedTuple):
     """What people call it: the service, the container, the project."""
     base_images: tuple[Value[str], ...] = ()
     """FROM of the Dockerfile that builds the image, the nearest first."""
+    built_from: str = ""
+    """The directory that the image is built from, where that is known."""
     entrypoint: Value[tuple[str, ...]] | None = None
     command: Value[tuple[str, ...]] | None = None
     gpu: GpuRequest = GpuRequest()

@@ -132,7 +132,7 @@ def _same_image(launch: Launch, other: Launch) -> bool:
     from shmlint.workloads import image_names
 
     if launch.image is None or other.image is None:
-        return launch.image is None and other.image is None
+        return launch.image is other.image and bool(launch.built_from) and launch.built_from == other.built_from
     if launch.image.text == other.image.text:
         return True
     if not launch.image.known or not other.image.known:

@@ -91,6 +91,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         image=image,
         names=_names(service, project),
         base_images=base_images,
+        built_from=_built_from(tree.get("build")),
         entrypoint=entrypoint,
         command=command,
         gpu=gpu,
@@ -579,6 +580,14 @@ def _ulimits(tree: Tree | None) -> dict[str, Value[str]]:
             if value is not None:
                 found[name] = value
     return found
+
+
+def _built_from(build: Tree | None) -> str:
+    """The directory of a ``build``; empty where there is none or a variable names it."""
+    context = build.leaf("context") if isinstance(build, Branch) else build
+    if not isinstance(context, Leaf) or context.interpolated.unset:
+        return ""
+    return context.text if "://" in context.text else normal(os.path.join(context.layer.directory, context.text))
 
 
 Built = tuple[tuple[Value[str], ...], Value[tuple[str, ...]] | None, Value[tuple[str, ...]] | None]

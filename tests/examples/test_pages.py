@@ -3,16 +3,58 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from shmlint import rules
+from shmlint import explain, rules
 from shmlint.checks import all_rules
+from shmlint.discover import classify
 from tests.project import findings, fixed
 
 PAGES = sorted(Path(rules.directory()).glob("[A-Z]*-*.md"))
+FORMATS = {
+    "compose": "compose",
+    "shell": "docker run",
+    "makefile": "docker run",
+    "markdown": "docker run",
+    "ci": "docker run",
+    "devcontainer": "devcontainer",
+}
+"""The three ways a launch is written, as the front matter has them, by the kind of file it is written in."""
+
+ONLY = {
+    "GPU401": ("docker run, devcontainer", "Compose has lists of its own for devices"),
+    "SHM001": ("compose, devcontainer", "any text is a script; its bytes may be wrong, which a page cannot show"),
+    "SHM202": ("compose", "an argument is a text, never a number"),
+    "SHM205": ("compose", "docker run does not build"),
+    "SHM206": ("compose", "a swarm deploys compose files"),
+    "SHM211": ("compose, docker run", "a dev container's file holds one container"),
+    "SHM212": ("compose", "variants are services, or overlays on one"),
+}
+"""Rules that cannot be broken in all three, and why."""
+
+UNFIXED = {("SHM210", "devcontainer"): "the size belongs into another file"}
+"""Where a rule has a fix, though not in this format."""
+
+NO_ERROR = {
+    "NCCL501": "it works, slowly",
+    "NCCL503": "it works, slowly",
+    "NCCL506": "it works, and says too much",
+    "SHM002": "shmlint's own comments",
+    "GPU402": "its texts stand in the table",
+}
+"""Rules about what brings no error of its own."""
+
+NO_SYMPTOM = {
+    "NCCL505": "a warning, which names its own remedy",
+    "NCCL507": "what NCCL says of its network has no section",
+    "SHM001": "what a parser says of a file has no section",
+}
+"""Rules whose texts are not among the symptoms."""
+
 SECTIONS = ["What it does", "Why is this bad?", "Example", "Use instead", "Fix", "Sources"]
 
 
@@ -28,6 +70,10 @@ class Example(NamedTuple):
     @property
     def rule(self) -> str:
         return self.page.partition("-")[0]
+
+    @property
+    def format(self) -> str:
+        return FORMATS[str(classify(self.name, self.text.encode))]
 
     def __str__(self) -> str:
         return f"{self.rule}-{self.number}"
@@ -102,6 +148,68 @@ def test_a_page_has_examples(page: Path) -> None:
     assert bad and good
     repairs = rules.front_matter(page.read_text("utf-8"))["safe"] != "none"
     assert any(example.fixed for example in good) == repairs
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_a_page_has_examples_in_every_format_of_its_rule(page: Path) -> None:
+    about = rules.front_matter(page.read_text("utf-8"))
+    named = about["formats"].split(", ")
+    expected, _ = ONLY.get(about["id"], ("compose, docker run, devcontainer", ""))
+    assert ", ".join(named) == expected
+    bad, good = examples(page, "Example"), examples(page, "Use instead")
+    assert {example.format for example in bad} == set(named)
+    assert {example.format for example in good} == set(named)
+    if about["safe"] != "none":
+        missing = set(named) - {example.format for example in good if example.fixed}
+        assert missing == {format for rule, format in UNFIXED if rule == about["id"]}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_a_page_says_how_safe_its_fix_is(page: Path) -> None:
+    text = page.read_text("utf-8")
+    safe, fix = rules.front_matter(text)["safe"], section(text, "Fix").strip()
+    assert fix.startswith("None.") == (safe == "none")
+    assert safe != "true" or re.search(r"\b[Ss]afe\b", fix)
+    assert safe != "false" or ("not safe" in fix and "--unsafe-fixes" in fix)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_a_page_shows_the_error_that_is_seen(page: Path) -> None:
+    """Word for word in a block of its own; and `--explain` knows it as a symptom."""
+    id = page.stem.partition("-")[0]
+    why = section(page.read_text("utf-8"), "Why is this bad?")
+    texts = re.findall(r"^```text\n(.*?)^```$", why, re.M | re.S)
+    if id in NO_ERROR:
+        assert not texts
+        return
+    lines = [line for text in texts for line in text.splitlines()]
+    known = [line for line in lines if explain.find(line, explain.symptoms())]
+    assert bool(known) == (id not in NO_SYMPTOM), lines
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_a_page_is_well_formed(page: Path) -> None:
+    text = page.read_text("utf-8")
+    fences = re.findall(r"^```(.*)$", text, re.M)
+    assert len(fences) % 2 == 0 and all(fences[::2]) and not any(fences[1::2]), "each block says what it is"
+    assert "\n\n\n" not in text and text.endswith("\n") and not text.endswith("\n\n")
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    long = [line for line in prose.splitlines() if len(line) > 140 and not line.startswith(("- [", "|"))]
+    assert not long
+    for target in re.findall(r"\]\((?!https://)([^)#]+)", prose):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_sources_do_not_move(page: Path) -> None:
+    """A branch of a repository does: what a line number means there, and whether the file is still there."""
+    links = re.findall(r"https://github\.com/[^/\s]+/[^/\s]+/(?:blob|tree)/([^/)\s]+)", page.read_text("utf-8"))
+    assert [at for at in links if not re.fullmatch(r"[0-9a-f]{7,40}|v[0-9][\w.-]*", at)] == []
+
+
+def test_exceptions_are_of_rules_that_exist() -> None:
+    named = chain(ONLY, NO_ERROR, NO_SYMPTOM, (rule for rule, _ in UNFIXED))
+    assert set(named) <= set(all_rules())
 
 
 @pytest.mark.parametrize("example", BAD, ids=str)
