@@ -40,20 +40,22 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     severity = severity_of_need(launch, need, context.settings)
     if severity is None or effective.bytes >= need.floor:
         return
-    too_little = "too little" if need.verdict == "needed" else "which may be too little"
     private = decided_by_size and launch.shm is not None and launch.shm.private
     how = {
         "donor": f"shares a /dev/shm of {human(effective.bytes)}",
         "none": "has no /dev/shm at all (`ipc: none`)",
         "tmpfs": f"mounts {human(effective.bytes)} on /dev/shm",
     }.get(effective.decided_by, f"has {launch.words.shm_option} {human(effective.bytes)}")
+    certain = need.verdict == "needed"
     if private:
-        how = f"takes its {launch.words.shm_option} from an env file, which sets too little"
+        how = f"takes its {launch.words.shm_option} from an env file, and that {'is' if certain else 'may be'} too little"
+    else:
+        how += ", too little" if certain else ", which may be too little"
     yield Finding(
         RULE.id,
         severity,
         effective.span or launch.home,
-        f"{launch.words.launch} {how}, {too_little} for what it runs{when(launch)}",
+        f"{launch.words.launch} {how} for what it runs{when(launch)}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
         needs_line(need),

@@ -18,12 +18,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if launch.swarm or launch.shm is None or size is None or not size.error:
         return
     meant = meant_size(launch.shm.text) or advised(context.need(launch), context.settings)
-    shown = "comes from an env file and" if launch.shm.private else f"`{launch.shm.text}`" if launch.shm.text else ""
+    shown = " comes from an env file and" if launch.shm.private else f" `{launch.shm.text}`" if launch.shm.text else ""
     yield Finding(
         RULE.id,
         RULE.severity,
         launch.shm.span,
-        f"{launch.words.launch}: {launch.words.shm_option} {shown} is refused: {size.error}".replace("  ", " "),
+        f"{launch.words.launch}: {launch.words.shm_option}{shown} is refused: {size.error}",
         launch,
         needs="a number and one of b, k, m, g: `512mb`, `8gb`; the container does not start otherwise",
         fix=None if launch.shm.private else set_size(launch, meant),
