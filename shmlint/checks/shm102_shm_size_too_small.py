@@ -48,7 +48,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     }.get(effective.decided_by, f"has {launch.words.shm_option} {human(effective.bytes)}")
     certain = need.verdict == "needed"
     if private:
-        how = f"takes its {launch.words.shm_option} from an env file, and that {'is' if certain else 'may be'} too little"
+        is_ = "is" if certain else "may be"
+        how = f"takes its {launch.words.shm_option} from an env file, and that {is_} too little"
     else:
         how += ", too little" if certain else ", which may be too little"
     yield Finding(
