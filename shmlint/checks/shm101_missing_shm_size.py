@@ -27,6 +27,8 @@ RULE = Rule("SHM101", "missing-shm-size", "error")
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if not launch.gpu.requested or (launch.shm is not None and _broken(launch)):
         return
+    if any(item.changes for item in launch.misplaced):
+        return  # SHM210 puts the size that was meant where it counts
     effective = launch.effective_shm(context.settings.default_shm_size)
     if effective.decided_by != "default" or effective.bytes is None:
         return

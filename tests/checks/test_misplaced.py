@@ -231,3 +231,10 @@ def test_moving_keeps_the_rest(
     assert [f for f in after.findings if f.rule in ("SHM210", "SHM001")] == []
     for kept in ("replicas: 1", "mode: replicated", "user: root"):
         assert new.count(kept) == text.count(kept)
+
+
+def test_a_size_that_only_has_to_be_moved_is_not_written_a_second_time(tmp_path: Path) -> None:
+    text = "services:\n  a:\n    image: nvcr.io/nvidia/pytorch:24.01-py3\n    gpus: all\n    shm-size: 16gb\n"
+    found = findings(tmp_path, {"compose.yaml": text}, select=("SHM101", "SHM210"))
+    assert [finding.rule for finding in found] == ["SHM210"]
+    assert fixed(tmp_path, {}, select=("SHM101", "SHM210")) == {"compose.yaml": text.replace("shm-size", "shm_size")}
