@@ -3,7 +3,9 @@
     python benchmarks/run.py
     python benchmarks/run.py --corpus DIR --monorepo     # also a directory of compose files, and 100,000 files
 
-Programs that are not installed (dclint, check-jsonschema) are noted as absent.
+Programs that are not installed (dclint, check-jsonschema) are noted as absent. ``--runs`` counts the runs of
+each on one file; on many files there are a third as many. Where a system tells it (not Windows), the most memory
+that a run took is noted too.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import platform
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -23,8 +26,8 @@ from pathlib import Path
 from cold_start import FILE, program
 from scan import SNIFFED, make_checkout
 
-Row = tuple[str, str, float | None]
-"""What is done, by which program, in how many seconds (None: it is not installed)."""
+Row = tuple[str, str, float | None, float | None]
+"""What is done, by which program, in how many seconds (None: it is not installed), in how many MiB."""
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
@@ -53,22 +56,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         rows += measured("one compose file, cold start", one, here / "one", options.runs)
         if options.corpus:
+            files = sorted(path for path in options.corpus.rglob("*.y*ml") if path.is_file())
+            names = [str(path.relative_to(options.corpus)) for path in files]  # dclint finds some names only
             rows += measured(
-                "a directory of compose files",
-                {"shmlint": [ours, "."], "yamllint": [theirs, "."], "dclint": installed("dclint", ".")},
+                f"{len(files)} compose files ({sum(path.stat().st_size for path in files) / 1e6:.1f} MB) in one run",
+                {"shmlint": [ours, "."], "yamllint": [theirs, "."], "dclint": installed("dclint", *names)},
                 options.corpus, max(1, options.runs // 3),
             )  # fmt: skip
-        for files, launches in ((4200, 10), *(((100_000, 500),) if options.monorepo else ())):
-            checkout = here / str(files)
+        for count, launches in ((4200, 10), *(((100_000, 500),) if options.monorepo else ())):
+            checkout = here / str(count)
             checkout.mkdir()
-            size = make_checkout(checkout, files, launches)
+            size = make_checkout(checkout, count, launches)
             rows += measured(
-                f"{files} files ({size / 1e6:.0f} MB), {launches} with launches",
+                f"{count:,} files ({size / 1e6:,.0f} MB), {launches} with launches",
                 {"shmlint": [ours, "."], "git grep": ["git", "grep", "-lE", SNIFFED]},
                 checkout, max(1, options.runs // 3),
             )  # fmt: skip
             shutil.rmtree(checkout)
-    text = table(rows)
+    given = f"--runs {options.runs} " if options.runs != parser.get_default("runs") else ""
+    given += "--corpus DIR " if options.corpus else ""
+    given += "--monorepo" if options.monorepo else ""
+    text = table(rows, f"python benchmarks/run.py {given}".rstrip())
     options.output.write_text(text, "utf-8")
     print(text, end="")
 
@@ -83,36 +91,69 @@ def measured(
 ) -> list[Row]:
     """The median of each, the programs by turns; one more run before them fills the caches."""
     times: dict[str, list[float]] = {name: [] for name in commands}
+    memory: dict[str, list[float]] = {name: [] for name in commands}
     for turn in range(runs + 1):
         for name, command in commands.items():
             if command is None:
                 continue
-            begin = time.perf_counter()
-            done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True)
+            seconds, peak = timed(command, folder, must_work=name == "shmlint")
             if turn:
-                times[name].append(time.perf_counter() - begin)
-            if name == "shmlint" and done.returncode not in (0, 1):
-                raise SystemExit(done.stderr.decode())
-    return [(what, name, statistics.median(values) if values else None) for name, values in times.items()]
+                times[name].append(seconds)
+                memory[name] += [] if peak is None else [peak]
+    return [
+        (what, name, statistics.median(values) if values else None, max(memory[name], default=None))
+        for name, values in times.items()
+    ]
 
 
-def table(rows: Sequence[Row]) -> str:
-    first = {what: seconds for what, name, seconds in rows if name == "shmlint"}
+def timed(command: Sequence[str], folder: Path, *, must_work: bool) -> tuple[float, float | None]:
+    """Seconds a command takes, and MiB at most where the system tells; that it finds something (1) is no failure."""
+    with tempfile.TemporaryFile() as errors:
+        begin = time.perf_counter()
+        process = subprocess.Popen(
+            command, cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
+        )
+        peak = None
+        if hasattr(os, "wait4"):  # what it tells is this child's own
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            peak = usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+        else:
+            process.wait()
+        seconds = time.perf_counter() - begin
+        if must_work and process.returncode not in (0, 1):
+            errors.seek(0)
+            raise SystemExit(errors.read().decode())
+    return seconds, peak
+
+
+def table(rows: Sequence[Row], command: str) -> str:
+    first = {what: seconds for what, name, seconds, _ in rows if name == "shmlint"}
+    others = [f"{name} {release}" for name in ("dclint", "check-jsonschema") if (release := version_of(name))]
+    programs = ", ".join([f"shmlint {version('shmlint')}", f"yamllint {version('yamllint')}", *others])
     lines = [
         "# Results",
         "",
         f"{time.strftime('%Y-%m-%d')}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
-        f"Python {platform.python_version()}; shmlint {version('shmlint')}, yamllint {version('yamllint')}. "
-        "Medians, the programs run by turns: `python benchmarks/run.py`.",
+        f"Python {platform.python_version()}; {programs}. "
+        f"Medians, the programs run by turns, and the most memory of any run: `{command}`.",
         "",
-        "| what | program | seconds | shmlint takes |",
-        "|---|---|---:|---:|",
+        "| what | program | seconds | shmlint takes | MiB |",
+        "|---|---|---:|---:|---:|",
     ]
-    for what, name, seconds in rows:
+    for what, name, seconds, peak in rows:
         took = first[what]
         ratio = "" if name == "shmlint" or not seconds or not took else f"{took / seconds:.2f} ×"
-        lines.append(f"| {what} | {name} | {'not installed' if seconds is None else f'{seconds:.3f}'} | {ratio} |")
+        shown = "not installed" if seconds is None else f"{seconds:.3f}"
+        lines.append(f"| {what} | {name} | {shown} | {ratio} | {'' if peak is None else f'{peak:.0f}'} |")
     return "\n".join(lines) + "\n"
+
+
+def version_of(name: str) -> str:
+    """The number a program tells of itself; empty where it is not installed or tells none."""
+    command = installed(name, "--version")
+    told = subprocess.run(command, capture_output=True, text=True).stdout if command else ""
+    return next((word for word in told.replace(",", " ").split() if word[0].isdigit()), "")
 
 
 if __name__ == "__main__":

@@ -6,20 +6,20 @@ as before but for the intended sizes, and the findings are gone.
 
 from __future__ import annotations
 
-import difflib
 import os
 import tempfile
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from shmlint.checks import all_rules
-from shmlint.composefile.rewrite import same_but_for_size
+from shmlint.composefile.rewrite import TOUCHED, same_but_for_size
 from shmlint.finding import Finding
 from shmlint.launch import Change, Launch, ReadOnly, Rewriter, Unknown, Value
 from shmlint.lint import Run, lint
-from shmlint.source import Edit, OverlappingEdits, Problem, apply_edits
+from shmlint.source import Edit, OverlappingEdits, Problem, Span, apply_edits
 from shmlint.workspace import Unreadable, Workspace
 
 Key = tuple[str, str | None, tuple[str, ...], str, int]
@@ -27,6 +27,11 @@ Key = tuple[str, str | None, tuple[str, ...], str, int]
 
 Identity = tuple[str, Key, str]
 """Which finding: the rule, the launch, and what of it."""
+
+T = TypeVar("T")
+
+MOST_READ_AGAIN = 4_000_000
+"""Characters; see ``_tries``."""
 
 Becoming = Callable[[Launch], Launch]
 """What is to become of a launch."""
@@ -77,13 +82,65 @@ class _Repair:
 
 
 def fix(run: Run, *, unsafe: bool = False) -> Outcome:
-    """Apply every safe fix that proves itself, in memory; the ``unsafe`` ones too where they are wanted."""
-    outcome = _repaired(run, unsafe=unsafe)
-    _tidy(outcome)
+    """Apply every safe fix that proves itself, in memory; the ``unsafe`` ones too where they are wanted.
+
+    Files that nothing but themselves decides are repaired one by one, so that a proof reads again no
+    more than it is about.
+    """
+    parts = list(_parts(run))
+    if len(parts) < 2:
+        return _fixed(run, unsafe=unsafe)
+    outcome = Outcome(run)
+    for files in parts:
+        part = _fixed(lint(files, run.settings, run.workspace), unsafe=unsafe)
+        outcome.texts.update(part.texts)
+        outcome.fixed += part.fixed
+        outcome.unproved += part.unproved
+    if not outcome.texts:
+        return outcome
+    outcome.run = lint(run.files, run.settings, run.workspace.over(outcome.texts), _not_found(run))
+    untouched = [
+        [(meaning(launch), _plain(launch.shm)) for launch in some if launch.span.path not in outcome.texts]
+        for some in (run.launches, outcome.run.launches)
+    ]
+    # What is repaired in one part was not to be seen in another.
+    return outcome if untouched[0] == untouched[1] else _fixed(run, unsafe=unsafe)
+
+
+def _fixed(run: Run, *, unsafe: bool) -> Outcome:
+    """Apply the fixes of a run that prove themselves together."""
+    tries = _tries(run)
+    outcome = _repaired(run, tries, unsafe=unsafe)
+    _tidy(outcome, tries)
     return outcome
 
 
-def _repaired(run: Run, *, unsafe: bool) -> Outcome:
+_RELATED = ("compose", "devcontainer")
+"""Kinds whose files say things of each other; all other files stand alone."""
+
+
+def _parts(run: Run) -> Iterator[dict[str, list[str]]]:
+    """The files that have something to repair, by kind, together where they hang together."""
+    fixable = {finding.span.path for finding in run.findings if finding.fix is not None}
+    fixable |= {e.path for f in run.findings if f.fix is not None for c in f.fix.changes for e in c.edits}
+    related = {kind: paths for kind, paths in run.files.items() if kind in _RELATED}
+    if fixable & {path for paths in related.values() for path in paths}:
+        yield related
+    for kind, paths in run.files.items():
+        if kind not in _RELATED:
+            yield from ({kind: [path]} for path in paths if path in fixable)
+
+
+def _tries(run: Run) -> Iterator[int]:
+    """How often the files may be read again to find the changes that do not prove themselves.
+
+    Few of them are found by halving. Where there are many in much text, those not found in time are left alone.
+    """
+    characters = sum(len(run.workspace.source(path).text) for path in {f.span.path for f in run.findings if f.fix})
+    return iter(range(max(100, MOST_READ_AGAIN // max(1, characters))))
+
+
+def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
     """The fixes of findings about launches."""
     outcome = Outcome(run)
     refused: Counter[Identity] = Counter()  # how many of a finding's changes did not prove themselves
@@ -98,8 +155,9 @@ def _repaired(run: Run, *, unsafe: bool) -> Outcome:
         taken = _compatible(open_)
         # What was written once for several launches is repaired once: the others wait for a round.
         first = _one_a_request(taken, held)
-        held.update(r.identity for r in taken if r not in first)
-        attempt = _Attempt(outcome.run, every)
+        at_once = set(map(id, first))
+        held.update(r.identity for r in taken if id(r) not in at_once)
+        attempt = _Attempt(outcome.run, every, tries)
         bad = attempt.extend(first)
         if attempt.proved is not None:
             outcome.run, texts = attempt.proved
@@ -113,22 +171,27 @@ def _repaired(run: Run, *, unsafe: bool) -> Outcome:
             refused.update(r.identity for r in bad)  # each was tried alone
 
 
-def _tidy(outcome: Outcome) -> None:
+def _tidy(outcome: Outcome, tries: Iterator[int]) -> None:
     """Apply the fixes of findings about no launch: they change none."""
     refused: set[tuple[str, str, str]] = set()
+    most = len(outcome.run.findings)  # so many at once: half as many after each failure
     while True:
         open_ = [
             f for f in outcome.run.findings
             if f.launch is None and f.fix is not None and f.fix.safe and _about(f) not in refused
         ]  # fmt: skip
-        if not open_:
+        if not open_ or next(tries, None) is None:
+            outcome.unproved += open_
             return
-        if not _tidied(outcome, open_):
-            for finding in open_:
-                if _tidied(outcome, [finding]):
-                    break  # the others stand elsewhere now
-                refused.add(_about(finding))
-                outcome.unproved.append(finding)
+        some = list(_apart(open_, lambda f: f.fix.changes[0].edits if f.fix is not None else ()))[:most]
+        if _tidied(outcome, some):
+            most *= 2
+        elif len(some) > 1:
+            most = len(some) // 2
+        else:
+            refused.add(_about(some[0]))
+            outcome.unproved += some
+            most = len(open_)
 
 
 def _about(finding: Finding) -> tuple[str, str, str]:
@@ -154,7 +217,7 @@ def unchanged(run: Run, edits: Sequence[Edit]) -> tuple[Run, dict[str, str]] | N
         return None
     workspace = run.workspace.over(texts)
     after = lint(run.files, run.settings, workspace, _not_found(run))
-    if not _Attempt(run, ())._same_launches(after, {}, {}):
+    if _Attempt(run, (), iter(())).changed(after, {}, {}) != set():
         return None
     compose = set(run.files.get("compose", ()))
     if not all(_same_documents(path, run.workspace, workspace) for path in texts if path in compose):
@@ -165,6 +228,7 @@ def unchanged(run: Run, edits: Sequence[Edit]) -> tuple[Run, dict[str, str]] | N
 def _repairs(run: Run, refused: Mapping[Identity, int], *, unsafe: bool) -> Iterator[_Repair]:
     """A repair for each finding that has one: with the first change that was not refused, or the last."""
     keys = _keys(run.launches)
+    origins: dict[_Origin, Key] = {}
     for finding in run.findings:
         if finding.fix is None or not (finding.fix.safe or unsafe) or finding.launch is None:
             continue
@@ -172,19 +236,22 @@ def _repairs(run: Run, refused: Mapping[Identity, int], *, unsafe: bool) -> Iter
         changes = finding.fix.changes
         change = changes[min(refused[identity], len(changes) - 1)]
         size = _intended(finding, run) if finding.fix.alters == "shm" and finding.fix.after is None else 0
-        target = _key_of(finding.fix.of or finding.launch, run, keys)
+        wanted = finding.fix.of or finding.launch
+        target = keys.get(id(wanted))
+        if target is None:
+            if not origins:
+                origins = {_origin(launch): keys[id(launch)] for launch in reversed(run.launches)}
+            target = origins.get(_origin(wanted))
         if target is not None:
             yield _Repair(finding, identity, change, len(changes), size, target)
 
 
-def _key_of(wanted: Launch, run: Run, keys: Mapping[int, Key]) -> Key | None:
-    """The key of a launch, or of the one of the run that a copy was made of."""
-    known = keys.get(id(wanted))
-    if known is None:
-        base = (wanted.kind, wanted.name, wanted.files, wanted.span)
-        like = (launch for launch in run.launches if (launch.kind, launch.name, launch.files, launch.span) == base)
-        known = next((keys[id(launch)] for launch in like), None)
-    return known
+_Origin = tuple[str, str | None, tuple[str, ...], Span]
+
+
+def _origin(launch: Launch) -> _Origin:
+    """What a launch has in common with the copies that are made of it."""
+    return launch.kind, launch.name, launch.files, launch.span
 
 
 class _Asked(ReadOnly):
@@ -204,23 +271,29 @@ def _intended(finding: Finding, run: Run) -> int:
     assert finding.launch is not None
     asked = _Asked(finding.launch.rewriter)
     _, check = all_rules()[finding.rule]
-    for _ in check(finding.launch._replace(rewriter=asked), run.context):
+    copy = finding.launch._replace(rewriter=asked)
+    run.context.needs_the_same(copy, finding.launch)
+    for _ in check(copy, run.context):
         pass
     return asked.size
 
 
 def _compatible(repairs: Sequence[_Repair]) -> list[_Repair]:
     """The repairs in their order, as far as they do not touch one another."""
-    taken: list[_Repair] = []
-    edits: dict[str, list[Edit]] = {}
-    for repair in repairs:
-        if all(_free(edit, edits.get(edit.path, ())) for edit in repair.change.edits):
-            taken.append(repair)
-            for edit in repair.change.edits:
-                known = edits.setdefault(edit.path, [])
-                if edit not in known[bisect_left(known, edit) :][:1]:
+    return list(_apart(repairs, lambda repair: repair.change.edits))
+
+
+def _apart(these: Iterable[T], edits_of: Callable[[T], Iterable[Edit]]) -> Iterator[T]:
+    """Those whose edits do not touch the edits of one before."""
+    taken: dict[str, list[Edit]] = {}
+    for this in these:
+        edits = edits_of(this)
+        if all(_free(edit, taken.get(edit.path, ())) for edit in edits):
+            for edit in edits:
+                known = taken.setdefault(edit.path, [])
+                if edit not in known[(at := bisect_left(known, edit)) : at + 1]:
                     insort(known, edit)
-    return taken
+            yield this
 
 
 def _free(edit: Edit, taken: Sequence[Edit]) -> bool:
@@ -254,10 +327,13 @@ class _Attempt:
     Of many, a few bad ones are found by halving, so that the files are read again seldom.
     """
 
-    def __init__(self, run: Run, every: Sequence[_Repair]) -> None:
+    def __init__(self, run: Run, every: Sequence[_Repair], tries: Iterator[int]) -> None:
         self.run = run
+        self.tries = tries
         self.keys = _keys(run.launches)
         self.accepted: list[_Repair] = []
+        self.suspects: set[str] = set()
+        """Files in which something became wrong when repairs last failed their proof, where that is known."""
         self.proved: tuple[Run, dict[str, str]] | None = None
         # A change may repair other findings on its way, by the size they ask for themselves.
         self.sizes: dict[Key, set[int]] = {}
@@ -277,14 +353,19 @@ class _Attempt:
             return []
         if len(repairs) == 1:
             return list(repairs)
-        half = len(repairs) // 2
-        return self.extend(repairs[:half]) + self.extend(repairs[half:])
+        suspected = {id(r) for r in repairs if any(edit.path in self.suspects for edit in r.change.edits)}
+        first = [r for r in repairs if id(r) not in suspected]
+        if not first or not suspected:
+            first = list(repairs[: len(repairs) // 2])
+        chosen = set(map(id, first))
+        return self.extend(first) + self.extend([r for r in repairs if id(r) not in chosen])
 
     def _prove(self, repairs: Sequence[_Repair]) -> tuple[Run, dict[str, str]] | None:
         """The run after some repairs, and the new texts; None where they do not prove themselves."""
         run = self.run
+        self.suspects = set()
         texts = _edited(run, [edit for repair in repairs for edit in repair.change.edits])
-        if texts is None:
+        if texts is None or next(self.tries, None) is None:
             return None
         workspace = run.workspace.over(texts)
         after = lint(run.files, run.settings, workspace, _not_found(run))
@@ -294,33 +375,41 @@ class _Attempt:
         for repair in repairs:
             if repair.after is not None:
                 becoming.setdefault(repair.target, []).append(repair.after)
-        if not self._same_launches(after, targets, altered, becoming):
+        wrong = self.changed(after, targets, altered, becoming)
+        if wrong is None:
             return None
-        sizes = [r for r in repairs if r.size and r.target[0] == "compose-service"]
         others = {path for kind, paths in run.files.items() if kind != "compose" for path in paths}
-        compose = {e.path for r in sizes for e in r.change.edits} - others  # a document holds more than YAML
-        if not all(_same_documents(path, run.workspace, workspace) for path in compose):
-            return None
+        loose: dict[str, bool] = {}  # the compose files by whether more than sizes is meant to change
+        for repair in repairs:
+            for path in {e.path for e in repair.change.edits} - others:  # a page holds more than YAML
+                loose[path] = loose.get(path, False) or not repair.size
         left = _identities(after)
-        return None if any(repair.identity in left for repair in repairs) else (after, texts)
+        wrong |= {path for path, more in loose.items() if not _same_documents(path, run.workspace, workspace, more)}
+        wrong |= {e.path for repair in repairs if repair.identity in left for e in repair.change.edits}
+        self.suspects = wrong
+        return None if wrong else (after, texts)
 
-    def _same_launches(
+    def changed(
         self,
         after: Run,
         targets: Mapping[Key, int],
         altered: Mapping[Key, str],
         becoming: Mapping[Key, Sequence[Becoming]] = NO_CHANGE,
-    ) -> bool:
-        """Whether a reading holds the same launches, the targets with the sizes they are to have,
-        ``altered`` ones but for the part a fix is about, and those ``becoming`` another as they are to.
+    ) -> set[str] | None:
+        """The files of launches that another reading makes something else of; None where it has others.
+
+        The targets are to have their sizes, ``altered`` ones to be the same but for the part a fix is
+        about, and those ``becoming`` another to be what they become.
 
         Another size than before is also right for a launch with a finding of its own that asks for
         it, for the same service in another combination of files or started by a dev container,
         and for a launch that is not judged by itself (a template others extend).
         """
+        wrong: set[str] = set()
         if len(self.run.launches) != len(after.launches):
-            return False
+            return None
         keys_after = _keys(after.launches)
+        sizes = set(targets.values())
         places: dict[tuple[str | None, str], set[int]] = {}
         for launch in self.run.launches:
             key = self.keys[id(launch)]
@@ -334,23 +423,23 @@ class _Attempt:
             key = self.keys[id(before)]
             but = altered.get(key, "")
             if key != keys_after[id(new)]:
-                return False
+                return None
             old = _become(before, becoming.get(key, ()))
             if meaning(old, but) != meaning(new, but) or (key in becoming and _plain(old.shm) != _plain(new.shm)):
                 # What one text says for several launches changes for all of them.
                 shared = [*self.asked.get(key, ()), *(b for place in _places(before) for b in also.get(place, ()))]
                 old = _become(old, shared)
                 if not becoming or meaning(old, but) != meaning(new, but):
-                    return False
+                    wrong |= {before.span.path, *before.files}
             given = new.shm.known.bytes if new.shm is not None and new.shm.known is not None else None
             if key in targets:
                 if given != targets[key]:
-                    return False
+                    wrong |= {before.span.path, *before.files}
             elif _plain(old.shm) != _plain(new.shm):
                 right = self.sizes.get(key, set()).union(*(places.get(place, ()) for place in _places(old)))
-                if given not in (targets.values() if old.undecided else right):
-                    return False
-        return True
+                if given not in (sizes if old.undecided else right):
+                    wrong |= {before.span.path, *before.files}
+        return wrong
 
 
 def _become(launch: Launch, changes: Iterable[Becoming]) -> Launch:
@@ -383,9 +472,10 @@ def _not_found(run: Run) -> list[Problem]:
     return [Problem(f.span, f.message) for f in run.findings if f.launch is None and not f.span.source.text]
 
 
-def _same_documents(path: str, before: Workspace, after: Workspace) -> bool:
+def _same_documents(path: str, before: Workspace, after: Workspace, more: bool = False) -> bool:
+    """Whether YAML says the same but for sizes, or but for all that a repair can be about (``more``)."""
     try:
-        return same_but_for_size(before.documents(path), after.documents(path))
+        return same_but_for_size(before.documents(path), after.documents(path), TOUCHED if more else ())
     except Unreadable:
         return False
 
@@ -432,9 +522,11 @@ def _plain(value: Value[object] | None) -> object:
 
 def diff(run: Run, texts: Mapping[str, str]) -> Iterator[str]:
     """The lines of a unified diff from what is on disk to the new texts."""
+    from difflib import unified_diff
+
     for path in sorted(texts):
         old, new = _lines(run.workspace.source(path).text), _lines(texts[path])
-        for line in difflib.unified_diff(old, new, path, path):
+        for line in unified_diff(old, new, path, path):
             yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
 
 

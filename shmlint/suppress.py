@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -160,9 +161,10 @@ def _marks(run: Run, path: str, kind: str) -> Iterator[Mark]:
         return
     if kind == "inspect":
         return  # strict JSON has no comments
+    below: dict[int, int] = {}
     if kind == "devcontainer":
         for match in _SLASHES.finditer(source.text):
-            yield _placed(Mark(source, match), "//", _before(source, match).count('"') % 2 == 0)
+            yield _placed(Mark(source, match), "//", _before(source, match).count('"') % 2 == 0, below)
     elif kind == "markdown":
         yield from _markdown_marks(run, source)
     else:
@@ -176,7 +178,7 @@ def _marks(run: Run, path: str, kind: str) -> Iterator[Mark]:
                 sure = not any(start <= at < end for start, end in texts)
             else:
                 sure = not _in_quotes(_before(source, match))
-            yield _placed(Mark(source, match), "#", sure)
+            yield _placed(Mark(source, match), "#", sure, below)
 
 
 def _before(source: Source, match: re.Match[str]) -> str:
@@ -188,14 +190,16 @@ def _in_quotes(text: str) -> bool:
     return text.count('"') % 2 == 1 or text.count("'") % 2 == 1
 
 
-def _placed(mark: Mark, comment: str, sure: bool) -> Mark:
-    """A mark with the lines it speaks of."""
+def _placed(mark: Mark, comment: str, sure: bool, below: dict[int, int]) -> Mark:
+    """A mark with the lines it speaks of. ``below`` keeps which line stands below lines of comments."""
     source, mark.sure = mark.source, sure
     if mark.own_line:
-        line = mark.first + 1
-        while line <= len(source.line_starts) and source.line_text(line).lstrip().startswith(comment):
+        line, count = mark.first + 1, len(source.line_starts)
+        while line not in below and line <= count and source.line_text(line).lstrip().startswith(comment):
             line += 1
-        mark.first = mark.last = min(line, len(source.line_starts))
+        end = below.get(line, line)
+        below.update(dict.fromkeys(range(mark.first + 1, line), end))
+        mark.first = mark.last = min(end, count)
     else:
         mark.first, mark.last = first_line(source, mark.first), mark.first
     while mark.last < len(source.line_starts) and source.line_text(mark.last).endswith("\\"):
@@ -250,18 +254,25 @@ def _shell_comments(source: Source) -> set[int]:
 def _markdown_marks(run: Run, source: Source) -> Iterator[Mark]:
     from shmlint.formats.markdown import blocks
 
-    code = [(block.lines[0][0], block.lines[-1][1]) for block in blocks(source)]
-    launches = [launch.span.start for launch in run.launches if launch.span.path == source.path]
+    code = sorted((block.lines[0][0], block.lines[-1][1]) for block in blocks(source))
+    launches = sorted(launch.span.start for launch in run.launches if launch.span.path == source.path)
+    below: dict[int, int] = {}
+
+    def around(at: int) -> tuple[int, int] | None:
+        place = bisect_right(code, (at, len(source.text))) - 1
+        return code[place] if place >= 0 and at <= code[place][1] else None
+
     # A document may show how comments are written.
     for match in _HASH.finditer(source.text):
-        inside = next((c for c in code if c[0] <= match.start() <= c[1]), None)
-        if inside is not None and any(inside[0] <= at <= inside[1] for at in launches):
-            yield _placed(Mark(source, match), "#", True)
+        inside = around(match.start())
+        if inside is not None and bisect_left(launches, inside[0]) < bisect_right(launches, inside[1]):
+            yield _placed(Mark(source, match), "#", True, below)
     for match in _HTML.finditer(source.text):
-        if any(start <= match.start() <= end for start, end in code) or _before(source, match).count("`") % 2:
+        if around(match.start()) is not None or _before(source, match).count("`") % 2:
             continue
         mark = Mark(source, match)
-        following = min((c for c in code if c[0] > match.start()), default=None)
+        place = bisect_right(code, (match.start(), len(source.text)))
+        following = code[place] if place < len(code) else None
         if mark.own_line and following is not None:
             first, last = source.position(following[0]).line, source.position(following[1]).line
             if _follows(source, mark.first, first):

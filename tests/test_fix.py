@@ -143,6 +143,67 @@ def test_two_files_are_fixed_and_a_third_is_left() -> None:
     assert fix.fix(read(texts)).texts == {"a/compose.yaml": FIXED, "c/compose.yaml": FIXED}
 
 
+# How often the files are read again
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows by one with each reading."""
+    readings: list[int] = []
+
+    def lint_again(*arguments: Any) -> Run:
+        readings.append(1)
+        return lint(*arguments)
+
+    monkeypatch.setattr(fix, "lint", lint_again)
+    return readings
+
+
+def services(count: int) -> str:
+    return "services:\n" + "".join(f"  s{n}:\n    image: pytorch/pytorch\n    gpus: all\n" for n in range(count))
+
+
+def lie_about(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Let the rewriter of some services do something else."""
+    honest = ServiceRewriter.set_shm_size
+
+    def set_shm_size(self: ServiceRewriter, size: int) -> Sequence[Change]:
+        changes = honest(self, size)
+        if names and self.service.name not in names:
+            return changes
+        return [Change(tuple(edit._replace(text="    ipc: host\n") for edit in changes[0].edits), "lie")]
+
+    monkeypatch.setattr(ServiceRewriter, "set_shm_size", set_shm_size)
+
+
+def test_a_few_bad_changes_among_many_are_found_with_few_readings(monkeypatch: pytest.MonkeyPatch) -> None:
+    lie_about(monkeypatch, "s7", "s30")
+    readings = counted(monkeypatch)
+    outcome = fix.fix(read({"compose.yaml": services(40)}))
+    assert len(outcome.fixed) == 38
+    assert {f.launch.name for f in outcome.unproved if f.launch} == {"s7", "s30"}
+    assert len(readings) < 40
+
+
+def test_many_bad_changes_do_not_make_it_read_on_and_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    lie_about(monkeypatch)
+    monkeypatch.setattr(fix, "MOST_READ_AGAIN", 0)
+    readings = counted(monkeypatch)
+    outcome = fix.fix(read({"compose.yaml": services(150)}))
+    assert outcome.texts == {}
+    assert len(outcome.unproved) == 150
+    assert len(readings) == 100
+
+
+def test_comments_that_suppress_nothing_are_removed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    comment = "# shmlint: ignore[SHM101] a # shmlint: ignore[SHM102] b"
+    text = "services:\n" + "".join(f"  s{n}:\n    image: redis {comment}\n" for n in range(30))
+    readings = counted(monkeypatch)
+    outcome = fix.fix(read({"compose.yaml": text}))
+    assert outcome.unproved == []
+    assert "shmlint" not in outcome.texts["compose.yaml"]
+    assert len(readings) < 10
+
+
 # Edits
 
 

@@ -44,6 +44,10 @@ class Context:
             known = self._needs[id(launch)] = (launch, assess(launch, self.workloads))
         return known[1]
 
+    def needs_the_same(self, copy: Launch, launch: Launch) -> None:
+        """What a launch needs is not asked again for a copy that is only rewritten in another way."""
+        self._needs[id(copy)] = (copy, self.need(launch))
+
 
 @cache
 def all_rules() -> dict[str, tuple[Rule, Check]]:

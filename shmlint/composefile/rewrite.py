@@ -23,6 +23,12 @@ KEY = "shm_size"
 Pair = tuple[str, str, str]
 """A key and its value, as text; the third is the key that the value stands under within the first, or empty."""
 
+TOUCHED = (
+    "environment", "ulimits", "ipc", "volumes", "tmpfs", "deploy", "gpus",
+    "shm-size", "shmSize", "shmsize", "shm", "ShmSize", "shm_Size", "SHM_SIZE",
+)  # fmt: skip
+"""The keys beside ``shm_size`` that a change can be about: nothing else of a file may become another."""
+
 _NULLS = ("", "~", "null", "Null", "NULL")
 
 

@@ -7,7 +7,7 @@ their scripts as YAML texts; which key they stand under tells them from descript
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from shmlint.argv import read_run
 from shmlint.formats import Reading
@@ -62,22 +62,37 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     return reading
 
 
-_STATEMENT = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.S)
+_OPENS = re.compile(r"\{[%#]")
+_CLOSES = {"{%": "%}", "{#": "#}"}
+
+
+def _blanked(text: str) -> str:
+    """A template without its statements and comments, the lines kept. One that is not closed stays."""
+    pieces: list[str] = []
+    at = 0
+    last = {opens: text.rfind(closes) for opens, closes in _CLOSES.items()}
+    for found in _OPENS.finditer(text):
+        if found.start() >= at and found.end() <= last[found[0]]:
+            end = text.find(_CLOSES[found[0]], found.end()) + 2
+            pieces += (text[at : found.start()], re.sub(r"[^\r\n]", " ", text[found.start() : end]))
+            at = end
+    return "".join([*pieces, text[at:]])
 
 
 def _as_template(source: Source) -> list[Document] | None:
     """The documents of a template (Jinja, cookiecutter), its statements blanked; None where it is none."""
     if "{%" not in source.text and "{{" not in source.text:
         return None
-    blanked = _STATEMENT.sub(lambda m: "".join(c if c in "\r\n" else " " for c in m[0]), source.text)
-    blanked = re.sub(r"(?<!\$)\{\{.*?\}\}", lambda m: "_" * len(m[0]), blanked)
+    lines = _blanked(source.text).split("\n")
+    blanked = "\n".join(_closed(_PLACE, lambda m: "_" * len(m[0]), line) for line in lines)
     try:
         return parse(Source(source.path, blanked))
     except YamlError:
         return None
 
 
-_COMMAND = re.compile(r"\b(?:docker|nvidia-docker|podman)\b[^\n#]*\b(?:run|create)\b")
+# Of a line the first engine alone: behind a # there are only comments.
+_COMMAND = re.compile(r"(?>[^\n#]*?\b(?P<engine>docker|nvidia-docker|podman)\b)[^\n#]*\b(?:run|create)\b")
 _KEYED = re.compile(r"(?P<indentation>[ \t]*(?:-[ \t]+)*)(?:(?P<key>[\w.-]+):(?=\s|$)[ \t]*)?(?P<value>[^\n]*)")
 _HEADER = re.compile(r"(?:[|>][-+\d]*)?[ \t]*(?:#.*)?$")
 
@@ -98,8 +113,8 @@ def _loose(source: Source) -> Iterator[Launch]:
         if key is not None and _HEADER.match(line["value"]):
             script = (end, depth, key)
             continue
-        match = _COMMAND.search(source.text, start, end)
-        if match is None or "#" in source.text[start : match.start()]:
+        match = _COMMAND.match(source.text, start, end)
+        if match is None:
             continue
         while source.text[start:end].rstrip().endswith("\\") and number <= len(source.line_starts):
             end = source.line_span(number)[1]
@@ -112,19 +127,20 @@ def _loose(source: Source) -> Iterator[Launch]:
         builder = Builder(source)
         builder.take(begin, end)
         text = builder.build(Span(source, begin, end))
-        text = text._replace(text=_EXPRESSION.sub(_as_variable, text.text))
-        yield from launches([c for c in commands(text) if c.span.end >= match.start()])
+        text = text._replace(text=_closed(_EXPRESSION, _as_variable, text.text))
+        yield from launches([c for c in commands(text) if c.span.end >= match.start("engine")])
 
 
 def _launches(root: Node, source: Source) -> Iterator[Launch]:
     """The launches of a document, each node looked at once."""
     stack: list[tuple[Node, str]] = [(root, "")]
+    jobs = _jobs(root)
     while stack:
         node, key = stack.pop()
         if isinstance(node, Alias):
             continue  # what it stands for is read where it is written
         if isinstance(node, Mapping):
-            yield from _containers(node, root, source)
+            yield from _containers(node, jobs.get(id(node)), source)
             scripts = _input_scripts(node)
             for name, value in node.pairs:
                 if not isinstance(name, Scalar) or name.value in _TALK:
@@ -161,9 +177,11 @@ def _input_scripts(step: Mapping) -> list[tuple[Node, str]] | None:
     return [(node, key) for node, key in found if node is not None]
 
 
-def _containers(body: Mapping, root: Node, source: Source) -> Iterator[Launch]:
-    """The containers that a mapping starts: a job's own, its services, an Azure container resource."""
-    job = _job(body, root)
+def _containers(body: Mapping, job: str | None, source: Source) -> Iterator[Launch]:
+    """The containers that a mapping starts: a job's own, its services, an Azure container resource.
+
+    ``job`` is the name of the job that it is the body of.
+    """
     for key, node in body.pairs:
         if not isinstance(key, Scalar):
             continue
@@ -183,14 +201,11 @@ def _containers(body: Mapping, root: Node, source: Source) -> Iterator[Launch]:
                     yield from _container(service, inner, source, service.value)
 
 
-def _job(body: Mapping, root: Node) -> str | None:
-    """The name of the job a mapping is the body of."""
+def _jobs(root: Node) -> dict[int, str]:
+    """The names of the jobs of a document by the id of their bodies."""
     jobs = root.get("jobs") if isinstance(root, Mapping) else None
-    if isinstance(jobs, Mapping):
-        for name, value in jobs.pairs:
-            if value is body and isinstance(name, Scalar):
-                return name.value
-    return None
+    pairs = jobs.pairs if isinstance(jobs, Mapping) else ()
+    return {id(body): name.value for name, body in reversed(pairs) if isinstance(name, Scalar)}
 
 
 def _container(
@@ -255,6 +270,13 @@ def _unknown(text: str) -> str:
 
 
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}|\{\{.*?\}\}", re.S)
+_PLACE = re.compile(r"(?<!\$)\{\{.*?\}\}")
+
+
+def _closed(pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str], text: str) -> str:
+    """A text with its ``{{ }}`` replaced. Behind the last ``}}`` none is closed: nothing is looked for there."""
+    end = text.rfind("}}") + 2
+    return pattern.sub(replaced, text[:end]) + text[end:] if end > 1 else text
 
 
 def shell_text(node: Scalar, source: Source) -> ShellText:
@@ -269,7 +291,7 @@ def shell_text(node: Scalar, source: Source) -> ShellText:
     else:
         _plain(builder, source, node.start, node.end)
     text = builder.build(Span(source, node.start, node.end))
-    return text._replace(text=_EXPRESSION.sub(_as_variable, _continued(text.text)))
+    return text._replace(text=_closed(_EXPRESSION, _as_variable, _continued(text.text)))
 
 
 def _continued(text: str) -> str:
@@ -357,8 +379,8 @@ def _break(builder: Builder, breaks: Sequence[int], folds: bool, before: str, be
         builder.put("\n", at)
 
 
-_FOLD = r"[ \t]*(?:\r?\n[ \t]*)+"
-"""A line break in a flow scalar, with the blanks around it."""
+_FOLD = r"(?:(?<![ \t])|(?<=\\[ \t]))[ \t]*+(?:\r?\n[ \t]*+)++"
+"""A line break in a flow scalar, with the blanks around it: from the first of them on, or from an escaped one."""
 
 
 def _fold(builder: Builder, found: str, at: int) -> None:

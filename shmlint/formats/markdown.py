@@ -332,12 +332,13 @@ def _shell_text(block: Block, source: Source) -> ShellText:
     """The commands of a block: prompts are left out, and where there are prompts, output is too."""
     texts = [source.text[start:end] for start, end in block.lines]
     prompts = _prompts(texts, block.language)
+    prompted = any(prompts)
     escape = _escape(texts, block.language)
     builder = Builder(source)
     continues = False
     for (start, end), text, length in zip(block.lines, texts, prompts, strict=True):
         skip = 0
-        if any(prompts) and not continues:
+        if prompted and not continues:
             if not length:
                 continue
             skip = length

@@ -74,7 +74,7 @@ def _not_added(before: bytes, after: bytes) -> Iterator[str]:
         yield "carriage returns"
     if b"\n" not in before.replace(b"\r\n", b"") and b"\r\n" in before and b"\n" in after.replace(b"\r\n", b""):
         yield "line feeds without carriage returns"
-    if before and before.endswith(b"\n") != after.endswith(b"\n"):
+    if after and before.endswith(b"\n") != after.endswith(b"\n"):  # nothing may be left but a comment of no use
         yield "the end of the file"
 
 

@@ -1,0 +1,139 @@
+"""Twice the text takes twice the work, counted in calls of each function: no clock is asked.
+
+What only the regular expression engine or a loop in C does is not counted; for that there are hostile texts that
+would take minutes.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from shmlint import fix
+from shmlint.lint import lint
+from shmlint.report import json, text
+from shmlint.settings import Settings
+from shmlint.workspace import Workspace
+
+SMALL = 40
+"""Launches of the smaller text."""
+
+MOST = 2.5
+"""How often more than in the smaller text a function may be called: twice, and a little for what happens once."""
+
+FEW = 1000
+"""Calls for the larger text below which nothing is said: a function called for each pair of launches has 3,200."""
+
+GPU = "    image: pytorch/pytorch\n    gpus: all\n"
+RUN = "docker run --gpus all pytorch/pytorch python train.py"
+
+
+def many(part: str, head: str = "") -> Callable[[int], str]:
+    """A text of one part again and again; ``@`` is its number."""
+    return lambda count: head + "".join(part.replace("@", str(n)) for n in range(1, count + 1))
+
+
+CASES: Mapping[str, tuple[str, str, Callable[[int], str]]] = {
+    "services": ("compose", "compose.yaml", many(f"  s@:\n{GPU}    command: python train.py\n", "services:\n")),
+    "other services": ("compose", "compose.yaml", many("  s@:\n    image: redis\n    ports: ['@:1']\n", "services:\n")),
+    "one anchor": (
+        "compose", "compose.yaml",
+        many("  s@:\n    <<: *gpu\n    command: train @\n", f"x-gpu: &gpu\n{GPU.replace('    ', '  ')}services:\n"),
+    ),
+    "an extends chain": (
+        "compose", "compose.yaml", lambda count: f"services:\n  s0:\n{GPU}" + "".join(
+            f"  s{n}:\n    extends: s{max(0, n - 1 if n % 10 else 0)}\n    command: x\n" for n in range(1, count)
+        ),
+    ),
+    "invalid sizes": ("compose", "compose.yaml", many(f"  s@:\n{GPU}    shm_size: 1e8\n", "services:\n")),
+    "suppressed": ("compose", "compose.yaml", many(f"  s@: # shmlint: ignore[SHM101] x\n{GPU}", "services:\n")),
+    "suppressions of nothing": (
+        "compose", "compose.yaml", many("  s@: # shmlint: ignore[SHM101] x\n    image: redis\n", "services:\n")
+    ),
+    "suppressions below each other": (
+        "devcontainer", ".devcontainer/devcontainer.json",
+        many("// shmlint: ignore\n", '{"image": "redis", "runArgs": []}\n'),
+    ),
+    "suppressions in a document": (
+        "markdown", "README.md", many(f"<!-- shmlint: ignore -->\n```sh\n{RUN}\n```\n\n")
+    ),
+    "command lines": ("shell", "run.sh", many(f"{RUN} @\n")),
+    "variables": ("shell", "run.sh", many(f"A@=--rm\n{RUN} $A@\n")),
+    "suppressed command lines": ("shell", "run.sh", many(f"{RUN} # shmlint: ignore\n")),
+    "rules of make": ("makefile", "Makefile", many(f"r@:\n\t{RUN}\n")),
+    "blocks of commands": ("markdown", "README.md", many(f"# Use @\n\n```sh\n{RUN}\n```\n\n")),
+    "lines of a block": ("markdown", "README.md", many(f"{RUN} @\n", "```sh\n")),
+    "blocks of compose": ("markdown", "README.md", many(f"# Use @\n\n```yaml\nservices:\n  s@:\n{GPU}```\n\n")),
+    "jobs": (
+        "ci", ".github/workflows/gpu.yml",
+        many(f"  j@:\n    container:\n      image: x\n      options: --gpus all\n    steps:\n      - run: {RUN}\n",
+             "jobs:\n"),
+    ),
+    "scripts of jobs": ("ci", ".gitlab-ci.yml", many(f"j@:\n  script:\n    - {RUN}\n    - echo @\n")),
+    "a dev container's arguments": (
+        "devcontainer", ".devcontainer/devcontainer.json",
+        lambda count: '{"image": "pytorch/pytorch", "runArgs": [' + '"-e", "A=b", ' * count + '"--gpus", "all"]}',
+    ),
+}  # fmt: skip
+
+
+def work(kind: str, path: str, content: str) -> Counter[str]:
+    """The calls of each function while a text is checked, repaired, compared and reported."""
+    profile = cProfile.Profile()
+    profile.enable()
+    run = lint({kind: [path]}, Settings(), Workspace({path: content}))
+    outcome = fix.fix(run)
+    for _ in fix.diff(run, outcome.texts):
+        pass
+    for _ in text.render(run, run.findings, colour=False, fixed=0, verbose=False, quiet=False):
+        pass
+    json.render(run, run.findings, fixed=0)
+    profile.disable()
+    calls: Counter[str] = Counter()
+    for entry in profile.getstats():
+        code = entry.code
+        if not isinstance(code, str):  # what is written in C is called by the test runner's own hooks too
+            calls[f"{code.co_filename}:{code.co_firstlineno}:{code.co_name}"] += entry.callcount
+    return calls
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_twice_the_launches_are_twice_the_work(case: str) -> None:
+    kind, path, content = CASES[case]
+    work(kind, path, content(3))  # what is imported and read once is read now
+    few, many = work(kind, path, content(SMALL)), work(kind, path, content(2 * SMALL))
+    assert sum(many.values()) < MOST * sum(few.values())
+    grown = {name: (few[name], calls) for name, calls in many.items() if calls > FEW and calls > MOST * few[name]}
+    assert grown == {}
+
+
+@pytest.mark.parametrize("case", ["one anchor", "services", "command lines", "jobs", "blocks of compose"])
+def test_what_is_measured_is_repaired(case: str) -> None:
+    kind, path, content = CASES[case]
+    outcome = fix.fix(lint({kind: [path]}, Settings(), Workspace({path: content(5)})))
+    assert len(outcome.fixed) >= 5
+    assert outcome.unproved == []
+
+
+HOSTILE = {
+    "statements": "docker run: [\n" + "{% " * 100_000,
+    "comments": "docker run: [\n" + "{# " * 100_000,
+    "places": "docker run: [\n" + "{{ " * 100_000 + "\n}}",
+    "expressions": "a:\n  script: docker run x " + "${{ " * 75_000 + "\n",
+    "engines": "a: [\n" + "docker " * 45_000,
+    "blanks": "a:\n  script: docker run" + " " * 300_000 + "x\n",
+    "quoted blanks": 'a:\n  script: "docker run' + " " * 300_000 + 'x"\n',
+    "escaped blanks": 'a:\n  script: "docker run' + "\\ " * 150_000 + 'x"\n',
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_no_pattern_starts_over_at_every_character(case: str) -> None:
+    """In time that grows with the square these would take a minute and more."""
+    start = time.process_time()
+    lint({"ci": [".gitlab-ci.yml"]}, Settings(), Workspace({".gitlab-ci.yml": HOSTILE[case]}))
+    assert time.process_time() - start < 10
