@@ -32,8 +32,8 @@ def run(directory: Path, *arguments: str, **options: object) -> subprocess.Compl
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
     done = subprocess.run(
         [sys.executable, "-m", "shmlint", "--color", "never", *arguments],
-        cwd=directory, env=environment, capture_output=True, text=True, encoding="utf-8", errors="surrogateescape", timeout=SECONDS,
-        **options,  # type: ignore[call-overload]
+        cwd=directory, env=environment, capture_output=True, text=True, encoding="utf-8", errors="surrogateescape",
+        timeout=SECONDS, **options,  # type: ignore[call-overload]
     )  # fmt: skip
     assert done.returncode in (0, 1, 2), (done.returncode, done.stderr)
     assert "Traceback" not in done.stdout + done.stderr and "internal error" not in done.stderr, done.stderr
