@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from shmlint.composefile.rewrite import Pair, _end, _skip, change, insert, replace
+from shmlint.composefile.rewrite import Pair, change, end_of, insert, replace, skip_blanks
 from shmlint.composefile.tree import Branch, Entry, Layer, Leaf, Listing, Tree
 from shmlint.launch import Change
 from shmlint.source import Edit, Source
@@ -221,7 +221,7 @@ def _removed(member: _Member) -> list[Edit] | None:
     source, start = member.source, _start_of_line(member)
     if start is None:
         return None
-    end = _end(source.text, member.first, member.last, member.first.start - start)
+    end = end_of(source.text, member.first, member.last, member.first.start - start)
     if source.text[end - 1] == "\n":  # a block scalar that keeps the empty lines behind it
         return [_line_edit(source, start, end)]
     if not _ends_line(source.text, end):
@@ -254,8 +254,8 @@ def _removed_from_flow(member: _Member) -> list[Edit] | None:
     source, text = member.source, member.source.text
     start, end = member.first.start, member.last.end
     if member.last.start >= member.last.end:  # a key without a value
-        end = _end(text, member.first, member.last)
-    comma = _skip(text, end)
+        end = end_of(text, member.first, member.last)
+    comma = skip_blanks(text, end)
     followed = text[comma : comma + 1] == ","
     line = text.rfind("\n", 0, start) + 1
     own = line > member.holder.start and not text[line:start].strip()
@@ -287,8 +287,8 @@ def _comma_before(member: _Member) -> int | None:
     text = member.source.text
     end = previous[1].end
     if previous[1].start >= previous[1].end:
-        end = _end(text, *previous)
-    at = _skip(text, end)
+        end = end_of(text, *previous)
+    at = skip_blanks(text, end)
     return at if text[at : at + 1] == "," else None
 
 

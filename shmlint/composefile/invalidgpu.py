@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shmlint.composefile.rewrite import _end, _indentation, _line, _quoted
+from shmlint.composefile.rewrite import end_of, indentation_of, line_edit, quoted_like
 from shmlint.composefile.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.launch import Change, GpuSlip
 from shmlint.source import Edit, Span
@@ -179,14 +179,14 @@ def _with_capabilities(item: Branch) -> Iterator[Change]:
         return
     source = item.layer.source
     key, value = node.pairs[-1]
-    q = _quoted(node, "capabilities"), _quoted(node, "gpu")
+    q = quoted_like(node, "capabilities"), quoted_like(node, "gpu")
     pair = f"{q[0]}: [{q[1]}]"
     if node.flow:
-        end = _end(source.text, key, value)
+        end = end_of(source.text, key, value)
         edit = Edit(source.path, end, end, f", {pair}")
     else:
-        indentation = _indentation(source.text, node.pairs[0][0].start)
-        edit = _line(source, _end(source.text, key, value, len(indentation)), indentation + pair)
+        indentation = indentation_of(source.text, node.pairs[0][0].start)
+        edit = line_edit(source, end_of(source.text, key, value, len(indentation)), indentation + pair)
     yield Change((edit,), f"add `capabilities: [gpu]` after line {source.position(max(key.end - 1, 0)).line}")
 
 

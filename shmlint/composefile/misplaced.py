@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from shmlint.composefile.project import Project, Service
-from shmlint.composefile.rewrite import KEY, ServiceRewriter, _end, _newline
+from shmlint.composefile.rewrite import KEY, ServiceRewriter, end_of, newline_of
 from shmlint.composefile.service import placed_mappings, read_size
 from shmlint.composefile.tree import Entry, Tree
 from shmlint.launch import Change, Misplaced, Size, Value
@@ -138,13 +138,13 @@ def _deletion(source: Source, chain: Chain, entry: Entry) -> Edit | None:
     if not mapping.flow:
         return _delete_lines(source, key, value)
     at = next(i for i, pair in enumerate(mapping.pairs) if pair[0] is key)
-    end = _end(source.text, key, value)
+    end = end_of(source.text, key, value)
     if at + 1 < len(mapping.pairs):
         return Edit(source.path, key.start, mapping.pairs[at + 1][0].start, "")
     if not at:
         return None
     before = mapping.pairs[at - 1]
-    return Edit(source.path, _end(source.text, *before), end, "")
+    return Edit(source.path, end_of(source.text, *before), end, "")
 
 
 def _delete_lines(source: Source, key: Node, value: Node) -> Edit | None:
@@ -152,10 +152,10 @@ def _delete_lines(source: Source, key: Node, value: Node) -> Edit | None:
     start = text.rfind("\n", 0, key.start) + 1
     if text[start : key.start].strip(" \ufeff") or text[start : key.start].startswith("\ufeff"):
         return None
-    end = _end(text, key, value, key.start - start)
+    end = end_of(text, key, value, key.start - start)
     newline = text.find("\n", max(end - 1, 0))
     if newline < 0:
         return None
     comment = text[end:newline].strip()
-    left = f"{text[start : key.start]}{comment}{_newline(source, end)}"
+    left = f"{text[start : key.start]}{comment}{newline_of(source, end)}"
     return Edit(source.path, start, newline + 1, left if comment else "")

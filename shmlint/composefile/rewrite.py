@@ -130,14 +130,14 @@ def _holds(body: Body, span: Span) -> bool:
     return body.layer.source is span.source and body.node.start <= span.start and span.end <= body.node.end
 
 
-def _change(verb: str, source: Source, at: int, here: Source, *edits: Edit) -> Change:
+def change_at(verb: str, source: Source, at: int, here: Source, *edits: Edit) -> Change:
     place = "" if source is here else f" of {source.path}"
     return Change(edits, f"{verb} line {source.position(at).line}{place}")
 
 
 def change(verb: str, source: Source, edit: Edit, here: Source) -> Change:
     """An edit of a source, and in words in which line of it; its path where that is not ``here``."""
-    return _change(verb, source, edit.start, here, edit)
+    return change_at(verb, source, edit.start, here, edit)
 
 
 def replace(entry: Entry, leaf: Leaf, key: str, text: str, here: Source) -> Iterator[Change]:
@@ -148,17 +148,17 @@ def replace(entry: Entry, leaf: Leaf, key: str, text: str, here: Source) -> Iter
     if leaf.interpolated.used:
         pass  # it would not hang on the variable any more
     elif node.start >= node.end:  # `shm_size:` with nothing behind it
-        at = _end(source.text, entry.key, node)
-        yield _change(verb, source, at, here, Edit(source.path, at, at, f" {text}"))
+        at = end_of(source.text, entry.key, node)
+        yield change_at(verb, source, at, here, Edit(source.path, at, at, f" {text}"))
     else:
         quote = node.style if node.style in ("'", '"') else ""
         end = node.start + len(source.text[node.start : node.end].rstrip())
         edit = Edit(source.path, node.start, end, f"{quote}{text}{quote}")
-        yield _change(verb, source, node.start, here, edit)
+        yield change_at(verb, source, node.start, here, edit)
     if isinstance(entry.node, Alias):  # the anchor's other users may have to keep their value
         alias, source = entry.node, entry.layer.source
         edit = Edit(source.path, alias.start, alias.end, text)
-        yield _change(verb, source, alias.start, here, edit)
+        yield change_at(verb, source, alias.start, here, edit)
 
 
 def _other_default(leaf: Leaf, size: int) -> Edit | None:
@@ -194,15 +194,15 @@ def insert(body: Body, pair: Pair, here: Source) -> Iterator[Change]:
 def _insert_block(body: Body, node: Mapping, pair: Pair, here: Source) -> Iterator[Change]:
     """A line behind the best neighbour; where that cannot be, a line above the first key."""
     source = body.layer.source
-    key, value = _neighbour(node)
-    indentation = _indentation(source.text, key.start)
-    end = _end(source.text, key, value, len(indentation))
+    key, value = neighbour_of(node)
+    indentation = indentation_of(source.text, key.start)
+    end = end_of(source.text, key, value, len(indentation))
     line = indentation + _lines(body, node, pair, end - 1)
     verb = f"add `{_shown(pair)}`"
-    yield _change(f"{verb} after", source, max(end - 1, 0), here, _line(source, end, line))
+    yield change_at(f"{verb} after", source, max(end - 1, 0), here, line_edit(source, end, line))
     first = node.pairs[0][0].start
-    line = f"{_lines(body, node, pair, first)}{_newline(source, first)}{_indentation(source.text, first)}"
-    yield _change(f"{verb} in", source, first, here, Edit(source.path, first, first, line))
+    line = f"{_lines(body, node, pair, first)}{newline_of(source, first)}{indentation_of(source.text, first)}"
+    yield change_at(f"{verb} in", source, first, here, Edit(source.path, first, first, line))
 
 
 def _lines(body: Body, node: Mapping, pair: Pair, at: int) -> str:
@@ -211,38 +211,38 @@ def _lines(body: Body, node: Mapping, pair: Pair, at: int) -> str:
     if not within:
         return _flow(node, pair)
     source = body.layer.source
-    indentation = _indentation(source.text, node.pairs[0][0].start)
-    step = indentation.removeprefix(_indentation(source.text, body.key.start))
+    indentation = indentation_of(source.text, node.pairs[0][0].start)
+    step = indentation.removeprefix(indentation_of(source.text, body.key.start))
     # A service that starts on the line of its key, or above it, shows no step.
     inner = indentation + (step if 0 < len(step) <= 8 else "  ")
-    return f"{_quoted(node, key)}:{_newline(source, max(at, 0))}{inner}{_flow(node, (within, text, ''))}"
+    return f"{quoted_like(node, key)}:{newline_of(source, max(at, 0))}{inner}{_flow(node, (within, text, ''))}"
 
 
 def _flow(node: Mapping | None, pair: Pair) -> str:
     """A key and its value on one line."""
     key, text, within = pair
     if within:
-        return f"{_quoted(node, key)}: {{{_flow(node, (within, text, ''))}}}"
+        return f"{quoted_like(node, key)}: {{{_flow(node, (within, text, ''))}}}"
     number = text.removeprefix("-").isdigit()
-    return f"{_quoted(node, key)}: {text if number else _quoted(node, text)}"
+    return f"{quoted_like(node, key)}: {text if number else quoted_like(node, text)}"
 
 
 def _shown(pair: Pair) -> str:
     return _flow(None, pair)
 
 
-def _neighbour(node: Mapping) -> tuple[Node, Node]:
+def neighbour_of(node: Mapping) -> tuple[Node, Node]:
     by_name = {key.value: (key, value) for key, value in node.pairs if isinstance(key, Scalar)}
     return next((by_name[name] for name in _NEIGHBOURS if name in by_name), node.pairs[0])
 
 
-def _indentation(text: str, at: int) -> str:
+def indentation_of(text: str, at: int) -> str:
     """What stands before a key on its line, as white space."""
     before = text[text.rfind("\n", 0, at) + 1 : at].removeprefix("\ufeff")
     return before if before.isspace() else " " * len(before)
 
 
-def _end(text: str, key: Node, value: Node, indentation: int = 0) -> int:
+def end_of(text: str, key: Node, value: Node, indentation: int = 0) -> int:
     """The offset behind the last character of a value. ``indentation`` is that of the key."""
     while not isinstance(value, Alias | Scalar) and not getattr(value, "flow", True):
         if isinstance(value, Mapping) and value.pairs:
@@ -275,7 +275,7 @@ def _header(text: str, scalar: Scalar) -> str:
     return text[scalar.start : text.find("\n", scalar.start)].partition("#")[0]
 
 
-def _line(source: Source, end: int, line: str) -> Edit:
+def line_edit(source: Source, end: int, line: str) -> Edit:
     """A line of its own behind the line that ``end`` stands on."""
     text = source.text
     if end and text[end - 1] == "\n":  # a block scalar that keeps the empty lines behind it
@@ -285,10 +285,10 @@ def _line(source: Source, end: int, line: str) -> Edit:
         if newline < 0:
             return Edit(source.path, len(text), len(text), f"{source.newline}{line}")
         at = newline + 1
-    return Edit(source.path, at, at, f"{line}{_newline(source, at - 1)}")
+    return Edit(source.path, at, at, f"{line}{newline_of(source, at - 1)}")
 
 
-def _newline(source: Source, at: int) -> str:
+def newline_of(source: Source, at: int) -> str:
     """The line ending of the line an offset stands on; the file's own where that has none."""
     end = source.text.find("\n", at)
     if end < 0:
@@ -296,7 +296,7 @@ def _newline(source: Source, at: int) -> str:
     return "\r\n" if source.text[max(end - 1, 0)] == "\r" else "\n"
 
 
-def _quoted(node: Mapping | None, text: str) -> str:
+def quoted_like(node: Mapping | None, text: str) -> str:
     """A text in double quotes where every key of the mapping has them (JSON style)."""
     if node is None or not node.pairs:
         return text
@@ -309,51 +309,51 @@ def _insert_flow(body: Body, node: Mapping, pair: Pair, here: Source) -> Iterato
     new = _flow(node, pair)
     if not node.pairs:
         at = node.start + 1
-        yield _change(f"{verb} in", source, at, here, Edit(source.path, at, at, new))
+        yield change_at(f"{verb} in", source, at, here, Edit(source.path, at, at, new))
         return
-    key, value = _neighbour(node)
-    end = _end(source.text, key, value)
-    indentation = _indentation(source.text, key.start)
+    key, value = neighbour_of(node)
+    end = end_of(source.text, key, value)
+    indentation = indentation_of(source.text, key.start)
     if source.text[: key.start].endswith("\n" + indentation):
         # A key that starts a line: the new one gets a line too.
         behind = source.text[end : source.text.find("\n", end)].lstrip(" \t")
         rest = behind[1:].strip()
         if behind.startswith(",") and (not rest or rest.startswith("#")):
-            yield _change(f"{verb} after", source, end, here, _line(source, end, f"{indentation}{new},"))
+            yield change_at(f"{verb} after", source, end, here, line_edit(source, end, f"{indentation}{new},"))
         else:
-            line = f"{new},{_newline(source, key.start)}{indentation}"
+            line = f"{new},{newline_of(source, key.start)}{indentation}"
             edit = Edit(source.path, key.start, key.start, line)
-            yield _change(f"{verb} in", source, key.start, here, edit)
+            yield change_at(f"{verb} in", source, key.start, here, edit)
     else:
-        yield _change(f"{verb} in", source, end, here, Edit(source.path, end, end, f", {new}"))
+        yield change_at(f"{verb} in", source, end, here, Edit(source.path, end, end, f", {new}"))
 
 
 def _unfold(body: Body, node: Alias | Scalar, pair: Pair, here: Source) -> Change:
     """A service that is an alias or nothing becomes a mapping: ``b: *a`` one that merges ``*a``."""
     source = body.layer.source
     alias = source.text[node.start : node.end] if isinstance(node, Alias) else ""
-    end = _end(source.text, body.key, node)
+    end = end_of(source.text, body.key, node)
     start = end if node.start >= node.end else node.start
     new = _flow(None, pair)
     verb = f"add `{new}`"
-    if source.text[_skip(source.text, end) :][:1] in (",", "}"):
+    if source.text[skip_blanks(source.text, end) :][:1] in (",", "}"):
         merge = f"<<: {alias}, " if alias else ""
         blank = "" if source.text[start - 1].isspace() else " "
         edit = Edit(source.path, start, end, f"{blank}{{{merge}{new}}}")
-        return _change(f"{verb} in", source, start, here, edit)
-    outer = _indentation(source.text, body.key.start)
+        return change_at(f"{verb} in", source, start, here, edit)
+    outer = indentation_of(source.text, body.key.start)
     # The services stand one step in from `services:`, which stands at the margin.
     inner = outer + (outer if 0 < len(outer) <= 8 else "  ")
-    edits = [_line(source, end, f"{inner}{new}")]
+    edits = [line_edit(source, end, f"{inner}{new}")]
     if start < end:
         while source.text[start - 1] in " \t":
             start -= 1
-        merge = f"{_newline(source, start)}{inner}<<: {alias}" if alias else ""
+        merge = f"{newline_of(source, start)}{inner}<<: {alias}" if alias else ""
         edits.insert(0, Edit(source.path, start, end, merge))
-    return _change(f"{verb} after", source, start, here, *edits)
+    return change_at(f"{verb} after", source, start, here, *edits)
 
 
-def _skip(text: str, at: int) -> int:
+def skip_blanks(text: str, at: int) -> int:
     """The offset of the next character that is neither white space nor in a comment."""
     while at < len(text):
         if text[at] == "#" and text[at - 1].isspace():

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 from shmlint.composefile.project import Body, Project, Service
 from shmlint.composefile.rewrite import (
     ServiceRewriter,
-    _change,
-    _end,
-    _indentation,
-    _line,
-    _neighbour,
-    _newline,
-    _quoted,
+    change_at,
+    end_of,
+    indentation_of,
+    line_edit,
+    neighbour_of,
+    newline_of,
+    quoted_like,
 )
 from shmlint.composefile.tree import Branch, Layer, Leaf, items_of
 from shmlint.launch import Change, Words
@@ -228,12 +228,12 @@ def _can_size_mounts(project: Project, workspace: Workspace) -> bool:
 
 def _title(body: Body, at: int, size: int, *edits: Edit) -> Change:
     source = body.layer.source
-    return _change(f"mount a tmpfs of {human(size)} on /dev/shm after", source, at, source, *edits)
+    return change_at(f"mount a tmpfs of {human(size)} on /dev/shm after", source, at, source, *edits)
 
 
 def _in_flow(node: Mapping, size: int) -> str:
     """The mount in braces, with the quotes of JSON where the service has them."""
-    q = '"' if _quoted(node, "x") != "x" else ""
+    q = '"' if quoted_like(node, "x") != "x" else ""
     return (
         f"{{{q}type{q}: {q}tmpfs{q}, {q}target{q}: {q}/dev/shm{q}, "
         f"{q}tmpfs{q}: {{{q}size{q}: {size}}}}}"
@@ -251,12 +251,12 @@ def _append(body: Body, service: Mapping, volumes: SequenceNode, size: int) -> I
             yield _title(body, at, size, Edit(source.path, at, at, item))
             return
         last = volumes.items[-1]
-        at = _end(text, last, last)
+        at = end_of(text, last, last)
         start = text.rfind("\n", 0, last.start) + 1
         indentation = text[start : last.start]
         first = volumes.items[0]
         if not indentation.strip() and first.start != last.start:
-            edit = Edit(source.path, at, at, f",{_newline(source, last.start)}{indentation}{item}")
+            edit = Edit(source.path, at, at, f",{newline_of(source, last.start)}{indentation}{item}")
         else:
             edit = Edit(source.path, at, at, f", {item}")
         yield _title(body, last.start, size, edit)
@@ -265,8 +265,8 @@ def _append(body: Body, service: Mapping, volumes: SequenceNode, size: int) -> I
         return
     last = volumes.items[-1]
     dash = text.rfind("-", 0, last.start)
-    indentation = _indentation(text, dash)
-    end = _end(text, last, last, len(indentation))
+    indentation = indentation_of(text, dash)
+    end = end_of(text, last, last, len(indentation))
     step = " " * (last.start - dash) if text[dash + 1 : last.start].isspace() and "\n" not in text[
         dash:last.start
     ] else "  "
@@ -279,13 +279,13 @@ def _new_key(body: Body, node: Mapping, size: int) -> Change:
     source = body.layer.source
     text = source.text
     sizes = [pair for pair in node.pairs if isinstance(pair[0], Scalar) and pair[0].value == "shm_size"]
-    key, value = sizes[0] if sizes else _neighbour(node)
-    end = _end(text, key, value, len(_indentation(text, key.start)))
+    key, value = sizes[0] if sizes else neighbour_of(node)
+    end = end_of(text, key, value, len(indentation_of(text, key.start)))
     if node.flow:
-        pair = f"{_quoted(node, 'volumes')}: [{_in_flow(node, size)}]"
+        pair = f"{quoted_like(node, 'volumes')}: [{_in_flow(node, size)}]"
         return _title(body, key.start, size, Edit(source.path, end, end, f", {pair}"))
-    indentation = _indentation(text, key.start)
-    if _quoted(node, "x") != "x":
+    indentation = indentation_of(text, key.start)
+    if quoted_like(node, "x") != "x":
         lines = [f'{indentation}"volumes": [{_in_flow(node, size)}]']
     else:
         lines = [f"{indentation}volumes:", *_block(indentation + _step(node, text), "  ", size)]
@@ -297,7 +297,7 @@ def _step(node: Mapping, text: str) -> str:
     for key, value in node.pairs:
         if isinstance(value, SequenceNode) and not value.flow and value.items:
             dash = text.rfind("-", 0, value.items[0].start)
-            return " " * max(len(_indentation(text, dash)) - len(_indentation(text, key.start)), 0)
+            return " " * max(len(indentation_of(text, dash)) - len(indentation_of(text, key.start)), 0)
     return "  "
 
 
@@ -313,6 +313,6 @@ def _block(indentation: str, step: str, size: int) -> list[str]:
 
 def _lines(body: Body, end: int, lines: Sequence[str]) -> Edit:
     source = body.layer.source
-    newline = _newline(source, max(end - 1, 0))
-    return _line(source, end, newline.join(lines))
+    newline = newline_of(source, max(end - 1, 0))
+    return line_edit(source, end, newline.join(lines))
 
