@@ -249,8 +249,7 @@ def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
         )  # fmt: skip
         return bare._replace(
             home=host.evidence[0].span if host.evidence else span,
-            # What it asks for itself is known; like an overlay without its base it is not judged.
-            gpu=host._replace(because=host.because or found),
+            gpu=host._replace(requested=host.requested or None, because=host.because or found),
             undecided=found,
             files=(path,),
             words=bare.words._replace(shm_option="shm_size"),

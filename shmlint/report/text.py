@@ -149,7 +149,7 @@ def _mark(span: Span, window: Window, text: str, width: int, paint: Paint, *, ma
 def _spared(run: Run) -> Iterator[str]:
     """What is known about GPU launches that no finding speaks of."""
     for launch in run.launches:
-        if launch.gpu.requested is None or (launch.gpu.because and not launch.gpu.requested):
+        if launch.gpu.requested is None:
             yield f"{_place(launch)}: GPU request unknown: {escape(launch.gpu.because)}"
         elif launch.gpu.requested and launch.undecided:
             yield f"{_place(launch)}: not judged: {escape(launch.undecided)}"
