@@ -35,24 +35,30 @@ class Workload:
     What an entry says is read when it is asked for: most of the hundred are looked at by name alone.
     """
 
-    __slots__ = ("entry", "id")
+    __slots__ = ("_commands", "_images", "entry", "id")
 
     def __init__(self, entry: Mapping[str, Any]) -> None:
         self.id: str = entry["id"]
         self.entry = entry
+        self._commands: tuple[tuple[str, ...], ...] | None = None
+        self._images: tuple[str, ...] | None = None
 
     @property
     def name(self) -> str:
         return str(self.entry.get("name", self.id))
 
     @property
-    def images(self) -> Sequence[str]:
-        return tuple(pattern.lower() for pattern in self.entry.get("images", ()))
+    def images(self) -> tuple[str, ...]:
+        if self._images is None:
+            self._images = tuple(pattern.lower() for pattern in self.entry.get("images", ()))
+        return self._images
 
     @property
-    def commands(self) -> Iterator[tuple[str, ...]]:
+    def commands(self) -> tuple[tuple[str, ...], ...]:
         """Patterns, as their words."""
-        return (tuple(pattern.split()) for pattern in self.entry.get("commands", ()))
+        if self._commands is None:
+            self._commands = tuple(tuple(pattern.split()) for pattern in self.entry.get("commands", ()))
+        return self._commands
 
     @property
     def names(self) -> Sequence[str]:
