@@ -200,7 +200,9 @@ def _command(
 
         outcome = fix.fix(run, unsafe=unsafe_fixes)
         if do_diff:
-            out.diff(fix.diff(run, outcome.texts))
+            from shmlint.report import diff
+
+            out.diff(diff.render(run, outcome.texts))
             sys.exit(1 if outcome.texts and not exit_zero else 0)
         if texts:  # standard input: the fixed text goes to standard output, the report beside it
             name = next(iter(texts))

@@ -520,23 +520,6 @@ def _plain(value: Value[object] | None) -> object:
     return value.value.because if isinstance(value.value, Unknown) else value.value
 
 
-def diff(run: Run, texts: Mapping[str, str]) -> Iterator[str]:
-    """The lines of a unified diff from what is on disk to the new texts."""
-    from difflib import unified_diff
-
-    for path in sorted(texts):
-        old, new = _lines(run.workspace.source(path).text), _lines(texts[path])
-        for line in unified_diff(old, new, path, path):
-            yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
-
-
-def _lines(text: str) -> list[str]:
-    """Lines with their endings, as ``diff`` and ``patch`` see them: a form feed ends none."""
-    lines = [f"{line}\n" for line in text.split("\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
-
-
 def write(run: Run, texts: Mapping[str, str]) -> Iterator[str]:
     """Write the new texts, each file whole or not at all; yields the paths as they are written.
 

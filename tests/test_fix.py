@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import stat
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -228,46 +226,6 @@ def test_edits_that_overlap_are_refused(edits: list[Edit]) -> None:
 
 def test_what_stands_beside_an_edit_may_be_edited_too() -> None:
     assert apply_edits("abcd", [Edit("x", 1, 2, "B"), Edit("x", 2, 2, "-"), Edit("x", 2, 3, "C")]) == "aB-Cd"
-
-
-# The diff
-
-
-def changes(old: str, new: str) -> str:
-    return "".join(fix.diff(read({"compose.yaml": old}), {"compose.yaml": new}))
-
-
-def test_diff() -> None:
-    assert changes(LACKING, FIXED) == (
-        "--- compose.yaml\n+++ compose.yaml\n@@ -2,6 +2,7 @@\n   a:\n     image: pytorch/pytorch\n     gpus: all\n"
-        "+    shm_size: 8gb\n     ports: ['1:1']\n   b:\n     image: redis\n"
-    )
-
-
-def test_diff_without_a_last_newline() -> None:
-    assert changes("a: b", "a: b\nc: d") == (
-        "--- compose.yaml\n+++ compose.yaml\n@@ -1 +1,2 @@\n-a: b\n\\ No newline at end of file\n"
-        "+a: b\n+c: d\n\\ No newline at end of file\n"
-    )
-
-
-def test_diff_keeps_line_endings_and_what_only_looks_like_one() -> None:
-    out = changes("a: b\r\n# \f \u2028 \x85\r\n", "a: b\r\n# \f \u2028 \x85\r\nc: d\r\n")
-    assert out.endswith("@@ -1,2 +1,3 @@\n a: b\r\n # \f \u2028 \x85\r\n+c: d\r\n")
-
-
-@pytest.mark.skipif(shutil.which("patch") is None, reason="needs patch")
-@pytest.mark.parametrize("end", ["", "\n"])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_patch_takes_the_diff(end: str, newline: str, tmp_path: Path) -> None:
-    text = (LACKING.strip() + " # \u00e9\n  c: {image: pytorch/pytorch, gpus: all}" + end).replace("\n", newline)
-    Path("compose.yaml").write_bytes(text.encode())
-    run = read(None, "compose.yaml")
-    outcome = fix.fix(run)
-    patch = "".join(fix.diff(run, outcome.texts)).encode()
-    done = subprocess.run(["patch", "-p0", "--binary"], input=patch, cwd=tmp_path, capture_output=True)
-    assert done.returncode == 0, done.stdout
-    assert Path("compose.yaml").read_bytes() == outcome.texts["compose.yaml"].encode()
 
 
 # Writing

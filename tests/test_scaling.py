@@ -15,7 +15,7 @@ import pytest
 
 from shmlint import fix
 from shmlint.lint import lint
-from shmlint.report import json, text
+from shmlint.report import diff, json, text
 from shmlint.settings import Settings
 from shmlint.workspace import Workspace
 
@@ -87,7 +87,7 @@ def work(kind: str, path: str, content: str) -> Counter[str]:
     profile.enable()
     run = lint({kind: [path]}, Settings(), Workspace({path: content}))
     outcome = fix.fix(run)
-    for _ in fix.diff(run, outcome.texts):
+    for _ in diff.render(run, outcome.texts):
         pass
     for _ in text.render(run, run.findings, colour=False, fixed=0, verbose=False, quiet=False):
         pass
