@@ -98,6 +98,8 @@ class _Program(click.Command):
 @click.option("--show-settings", is_flag=True,
               help="Show the settings in effect and where they come from, and exit.")  # fmt: skip
 @click.option("--config", metavar="FILE", help="Settings file to use instead of the nearest one.")
+@click.option("--jobs", "-j", type=click.IntRange(1), metavar="N",
+              help="Let large runs use up to so many processes.  [default: one for each processor]")  # fmt: skip
 @click.option("--stdin-filename", metavar="NAME",
               help="What standard input (PATH -) is to be taken for.")  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Also say why GPU launches are not reported.")
@@ -112,6 +114,7 @@ def _command(
     explain: str | None, list_rules: bool, list_files: bool, inventory: bool, config: str | None,
     add_ignore: str | None, baseline: str | None, update_baseline: bool, statistics: bool, show_settings: bool,
     stdin_filename: str | None, verbose: bool, quiet: bool, color: str, doctor: bool, gpus: int | None,
+    jobs: int | None,
 ) -> None:  # fmt: skip
     """Find GPU containers that are started with too little /dev/shm.
 
@@ -168,8 +171,10 @@ def _command(
         settings = settings._replace(baseline=_baseline(baseline))
 
     from shmlint.lint import lint
+    from shmlint.parallel import processors
 
-    files, texts, problems = _files(paths, stdin_filename, settings)
+    jobs = jobs or processors()
+    files, texts, problems = _files(paths, stdin_filename, settings, jobs)
     if list_files:
         for path in (p for group in files.values() for p in group):
             click.echo(path)
@@ -179,7 +184,7 @@ def _command(
     out = _Output(output, color)
     others = [(name, _Output(path, color)) for name, path in beside]
     with _Progress(files):
-        run = lint(files, settings, Workspace(texts, follow_outside=settings.follow_outside), problems)
+        run = lint(files, settings, Workspace(texts, follow_outside=settings.follow_outside), problems, jobs)
     if inventory:
         out.inventory(run, form)
         for finding in run.findings:
@@ -412,7 +417,7 @@ def _list_rules() -> None:
 
 
 def _files(
-    paths: Sequence[str], stdin_filename: str | None, settings: Settings
+    paths: Sequence[str], stdin_filename: str | None, settings: Settings, jobs: int
 ) -> tuple[dict[str, list[str]], dict[str, str], list[Problem]]:
     """The files to read by kind, texts that are not on disk, and what could not be found."""
     from shmlint.discover import Found, classify, discover, tells_inspect
@@ -441,7 +446,7 @@ def _files(
         if not os.path.lexists(path):
             _fail(f"{path}: no such file or directory")
     try:
-        for found in discover(paths or ["."], exclude=settings.exclude, kinds=KINDS):
+        for found in discover(paths or ["."], exclude=settings.exclude, kinds=KINDS, jobs=jobs):
             if isinstance(found, Found):
                 if found.kind in KINDS:
                     files.setdefault(found.kind, []).append(found.path)

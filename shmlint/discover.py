@@ -21,7 +21,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 
 SCAN_LIMIT = 5_000_000
 """Bytes; a larger file is read only when it is named."""
+
+MANY = 30_000
+"""Names below a directory from which on several processes look at them."""
+
+PORTION = 100_000
+"""Bytes of names that one of them takes at a time."""
 
 GIT_TIMEOUT = 10.0
 """Seconds; when git takes longer (it waits for ever where a ``.gitignore`` is a FIFO; a hundred
@@ -194,9 +200,11 @@ def _screen(kinds: Collection[str]) -> re.Pattern[str]:
 
 
 def discover(
-    paths: Sequence[str], *, exclude: Sequence[str] = (), kinds: Collection[str]
+    paths: Sequence[str], *, exclude: Sequence[str] = (), kinds: Collection[str], jobs: int = 1
 ) -> Iterator[Found | Problem]:
     """The files to read for ``paths``, sorted by path, each file once.
+
+    Where there is much to look at, up to ``jobs`` processes do it.
 
     Files that are named come always, whatever their kind (``compose`` where neither name nor
     content tells) and whatever ``exclude`` says. Directories give their files of ``kinds``.
@@ -206,7 +214,8 @@ def discover(
     A path that cannot be read is a Problem, never an exception.
     Raises ValueError for a pattern that is not one.
     """
-    excluded = exclusion(exclude) if exclude else None
+    if exclude:
+        exclusion(exclude)  # raises
     best: dict[str, tuple[tuple[int, int, str], Found]] = {}
     problems: set[Problem] = set()
 
@@ -222,7 +231,7 @@ def discover(
         elif named is not None:
             take(os.path.realpath(path), (0, order, ""), named)
         else:
-            for result in _scan(path, shown, excluded, kinds):
+            for result in _scan(path, shown, exclude, kinds, jobs):
                 if isinstance(result, Problem):
                     problems.add(result)
                 else:
@@ -312,45 +321,91 @@ def _require_file(mode: int) -> None:
 # What a directory holds ------------------------------------------------------------------------
 
 
+class _Tree(NamedTuple):
+    """A directory that is scanned, and what of it is wanted."""
+
+    real: str
+    boundary: str
+    """Where a link may not lead out of."""
+    absolute: str
+    prefix: str
+    """What is put before a name to open and to print it."""
+    exclude: tuple[str, ...]
+    outside: bool
+    """Outside of the working directory, which has no say there: its patterns count from this directory."""
+    kinds: frozenset[str]
+
+
+_Result = Problem | tuple[Found, str, bool]
+"""A file, what identifies it, and whether it is a link."""
+
+
 def _scan(
-    root: str, shown: str, excluded: Callable[[str], bool] | None, kinds: Collection[str]
-) -> Iterator[Problem | tuple[Found, str, bool]]:
-    """Files below a directory, each with what identifies it and whether it is a link."""
+    root: str, shown: str, exclude: Sequence[str], kinds: Collection[str], jobs: int
+) -> Iterator[_Result]:
+    """Files below a directory."""
+    from shmlint.parallel import share
+
     real = os.path.realpath(root)
     top = _work_tree(real)
-    boundary = os.path.join(top or real, "")
-    absolute = real.replace(os.sep, "/").rstrip("/") + "/"
-    prefix = "" if shown == "." else shown.rstrip("/") + "/"
-    # Patterns are those of the working directory, which has no say outside of it.
-    outside = os.path.isabs(shown) or ".." in shown.split("/")
-
-    screen = _screen(kinds)
-
-    def wanted(name: str) -> bool:
-        if screen.search(absolute + name) is None:
-            return False
-        return not (excluded and excluded(name if outside else prefix + name))
-
+    tree = _Tree(
+        real=real,
+        boundary=os.path.join(top or real, ""),
+        absolute=real.replace(os.sep, "/").rstrip("/") + "/",
+        prefix="" if shown == "." else shown.rstrip("/") + "/",
+        exclude=tuple(exclude),
+        outside=os.path.isabs(shown) or ".." in shown.split("/"),
+        kinds=frozenset(kinds),
+    )
     listed = _ask_git(real, top) if top else None
-    names: Iterable[str | Problem] = _walk(real, top) if listed is None else _within(real, listed)
-    for name in names:
-        if isinstance(name, Problem):
-            yield Problem(prefix + name.path if name.path else shown, name.message)
-            continue
-        if not wanted(name):
-            continue
-        result = _examine(prefix + name, absolute + name, kinds)
-        if not isinstance(result, Found):
-            if result is not None:
-                yield result
-        elif os.path.islink(prefix + name):
-            target = os.path.realpath(prefix + name)
-            if target.startswith(boundary):
-                yield result, target, True
+    if listed is None:
+        names = []
+        for name in _walk(real, top):
+            if isinstance(name, Problem):
+                yield Problem(tree.prefix + name.path if name.path else shown, name.message)
             else:
-                yield Problem(result.path, "is a link to a file outside; name it to have it read")
+                names.append(os.fsencode(name))
+        listed = b"\0".join(names)
+    portions = [listed]
+    if jobs > 1 and listed.count(b"\0") >= MANY:
+        portions = list(_portions(listed))
+    for results in share(partial(_look, tree), portions, jobs):
+        yield from results
+
+
+def _portions(names: bytes) -> Iterator[bytes]:
+    """Names that are each ended by a NUL, in several such texts."""
+    start = 0
+    while start < len(names):
+        end = names.find(b"\0", start + PORTION)
+        end = len(names) if end < 0 else end
+        yield names[start:end]
+        start = end + 1
+
+
+def _look(tree: _Tree, names: bytes) -> list[_Result]:
+    """Those of some files below a directory that are to be read."""
+    screen = _screen(tree.kinds)
+    excluded = exclusion(tree.exclude) if tree.exclude else None
+    found: list[_Result] = []
+    for name in _within(tree.real, names):
+        path, absolute = tree.prefix + name, tree.absolute + name
+        if screen.search(absolute) is None or (excluded and excluded(name if tree.outside else path)):
+            continue
+        result = _examine(path, absolute, tree.kinds)
+        if result is None:
+            continue
+        if not isinstance(result, Found):
+            found.append(result)
+        elif os.path.islink(path):
+            target = os.path.realpath(path)
+            if target.startswith(tree.boundary):
+                found.append((result, target, True))
+            else:
+                found.append(Problem(result.path, "is a link to a file outside; name it to have it read"))
         else:
-            yield result, os.path.join(real, name.replace("/", os.sep)), False
+            found.append((result, os.path.join(tree.real, name.replace("/", os.sep)), False))
+    return found
 
 
 def _examine(path: str, absolute: str, kinds: Collection[str]) -> Found | Problem | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shmlint.checks import Context, all_rules, configured, selected
 from shmlint.finding import SEVERITIES, Finding
-from shmlint.formats import read
+from shmlint.formats import read_all
 from shmlint.launch import Launch
 from shmlint.settings import Settings
 from shmlint.source import Problem
@@ -40,13 +40,16 @@ def lint(
     settings: Settings,
     workspace: Workspace | None = None,
     problems: Sequence[Problem] = (),
+    jobs: int = 1,
 ) -> Run:
-    """Read files (by kind) and check their launches. ``problems`` are those found before reading."""
+    """Read files (by kind) and check their launches. ``problems`` are those found before reading.
+
+    Where there is much to read, up to ``jobs`` processes do it.
+    """
     workspace = workspace or Workspace(follow_outside=settings.follow_outside)
     run = Run(files, settings, workspace)
     all_problems = list(problems)
-    for kind, paths in files.items():
-        reading = read(kind, paths, workspace, settings)
+    for reading in read_all(files, workspace, settings, jobs):
         run.launches += reading.launches
         all_problems += reading.problems
     run.context.launches = run.launches

@@ -7,11 +7,18 @@ again before it is written.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from shmlint.discover import read_regular
 from shmlint.source import Source
 from shmlint.yamlnodes import Document, YamlError, parse
+
+if TYPE_CHECKING:
+    from shmlint.formats import Reading
+
+Kept = dict[tuple[str, str], "tuple[Reading, frozenset[str]]"]
+"""What was made of files that stand alone, by kind and path, and which files were asked for in it."""
 
 MOST = 32 * 1024 * 1024
 """Bytes; a larger file is no one's compose file, script or page, and is not read."""
@@ -49,6 +56,9 @@ class Workspace:
         self._sources: dict[str, Source | Unreadable] = {}
         self._documents: dict[str, list[Document] | Unreadable] = {}
         self._roots: dict[str, str | None] = {}
+        self.asked: set[str] = set()
+        """Every file that was asked for, by normalised path, whether it is there or not."""
+        self.kept: Kept = {}
 
     def over(self, texts: Mapping[str, str]) -> Workspace:
         """A workspace that reads some files differently; what was read of the others is kept."""
@@ -60,11 +70,28 @@ class Workspace:
         for path, documents in self._documents.items():
             if path not in texts:
                 other._documents[path] = documents
+        other.kept = {name: kept for name, kept in self.kept.items() if kept[1].isdisjoint(texts)}
         return other
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it has read nothing yet and all of it will come from disk."""
+        return not self.texts and not self._sources
+
+    def sources(self) -> list[Source]:
+        """The files that were read as text."""
+        return [source for source in self._sources.values() if isinstance(source, Source)]
+
+    def adopt(self, sources: Iterable[Source], kept: Kept) -> None:
+        """Take over what another workspace read of the same disk, and what was made of it."""
+        for source in sources:
+            self._sources.setdefault(normal(source.path), source)
+        self.kept |= kept
 
     def source(self, path: str) -> Source:
         """The text of a file. Raises Unreadable."""
         path = normal(path)
+        self.asked.add(path)
         found = self._sources.get(path)
         if found is None:
             found = self._sources[path] = self._read(path)
@@ -96,11 +123,13 @@ class Workspace:
 
     def exists(self, path: str) -> bool:
         path = normal(path)
+        self.asked.add(path)
         return path in self.texts or os.path.isfile(path)
 
     def documents(self, path: str) -> list[Document]:
         """The YAML documents of a file. Raises Unreadable."""
         path = normal(path)
+        self.asked.add(path)
         found = self._documents.get(path)
         if found is None:
             source = self.source(path)

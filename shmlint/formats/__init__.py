@@ -6,15 +6,25 @@ A format is a function ``read(paths, workspace, settings) -> Reading``; what is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 
 from shmlint.launch import Launch
 from shmlint.settings import Settings
 from shmlint.source import Problem, Source, Span
-from shmlint.workspace import Unreadable, Workspace
+from shmlint.workspace import Kept, Unreadable, Workspace
 
 KINDS = frozenset({"compose", "shell", "makefile", "markdown", "ci", "devcontainer", "inspect"})
 """The kinds of files that are read."""
+
+ALONE = frozenset({"shell", "makefile", "markdown", "ci"})
+"""Kinds whose files are each read by themselves; the others say things of each other."""
+
+MUCH = 500_000
+"""Bytes in such files from which on several processes read them: about half a second of one."""
+
+PORTION = 64 * 1024
+"""Bytes that one of them takes at a time, or one larger file."""
 
 
 class Reading:
@@ -44,3 +54,77 @@ def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settin
         raise ValueError(f"no format reads {kind}")
     found: Reading = import_module(f"shmlint.formats.{kind}").read(paths, workspace, settings)
     return found
+
+
+def read_all(
+    files: Mapping[str, Sequence[str]], workspace: Workspace, settings: Settings, jobs: int = 1
+) -> Iterator[Reading]:
+    """Read the files of all kinds, in their order; up to ``jobs`` processes do it where there is much to read."""
+    portions = list(_portions(files)) if jobs > 1 and workspace.fresh else []
+    related: dict[str, Reading] = {}
+
+    def read_related() -> None:
+        for kind, paths in files.items():
+            if kind not in ALONE:
+                related[kind] = read(kind, paths, workspace, settings)
+
+    if portions:
+        from functools import partial
+
+        from shmlint.parallel import share
+
+        for texts, kept in share(partial(_read_portion, settings), portions, jobs, read_related):
+            workspace.adopt(texts, kept)
+    else:
+        read_related()
+    for kind, paths in files.items():
+        if kind in ALONE:
+            yield from (_read_alone(kind, path, workspace, settings) for path in paths)
+        else:
+            yield related[kind]
+
+
+def _read_alone(kind: str, path: str, workspace: Workspace, settings: Settings) -> Reading:
+    """A file that stands alone; what was made of it before where that is still so."""
+    kept = workspace.kept.get((kind, path))
+    if kept is None:
+        before, workspace.asked = workspace.asked, set()
+        reading = read(kind, [path], workspace, settings)
+        kept = workspace.kept[kind, path] = (reading, frozenset(workspace.asked))
+        workspace.asked |= before
+    return kept[0]
+
+
+def _portions(files: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
+    """The files that stand alone, each kind in several portions; nothing where they are not much."""
+    sizes = {path: _size(path) for kind in ALONE for path in files.get(kind, ())}
+    if sum(sizes.values()) < MUCH:
+        return
+    for kind, paths in files.items():
+        some: list[str] = []
+        size = 0
+        for path in paths if kind in ALONE else ():
+            some.append(path)
+            size += sizes[path]
+            if size >= PORTION:
+                yield kind, some
+                some, size = [], 0
+        if some:
+            yield kind, some
+
+
+def _size(path: str) -> int:
+    """Bytes; 0 for what cannot be read."""
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def _read_portion(settings: Settings, portion: tuple[str, list[str]]) -> tuple[list[Source], Kept]:
+    """Files of one kind that stand alone, and the texts that were read for them."""
+    kind, paths = portion
+    workspace = Workspace(follow_outside=settings.follow_outside)
+    for path in paths:
+        _read_alone(kind, path, workspace, settings)
+    return workspace.sources(), workspace.kept

@@ -1,0 +1,91 @@
+"""Several processes for large runs. Small ones never get here, and import nothing of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+A = TypeVar("A")
+T = TypeVar("T")
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _nothing() -> None:
+    pass
+
+
+def share(
+    work: Callable[[A], T], portions: Sequence[A], jobs: int, meanwhile: Callable[[], None] = _nothing
+) -> list[T]:
+    """The ``work`` on each portion, in their order, done by ``jobs`` processes, of which this is one.
+
+    ``meanwhile`` is what only this process can do; it is done first. The work, the portions and what becomes
+    of them go through pickle. What another process does not bring to its end is done again here: whatever
+    goes wrong then goes wrong as it would in one process.
+    """
+    if jobs < 2 or len(portions) < 2:
+        meanwhile()
+        return [work(portion) for portion in portions]
+    import multiprocessing
+    import signal
+    from concurrent.futures import ProcessPoolExecutor
+
+    # Forked, a process begins at once. Elsewhere a fork is not safe beside the system's own threads.
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    blocks = getattr(signal, "pthread_sigmask", None)  # Ctrl+C is for this process; the others inherit the mask
+    before = blocks(signal.SIG_BLOCK, {signal.SIGINT}) if blocks else None
+    pool = None
+    try:
+        pool = ProcessPoolExecutor(min(jobs, len(portions)) - 1, mp_context=context, initializer=_begin)
+        waiting = [pool.submit(work, portion) for portion in portions]
+    except (OSError, ImportError, RuntimeError):  # no semaphores, no more processes: a container can be so small
+        waiting = []
+    finally:
+        if blocks:
+            blocks(signal.SIG_SETMASK, before)
+    try:
+        meanwhile()
+        # From the end, where the others are not yet.
+        mine = {i: work(portions[i]) for i in reversed(range(len(portions))) if not waiting or waiting[i].cancel()}
+        results = []
+        for i, portion in enumerate(portions):
+            if i in mine:
+                results.append(mine[i])
+                continue
+            try:
+                results.append(waiting[i].result())
+            except Exception:
+                results.append(work(portion))
+        return results
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    finally:
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)
+
+
+def _begin() -> None:
+    """What a process does first: it leaves Ctrl+C to the one that started it, and ends when that is gone."""
+    import signal
+    from multiprocessing import connection, parent_process
+    from threading import Thread
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            connection.wait([parent.sentinel])
+            os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
