@@ -17,10 +17,11 @@ from typing import TypeVar
 from shmlint.checks import all_rules
 from shmlint.composefile.rewrite import TOUCHED, same_but_for_size
 from shmlint.finding import Finding
+from shmlint.formats import ALONE
 from shmlint.launch import Change, Launch, ReadOnly, Rewriter, Unknown, Value
 from shmlint.lint import Run, lint
 from shmlint.source import Edit, OverlappingEdits, Problem, Span, apply_edits
-from shmlint.workspace import Unreadable, Workspace
+from shmlint.workspace import Unreadable, Workspace, normal
 
 Key = tuple[str, str | None, tuple[str, ...], str, int]
 """Which launch, however far it has moved: kind, name, files, path, and its number among equals."""
@@ -91,20 +92,25 @@ def fix(run: Run, *, unsafe: bool = False) -> Outcome:
     if len(parts) < 2:
         return _fixed(run, unsafe=unsafe)
     outcome = Outcome(run)
+    expected = _all_meanings(run)
     for files in parts:
-        part = _fixed(lint(files, run.settings, run.workspace), unsafe=unsafe)
+        before = lint(files, run.settings, run.workspace)
+        part = _fixed(before, unsafe=unsafe)
+        expected.subtract(_all_meanings(before))
+        expected.update(_all_meanings(part.run))
         outcome.texts.update(part.texts)
         outcome.fixed += part.fixed
         outcome.unproved += part.unproved
     if not outcome.texts:
         return outcome
     outcome.run = lint(run.files, run.settings, run.workspace.over(outcome.texts), _not_found(run))
-    untouched = [
-        [(meaning(launch), _plain(launch.shm)) for launch in some if launch.span.path not in outcome.texts]
-        for some in (run.launches, outcome.run.launches)
-    ]
     # What is repaired in one part was not to be seen in another.
-    return outcome if untouched[0] == untouched[1] else _fixed(run, unsafe=unsafe)
+    seen = _all_meanings(outcome.run)
+    return outcome if +expected == seen and not -expected else _fixed(run, unsafe=unsafe)
+
+
+def _all_meanings(run: Run) -> Counter[object]:
+    return Counter((meaning(launch), _plain(launch.shm)) for launch in run.launches)
 
 
 def _fixed(run: Run, *, unsafe: bool) -> Outcome:
@@ -115,20 +121,49 @@ def _fixed(run: Run, *, unsafe: bool) -> Outcome:
     return outcome
 
 
-_RELATED = ("compose", "devcontainer")
-"""Kinds whose files say things of each other; all other files stand alone."""
-
-
 def _parts(run: Run) -> Iterator[dict[str, list[str]]]:
     """The files that have something to repair, by kind, together where they hang together."""
     fixable = {finding.span.path for finding in run.findings if finding.fix is not None}
     fixable |= {e.path for f in run.findings if f.fix is not None for c in f.fix.changes for e in c.edits}
-    related = {kind: paths for kind, paths in run.files.items() if kind in _RELATED}
-    if fixable & {path for paths in related.values() for path in paths}:
-        yield related
     for kind, paths in run.files.items():
-        if kind not in _RELATED:
+        if kind in ALONE:
             yield from ({kind: [path]} for path in paths if path in fixable)
+    for files in _related(run):
+        if not fixable.isdisjoint(path for paths in files.values() for path in paths):
+            yield files
+
+
+def _related(run: Run) -> Iterator[dict[str, list[str]]]:
+    """The files that can say things of each other, by kind: those of a directory, and of others that they ask for."""
+    by_directory: dict[str, dict[str, list[str]]] = {}
+    for kind, paths in run.files.items():
+        for path in paths if kind not in ALONE else ():
+            by_directory.setdefault(os.path.dirname(path), {}).setdefault(kind, []).append(path)
+    if len(by_directory) < 2:
+        yield from by_directory.values()
+        return
+    home = {normal(path): d for d, files in by_directory.items() for paths in files.values() for path in paths}
+    first = {directory: directory for directory in by_directory}
+
+    def leader(directory: str) -> str:
+        while first[directory] != directory:
+            first[directory] = first[first[directory]]
+            directory = first[directory]
+        return directory
+
+    for directory, files in by_directory.items():
+        workspace = run.workspace.over({})
+        lint(files, run.settings, workspace)
+        for path in sorted(workspace.asked & home.keys()):
+            first[leader(home[path])] = leader(directory)
+    together: dict[str, set[str]] = {}
+    for path, directory in home.items():
+        together.setdefault(leader(directory), set()).add(path)
+    for some in together.values():
+        yield {
+            kind: chosen for kind, paths in run.files.items()
+            if kind not in ALONE and (chosen := [path for path in paths if normal(path) in some])
+        }  # fmt: skip
 
 
 def _tries(run: Run) -> Iterator[int]:
