@@ -202,6 +202,78 @@ def test_comments_that_suppress_nothing_are_removed_together(monkeypatch: pytest
     assert len(readings) < 10
 
 
+# Files that hang together
+
+
+def proved_in(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
+    """The files of each proof, as they come."""
+    seen: list[set[str]] = []
+    prove = fix._Attempt._prove
+
+    def noted(self: fix._Attempt, repairs: Sequence[fix._Repair]) -> object:
+        seen.append(set(self.run.paths))
+        return prove(self, repairs)
+
+    monkeypatch.setattr(fix._Attempt, "_prove", noted)
+    return seen
+
+
+def test_directories_that_say_nothing_of_each_other_are_repaired_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    proofs = proved_in(monkeypatch)
+    lie_about(monkeypatch, "liar")
+    texts = {f"d{n}/compose.yaml": LACKING for n in range(5)}
+    texts["d3/compose.yaml"] = LACKING.replace("  a:", "  liar:")
+    outcome = fix.fix(read(texts))
+    assert proofs == [{path} for path in texts]
+    assert outcome.texts == {path: FIXED for path in texts if path != "d3/compose.yaml"}
+    assert [f.launch.name for f in outcome.unproved if f.launch] == ["liar"]
+    assert [f.span.path for f in fix.remaining(outcome)] == ["d3/compose.yaml"]
+
+
+BASE = LACKING.replace("image: pytorch/pytorch", "image: vllm/vllm-openai")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "services:\n  b: {extends: {file: ../d0/compose.yaml, service: a}}\n",
+        "include: [../d0/compose.yaml]\n",
+        "include: [../d1/compose.yaml]\n",  # which includes it in its turn
+    ],
+)
+def test_directories_that_ask_for_each_other_are_proved_together(other: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    proofs = proved_in(monkeypatch)
+    texts = {"d0/compose.yaml": BASE, "d1/compose.yaml": "include: [../d0/compose.yaml]\n", "d2/compose.yaml": other,
+             "d3/compose.yaml": LACKING}  # fmt: skip
+    outcome = fix.fix(read(texts))
+    assert outcome.run.findings == [] and outcome.unproved == []
+    assert set(outcome.texts) == {"d0/compose.yaml", "d3/compose.yaml"}
+    assert proofs == [{"d0/compose.yaml", "d1/compose.yaml", "d2/compose.yaml"}, {"d3/compose.yaml"}]
+
+
+def test_a_page_that_extends_a_repaired_file_is_read_again() -> None:
+    page = "```yaml\nservices:\n  p:\n    extends: {file: d0/compose.yaml, service: a}\n```\n"
+    page = f"<!-- shmlint: ignore-file -->\n{page}"
+    texts = {"d0/compose.yaml": LACKING, "d1/compose.yaml": LACKING, "README.md": page}
+    files = {"markdown": ["README.md"], "compose": ["d0/compose.yaml", "d1/compose.yaml"]}
+    outcome = fix.fix(lint(files, SETTINGS._replace(select=("SHM101",)), Workspace(texts)))
+    assert outcome.texts == {"d0/compose.yaml": FIXED, "d1/compose.yaml": FIXED}
+    (shown,) = (launch for launch in outcome.run.launches if launch.span.path == "README.md")
+    assert shown.effective_shm().bytes == 8 << 30
+
+
+def test_what_was_proved_apart_is_checked_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the parts are taken for apart and are not, everything is proved together."""
+    monkeypatch.setattr(fix, "_related", lambda run: iter([{"compose": [path]} for path in run.files["compose"]]))
+    extends = "services:\n  b: {extends: {file: ../d0/compose.yaml, service: a}}\n"
+    texts = {"d0/compose.yaml": LACKING, "d1/compose.yaml": f"# shmlint: ignore-file\n{extends}",
+             "d2/compose.yaml": LACKING}  # fmt: skip
+    proofs = proved_in(monkeypatch)
+    outcome = fix.fix(read(texts))
+    assert proofs[-1] == set(texts)
+    assert outcome.run.findings == [] and outcome.unproved == []
+
+
 # Edits
 
 
