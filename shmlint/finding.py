@@ -58,3 +58,26 @@ class Finding(NamedTuple):
     """Who says what is needed: an address."""
     subject: str = ""
     """Which of several things a rule finds in one launch."""
+
+
+_LONG = 300
+"""Characters of a word that no reader wants to see the end of."""
+
+
+def readable(finding: Finding) -> Finding:
+    """A finding that says what a person can take in, whatever a file calls its things."""
+    said = (finding.message, finding.needs, finding.advice, *(e.text for e in finding.evidence))
+    if max(map(len, said)) < _LONG:
+        return finding
+    return finding._replace(
+        message=cut(finding.message), needs=cut(finding.needs), advice=cut(finding.advice),
+        evidence=tuple(e._replace(text=cut(e.text)) for e in finding.evidence),
+    )  # fmt: skip
+
+
+def cut(text: str) -> str:
+    """A text with the ends of words left out that are longer than any name."""
+    if len(text) < _LONG:
+        return text
+    words = (word if len(word) < _LONG else f"{word[: _LONG // 2]}…" for word in text.split(" "))
+    return " ".join(words)[: 10 * _LONG]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shmlint.checks import Context, all_rules, configured, selected
-from shmlint.finding import SEVERITIES, Finding
+from shmlint.finding import SEVERITIES, Finding, readable
 from shmlint.formats import read_all
 from shmlint.launch import Launch
 from shmlint.settings import Settings
@@ -91,7 +91,7 @@ def _findings(run: Run, problems: Sequence[Problem]) -> list[Finding]:
         found = suppress(run, found, marked, {problem.span.path for problem in problems})
     if settings.severity:
         found = [_with_severity(finding, settings) for finding in found]
-    found = _ordered(_distinct(found))
+    found = _ordered(_distinct(list(map(readable, found))))
     if settings.baseline:
         from shmlint.report.fingerprint import fingerprints
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Kept = dict[tuple[str, str], "tuple[Reading, frozenset[str]]"]
 """What was made of files that stand alone, by kind and path, and which files were asked for in it."""
 
-MOST = 32 * 1024 * 1024
+MOST = 8 * 1024 * 1024
 """Bytes; a larger file is no one's compose file, script or page, and is not read."""
 
 

@@ -127,11 +127,32 @@ def test_hostile_settings(content: str, tree: Path) -> None:
 
 
 def test_a_file_that_is_too_large(tree: Path) -> None:
-    (tree / "compose.yaml").write_bytes(GOOD.encode() + b"#" * (33 * 1024 * 1024))
+    (tree / "compose.yaml").write_bytes(GOOD.encode() + b"#" * (9 * 1024 * 1024))
     assert "SHM001" not in run(tree, ".").stdout, "a scan passes over what is above 5 MB"
     done = run(tree, "compose.yaml", "good")
     good_one_is_found(tree, done)
-    assert "compose.yaml:1:1: error SHM001" in done.stdout and "larger than 32 MiB" in done.stdout
+    assert "compose.yaml:1:1: error SHM001" in done.stdout and "larger than 8 MiB" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.sh", "docker run --gpus all @\n"),
+        ("run.sh", "docker run --gpus all --shm-size=@ pytorch/pytorch\n"),
+        ("run.sh", "docker run --gpus all -e NCCL_P2P_DISABLE=@ -e NCCL_@=1 pytorch/pytorch @\n"),
+        ("compose.yaml", "services:\n  @:\n    image: x@\n    gpus: all\n    shm_size: @\n"),
+        ("compose.yaml", "services:\n  a: {extends: @}\n"),
+        ("compose.yaml", "@: ["),
+        (".devcontainer.json", '{"name": "@", "image": "@", "runArgs": ["--gpus=all", "--shm-size=@"]}'),
+        ("README.md", "```sh\ndocker run --gpus all @\n```\n"),
+        (".gitlab-ci.yml", "a:\n  script:\n    - docker run --gpus all @\n"),
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "inventory", "github", "sarif", "junit"])
+def test_names_of_a_megabyte_are_not_repeated(name: str, text: str, form: str, tree: Path) -> None:
+    (tree / name).write_text(text.replace("@", "y" * 1_000_000))
+    options = ["--inventory"] if form == "inventory" else ["--format", form, "--verbose"]
+    assert len(run(tree, *options, name).stdout) < 60_000
 
 
 def test_circles_of_files(tree: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from shmlint.finding import Evidence, Finding
+from shmlint.finding import Evidence, Finding, cut
 from shmlint.launch import Launch
 from shmlint.lint import Run
 from shmlint.report import escape, summary
@@ -150,17 +150,17 @@ def _spared(run: Run) -> Iterator[str]:
     """What is known about GPU launches that no finding speaks of."""
     for launch in run.launches:
         if launch.gpu.requested is None:
-            yield f"{_place(launch)}: GPU request unknown: {escape(launch.gpu.because)}"
+            yield cut(f"{_place(launch)}: GPU request unknown: {escape(launch.gpu.because)}")
         elif launch.gpu.requested and launch.undecided:
-            yield f"{_place(launch)}: not judged: {escape(launch.undecided)}"
+            yield cut(f"{_place(launch)}: not judged: {escape(launch.undecided)}")
         elif launch.gpu.requested:
             need = run.need(launch)
             effective = launch.effective_shm(run.settings.default_shm_size)
             if need.verdict == "not-needed" and effective.decided_by == "default":
                 name = need.workload.name if need.workload else "its workload"
-                yield f"{_place(launch)}: no larger /dev/shm needed: {escape(name)}: {escape(need.why)}"
+                yield cut(f"{_place(launch)}: no larger /dev/shm needed: {escape(name)}: {escape(need.why)}")
             elif effective.decided_by == "unknown":
-                yield f"{_place(launch)}: /dev/shm unknown: {escape(effective.because)}"
+                yield cut(f"{_place(launch)}: /dev/shm unknown: {escape(effective.because)}")
 
 
 def _place(launch: Launch) -> str:
@@ -213,7 +213,7 @@ def inventory(run: Run) -> Iterator[str]:
                 f"{need.verdict}{name}" if need else "-",
             )
         )
-    rows = [tuple(map(escape, row)) for row in rows]
+    rows = [tuple(escape(cut(cell)) for cell in row) for row in rows]
     widths = [max(_columns(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         cells = (cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True))
