@@ -24,6 +24,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from cold_start import FILE, program
+from large import LARGE
 from scan import SNIFFED, make_checkout
 
 Row = tuple[str, str, float | None, float | None]
@@ -48,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         shutil.copy(FILE, here / "one" / "compose.yaml")
         one: dict[str, Sequence[str] | None] = {
             "shmlint": [ours, "compose.yaml"],
+            "shmlint --jobs 1": [ours, "--jobs", "1", "compose.yaml"],
             "yamllint": [theirs, "compose.yaml"],
             "dclint": installed("dclint", "compose.yaml"),
             "check-jsonschema": installed(
@@ -63,13 +65,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 {"shmlint": [ours, "."], "yamllint": [theirs, "."], "dclint": installed("dclint", *names)},
                 options.corpus, max(1, options.runs // 3),
             )  # fmt: skip
+        # By a process of its own: what this one holds counts as what the programs it starts hold.
+        subprocess.run([sys.executable, Path(__file__).with_name("large.py"), here], check=True)
+        for what, name in LARGE.items():
+            path = here / name
+            commands: dict[str, Sequence[str] | None] = {
+                "shmlint": [ours, name], "shmlint on half of it": [ours, f"half-{name}"],
+            }  # fmt: skip
+            if path.is_dir():
+                commands = {"shmlint": [ours, name], "shmlint --jobs 1": [ours, "--jobs", "1", name]}
+            elif path.suffix == ".yaml":
+                commands["yamllint"] = [theirs, "-d", "relaxed", name]
+            size = sum(file.stat().st_size for file in ([path] if path.is_file() else path.iterdir()))
+            rows += measured(f"{what} ({size / 1e6:.1f} MB)", commands, here, max(1, options.runs // 3))
         for count, launches in ((4200, 10), *(((100_000, 500),) if options.monorepo else ())):
             checkout = here / str(count)
             checkout.mkdir()
             size = make_checkout(checkout, count, launches)
             rows += measured(
                 f"{count:,} files ({size / 1e6:,.0f} MB), {launches} with launches",
-                {"shmlint": [ours, "."], "git grep": ["git", "grep", "-lE", SNIFFED]},
+                {
+                    "shmlint": [ours, "."],
+                    "shmlint --jobs 1": [ours, "--jobs", "1", "."],
+                    "git grep": ["git", "grep", "-lE", SNIFFED],
+                },
                 checkout, max(1, options.runs // 3),
             )  # fmt: skip
             shutil.rmtree(checkout)
@@ -96,7 +115,7 @@ def measured(
         for name, command in commands.items():
             if command is None:
                 continue
-            seconds, peak = timed(command, folder, must_work=name == "shmlint")
+            seconds, peak = timed(command, folder, must_work=name.startswith("shmlint"))
             if turn:
                 times[name].append(seconds)
                 memory[name] += [] if peak is None else [peak]
