@@ -437,9 +437,8 @@ class _Attempt:
         about, and those ``becoming`` another to be what they become.
 
         Another size than before is also right for a launch with a finding of its own that asks for
-        it, for one that has it from the same place of the same text, for the same service in another
-        combination of files or started by a dev container, and for a launch that is not judged by itself
-        (a template others extend).
+        it, for the same service in another combination of files or started by a dev container,
+        and for a launch that is not judged by itself (a template others extend).
         """
         wrong: set[str] = set()
         if len(self.run.launches) != len(after.launches):
@@ -451,10 +450,6 @@ class _Attempt:
             key = self.keys[id(launch)]
             for place in _places(launch) if key in targets else ():
                 places.setdefault(place, set()).add(targets[key])
-        written = {
-            (new.shm.span.path, new.shm.span.start)
-            for new in after.launches if new.shm is not None and keys_after[id(new)] in targets
-        }  # fmt: skip
         also: dict[tuple[str | None, str], list[Becoming]] = {}
         for launch in self.run.launches if becoming else ():
             for place in _places(launch):
@@ -476,8 +471,6 @@ class _Attempt:
                 if given != targets[key]:
                     wrong |= {before.span.path, *before.files}
             elif _plain(old.shm) != _plain(new.shm):
-                if new.shm is not None and (new.shm.span.path, new.shm.span.start) in written:
-                    continue
                 right = self.sizes.get(key, set()).union(*(places.get(place, ()) for place in _places(old)))
                 if given not in (sizes if old.undecided else right):
                     wrong |= {before.span.path, *before.files}

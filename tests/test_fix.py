@@ -251,27 +251,25 @@ def test_directories_that_ask_for_each_other_are_proved_together(other: str, mon
     assert proofs == [{"d0/compose.yaml", "d1/compose.yaml", "d2/compose.yaml"}, {"d3/compose.yaml"}]
 
 
-def test_a_page_that_extends_a_repaired_file_is_read_again() -> None:
-    page = "```yaml\nservices:\n  p:\n    extends: {file: d0/compose.yaml, service: a}\n```\n"
-    page = f"<!-- shmlint: ignore-file -->\n{page}"
-    texts = {"d0/compose.yaml": LACKING, "d1/compose.yaml": LACKING, "README.md": page}
-    files = {"markdown": ["README.md"], "compose": ["d0/compose.yaml", "d1/compose.yaml"]}
-    outcome = fix.fix(lint(files, SETTINGS._replace(select=("SHM101",)), Workspace(texts)))
-    assert outcome.texts == {"d0/compose.yaml": FIXED, "d1/compose.yaml": FIXED}
-    (shown,) = (launch for launch in outcome.run.launches if launch.span.path == "README.md")
-    assert shown.effective_shm().bytes == 8 << 30
+def test_a_page_is_read_again_where_what_it_extends_has_changed() -> None:
+    page = "```yaml\nservices:\n  p:\n    extends: {file: compose.yaml, service: a}\n```\n"
+    files = {"markdown": ["README.md", "OTHER.md"]}
+    before = lint(files, SETTINGS, Workspace({"compose.yaml": LACKING, "README.md": page, "OTHER.md": page[:8]}))
+    after = lint(files, SETTINGS, before.workspace.over({"compose.yaml": FIXED}))
+    assert [launch.effective_shm().bytes for run in (before, after) for launch in run.launches] == [64 << 20, 8 << 30]
+    assert ("markdown", "OTHER.md") in before.workspace.over({"compose.yaml": FIXED}).kept
 
 
 def test_what_was_proved_apart_is_checked_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the parts are taken for apart and are not, everything is proved together."""
     monkeypatch.setattr(fix, "_related", lambda run: iter([{"compose": [path]} for path in run.files["compose"]]))
-    extends = "services:\n  b: {extends: {file: ../d0/compose.yaml, service: a}}\n"
-    texts = {"d0/compose.yaml": LACKING, "d1/compose.yaml": f"# shmlint: ignore-file\n{extends}",
-             "d2/compose.yaml": LACKING}  # fmt: skip
+    extends = "services:\n  b: {extends: {file: ../d0/compose.yaml, service: a}, command: nvidia-smi}\n"
+    texts = {"d0/compose.yaml": LACKING, "d1/compose.yaml": extends, "d2/compose.yaml": LACKING}
     proofs = proved_in(monkeypatch)
     outcome = fix.fix(read(texts))
-    assert proofs[-1] == set(texts)
-    assert outcome.run.findings == [] and outcome.unproved == []
+    assert {"d0/compose.yaml"} in proofs and set(texts) in proofs
+    assert outcome.texts == {"d2/compose.yaml": FIXED}, "b, which needs none, would have it from d0"
+    assert [f.span.path for f in outcome.unproved] == ["d0/compose.yaml"]
 
 
 # Edits
