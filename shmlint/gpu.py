@@ -6,7 +6,7 @@ the Container Device Interface.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal
 
 from shmlint.launch import GpuEvidence, GpuRequest, Vendor
@@ -91,6 +91,22 @@ def node_of(path: str) -> tuple[Vendor | None, Count] | None:
     if path == "/dev/mxcd":  # MetaX: one node for all of its GPUs
         return None, "all"
     return None
+
+
+def together(paths: Collection[str]) -> Iterator[Count]:
+    """How many GPUs device nodes and CDI names hand in together, where one alone does not tell.
+
+    ``/dev/kfd`` is the way to all of AMD's; the render nodes beside it say which may be used
+    (rocm.docs.amd.com, "Running ROCm Docker containers").
+    """
+    numbered = {
+        path.partition("=")[2] or path
+        for path in paths if path.removeprefix("/dev/nvidia").isdigit() or cdi_vendor(path) is not None
+    }  # fmt: skip
+    if numbered:
+        yield count_ids(numbered)
+    if "/dev/kfd" in paths:
+        yield len({path for path in paths if path.startswith("/dev/dri/renderD")}) or "all"
 
 
 def combine(

@@ -9,7 +9,7 @@ from shmlint.composefile.project import Project, Service
 from shmlint.composefile.rewrite import ServiceRewriter
 from shmlint.composefile.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.composefile.words import split_words
-from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, visible_devices
+from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, together, visible_devices
 from shmlint.launch import (
     GpuEvidence,
     GpuRequest,
@@ -324,27 +324,18 @@ def read_gpu(tree: Branch, environment: dict[str, Value[str]]) -> GpuRequest:
             vendors.append("amd" if "amd" in kind.text.lower() else "nvidia")
             counts.append(number)
 
-    amd_render: set[str] = set()
     nodes: set[str] = set()
     for i, (path, leaf) in enumerate(_device_paths(tree)):
         if leaf.interpolated.unset and not path:
             continue
-        if path.startswith("/dev/dri"):
-            amd_render.add(path)
         found = node_of(path)
-        if found is None or path in nodes:
-            continue
-        device_vendor, count = found
+        if found is not None and path not in nodes:
+            device_vendor, count = found
+            evidence.append(GpuEvidence(f"devices[{i}]", f"device {path}", leaf.span))
+            vendors.append(device_vendor)
+            counts.append(count)
         nodes.add(path)
-        evidence.append(GpuEvidence(f"devices[{i}]", f"device {path}", leaf.span))
-        vendors.append(device_vendor)
-        counts.append(count)
-    numbered = sum(1 for path in nodes if path.removeprefix("/dev/nvidia").isdigit())
-    if numbered:
-        counts.append(numbered)
-    if "/dev/kfd" in nodes:
-        single = {p for p in amd_render if p.startswith("/dev/dri/renderD")}
-        counts.append(len(single) if single else "all")
+    counts += together(nodes)
 
     runtime = tree.leaf("runtime")
     if runtime is not None and runtime.interpolated.unset and not runtime.text:

@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 from shmlint.formats import Reading, sources
-from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, visible_devices
+from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, together, visible_devices
 from shmlint.jsonc import Json, parse
 from shmlint.launch import (
     GpuEvidence,
@@ -350,27 +350,14 @@ def _gpu(host: Json, config: Json | None, environment: Mapping[str, Value[str]])
 def _nodes(
     host: Json, evidence: list[GpuEvidence], vendors: list[Vendor | None], counts: list[Count]
 ) -> None:  # fmt: skip
-    numbered: set[str] = set()
-    render: set[str] = set()
-    kfd = False
-    for i, item in enumerate(_items(host, "Devices")):
-        path = _text(item, "PathOnHost")
-        if path.startswith("/dev/dri/renderD"):
-            render.add(path)
+    paths = [_text(item, "PathOnHost") for item in _items(host, "Devices")]
+    for i, (path, item) in enumerate(zip(paths, _items(host, "Devices"), strict=True)):
         node = node_of(path)
-        if node is None:
-            continue
-        vendor, count = node
-        kfd = kfd or path == "/dev/kfd"
-        if path.removeprefix("/dev/nvidia").isdigit() or "=" in path:
-            numbered.add(path.partition("=")[2] or path)
-        evidence.append(GpuEvidence(f"HostConfig.Devices[{i}]", f"has {path}", _place(item, "PathOnHost")))
-        vendors.append(vendor)
-        counts.append(count)
-    if numbered:
-        counts.append(count_ids(numbered))
-    if kfd:
-        counts.append(len(render) or "all")
+        if node is not None:
+            evidence.append(GpuEvidence(f"HostConfig.Devices[{i}]", f"has {path}", _place(item, "PathOnHost")))
+            vendors.append(node[0])
+            counts.append(node[1])
+    counts += together(paths)
 
 
 def _runtime(

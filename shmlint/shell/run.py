@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from shmlint.argv import DockerCommand, Option, RunCommand, find_docker, read_run
-from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, visible_devices
+from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, together, visible_devices
 from shmlint.launch import (
     Change,
     GpuEvidence,
@@ -268,26 +268,12 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
             "NVIDIA_VISIBLE_DEVICES asks for GPUs only where the daemon's default runtime is nvidia"
         )
 
-    render = set()
-    kfd = False
-    numbered: set[str] = set()
-    for option in run.devices():
-        path = (option.value or "").partition(":")[0]
-        if path.startswith("/dev/dri/renderD"):
-            render.add(path)
-        node = node_of(path)
-        if node is None:
-            # `--device=$DEV` could be a GPU; a device is no reason for an alarm either way
-            continue
-        vendor, number = node
-        kfd = kfd or path == "/dev/kfd"
-        if path.removeprefix("/dev/nvidia").isdigit() or "=" in path:
-            numbered.add(path.partition("=")[2] or path)
-        note("--device", f"--device {path}", option.word, vendor, number)
-    if numbered:
-        counts.append(count_ids(numbered))
-    if kfd:
-        counts.append(len(render) or "all")
+    paths = [(option.value or "").partition(":")[0] for option in run.devices()]
+    for path, option in zip(paths, run.devices(), strict=True):
+        node = node_of(path)  # `--device=$DEV` could be a GPU; a device is no reason for an alarm either way
+        if node is not None:
+            note("--device", f"--device {path}", option.word, *node)
+    counts += together(paths)
     asked = combine(evidence, vendors, counts, unknown)
     return asked._replace(slips=tuple(_slips(run)), invalid=tuple(_invalid(run)))
 

@@ -74,7 +74,7 @@ RESERVED = "    deploy: {{resources: {{reservations: {{devices: [{}]}}}}}}\n"
         ("    environment: [NVIDIA_VISIBLE_DEVICES=all]\n", None, None, None),
         ("    environment: [CUDA_VISIBLE_DEVICES=0]\n", False, None, None),
         ("    devices: [nvidia.com/gpu=all]\n", True, "nvidia", "all"),
-        ("    devices: [nvidia.com/gpu=0, nvidia.com/gpu=1]\n", True, "nvidia", 1),
+        ("    devices: [nvidia.com/gpu=0, nvidia.com/gpu=1]\n", True, "nvidia", 2),
         ("    devices: [amd.com/gpu=0]\n", True, "amd", 1),
         ("    devices: [/dev/nvidia0, /dev/nvidia1, /dev/nvidiactl, /dev/nvidia-uvm]\n", True, "nvidia", 2),
         ("    devices: [{source: /dev/nvidia0, target: /dev/nvidia0}]\n", True, "nvidia", 1),
