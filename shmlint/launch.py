@@ -247,7 +247,8 @@ class Launch(NamedTuple):
     """Files that are not read here set more variables."""
     ulimits: Mapping[str, Value[str]] = NOTHING
     cap_add: tuple[str, ...] = ()
-    privileged: bool = False
+    privileged: bool | None = False
+    """None where it is not known."""
     devices: tuple[Value[str], ...] = ()
     """Devices of the host that are passed in, by their path on the host or their CDI name."""
     network: Value[str] | None = None

@@ -19,7 +19,7 @@ _DOCS = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooti
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
-    if not launch.devices or launch.privileged or launch.undecided or launch.swarm:
+    if not launch.devices or launch.privileged is not False or launch.undecided or launch.swarm:
         return
     if not launch.gpu.requested and not any("NCCL_" in name for name in launch.environment):
         return  # storage and others use RDMA too, and what they lock is not known
@@ -55,6 +55,8 @@ def _may_lock(launch: Launch) -> bool:
     for capability in launch.cap_add:
         if "$" in capability or capability.upper().removeprefix("CAP_") in ("IPC_LOCK", "ALL"):
             return True
+    if any("$" in name for name in launch.ulimits):
+        return True
     limit = launch.ulimits.get("memlock")
     if limit is None:
         return False

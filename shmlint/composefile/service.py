@@ -181,7 +181,10 @@ def _mode(leaf: Leaf | None) -> Value[str] | None:
     return Value(value, leaf.span, leaf.written, because, leaf.interpolated.private)
 
 
-def _is_true(leaf: Leaf | None) -> bool:
+def _is_true(leaf: Leaf | None) -> bool | None:
+    """None where a variable says it."""
+    if leaf is not None and leaf.interpolated.unset:
+        return None
     return leaf is not None and leaf.text.lower() in ("true", "yes", "y", "on")
 
 

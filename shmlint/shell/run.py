@@ -103,11 +103,13 @@ def launch_of(
         environment=_environment(run, span),
         env_files=bool(run.env_files()),
         ulimits={
-            name: Value((option.value or "").partition("=")[2], option.word.span or span, option.value or "")
+            name: Value(
+                (option.value or "").partition("=")[2], option.word.span or span, option.value or "", option.unknown
+            )
             for name, option in run.ulimits().items()
         },
         cap_add=tuple(option.value or "" for option in run.cap_add()),
-        privileged=bool(run.privileged()),
+        privileged=run.privileged(),
         devices=tuple(
             Value((option.value or "").partition(":")[0], _place(option, span), option.value or "", option.unknown)
             for option in run.devices()

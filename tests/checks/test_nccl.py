@@ -95,6 +95,8 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "rdma, another capability": (service(*IB[:2], "cap_add: [SYS_PTRACE]"), [("NCCL504", "")]),
     "rdma, a capability unknown": (service(*IB[:2], "cap_add: ['${CAP:-IPC_LOCK}']"), []),
     "rdma, privileged": (service(*IB[:2], "privileged: true"), []),
+    "rdma, perhaps privileged": (service(*IB[:2], "privileged: '${PRIVILEGED}'"), []),
+    "rdma, not privileged": (service(*IB[:2], "privileged: '${PRIVILEGED:-false}'"), [("NCCL504", "")]),
     "rdma, storage": (service(*IB[:2], gpu=""), []),
     "rdma, nccl says it": (env("NCCL_IB_HCA=mlx5", more=IB[:2], gpu=""), [("NCCL504", "")]),
     # NCCL505
@@ -155,6 +157,9 @@ COMMANDS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "rdma, options unknown": ('--gpus all --device=/dev/infiniband "${ARGS[@]}"', []),
     "rdma, capability": ("--gpus all --device=/dev/infiniband --cap-add=IPC_LOCK", []),
     "rdma, privileged": ("--gpus all --device=/dev/infiniband --privileged", []),
+    "rdma, perhaps privileged": ("--gpus all --device=/dev/infiniband --privileged=$PRIVILEGED", []),
+    "rdma, not privileged": ("--gpus all --device=/dev/infiniband --privileged=false", [("NCCL504", "")]),
+    "rdma, a limit unknown": ('--gpus all --device=/dev/infiniband --ulimit "$LIMIT"', []),
     "rdma, storage": ("--device=/dev/infiniband", []),
     "interface": ("--gpus all -e NCCL_SOCKET_IFNAME=enp5s0", HOST),
     "interface, host": ("--gpus all --net=host -e NCCL_SOCKET_IFNAME=enp5s0", []),
