@@ -9,7 +9,7 @@ from shmlint.finding import SEVERITIES, Finding, readable
 from shmlint.formats import read_all
 from shmlint.launch import Launch
 from shmlint.settings import Settings
-from shmlint.source import Problem
+from shmlint.source import Problem, Span
 from shmlint.workloads import Need, users
 from shmlint.workspace import Unreadable, Workspace
 
@@ -127,7 +127,8 @@ def _distinct(findings: list[Finding]) -> list[Finding]:
     """Findings that say the same of the same place once, the most severe first.
 
     A service that several combinations of files start is one thing to a reader unless the
-    combinations disagree, and then the message names the combination.
+    combinations disagree, and then the message names the combination. What a service has, a
+    dev container that starts it has too.
     """
     best: dict[tuple[str, str, int, int, str], Finding] = {}
     for finding in findings:
@@ -135,7 +136,16 @@ def _distinct(findings: list[Finding]) -> list[Finding]:
         known = best.get(key)
         if known is None or SEVERITIES.index(finding.severity) > SEVERITIES.index(known.severity):
             best[key] = finding
-    return list(best.values())
+    services: dict[tuple[str, Span], int] = {}
+    for finding in best.values():
+        if finding.launch is not None and finding.launch.kind == "compose-service":
+            place = (finding.rule, finding.span)
+            services[place] = max(services.get(place, 0), SEVERITIES.index(finding.severity))
+    return [
+        f for f in best.values()
+        if f.launch is None or f.launch.kind != "devcontainer"
+        or services.get((f.rule, f.span), -1) < SEVERITIES.index(f.severity)
+    ]  # fmt: skip
 
 
 def _ordered(findings: list[Finding]) -> list[Finding]:

@@ -236,14 +236,23 @@ def test_the_fix_goes_into_the_compose_file(tmp_path: Path) -> None:
 
 
 def test_the_fix_goes_into_the_compose_file_once(tmp_path: Path) -> None:
-    """The service itself is judged too, and two dev containers start it."""
+    """The service itself is judged too, and two dev containers start it: one finding, of the service."""
     compose = COMPOSE.replace("    command", "    gpus: all\n    command")
     other = {".devcontainer/b/devcontainer.json": STARTS.replace("../", "../../")}
     files = {HERE: STARTS, **other, "compose.yaml": compose}
-    assert len(findings(tmp_path, files)) >= 2
+    assert [f.launch.kind for f in findings(tmp_path, files) if f.launch] == ["compose-service"]
     changed = fixed(tmp_path, files)
     assert list(changed) == ["compose.yaml"] and changed["compose.yaml"].count("shm_size: 8gb") == 1
     assert findings(tmp_path, {**files, **changed}) == []
+
+
+def test_what_only_the_dev_container_has_is_its_own(tmp_path: Path) -> None:
+    """A size of the service is the service's, a GPU that only the dev container asks for is not."""
+    invalid = COMPOSE.replace("    command", "    shm_size: 8x\n    command")
+    found = findings(tmp_path, {HERE: STARTS, "compose.yaml": invalid})
+    assert [(f.rule, f.launch.kind) for f in found if f.launch] == [("SHM201", "compose-service")]
+    found = findings(tmp_path, {HERE: STARTS, "compose.yaml": COMPOSE})
+    assert [(f.rule, f.launch.kind) for f in found if f.launch] == [("SHM101", "devcontainer")]
 
 
 @pytest.mark.parametrize(
