@@ -69,6 +69,14 @@ def _parser() -> Parser:
 
 def parse(source: Source) -> tuple[Json | None, list[Problem]]:
     """The value of a text, None where there is none, and what is wrong with its syntax."""
+    values, problems = parse_all(source)
+    if len(values) > 1 and not problems:
+        problems = [Problem(values[1].span, "not valid JSON here")]
+    return values[0] if values else None, problems
+
+
+def parse_all(source: Source) -> tuple[list[Json], list[Problem]]:
+    """The values of a text, one behind the other, and what is wrong with its syntax; none without that."""
     text = source.text
     data = text.encode("utf-8", "surrogatepass")
     offsets = character_offsets(text)
@@ -80,17 +88,13 @@ def parse(source: Source) -> tuple[Json | None, list[Problem]]:
     problems = []
     values = [child for child in root.named_children if child.type not in ("comment", "ERROR") and not child.is_missing]
     wrong = _first_error(root, text, char)
-    if wrong is None and len(values) > 1:
-        wrong = values[1]
     if wrong is not None:
         start, end = char(wrong.start_byte), char(wrong.end_byte)
         missing = f"not valid JSON: `{wrong.type}` is missing here" if wrong.is_missing and not wrong.is_named else ""
         problems.append(Problem(Span(source, start, end), missing or "not valid JSON here"))
-    if not values:
-        if not problems:
-            problems.append(Problem(Span(source, 0, 0), "not JSON: it is empty"))
-        return None, problems
-    return _value(values[0], source, char), problems
+    if not values and not problems:
+        problems.append(Problem(Span(source, 0, 0), "not JSON: it is empty"))
+    return [_value(value, source, char) for value in values], problems
 
 
 def _first_error(root: Node, text: str, char: Callable[[int], int]) -> Node | None:

@@ -1,5 +1,7 @@
 """``docker inspect`` and ``podman inspect``: containers that are there already.
 
+A list of objects, several such lists, or an object a line, as ``--format '{{json .}}'`` prints them.
+
 The engine writes down what it made of every option, so little is unknown here: ``ShmSize`` is always
 there, also where nobody asked for one, and ``Env`` holds the image's variables too. Nothing can be
 rewritten; what is found says how to start the container anew. Networks, volumes and images among the
@@ -15,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from shmlint.formats import Reading, sources
 from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, together, visible_devices
-from shmlint.jsonc import Json, parse
+from shmlint.jsonc import Json, parse_all
 from shmlint.launch import (
     GpuEvidence,
     GpuRequest,
@@ -40,12 +42,12 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     reading = Reading()
     for source in sources(paths, workspace, reading):
         source.marked_only = True  # beside what is marked there may be passwords, all in one line
-        root, problems = parse(source)
-        if problems or root is None:
+        values, problems = parse_all(source)  # several where each was asked for, or `{{json .}}`
+        if problems:
             # Of an output that was cut off nothing is to be concluded.
             reading.problems.append(_broken(source) or problems[0])
             continue
-        objects = root.items if root.kind == "array" else [root]
+        objects = [item for value in values for item in (value.items if value.kind == "array" else [value])]
         strange = next((item for item in objects if item.kind != "object"), None)
         if strange is not None:
             message = f"not what inspect prints: expected an object, found {strange.kind}"
@@ -59,8 +61,14 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 def _broken(source: Source) -> Problem | None:
     """Where strict JSON ends and why, without a word of the text."""
     text = source.text.removeprefix("\ufeff")
+    begin = len(text) - len(text.lstrip())
     try:
-        json.loads(text)
+        while True:
+            _, end = json.JSONDecoder().raw_decode(text, begin)
+            following = re.compile(r"\S").search(text, end)
+            if following is None:
+                break
+            begin = following.start()
     except json.JSONDecodeError as error:
         at = error.pos + len(source.text) - len(text)
         why = error.msg[:1].lower() + error.msg[1:]

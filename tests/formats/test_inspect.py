@@ -367,6 +367,11 @@ def test_broken_json_is_one_clear_line(cut: float, indent: int | None) -> None:
          ""),
         ("[" * 100_000, 0, "not valid JSON"),
         ('[{"HostConfig": {}},]', 1, ""),
+        (' \n{"HostConfig": {}}\n{"HostConfig": {}}\n', 2, ""),  # --format '{{json .}}'
+        ('[{"HostConfig": {}}]\n[{"HostConfig": {}}, {"HostConfig": {}}]', 3, ""),  # one call for each
+        ('{"HostConfig": {}}\n{"HostConfig": {}', 0, "expecting ',' delimiter; it seems to be cut off"),
+        ('{"HostConfig": {}}\n{"HostConfig": x}\n', 0, "expecting value"),
+        ('{"HostConfig": {}}\n7\n', 0, "expected an object, found number"),
     ],
 )  # fmt: skip
 def test_strange_texts(text: str, launched: int, problem: str) -> None:
