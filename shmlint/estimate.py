@@ -151,11 +151,6 @@ def dataloader_terms(ranks: int, workers: int, batch_bytes: int, prefetch: int =
     )  # fmt: skip
 
 
-def dataloader_bytes(ranks: int, workers: int, batch_bytes: int, prefetch: int = PREFETCH) -> int:
-    """Bytes of ``dataloader_terms``."""
-    return total(dataloader_terms(ranks, workers, batch_bytes, prefetch))
-
-
 def frigate_terms(cameras: Sequence[tuple[int, int]], birdseye: bool = False) -> tuple[Term, ...]:
     """What Frigate itself reports as its least /dev/shm, for cameras by the width and height they detect at.
 

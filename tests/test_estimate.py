@@ -7,7 +7,6 @@ import pytest
 from shmlint.estimate import (
     SEGMENT,
     batches_at_once,
-    dataloader_bytes,
     dataloader_terms,
     frigate_terms,
     nccl_terms,
@@ -87,14 +86,13 @@ def test_the_bound_grows_with_channels_and_needs_two_ranks() -> None:
 )  # fmt: skip
 def test_batches_take_what_was_measured(workers: int, prefetch: int, batch: int, peak: int) -> None:
     batch_bytes = batch * 3 * 224 * 224 * 4
-    estimate = dataloader_bytes(1, workers, batch_bytes, prefetch)
+    estimate = total(dataloader_terms(1, workers, batch_bytes, prefetch))
     # One batch less was in use in some of the runs.
     assert (estimate - batch_bytes) / 2**20 - 1 < peak < estimate / 2**20 + 1
 
 
 def test_batches_count_for_every_rank() -> None:
-    assert dataloader_bytes(8, 4, 1000) == 8 * (4 * 2 + 2) * 1000
-    assert dataloader_bytes(8, 0, 1000) == 0
+    assert total(dataloader_terms(8, 4, 1000)) == 8 * (4 * 2 + 2) * 1000
     assert dataloader_terms(8, 0, 1000) == ()
     assert (batches_at_once(4), batches_at_once(4, 3), batches_at_once(0)) == (10, 14, 0)
 
