@@ -204,6 +204,12 @@ def test_mirrors_of_docker_hub(image: str) -> None:
         ("ollama serve", "ollama"),
         ("llama-server -m model.gguf", "llama-cpp"),
         ("ffmpeg -hwaccel cuda -i in.mp4 out.mp4", "transcoding"),
+        ("colmap automatic_reconstructor --workspace_path /w", "photogrammetry"),
+        ("bash CarlaUnreal.sh -RenderOffScreen", "carla"),
+        ("tensorflow_model_server --rest_api_port=8501", "tensorflow-serving"),
+        ("lorax-launcher --model-id x", "lorax"),
+        ("f5-tts_infer-cli -c story.toml", "tts"),
+        ("docling-serve run", "docling-serve"),
         ("python train.py", None),
         ("python main.py --epochs 3", None),
         ("echo torch", None),
@@ -374,10 +380,37 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("named vllm", launch(names=("vllm",)), "unknown"),
     ("a name does not beat a command", launch("myorg/a", "torchrun --nproc_per_node=2 t.py", names=("tts",)), "needed"),
     # Guesses are not errors
-    ("aphrodite, two", launch("alpindale/aphrodite-openai", count=2), "unknown"),
-    ("aphrodite, two ranks", launch("alpindale/aphrodite-openai", "aphrodite run x -tp 2"), "unknown"),
-    ("aphrodite, sharded", launch("alpindale/aphrodite-openai", env={"NUM_SHARD": "2"}), "unknown"),
     ("unsloth, two", launch("unsloth/unsloth", count=2), "unknown"),
+    ("unsloth, two ranks", launch("unsloth/unsloth", "python train.py -tp 2"), "unknown"),
+    ("unsloth, sharded", launch("unsloth/unsloth", env={"NUM_SHARD": "2"}), "unknown"),
+    ("aphrodite, two", launch("alpindale/aphrodite-openai", count=2), "needed"),
+    ("aphrodite, one", launch("alpindale/aphrodite-openai", count=1), "not-needed"),
+    ("aphrodite, two ranks", launch("alpindale/aphrodite-openai", "aphrodite run x -tp 2"), "needed"),
+    # What the maintainers start with GPUs and without more, and what only sounds like it
+    ("drone maps", launch("opendronemap/odm:gpu", "--project-path /datasets project"), "not-needed"),
+    ("drone maps as a service", launch("webodm/nodeodm:gpu", count=1), "not-needed"),
+    ("colmap", launch("myorg/sfm", "colmap feature_extractor --image_path /images"), "not-needed"),
+    ("colmap, then training", launch("myorg/sfm", ["bash", "-c", "colmap mapper x && python train.py"]), "unknown"),
+    ("carla by its script", launch("myorg/sim", "/bin/bash ./CarlaUE4.sh -RenderOffScreen"), "not-needed"),
+    ("tensorflow serving", launch("tensorflow/serving:latest-gpu", count=4), "not-needed"),
+    ("tensorflow serving, own image", launch("myorg/model", "tensorflow_model_server --port=8500"), "not-needed"),
+    ("speech from a command", launch("ghcr.io/swivid/f5-tts:main", "f5-tts_infer-gradio --port 7860"), "not-needed"),
+    ("photos", launch("photoprism/photoprism:latest", count=1), "not-needed"),
+    ("a launcher in odm's image", launch("opendronemap/odm:gpu", "torchrun --nproc_per_node=2 t.py"), "needed"),
+    # What they give room, and what decides besides
+    ("lorax, two", launch("ghcr.io/predibase/lorax:main", "--model-id x", count=2), "needed"),
+    ("lorax, one", launch("ghcr.io/predibase/lorax:main", "--model-id x", count=1), "not-needed"),
+    ("llm studio", launch("gcr.io/vorvan/h2oai/h2o-llmstudio:nightly"), "needed"),
+    ("gpt-sovits", launch("breakstring/gpt-sovits:latest"), "needed"),
+    ("somebody's gpt-sovits", launch("myorg/gpt-sovits:latest-cu128"), "unknown"),
+    ("gpt-sovits, only its interface", launch("breakstring/gpt-sovits:latest", "python api.py"), "unknown"),
+    ("tabbyapi, one", launch("ghcr.io/theroyallab/tabbyapi:latest", count=1), "unknown"),
+    ("viseron", launch("roflcoopter/amd64-cuda-viseron:latest", count=1), "unknown"),
+    ("zoneminder", launch("zoneminderhq/zoneminder:latest-el7", count=1), "unknown"),
+    ("torchserve", launch("pytorch/torchserve:latest-gpu"), "unknown"),
+    ("matlab", launch("mathworks/matlab-deep-learning:r2024b"), "unknown"),
+    ("sunshine", launch("lizardbyte/sunshine:latest-ubuntu-24.04"), "unknown"),
+    ("holoscan", launch("nvcr.io/nvidia/clara-holoscan/holoscan:v2.5.0-dgpu"), "not-needed"),
     ("entrypoint", launch("myorg/app", entrypoint=["torchrun", "--nproc_per_node=2", "t.py"]), "needed"),
     ("a default is no decision",
      launch("vllm/vllm-openai", "--tensor-parallel-size 1", count=2, written="--tensor-parallel-size ${TP:-1}"),
@@ -474,9 +507,9 @@ def test_a_verified_entry_says_who_says_so(entry: dict[str, Any]) -> None:
 
 
 def test_ranks_with_an_unverified_workload_are_nccls_claim() -> None:
-    need = assess(launch("alpindale/aphrodite-openai", "--tensor-parallel-size 2"))
+    need = assess(launch("unsloth/unsloth", "--tensor-parallel-size 2"))
     assert (need.verdict, need.recommended, need.source) == ("needed", GIB, workloads.NCCL_SOURCE)
-    assert "fork" not in need.why and "unverified" not in need.why
+    assert "between several GPUs" not in need.why and "unverified" not in need.why
 
 
 # Settings --------------------------------------------------------------------------------------
