@@ -194,7 +194,7 @@ def _ids(item: Branch, at: str) -> Iterator[GpuSlip]:
     given = item.get("device_ids")
     where = f"`{at}.device_ids`"
     if isinstance(given, Leaf):
-        ids = [part.strip() for part in given.text.split(",")]
+        ids = list(dict.fromkeys(part.strip() for part in given.text.split(",")))
         changes: tuple[Change, ...] = ()
         if given.kind in ("int", "str") and all(ids):
             listed = ", ".join(f'"{part}"' for part in ids)
@@ -204,7 +204,10 @@ def _ids(item: Branch, at: str) -> Iterator[GpuSlip]:
         yield _slip(given, f"{where} must be a list", advice="""write `device_ids: ["0"]`""")
     elif isinstance(given, Listing):
         wrong = [leaf for leaf in given.items if not isinstance(leaf, Leaf) or leaf.kind != "str"]
-        if wrong:
+        known = [leaf.text for leaf in given.items if isinstance(leaf, Leaf) and not leaf.interpolated.unset]
+        if len(set(known)) < len(known):
+            yield _slip(given, f"{where} says the same twice", advice="name each device once")
+        elif wrong:
             numbers = [leaf for leaf in wrong if isinstance(leaf, Leaf) and leaf.kind == "int" and _plain(leaf.node)]
             changes = _in_quotes(numbers) if len(numbers) == len(wrong) else ()
             shown = f"{where} has numbers" if len(numbers) == len(wrong) else f"{where} must be a list of texts"

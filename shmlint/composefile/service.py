@@ -392,17 +392,15 @@ def _is_request(item: Branch, *, deploy: bool) -> bool:
     capabilities, ids, count = item.get("capabilities"), item.get("device_ids"), item.get("count")
     if (capabilities is None and deploy) or (ids is not None and count is not None):
         return False
-    texts: list[str] = []
     for part in (capabilities, ids):
         if part is None:
             continue
         if not isinstance(part, Listing):
             return False
-        for leaf in part.items:
-            if not isinstance(leaf, Leaf) or leaf.kind != "str":
-                return False
-            texts += [leaf.text] if part is capabilities else []
-    if len(set(texts)) < len(texts) or (deploy and not _REQUEST_KEYS.issuperset(item.entries)):
+        texts = [leaf.text for leaf in part.items if isinstance(leaf, Leaf) and leaf.kind == "str"]
+        if len(set(texts)) < len(part.items):
+            return False
+    if deploy and not _REQUEST_KEYS.issuperset(item.entries):
         return False
     driver = item.get("driver")
     if driver is not None and not (isinstance(driver, Leaf) and driver.kind == "str"):

@@ -71,6 +71,12 @@ CASES: dict[str, tuple[str, str, Count, str | None]] = {
                    reserved('{capabilities: [gpu], device_ids: ["0", "1"]}')),
     "id as a number": (reserved("{capabilities: [gpu], device_ids: 0}"), f"{DEVICE}.device_ids` must be a list", 1,
                        reserved('{capabilities: [gpu], device_ids: ["0"]}')),
+    "an id twice": (gpus("[{device_ids: ['0', '1', '0']}]"), "`gpus[0].device_ids` says the same twice", 2, None),
+    "a number twice": (reserved("{capabilities: [gpu], device_ids: [0, 0]}"),
+                       f"{DEVICE}.device_ids` says the same twice", 1, None),
+    "ids in one, one twice": (reserved('{capabilities: [gpu], device_ids: "0,1,0"}'),
+                              f"{DEVICE}.device_ids` must be a list", 2,
+                              reserved('{capabilities: [gpu], device_ids: ["0", "1"]}')),
     "float id": (reserved("{capabilities: [gpu], device_ids: [1.5]}"), f"{DEVICE}.device_ids` must be a list of texts",
                  1, None),
     "scalar capabilities":
