@@ -107,6 +107,7 @@ def _plain(launch: Launch) -> bool:
         and launch.ipc is None
         and not launch.misplaced
         and not launch.gpu.invalid
+        and not any(mount.size_error for mount in launch.mounts)
         and not any("NCCL_" in name for name in launch.environment)
     )
 

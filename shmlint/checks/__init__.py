@@ -109,13 +109,34 @@ def lower(severity: Severity) -> Severity:
     return SEVERITIES[max(SEVERITIES.index(severity) - 1, 0)]
 
 
-def advised(need: Need, settings: Settings) -> int:
-    """The size in bytes that a fix writes."""
+def advised(launch: Launch, need: Need, settings: Settings) -> int:
+    """The size in bytes that a fix writes: what is recommended, or the least where only that fits the memory limit."""
     from shmlint.workloads import UNKNOWN_RECOMMENDED
 
     if settings.shm_size:
         return settings.shm_size
-    return max(need.recommended or UNKNOWN_RECOMMENDED, need.minimum or 0)
+    size = max(need.recommended or UNKNOWN_RECOMMENDED, need.minimum or 0)
+    return size if fits(launch, size) or not need.minimum or not fits(launch, need.minimum) else need.minimum
+
+
+LEAST_LIMIT = 6 * 1024 * 1024
+"""Bytes; Docker refuses a lower memory limit, so that one says nothing of the memory there is."""
+
+
+def fits(launch: Launch, size: int) -> bool:
+    """Whether a /dev/shm of this size is below the memory limit, against which it counts."""
+    limit = launch.memory_limit.known if launch.memory_limit is not None else None
+    return limit is None or limit < LEAST_LIMIT or size < limit
+
+
+def give(launch: Launch, size: int) -> tuple[Fix | None, str]:
+    """The fix that gives a launch a size it never asked for, and what to do by hand where there is none."""
+    if fits(launch, size):
+        return set_size(launch, size), by_hand(launch, size)
+    from shmlint.size import spell_docker
+
+    advice = "raise the memory limit, against which /dev/shm counts, above the size, and set"
+    return None, f"{advice} {launch.words.shm_option} to {spell_docker(size)}"
 
 
 def needs_line(need: Need) -> str:
@@ -180,9 +201,10 @@ def _mounting(size: int) -> Callable[[Launch], Launch]:
 
 def stated(launch: Launch, need: Need, settings: Settings) -> int:
     """The size in bytes to write: the one that stands where it is dropped, if it is enough; else the advised one."""
-    size = launch.shm.known if launch.shm is not None and launch.swarm else None
+    dropped = launch.shm if launch.swarm else launch.build_shm if launch.shm is None else None
+    size = dropped.known if dropped is not None else None
     given = size.bytes if size is not None and size.bytes else 0
-    return given if given and given >= need.floor else advised(need, settings)
+    return given if given and given >= need.floor else advised(launch, need, settings)
 
 
 def by_hand(launch: Launch, size: int) -> str:

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from shmlint.checks import (
     Context,
     asks,
-    by_hand,
+    give,
     gpu_evidence,
     needs_line,
     needs_source,
-    set_size,
     severity_of_need,
     stated,
     when,
@@ -41,6 +40,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
         if speaks(launch, context):
             return
+    fix, advice = give(launch, stated(launch, need, context.settings))
     yield Finding(
         RULE.id,
         severity,
@@ -49,8 +49,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         (*gpu_evidence(launch), *need.evidence),
         needs_line(need),
-        set_size(launch, stated(launch, need, context.settings)),
-        advice=by_hand(launch, stated(launch, need, context.settings)),
+        fix,
+        advice=advice,
         source=needs_source(need),
     )
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from shmlint.checks import (
     Context,
     advised,
-    by_hand,
+    give,
     gpu_evidence,
     needs_line,
     needs_source,
-    set_size,
     severity_of_need,
     when,
 )  # fmt: skip
@@ -52,6 +51,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         how = f"takes its {launch.words.shm_option} from an env file, and that {is_} too little"
     else:
         how += ", too little" if certain else ", which may be too little"
+    fix, advice = give(launch, advised(launch, need, context.settings))
     yield Finding(
         RULE.id,
         severity,
@@ -60,10 +60,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         (*gpu_evidence(launch), *need.evidence),
         needs_line(need),
-        set_size(launch, advised(need, context.settings)) if decided_by_size else None,
-        advice=by_hand(launch, advised(need, context.settings))
-        if decided_by_size and not private
-        else _advice(effective.decided_by, private),
+        fix if decided_by_size else None,
+        advice=advice if decided_by_size and not private else _advice(effective.decided_by, private),
         source=needs_source(need),
     )
 

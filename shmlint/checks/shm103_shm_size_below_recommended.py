@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.checks import Context, gpu_evidence, needs_line, needs_source, when
+from shmlint.checks import Context, fits, gpu_evidence, needs_line, needs_source, when
 from shmlint.finding import Finding
 from shmlint.launch import Launch
 from shmlint.rules import Rule
@@ -22,6 +22,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     need = context.need(launch)
     wanted = context.settings.shm_size or need.recommended
     if need.verdict != "needed" or wanted is None or not need.floor <= effective.bytes < wanted:
+        return
+    if not fits(launch, wanted):
         return
     shown = "from an env file " if launch.shm and launch.shm.private else f"{human(effective.bytes)} "
     yield Finding(

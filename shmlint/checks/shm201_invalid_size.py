@@ -17,7 +17,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     size = launch.shm.known if launch.shm else None
     if launch.swarm or launch.shm is None or size is None or not size.error:
         return
-    meant = meant_size(launch.shm.text) or advised(context.need(launch), context.settings)
+    meant = meant_size(launch.shm.text) or advised(launch, context.need(launch), context.settings)
     shown = " comes from an env file and" if launch.shm.private else f" `{launch.shm.text}`" if launch.shm.text else ""
     yield Finding(
         RULE.id,

@@ -8,6 +8,7 @@ from shmlint.checks import Context, advised, set_size
 from shmlint.finding import Finding
 from shmlint.launch import Launch
 from shmlint.rules import Rule
+from shmlint.size import human
 
 RULE = Rule("SHM202", "dropped-float", "error")
 
@@ -24,14 +25,14 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     except (ValueError, OverflowError):
         meant = 0
     if meant < MEGABYTE or meant >= 2**63:
-        meant = advised(context.need(launch), context.settings)
+        meant = advised(launch, context.need(launch), context.settings)
     meant = -(-meant // MEGABYTE) * MEGABYTE
     yield Finding(
         RULE.id,
         RULE.severity,
         launch.shm.span,
         f"{launch.words.launch}: {launch.words.shm_option} {launch.shm.text} is a float, which Compose drops: "
-        "/dev/shm stays at 64 MiB",
+        f"/dev/shm stays at {human(context.settings.default_shm_size)}",
         launch,
         needs="a whole number, or a text with a unit like `8gb`",
         fix=set_size(launch, meant),

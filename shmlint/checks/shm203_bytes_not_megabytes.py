@@ -28,7 +28,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     meant = size.bytes * MEGABYTE
     least = need.floor if launch.gpu.requested and need.verdict != "not-needed" else 64 * MEGABYTE
     if not least <= meant <= MOST:
-        meant = advised(need, context.settings)
+        meant = advised(launch, need, context.settings)
     pages = -(-size.bytes // PAGE) * PAGE
     yield Finding(
         RULE.id,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.checks import Context, advised, gpu_evidence, lower, set_size, severity_of_need, when
+from shmlint.checks import Context, gpu_evidence, lower, set_size, severity_of_need, stated, when
 from shmlint.finding import Finding
 from shmlint.launch import Launch
 from shmlint.rules import Rule
+from shmlint.size import human
 
 RULE = Rule("SHM205", "build-only-shm-size", "warning")
 
@@ -17,18 +18,20 @@ SOURCE = "https://docs.docker.com/reference/compose-file/build/#shm_size"
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if not launch.gpu.requested or launch.build_shm is None or launch.shm is not None:
         return
-    if launch.effective_shm(context.settings.default_shm_size).decided_by != "default":
+    effective = launch.effective_shm(context.settings.default_shm_size)
+    if effective.decided_by != "default" or effective.bytes is None:
         return
     need = context.need(launch)
-    given = launch.build_shm.known.bytes if launch.build_shm.known else None
-    meant = given if given and given >= need.floor else advised(need, context.settings)
+    meant = stated(launch, need, context.settings)
+    if meant <= effective.bytes:
+        return
     unneeded = severity_of_need(launch, need, context.settings) is None
     yield Finding(
         RULE.id,
         lower(RULE.severity) if unneeded else RULE.severity,
         launch.build_shm.span,
         f"{launch.words.launch}: shm_size under `build` counts while the image is built; "
-        f"the container gets Docker's 64 MiB{when(launch)}",
+        f"the container gets Docker's {human(effective.bytes)}{when(launch)}",
         launch,
         gpu_evidence(launch),
         needs="a shm_size of the service's own",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.checks import Context, gpu_evidence, when
+from shmlint.checks import LEAST_LIMIT, Context, gpu_evidence, when
 from shmlint.finding import Evidence, Finding
 from shmlint.launch import Launch
 from shmlint.rules import Rule
@@ -13,14 +13,12 @@ from shmlint.size import human
 RULE = Rule("SHM209", "exceeds-memory-limit", "warning")
 
 SOURCE = "https://docs.kernel.org/admin-guide/cgroup-v2.html#memory-interface-files"
-LEAST = 6 * 1024 * 1024
-"""Bytes; Docker refuses a lower limit, so that one says nothing of the memory there is."""
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     """The findings for one launch."""
     limit = launch.memory_limit
-    if not launch.gpu.requested or limit is None or limit.private or not limit.known or limit.known < LEAST:
+    if not launch.gpu.requested or limit is None or limit.private or not limit.known or limit.known < LEAST_LIMIT:
         return
     effective = launch.effective_shm(context.settings.default_shm_size)
     if effective.bytes is None or effective.span is None or effective.bytes < limit.known:

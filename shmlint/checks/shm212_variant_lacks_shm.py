@@ -26,7 +26,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     default = context.settings.default_shm_size
     given = other.effective_shm(default)
     need = context.need(launch)
-    size = advised(need, context.settings)
+    size = advised(launch, need, context.settings)
     private = other.shm is not None and other.shm.private
     shown = "a size of its own from an env file"
     if given.decided_by in ("host", "bind"):

@@ -25,7 +25,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     need = context.need(launch)
     option = launch.words.shm_option
-    size = advised(need, context.settings)
+    size = advised(launch, need, context.settings)
     joined, hosts = _sharing(context)
     fix = None if _key(launch) in joined else _own(launch, size)
     others = [other for other in hosts.get(launch.files, ()) if other.name != launch.name]

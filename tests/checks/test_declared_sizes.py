@@ -57,3 +57,27 @@ def test_a_float_is_written_as_the_size_it_means(tmp_path: Path, written: str, s
 def test_a_size_that_does_not_count(tmp_path: Path, lines: tuple[str, ...], rules: list[str]) -> None:
     files = {"compose.yaml": service(*lines) + "volumes: {data: }\n"}
     assert [found.rule for found in findings(tmp_path, files, select=("SHM204", "SHM205", "SHM208"))] == rules
+
+
+@pytest.mark.parametrize(
+    ("build", "default", "given"),
+    [
+        ("8gb", 64 << 20, "gets Docker's 64 MiB"),
+        ("8gb", 4 << 30, "gets Docker's 4 GiB"),
+        ("8gb", 8 << 30, ""),
+        ("1gb", 32 << 30, ""),
+    ],
+)
+def test_a_size_of_the_build_is_measured_by_the_daemons_default(
+    tmp_path: Path, build: str, default: int, given: str
+) -> None:
+    text = f"services:\n  x:\n    build: {{context: ., shm_size: {build}}}\n    gpus: all\n"
+    found = findings(tmp_path, text, select=("SHM205",), default_shm_size=default)
+    assert [given in f.message for f in found] == ([True] if given else [])
+
+
+def test_the_size_of_the_build_is_what_is_written(tmp_path: Path) -> None:
+    text = "services:\n  x:\n    build: {context: ., shm_size: 16gb}\n    gpus: all\n"
+    titles = [found.fix.title for found in findings(tmp_path, text) if found.fix]
+    assert len(titles) == 2 and all("shm_size: 16gb" in title for title in titles)
+    assert fixed(tmp_path, text)["compose.yaml"] == text + "    shm_size: 16gb\n"

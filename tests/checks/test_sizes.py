@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 from hypothesis import given
@@ -152,6 +153,33 @@ def test_a_size_above_the_memory_limit(tmp_path: Path, files: dict[str, str] | s
 
 
 # SHM211 ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limit", "image", "written"),
+    [
+        ("16g", NGC, "8gb"),
+        ("8g", NGC, "1gb"),  # what is recommended does not fit, the least does
+        ("1g", NGC, ""),
+        ("512m", NGC, ""),
+        ("2g", OWN, "1gb"),
+        ("1g", OWN, ""),
+        ("4", NGC, "8gb"),  # refused
+        ("${LIMIT}", NGC, "8gb"),
+    ],
+)
+@pytest.mark.parametrize("size", ["", "shm_size: 128m"])
+def test_no_fix_asks_for_more_than_the_memory_there_is(
+    tmp_path: Path, limit: str, image: str, written: str, size: str
+) -> None:
+    text = compose(service(f"mem_limit: {limit}", *([size] if size else []), image=image))
+    (found,) = findings(tmp_path, text)
+    changed = fixed(tmp_path, text)
+    assert (f"shm_size: {written}\n" in changed.get("compose.yaml", "")) == bool(written) == (found.fix is not None)
+    if not written:
+        assert "raise the memory limit" in found.advice
+    assert findings(tmp_path, changed or text) == ([] if written else [found._replace(span=ANY, launch=ANY,
+        evidence=ANY)])  # fmt: skip
 
 
 def joined(*donor: str, mode: str = "service:d", gpu: str = "gpus: all") -> str:

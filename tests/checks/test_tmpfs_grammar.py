@@ -51,6 +51,12 @@ def test_is_respelled(tmp_path: Path, name: str, write: Callable[[str], str], op
     assert findings(tmp_path, {name: write(right)}, select=RULE) == []
 
 
+def test_without_a_gpu_too(tmp_path: Path) -> None:
+    """The container does not start, whatever it is for."""
+    text = "services:\n  x:\n    image: nginx\n    tmpfs: ['/dev/shm:size=8gb']\n"
+    assert [found.rule for found in findings(tmp_path, text)] == ["SHM207"]
+
+
 @pytest.mark.parametrize(("name", "write"), WAYS)
 @pytest.mark.parametrize("option", BY_HAND)
 def test_is_left_to_people(tmp_path: Path, name: str, write: Callable[[str], str], option: str) -> None:
