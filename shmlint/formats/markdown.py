@@ -320,8 +320,8 @@ _ROOT_PROMPT = re.compile(rf"\s*# {_ENGINE}")
 _PLACEHOLDER = re.compile(
     r"<[A-Za-z](?:[^<>\n]{0,60}[^<>\s])?>|</[^<>\s]{1,80}>|(?<!\$)\{\{?[A-Za-z_][\w .-]{0,40}\}?\}"
 )
-_ELLIPSIS = re.compile(r"(?<!\S)(?:\.\.\.|…|\[(?:\.\.\.|…|[A-Za-z][\w ,.-]{0,40})\](?:\.\.\.)?)(?!\S)")
-"""Stands for any number of words: `...`, `[OPTIONS]`."""
+_ELLIPSIS = re.compile(r"(?<!\S)(?:\.\.\.|…|\[(?:\.\.\.|…|-{0,2}[A-Za-z][\w ,.:=/|<>$'\"-]{0,80})\](?:\.\.\.)?)(?!\S)")
+"""Stands for any number of words: `...`, `[OPTIONS]`, `[--shm-size=1g]`."""
 _BLANK = "\ue004"
 """Stands for a blank in a placeholder, at which the shell would end the word."""
 _MANY = "$__OPTIONS"

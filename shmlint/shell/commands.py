@@ -239,13 +239,20 @@ def commands(text: ShellText, given: Variables | None = None) -> Iterator[Comman
 
     ``given`` are variables that something around the text sets (a Makefile's).
     """
-    yield from _Reader(_with_backslashes(text), given or Variables(), 0).read()
+    yield from _Reader(_with_backslashes(_without_comments(text)), given or Variables(), 0).read()
 
 
 _MOST_WORDS = 5_000
 """Words of one command that are looked at; nobody writes as many."""
 
 _CONTINUED = re.compile(r"[^`\n]*\S[ \t]+`\r?")
+
+
+def _without_comments(text: ShellText) -> ShellText:
+    """Blanks in the place of `` `# comments` ``, whose last backtick the grammar takes for a part of the comment."""
+    if "`" not in text.text or "#" not in text.text:
+        return text
+    return text._replace(text=re.sub(r"`[ \t]*#[^`\n]*`", lambda found: " " * len(found[0]), text.text))
 
 
 def _with_backslashes(text: ShellText) -> ShellText:

@@ -53,11 +53,18 @@ def read_launch(command: Command) -> Launch | None:
         rewriter=RunRewriter(run, anchor, command.span, words),
         gpu=read_gpu(run, docker, command.words[docker.binary]),
     )
+    if run.image is not None and not run.unknown and not _can_be_image(run.image.text):
+        launch = launch._replace(undecided="what stands in the place of its image is none")
     if "unknown flag: --shm_size" in run.unknown:
         from shmlint.shell.misplaced import misspelt
 
         launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(words)))
     return launch
+
+
+def _can_be_image(text: str) -> bool:
+    """False for what the shell reads as something else, or for options that a page shows in brackets."""
+    return not text.startswith("[") and not any(map(str.isspace, text))
 
 
 def _within(inner: Span, outer: Span) -> bool:

@@ -113,6 +113,12 @@ def test_a_comment_ends_a_continued_command() -> None:
     assert words("docker run \\\n  # --shm-size=8g \\\n  --gpus all a\n") == [["docker", "run"], ["--gpus", "all", "a"]]
 
 
+def test_comments_between_continued_lines() -> None:
+    """Substitutions that hold nothing but a comment: bash puts nothing in their place."""
+    text = "docker run --gpus all \\\n  `# shm` \\\n  --shm-size=16g \\\n  a `# last` x\ndocker run b\n"
+    assert dockers(text) == ["docker run --gpus all --shm-size=16g a x", "docker run b"]
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_backticks_of_powershell_continue_a_line(newline: str) -> None:
     text = "docker run --gpus all `\n  --shm-size=8g `\n  a\nx=`docker run b `\n".replace("\n", newline)
