@@ -133,7 +133,7 @@ def _command(
     from shmlint.configuration import InvalidSettings, load
 
     try:
-        settings = load(config, paths[0] if paths and paths[0] != "-" and not doctor else ".")
+        settings = load(config, _common(paths) if paths and paths[0] != "-" and not doctor else ".")
     except InvalidSettings as error:
         _fail(str(error))
     if stdin_filename is not None and "-" not in paths:
@@ -219,10 +219,14 @@ def _command(
             findings = fix.remaining(outcome)
             run = outcome.run
         else:
-            fixed, failed = _write(run, outcome)
-            if failed:
+            written, failed = _write(run, outcome)
+            if failed:  # what is on disk now, and what is left of it
+                fixed = sum({e.path for e in f.fix.changes[0].edits} <= written for f in outcome.fixed if f.fix)
+                texts = {path: outcome.texts[path] for path in written}
+                run = lint(files, settings, run.workspace.over(texts), problems)
                 findings = run.findings
             else:
+                fixed = len(outcome.fixed)
                 findings = fix.remaining(outcome)
                 run = outcome.run
     for name, other in (*others, (form, out)):
@@ -241,6 +245,14 @@ def _command(
     if failed:
         sys.exit(2)
     _exit(findings, settings, exit_zero)
+
+
+def _common(paths: Sequence[str]) -> str:
+    """The directory that all paths lie in, or the one path there is: whose settings count hangs on no order."""
+    try:
+        return os.path.commonpath(map(os.path.abspath, paths))
+    except ValueError:  # on several drives
+        return "."
 
 
 def _exit(findings: Sequence[Finding], settings: Settings, exit_zero: bool) -> None:
@@ -420,7 +432,7 @@ def _files(
     paths: Sequence[str], stdin_filename: str | None, settings: Settings, jobs: int
 ) -> tuple[dict[str, list[str]], dict[str, str], list[Problem]]:
     """The files to read by kind, texts that are not on disk, and what could not be found."""
-    from shmlint.discover import Found, classify, discover, tells_inspect
+    from shmlint.discover import Found, classify, discover, tells_inspect, tells_shell
     from shmlint.formats import KINDS
     from shmlint.source import Problem, Source, Span
     from shmlint.workspace import normal
@@ -436,6 +448,8 @@ def _files(
             _fail(f"{name}: standard input is not UTF-8 (byte {error.start})")
         if stdin_filename is None and tells_inspect(data):
             name = "inspect.json"
+        elif stdin_filename is None and tells_shell(data):
+            name = "script.sh"
         kind = classify(os.path.abspath(name).replace(os.sep, "/"), lambda: data)
         if kind is None and tells_inspect(data):
             kind = "inspect"
@@ -457,17 +471,18 @@ def _files(
     return files, {}, problems
 
 
-def _write(run: Run, outcome: Outcome) -> tuple[int, list[str]]:
-    """Write what was fixed; how many findings that took care of, and what could not be written."""
+def _write(run: Run, outcome: Outcome) -> tuple[set[str], list[str]]:
+    """Write what was fixed; the files that were written, and what is to be said of those that could not be."""
     from shmlint.fix import NotWritten, write
 
+    written: set[str] = set()
     failed = []
     for path, text in outcome.texts.items():
         try:
-            list(write(run, {path: text}))
+            written.update(write(run, {path: text}))
         except NotWritten as error:
             failed.append(f"shmlint: {error.path}: {error.message}")
-    return (0 if failed else len(outcome.fixed)), failed
+    return written, failed
 
 
 class _Progress:

@@ -89,7 +89,8 @@ def _tells_compose(content: bytes) -> bool:
     )
 
 
-def _tells_shell(content: bytes) -> bool:
+def tells_shell(content: bytes) -> bool:
+    """Whether a text says by its first line that a shell is to read it."""
     return re.match(rb"#![^\n]*\b(?:ba|da|k|z)?sh\b", content) is not None
 
 
@@ -142,7 +143,7 @@ _KINDS = (
         "shell",
         named=_path(r"[^/]*\.(?:sh|bash|ksh|zsh)"),
         maybe=_path(r"[^/.]+"),
-        tells=_tells_shell,
+        tells=tells_shell,
         words=_DOCKER,
     ),
     _Kind(

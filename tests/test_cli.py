@@ -234,7 +234,33 @@ def test_a_file_that_cannot_be_written(run: Run, monkeypatch: pytest.MonkeyPatch
     assert sorted(p.name for p in Path().iterdir()) == [".git", "compose.yaml"]
 
 
+def test_a_report_tells_what_was_written_and_what_was_not(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = os.replace
+
+    def refuse(source: str, target: str) -> None:
+        if "b" in os.path.basename(os.path.dirname(target)):
+            raise PermissionError(13, "Permission denied")
+        honest(source, target)
+
+    for name in ("a", "b", "c"):
+        write(Path(), {f"{name}/compose.yaml": TRAINER})
+    monkeypatch.setattr(os, "replace", refuse)
+    result = run("--fix", "a", "b", "c")
+    assert result.exit_code == 2
+    assert [Path(name, "compose.yaml").read_text() for name in "abc"] == [FIXED, TRAINER, FIXED]
+    assert result.stdout.startswith("b/compose.yaml:2:3: error SHM101")
+    assert result.stdout.splitlines()[-1] == (
+        "1 error in 3 files (3 launches, 3 with a GPU); 2 fixed; 1 can be fixed with --fix"
+    )
+
+
 # Standard input --------------------------------------------------------------------------------
+
+
+def test_standard_input_is_taken_for_what_it_looks_like(run: Run) -> None:
+    script = "#!/bin/bash\ndocker run --gpus all nvcr.io/nvidia/pytorch:24.01-py3\n"
+    assert run("-", stdin=script).stdout.startswith("script.sh:2:1: error SHM101")
+    assert run("-", "--fix", stdin=script).stdout == script.replace("all ", "all --shm-size=8g ")
 
 
 def test_standard_input(run: Run) -> None:
@@ -518,6 +544,18 @@ def test_show_settings(run: Run) -> None:
     assert 'shm-size: "16g"  # .shmlint.yaml\n' in shown and 'ignore: ["SHM2"]  # the command line\n' in shown
     write(Path(), {".shmlint.yaml": "shm-sise: 16gb\n"})
     assert run("--show-settings").exit_code == 2
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_settings_hang_on_no_order(run: Run, first: int) -> None:
+    """Those above all the paths count."""
+    write(Path(), {".shmlint.yaml": "severity: {SHM101: note}\n", "x/.shmlint.yaml": "ignore: [SHM101]\n"})
+    paths = ["x/compose.yaml", "y/compose.yaml"]
+    for path in paths:
+        write(Path(), {path: TRAINER})
+    assert run(paths[first], paths[1 - first]).stdout.count(": note SHM101") == 2
+    assert "nothing found" in run("x/compose.yaml").stdout
+    assert "nothing found" in run("x").stdout
 
 
 @pytest.mark.parametrize("text", ["severity: {SHM999: note}", "per-file-ignores: {'*': [SHM999]}"])

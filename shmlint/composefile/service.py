@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-from shmlint.composefile.project import Project, Service
+from shmlint.composefile.project import Project, Service, read_variables
 from shmlint.composefile.rewrite import ServiceRewriter
 from shmlint.composefile.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.composefile.words import split_words
@@ -64,7 +64,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         tree = stack.kept(tree)
         make_rewriter, words = stack.rewriting(project, workspace, words)
     environment = read_environment(tree.get("environment"))
-    gpu = read_gpu(tree, environment)
+    gpu = read_gpu(tree, {**_visible_in_files(tree, workspace), **environment})
     key = service.bodies[0]
     span = key.layer.span(key.key)
     gpu_span = gpu.evidence[0].span if gpu.evidence else None
@@ -179,6 +179,26 @@ def _mode(leaf: Leaf | None) -> Value[str] | None:
     # `container:${NAME}` is known to join another, though not which.
     value = Unknown(because) if because and ":" not in leaf.text else leaf.text
     return Value(value, leaf.span, leaf.written, because, leaf.interpolated.private)
+
+
+_VISIBLE = ("NVIDIA_VISIBLE_DEVICES", "AMD_VISIBLE_DEVICES")
+
+
+def _visible_in_files(tree: Branch, workspace: Workspace) -> dict[str, Value[str]]:
+    """Which GPUs a runtime is to hand in, where an ``env_file`` says it; those that are not here say nothing."""
+    found: dict[str, Value[str]] = {}
+    if tree.leaf("runtime") is None:
+        return found
+    for item in items_of(tree.get("env_file")):
+        leaf = item.leaf("path") if isinstance(item, Branch) else item
+        if not isinstance(leaf, Leaf) or leaf.interpolated.unset:
+            continue
+        path = normal(os.path.join(leaf.layer.directory, leaf.text))
+        if workspace.inside(path, leaf.span.path):
+            variables = read_variables(path, workspace)
+            told = {name: text for name in _VISIBLE if (text := variables.get(name)) is not None}
+            found |= {name: Value(text, leaf.span, "", private=True) for name, text in told.items()}
+    return found
 
 
 def _is_true(leaf: Leaf | None) -> bool | None:

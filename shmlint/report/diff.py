@@ -20,8 +20,8 @@ def render(run: Run, texts: Mapping[str, str]) -> Iterator[str]:
     """The lines of the diff from what is on disk to the new texts."""
     for path in sorted(texts):
         old, new = _lines(run.workspace.source(path).text), _lines(texts[path])
-        yield f"--- {path}\n"
-        yield f"+++ {path}\n"
+        yield f"--- {_name(path)}\n"
+        yield f"+++ {_name(path)}\n"
         for group in _Near(old, new).get_grouped_opcodes():
             _, old_start, _, new_start, _ = group[0]
             _, _, old_end, _, new_end = group[-1]
@@ -32,6 +32,14 @@ def render(run: Run, texts: Mapping[str, str]) -> Iterator[str]:
                 else:
                     yield from (_line("-", line) for line in old[i:j])
                     yield from (_line("+", line) for line in new[k:m])
+
+
+def _name(path: str) -> str:
+    """A path as ``patch`` and ``git apply`` read it: one with a blank ends at a tab, a strange one stands in quotes."""
+    if path.isprintable() and not set(path) & set('"\\'):
+        return f"{path}\t" if " " in path else path
+    octets = path.encode("utf-8", "surrogateescape")
+    return '"' + "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:03o}" for c in octets) + '"'
 
 
 def _lines(text: str) -> list[str]:

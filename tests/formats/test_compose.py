@@ -11,6 +11,7 @@ from shmlint.launch import Launch
 from shmlint.lint import Run, lint
 from shmlint.settings import Settings
 from shmlint.workspace import Workspace
+from tests import project
 
 GPU = "    gpus: all\n"
 TRAINER = "services:\n  t:\n    image: pytorch/pytorch\n    command: torchrun --nproc_per_node=8 train.py\n"
@@ -264,3 +265,23 @@ def test_hostile_aliases_take_time_by_the_text() -> None:
     lines = "".join(f"x{i}: &x{i} {{{', '.join(f'k{j}: *x{i - 1}' for j in range(9))}}}\n" for i in range(1, 60))
     services = "services:\n  a: {image: x, deploy: *x59, environment: *x59, build: *x59}\n  b: *x59\n"
     assert len(run({"compose.yaml": f"x0: &x0 {{k: v}}\n{lines}{services}"}).launches) == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "requested", "count"),
+    [
+        ({"gpu.env": "NVIDIA_VISIBLE_DEVICES=none\n"}, False, None),
+        ({"gpu.env": "NVIDIA_VISIBLE_DEVICES=0,1\n"}, True, 2),
+        ({"gpu.env": "A=b\n"}, True, "all"),
+        ({}, True, "all"),
+    ],
+)
+@pytest.mark.parametrize("entry", ["gpu.env", "[other.env, gpu.env]", "[{path: gpu.env, required: false}]"])
+def test_an_env_file_says_which_gpus_a_runtime_hands_in(
+    tmp_path: Path, files: dict[str, str], requested: bool, count: object, entry: str
+) -> None:
+    text = f"services:\n  x:\n    image: x\n    runtime: nvidia\n    env_file: {entry}\n"
+    (found,) = project.run(tmp_path, {"compose.yaml": text, **files}).launches
+    assert (bool(found.gpu.requested), found.gpu.count) == (requested, count)
+    (found,) = project.run(tmp_path, f"{text}    environment: [NVIDIA_VISIBLE_DEVICES=3]\n").launches
+    assert (found.gpu.requested, found.gpu.count) == (True, 1)

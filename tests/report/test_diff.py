@@ -59,6 +59,20 @@ def test_line_endings_stay_and_what_only_looks_like_one() -> None:
     assert out.endswith("@@ -1,2 +1,3 @@\n a: b\r\n # \f \u2028 \x85\r\n+c: d\r\n")
 
 
+@pytest.mark.skipif(shutil.which("patch") is None or shutil.which("git") is None, reason="needs patch and git")
+@pytest.mark.parametrize("name", ["a b.yaml", "a\"b.yaml", "\u00e9 \u4e16.yaml", "tab\there.yaml", "new\nline.yaml"])
+@pytest.mark.parametrize("program", [["patch", "-p0"], ["git", "apply", "-p0"]])
+def test_strange_names(name: str, program: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(LACKING)
+    run = lint({"compose": [name]}, Settings())
+    patch = "".join(diff.render(run, {name: FIXED}))
+    assert all(line.isprintable() for line in patch.replace("\t\n", "\n").split("\n"))
+    done = subprocess.run(program, input=patch.encode(), cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0, done
+    assert Path(name).read_text() == FIXED
+
+
 @pytest.mark.skipif(shutil.which("patch") is None, reason="needs patch")
 @pytest.mark.parametrize("end", ["", "\n"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
