@@ -19,6 +19,7 @@ from shmlint.workloads import (
     assess,
     image_names,
     numbers,
+    told_size,
 )
 
 _GIB = 2**30
@@ -100,7 +101,11 @@ def answer(question: Question, extra: Sequence[Workload] = (), default: int = DO
             "give --batch-size and --item-size, or --batch-bytes"
         )
     limit = launch.memory_limit.known if launch.memory_limit else None
-    if workload is not None and workload.memory_share is not None:
+    told = told_size(launch, workload) if workload is not None else None
+    if workload is not None and told:
+        option = str(workload.entry["size_option"])
+        terms += (Term(f"what {workload.name} is told to take", told, option, "documented", workload.source),)
+    elif workload is not None and workload.memory_share is not None:
         if limit:
             label = f"{workload.name}'s share of the memory"
             terms += (estimate.share_term(label, limit, workload.memory_share, workload.source),)

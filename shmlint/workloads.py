@@ -164,7 +164,7 @@ def assess(launch: Launch, extra: Sequence[Workload] = ()) -> Need:
     reading = _Reading(launch, extra)
     workload, weak, told = reading.workload, reading.weak, reading.told
     evidence = (told,) if told is not None else ()
-    minimum, recommended, share = _sizes(workload, launch)
+    minimum, recommended, share = _sizes(workload, launch, reading)
     source = workload.source if workload else ""
     because = _because(workload)
     standing = " (unverified: no source was read)" if workload is not None and not workload.verified else ""
@@ -303,6 +303,8 @@ class _Reading:
     def _by_name(
         self, launch: Launch, known: Sequence[Workload]
     ) -> tuple[Workload | None, Evidence | None, bool] | None:
+        if any("train" in word or "tune" in word for word in self.words):
+            return None  # whatever it is called, this is not what it is known for
         names = launch.names
         if launch.image is not None and launch.image.known:
             names = (*names, image_names(launch.image.known)[0].rpartition("/")[2])
@@ -340,10 +342,27 @@ def _because(workload: Workload | None) -> str:
     return f"{workload.because} {workload.condition}".rstrip()
 
 
-def _sizes(workload: Workload | None, launch: Launch) -> tuple[int | None, int | None, str]:
-    """The least and the advised size of a workload in bytes, and how a share of the memory came about."""
+def told_size(launch: Launch, workload: Workload) -> int | None:
+    """How many bytes of /dev/shm a command itself asks for, where the workload has an option for that."""
+    option = workload.entry.get("size_option")
+    words = [word for command in _commands(_command(launch)) for word in command] if option else []
+    for i, word in enumerate(words):
+        name, equals, text = word.partition("=")
+        if name == option:
+            text = text if equals else "".join(words[i + 1 : i + 2])
+            return int(text) if text.isdecimal() and len(text) < 16 else None
+    return None
+
+
+def _sizes(workload: Workload | None, launch: Launch, reading: _Reading) -> tuple[int | None, int | None, str]:
+    """The least and the advised size of a workload in bytes, and how they came about."""
     if workload is None:
         return None, None, ""
+    told = told_size(launch, workload)
+    if told:
+        shown = "so much" if reading.private else human(told)
+        unit = 2**30 if told > 2**30 else 2**20
+        return told, -(-told // unit) * unit, f"; its `{workload.entry['size_option']}` asks for {shown}"
     if workload.memory_share is None:
         return workload.minimum, workload.recommended, ""
     share = f"; it wants more than {workload.memory_share * 100:.0f} % of the container's memory"

@@ -148,6 +148,7 @@ def test_control_characters_reach_no_terminal(run: Run) -> None:
         (["--workers", "2", "--batch-bytes", "64m", "--prefetch", "4"], None, "unknown", 640 * MIB),
         (["--workers", "4", "--gpus", "8", "--batch-bytes", "100m"], None, "unknown", 9 * GIB),
         (["--memory", "64g", "ray"], "ray", None, 20 * GIB),
+        (["--memory", "64g", "ray", "start", "--object-store-memory", "20000000000"], "ray", "needed", 19 * GIB),
         (["--birdseye", "--camera", "1920x1080"], "frigate", None, 192 * MIB),
     ],
 )

@@ -462,6 +462,24 @@ def test_a_share_of_an_unknown_memory_is_no_number() -> None:
         assert "20" not in need.why
 
 
+@pytest.mark.parametrize(
+    ("command", "minimum", "recommended"),
+    [
+        ("ray start --head --object-store-memory 20000000000", 20_000_000_000, 19 * GIB),
+        ("ray start --object-store-memory=20000000000 --block", 20_000_000_000, 19 * GIB),
+        ("ray start --object-store-memory 300000000", 300_000_000, 287 * 1024**2),
+        ("ray start --object-store-memory $STORE", 512 * 1024**2, 9830 * 1024**2),
+        ("ray start --object-store-memory", 512 * 1024**2, 9830 * 1024**2),
+    ],
+)
+def test_ray_is_told_the_size_of_its_store(command: str, minimum: int, recommended: int) -> None:
+    need = assess(launch("rayproject/ray:2.9.0-gpu", command, memory=32 * GIB))
+    assert (need.verdict, need.minimum) == ("needed", minimum)
+    assert need.recommended is not None and recommended <= need.recommended < recommended + 2**21
+    private = assess(launch("rayproject/ray:2.9.0-gpu", command, private=True, written=command))
+    assert "18.6" not in private.why
+
+
 def test_a_condition_is_stated() -> None:
     need = assess(launch("nvcr.io/nim/meta/llama-3.1-70b-instruct", count=4))
     assert need.recommended == 16 * GIB and "NVLink" in need.why
