@@ -303,7 +303,7 @@ class _Reading:
     def _by_name(
         self, launch: Launch, known: Sequence[Workload]
     ) -> tuple[Workload | None, Evidence | None, bool] | None:
-        if any("train" in word or "tune" in word for word in self.words):
+        if any("train" in word or "tune" in word for word in self.words[:4]):
             return None  # whatever it is called, this is not what it is known for
         names = launch.names
         if launch.image is not None and launch.image.known:

@@ -378,6 +378,9 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("named whisper", launch(base="nvidia/cuda:12.2.0-base-ubuntu22.04", names=("whisper-api",)), "not-needed"),
     ("named comfyui", launch(names=("comfyui",)), "not-needed"),
     ("named vllm", launch(names=("vllm",)), "unknown"),
+    ("a name says nothing of training", launch("myorg/whisper", "python finetune.py", names=("whisper",)), "unknown"),
+    ("nor of a program for it", launch("myorg/my-tts", "my-tts_finetune-gradio --port 1"), "unknown"),
+    ("a model's name is none of it", launch("myorg/my-tts", "serve --port 1 --model fine-tuned"), "not-needed"),
     ("a name does not beat a command", launch("myorg/a", "torchrun --nproc_per_node=2 t.py", names=("tts",)), "needed"),
     # Guesses are not errors
     ("unsloth, two", launch("unsloth/unsloth", count=2), "unknown"),
