@@ -200,6 +200,10 @@ class Words(NamedTuple):
     by_hand: str = ""
     """What to do where nothing can be rewritten; ``{size}`` stands for the size."""
 
+    def ipc(self, mode: str) -> str:
+        """How an IPC mode is written: ``--ipc=host``, ``ipc: host``."""
+        return f"--ipc={mode}" if self.shm_option.startswith("--") else f"ipc: {mode}"
+
 
 class Effective(NamedTuple):
     """What /dev/shm becomes: ``bytes`` is None where the host or something unknown decides.
@@ -253,6 +257,8 @@ class Launch(NamedTuple):
     """Devices of the host that are passed in, by their path on the host or their CDI name."""
     network: Value[str] | None = None
     """The network mode: ``host``, ``none``, ``container:…``, or the name of a network."""
+    podman: bool = False
+    """Whether it is Podman that is told to start it."""
     swarm: str = ""
     """Why it is taken to be started by ``docker stack deploy``, which drops ``shm_size`` and ``ipc``."""
     misplaced: tuple[Misplaced, ...] = ()

@@ -37,6 +37,14 @@ class Context:
         """What a rule has found out about all launches, by its id."""
         self._needs: dict[int, tuple[Launch, Need]] = {}
 
+    def podman(self, launch: Launch) -> bool:
+        """Whether Podman starts a launch: its own words say so, or the settings do."""
+        return launch.podman or self.settings.engine == "podman"
+
+    def engine(self, launch: Launch) -> str:
+        """Whose default a launch gets, in words."""
+        return "Podman" if self.podman(launch) else "Docker"
+
     def need(self, launch: Launch) -> Need:
         """How much /dev/shm a launch needs."""
         known = self._needs.get(id(launch))

@@ -54,7 +54,7 @@ def _own_network(launch: Launch, context: Context) -> bool:
 
     Podman may copy the host's names into it (pasta).
     """
-    if context.settings.engine == "podman" or launch.words.launch.startswith("`podman"):
+    if context.podman(launch):
         return False
     if launch.network is None:
         return True

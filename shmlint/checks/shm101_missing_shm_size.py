@@ -41,11 +41,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         if speaks(launch, context):
             return
     fix, advice = give(launch, stated(launch, need, context.settings))
+    given = f"{context.engine(launch)}'s {human(effective.bytes)} /dev/shm"
     yield Finding(
         RULE.id,
         severity,
         launch.home,
-        f"{launch.words.launch} asks for {asks(launch)} on Docker's {human(effective.bytes)} /dev/shm{when(launch)}",
+        f"{launch.words.launch} asks for {asks(launch)} on {given}{when(launch)}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
         needs_line(need),

@@ -25,17 +25,17 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     decides = {"host": "the host's /dev/shm is used", "none": "no /dev/shm is mounted"}.get(
         mode, "the other container's /dev/shm is used"
     )
-    option = "--ipc=" if launch.words.shm_option.startswith("--") else "ipc: "
+    option = launch.words.ipc(mode)
     # Podman refuses these two (pkg/specgen/container_validate.go); what joins hangs on its version.
-    refused = context.settings.engine == "podman" and mode in ("host", "none")
+    refused = context.podman(launch) and mode in ("host", "none")
     yield Finding(
         RULE.id,
         "error" if refused else RULE.severity,
         launch.shm.span,
         f"{launch.words.launch}: {launch.words.shm_option} {'is refused' if refused else 'has no effect'} "
-        f"beside `{option}{mode}`: {'Podman does not start it' if refused else decides}{when(launch)}",
+        f"beside `{option}`: {'Podman does not start it' if refused else decides}{when(launch)}",
         launch,
         (*gpu_evidence(launch), Evidence("this decides", launch.ipc.span)),
         needs="one of the two; Docker ignores the size, Podman refuses to start",
-        advice=f"delete the {launch.words.shm_option}, or delete the `{option}{mode}` and keep the size",
+        advice=f"delete the {launch.words.shm_option}, or delete the `{option}` and keep the size",
     )

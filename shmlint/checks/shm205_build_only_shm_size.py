@@ -31,7 +31,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         lower(RULE.severity) if unneeded else RULE.severity,
         launch.build_shm.span,
         f"{launch.words.launch}: shm_size under `build` counts while the image is built; "
-        f"the container gets Docker's {human(effective.bytes)}{when(launch)}",
+        f"the container gets {context.engine(launch)}'s {human(effective.bytes)}{when(launch)}",
         launch,
         gpu_evidence(launch),
         needs="a shm_size of the service's own",

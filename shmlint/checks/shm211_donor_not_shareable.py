@@ -17,14 +17,14 @@ SOURCE = "https://github.com/moby/moby/blob/b985e23/daemon/container_operations_
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     """The findings for one launch."""
     donor = launch.donor
-    if donor is None or launch.ipc is None or context.settings.engine == "podman":
+    if donor is None or launch.ipc is None or context.podman(launch):
         return  # Podman shares by default
     if launch.swarm or launch.undecided or donor.undecided:
         return
     mode = donor.ipc.value if donor.ipc is not None else ""
     if mode not in ("", "private", "none"):
         return  # of a container that joins another its joiners get that other's; the engine allows it
-    option = "ipc: shareable" if launch.words.shm_option == "shm_size" else "--ipc=shareable"
+    option = launch.words.ipc("shareable")
     why = Evidence("private, as Docker's default is", donor.span)
     if donor.ipc is not None:
         why = Evidence("keeps its own to itself", donor.ipc.span)

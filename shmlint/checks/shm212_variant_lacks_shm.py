@@ -40,7 +40,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         "note" if told == "note" else RULE.severity,
         launch.home,
-        f"{launch.words.launch} asks for {asks(launch)} on Docker's {human(default)} /dev/shm; "
+        f"{launch.words.launch} asks for {asks(launch)} on {context.engine(launch)}'s {human(default)} /dev/shm; "
         f"its variant {other.words.launch}{elsewhere} has {shown}{when(launch)}",
         launch,
         (*gpu_evidence(launch), *(Evidence("the variant's", span) for span in (given.span,) if span), *need.evidence),

@@ -122,6 +122,7 @@ def launch_of(
             for option in run.devices()
         ),
         network=_text(run.network(), span),
+        podman=run.engine == "podman",
         misplaced=_misplaced(run),
         undecided=f"{run.unknown}; it may hold --shm-size" if run.unknown else "",
     )
@@ -341,13 +342,13 @@ def tied(found: list[Launch]) -> list[Launch]:
         return found
     named: dict[tuple[str, str], list[Launch]] = {}
     for launch in found:
-        if launch.name and launch.kind == "docker-run" and not _by_podman(launch):
+        if launch.name and launch.kind == "docker-run" and not launch.podman:
             named.setdefault((launch.span.path, launch.name), []).append(launch)
     donors = {}
     for launch in joining:
         mode = launch.ipc.known if launch.ipc is not None else None
         same = named.get((launch.span.path, (mode or "").partition(":")[2]), ())
-        if len(same) == 1 and same[0] is not launch and not _by_podman(launch):
+        if len(same) == 1 and same[0] is not launch and not launch.podman:
             donors[id(launch)] = same[0]._replace(donor=None)
     return [launch._replace(donor=donors.get(id(launch), launch.donor)) for launch in found]
 
@@ -355,7 +356,3 @@ def tied(found: list[Launch]) -> list[Launch]:
 def _joins(launch: Launch) -> bool:
     mode = launch.ipc.known if launch.ipc is not None else None
     return launch.kind == "docker-run" and mode is not None and mode.startswith("container:")
-
-
-def _by_podman(launch: Launch) -> bool:
-    return isinstance(launch.rewriter, RunRewriter) and launch.rewriter.run.engine == "podman"

@@ -81,3 +81,29 @@ def test_the_size_of_the_build_is_what_is_written(tmp_path: Path) -> None:
     titles = [found.fix.title for found in findings(tmp_path, text) if found.fix]
     assert len(titles) == 2 and all("shm_size: 16gb" in title for title in titles)
     assert fixed(tmp_path, text)["compose.yaml"] == text + "    shm_size: 16gb\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "engine", "severity", "said"),
+    [
+        ("podman run --ipc=host", "docker", "error", "Podman does not start it"),
+        ("podman run --ipc host", "podman", "error", "Podman does not start it"),
+        ("docker run --ipc=host", "podman", "error", "Podman does not start it"),
+        ("docker run --ipc=host", "docker", "warning", "the host's /dev/shm is used"),
+        ("podman run --ipc=container:x", "docker", "warning", "the other container's /dev/shm is used"),
+    ],
+)
+def test_podman_refuses_a_size_beside_the_hosts_namespace(
+    tmp_path: Path, command: str, engine: str, severity: str, said: str
+) -> None:
+    text = f"{command} --gpus all --shm-size=8g x\n"
+    (found,) = findings(tmp_path, {"run.sh": text}, select=("SHM204",), engine=engine)
+    assert found.severity == severity and said in found.message
+    assert "`--ipc=" in found.message and "ipc: " not in found.message
+
+
+def test_whose_default_it_is(tmp_path: Path) -> None:
+    text = "podman run --gpus all x\ndocker run --gpus all x\n"
+    messages = [found.message for found in findings(tmp_path, {"run.sh": text})]
+    assert ["Podman's 64 MiB" in message for message in messages] == [True, False]
+    assert ["Docker's 64 MiB" in message for message in messages] == [False, True]
