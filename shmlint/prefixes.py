@@ -94,6 +94,8 @@ _PREFIXES: dict[str, _Prefix] = {
         ("--account", "--cpus-per-task", "--gpus", "--gres", "--job-name", "--mem", "--nodelist", "--nodes",
          "--ntasks", "--output", "--partition", "--time"),
     ),
+    "ssh": _Prefix("BDEFIJLOPQRSWbceilmopw", words=1),
+    "winpty": _Prefix(),
     "watch": _Prefix("n", ("--interval",)),
     "systemd-run": _Prefix("EpuMH", ("--description", "--property", "--setenv", "--slice", "--unit")),
 }

@@ -106,7 +106,7 @@ def _launch(root: Json, path: str, workspace: Workspace) -> Launch:
     if run.unknown:
         from shmlint.shell.misplaced import misspelt
 
-        launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(words)))
+        launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(words, run.unknown)))
     return launch._replace(
         home=home,
         image=Value(image.text, image.inside, image.text, _unknown(image.text))

@@ -13,11 +13,15 @@ from shmlint.source import Edit, Span
 from shmlint.word import Word
 
 
-def misspelt(words: Sequence[Word]) -> Iterator[Misplaced]:
-    """``--shm_size``, which the client refuses."""
+def misspelt(words: Sequence[Word], unknown: str) -> Iterator[Misplaced]:
+    """``--shm_size``, ``--shmsize``, ``-shm-size``, ``--shm``, where that is what the client refuses."""
+    if "shm" not in unknown:
+        return
     for word in words:
         name = word.text.partition("=")[0]
-        if name == "--shm_size" and word.span is not None:
+        bare = name.lstrip("-").replace("-", "").replace("_", "")
+        refused = unknown in (f"unknown flag: {name}", f"unknown shorthand flag: 's' in {word.text}")
+        if refused and bare in ("shm", "shmsize") and word.span is not None:
             message = f"`{name}` is an unknown flag, and Docker refuses the command: `{OPTION}` is the option"
             yield Misplaced(word.span, message, at=name, advice=f"write {OPTION}")
             return

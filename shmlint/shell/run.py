@@ -55,10 +55,10 @@ def read_launch(command: Command) -> Launch | None:
     )
     if run.image is not None and not run.unknown and not _can_be_image(run.image.text):
         launch = launch._replace(undecided="what stands in the place of its image is none")
-    if "unknown flag: --shm_size" in run.unknown:
+    if "shm" in run.unknown:
         from shmlint.shell.misplaced import misspelt
 
-        launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(words)))
+        launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(words, run.unknown)))
     return launch
 
 
