@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from shmlint.composefile.rewrite import end_of, indentation_of, line_edit, quoted_like
+from shmlint.composefile.service import stray_requests
 from shmlint.composefile.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.launch import Change, GpuSlip
 from shmlint.source import Edit, Span
@@ -24,6 +25,10 @@ _RIGHT = "`gpus: all`, or `gpus: [{count: 2}]` for two of them"
 
 def find(service: Branch) -> Iterator[GpuSlip]:
     """What is refused in ``deploy.resources.reservations.devices`` and in ``gpus``."""
+    for entry, place in stray_requests(service):
+        message = f"`{place}` is no key that Compose knows; Compose refuses the file"
+        advice = "a request for devices stands under `deploy.resources.reservations.devices`"
+        yield GpuSlip(entry.layer.span(entry.key), message, (), advice, "")
     reservations = service.get("deploy", "resources", "reservations")
     devices = reservations.get("devices") if isinstance(reservations, Branch) else None
     gpus = service.get("gpus")

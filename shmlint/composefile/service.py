@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from shmlint.composefile.project import Project, Service, read_variables
 from shmlint.composefile.rewrite import ServiceRewriter
-from shmlint.composefile.tree import Branch, Leaf, Listing, Removed, Tree, items_of
+from shmlint.composefile.tree import Branch, Entry, Leaf, Listing, Removed, Tree, items_of
 from shmlint.composefile.words import split_words
 from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, together, visible_devices
 from shmlint.launch import (
@@ -380,7 +380,11 @@ def read_gpu(tree: Branch, environment: dict[str, Value[str]]) -> GpuRequest:
         if visible is not None and visible.known is not None and visible_devices(visible.known) != 0:
             unknown = "NVIDIA_VISIBLE_DEVICES asks for GPUs only where the daemon's default runtime is nvidia"
     request = combine(evidence, vendors, counts, unknown)
-    if _as_compose_wants(devices, deploy=True) and (gpus is None or _as_compose_wants(gpus, deploy=False)):
+    if (
+        _as_compose_wants(devices, deploy=True)
+        and (gpus is None or _as_compose_wants(gpus, deploy=False))
+        and next(stray_requests(tree), None) is None
+    ):
         return request
     from shmlint.composefile.invalidgpu import find
 
@@ -395,6 +399,34 @@ def _count_of(item: Leaf, *, alone: bool) -> Count:
     if not text.isdecimal():
         return None
     return (int(text) or None) if alone else 1  # a number in a list names a device
+
+
+_STRAYS = (
+    (("deploy",), ("devices", "reservations")),
+    (("deploy", "resources"), ("devices",)),
+    (("deploy", "resources", "limits"), ("devices",)),
+    ((), ("device_requests", "reservations", "resources")),
+)
+"""Where people write a request for devices that is no key there: part of the path left out, or the API's own name."""
+
+
+def stray_requests(tree: Branch) -> Iterator[tuple[Entry, str]]:
+    """Keys that hold a request for devices and that Compose does not know there, with their place."""
+    for path, names in _STRAYS:
+        place = tree.get(*path) if path else tree
+        if not isinstance(place, Branch):
+            continue
+        for name in names:
+            entry = place.entries.get(name)
+            if entry is None:
+                continue
+            held: Tree | None = entry.tree
+            if name == "resources":
+                held = held.get("reservations") if isinstance(held, Branch) else held
+            if name in ("resources", "reservations"):
+                held = held.get("devices") if isinstance(held, Branch) else None
+            if held is not None and not isinstance(held, Removed):
+                yield entry, ".".join((*path, name))
 
 
 def _as_compose_wants(given: Tree | None, *, deploy: bool) -> bool:

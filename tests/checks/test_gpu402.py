@@ -27,6 +27,45 @@ def reserved(request: str) -> str:
     )
 
 
+def stray(path: str) -> str:
+    """A request for devices under other keys than its own."""
+    request = "[{driver: nvidia, count: all, capabilities: [gpu]}]"
+    for name in reversed(path.split(".")):
+        request = f"{{{name}: {request}}}"
+    return f"services:\n  x:\n    image: foo\n    {request[1:-1]}\n"
+
+
+STRAYS = {
+    "deploy.reservations.devices": "deploy.reservations", "deploy.devices": "deploy.devices",
+    "deploy.resources.devices": "deploy.resources.devices",
+    "deploy.resources.limits.devices": "deploy.resources.limits.devices",
+    "resources.reservations.devices": "resources", "reservations.devices": "reservations",
+    "device_requests": "device_requests",
+}  # fmt: skip
+"""Paths, and the key on them that is none."""
+
+
+@pytest.mark.parametrize(("path", "key"), STRAYS.items())
+def test_a_request_under_another_key(tmp_path: Path, path: str, key: str) -> None:
+    (found,) = findings(tmp_path, stray(path), select=(*THIS, "SHM001"))
+    assert found.message == f"service `x`: `{key}` is no key that Compose knows{REFUSES}"
+    assert found.span.text == key.rpartition(".")[2] and "`deploy.resources.reservations.devices`" in found.advice
+
+
+@pytest.mark.compose_judge
+@pytest.mark.parametrize("path", STRAYS)
+def test_compose_knows_no_such_key(tmp_path: Path, path: str) -> None:
+    need_compose()
+    (tmp_path / "compose.yaml").write_text(stray(path), "utf-8")
+    answer, said = compose_answer(tmp_path)
+    assert answer is None and "additional properties" in said
+
+
+@pytest.mark.parametrize("text", ["resources: {limits: {memory: 1g}}", "reservations: {}", "deploy: {reservations: }"])
+def test_keys_that_ask_for_no_device_are_not_told(tmp_path: Path, text: str) -> None:
+    assert findings(tmp_path, f"services:\n  x:\n    image: foo\n    {text}\n", select=THIS) == []
+
+
 DEVICE = "`reservations.devices[0]"
 REFUSES = "; Compose refuses the file"
 
