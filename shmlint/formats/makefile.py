@@ -174,7 +174,7 @@ def _put_unknown(builder: Builder, name: str) -> None:
     if plain[0].isdigit():
         plain = f"_{plain}"
     # Between single quotes the shell would take a variable for text.
-    quoted = "".join(builder.parts).count("'") % 2 == 1
+    quoted = builder.quotes % 2 == 1
     builder.put(f"${OPEN_BRACE}{plain}{CLOSE_BRACE}" if quoted else f"${{{plain}}}")
 
 

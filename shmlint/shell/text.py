@@ -79,16 +79,20 @@ class Builder:
         self.offsets: list[int] = []
         self.stands: list[int] = []
         self.apart = False
+        self.quotes = 0
+        """How many single quotation marks have been put in."""
 
     def take(self, start: int, end: int) -> None:
         """Characters of the file as they are."""
         self.parts.append(self.source.text[start:end])
+        self.quotes += self.source.text.count("'", start, end)
         self.offsets += range(start, end)
         self.stands += range(start, end)
 
     def put(self, text: str, at: int = NOWHERE) -> None:
         """Characters in place of those at ``at`` (one for one), or standing nowhere."""
         self.parts.append(text)
+        self.quotes += text.count("'")
         places = [NOWHERE] * len(text) if at < 0 else range(at, at + len(text))
         self.offsets += places
         self.stands += places
