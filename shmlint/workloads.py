@@ -178,6 +178,8 @@ def assess(launch: Launch, extra: Sequence[Workload] = ()) -> Need:
 
     if workload is not None and workload.needs == "no":
         return need("not-needed")
+    if reading.looks_only:
+        return Need("not-needed", None, None, None, "its command looks at something and ends", "", ())
     count, ranks = reading.count, reading.ranks
     if ranks is not None and ranks > 1 and (not isinstance(count, int) or count > 1):
         from shmlint.estimate import nccl_upper_bound
@@ -244,6 +246,7 @@ class _Reading:
         known = (*extra, *(w for w in builtin() if w.id not in mine))
         commands = _commands(_command(launch))
         self.words = [word for command in commands for word in command]
+        self.looks_only = _looks_only(_command(launch))
         self.span = _command_span(launch)
         self.private = any(part is not None and part.private for part in (launch.entrypoint, launch.command))
         self.count = _gpu_count(launch)
@@ -453,6 +456,45 @@ def _commands(words: Sequence[str]) -> list[list[str]]:
         if program not in _SILENT or "run" in command:  # `uv run train.py`
             told.append(command)
     return told
+
+
+_QUERIES = (
+    "is_available()", "device_count()", "get_device_name(", "get_device_properties(", "list_physical_devices(",
+    "list_local_devices(", "is_gpu_available(", "jax.devices(", "__version__", "version.cuda", "is_built_with_cuda(",
+)  # fmt: skip
+_WORK = ("import_module", "exec(", "eval(", "runpy", "subprocess", "system(", "spawn", "distributed", "DataLoader")
+_LONGEST_LOOK = 500
+"""Characters; a longer program does more than look."""
+_TELLS = frozenset({"--version", "-V", "--help", "-h"})
+_LOOKS = frozenset(
+    {
+        "date", "deviceQuery", "df", "du", "env", "find", "free", "grep", "head", "hostname", "ldd", "lsmod", "lspci",
+        "lscpu", "lsblk", "mount", "nproc", "nvidia-smi", "printenv", "stat", "uname", "uptime", "wc",
+    }
+)  # fmt: skip
+"""Programs that print what they see and end, beside those that tell nothing of what is run."""
+_RUNS_MORE = frozenset({".", "source", "service", "conda", "mamba", "uv", "for", "done", "trap", "wait"})
+
+
+def _looks_only(words: Sequence[str]) -> bool:
+    """Whether a command prints something of the machine or its programs, and ends."""
+    if len(words) == 3 and words[1] == "-c" and words[0].rpartition("/")[2].rstrip("0123456789.") == "python":
+        code = words[2]
+        return (
+            len(code) < _LONGEST_LOOK and any(query in code for query in _QUERIES)
+            and not any(work in code for work in _WORK)
+        )  # fmt: skip
+    commands = list(_simple(flatten(words)))
+    return bool(commands) and all(map(_looks, commands))
+
+
+def _looks(command: Sequence[str]) -> bool:
+    program = command[0].rpartition("/")[2]
+    if len(command) == 2 and command[1] in _TELLS:
+        return True
+    if program in _RUNS_MORE or tuple(command[:2]) in _IDLE or "run" in command:
+        return False
+    return program in _SILENT or (program in _LOOKS and "-exec" not in command)
 
 
 def _simple(words: Sequence[str]) -> Iterator[list[str]]:

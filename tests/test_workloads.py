@@ -441,6 +441,45 @@ def test_numbers_from_an_env_file_are_not_shown() -> None:
         assert "8" not in " ".join(e.text for e in need.evidence)
 
 
+CHECK = "import torch; print(torch.cuda.is_available())"
+
+
+@pytest.mark.parametrize(
+    ("words", "looks"),
+    [
+        (("python", "-c", CHECK), True),
+        (("python3.11", "-c", "import torch, sys\nassert torch.cuda.device_count() > 1"), True),
+        (("python", "-c", "import tensorflow as tf; print(tf.config.list_physical_devices('GPU'))"), True),
+        (("python", "-c", f"{CHECK}; from torch.utils.data import DataLoader"), False),
+        (("python", "-c", f"{CHECK}; exec(open('train.py').read())"), False),
+        (("python", "-c", "import train; train.main()"), False),
+        (("python", "-c", CHECK + "; x = 1" * 200), False),
+        (("python", "-c", CHECK, "more"), False),
+        (("bash", "-c", "nvidia-smi && nvcc --version"), True),
+        (("sh", "-c", "ls /dev/nvidia*; env | grep NVIDIA"), True),
+        (("nvcc", "--version"), True),
+        (("train", "--help"), True),
+        (("pip", "list"), True),
+        (("true",), True),
+        (("uname", "-a"), True),
+        (("bash", "-c", "pip install -e . && python train.py"), False),
+        (("bash", "-c", "cd /x; ./run.sh"), False),
+        (("bash", "-c", "source env.sh"), False),
+        (("bash", "-c", "ls; exec bash"), False),
+        (("bash", "-c", "find . -name t.py -exec python {} +"), False),
+        (("conda", "run", "python", "t.py"), False),
+        (("uv", "run", "t.py"), False),
+        (("pytest", "-v"), False),
+        (("bash",), False),
+        (("sleep", "infinity"), False),
+        ((), False),
+    ],
+)
+def test_a_command_that_looks_and_ends(words: tuple[str, ...], looks: bool) -> None:
+    found = launch("nvcr.io/nvidia/pytorch:24.01-py3")._replace(command=Value(words, SPAN, " ".join(words)))
+    assert (assess(found).verdict == "not-needed") is looks
+
+
 def test_ray_wants_a_share_of_the_memory() -> None:
     need = assess(launch("rayproject/ray:2.9.0-gpu", memory=20 * GIB))
     assert need.verdict == "needed" and (need.minimum, need.recommended) == (512 * 1024**2, 6 * GIB)
