@@ -74,13 +74,15 @@ class Mark:
         return not text[start : self.start].strip(_OWN_LINE) and not text[self.end : end].strip()
 
     def covers(self, finding: Finding) -> bool:
-        """Whether it stands where the finding is marked, or where its launch starts."""
-        span, path = finding.span, self.source.path
-        if span.path == path and (self.whole_file or self.first <= span.line <= self.last):
-            return True
-        if self.whole_file or finding.launch is None or finding.launch.span.path != path:
-            return False
-        return self.first <= finding.launch.span.line <= self.last
+        """Whether it stands where the finding is marked, or where its launch starts.
+
+        One that names its rules may also stand beside what the finding shows for a reason.
+        """
+        path = self.source.path
+        if self.whole_file:
+            return finding.span.path == path
+        spans = _places_of(finding, reasons=self.names is not None)
+        return any(span.path == path and self.first <= span.line <= self.last for span in spans)
 
     def meets(self, finding: Finding, rule: Rule) -> bool:
         """Whether it suppresses a finding; if so, it has been of use."""
@@ -124,9 +126,15 @@ def _places(marks: Iterable[Mark]) -> dict[tuple[str, int], list[Mark]]:
     return places
 
 
+def _places_of(finding: Finding, *, reasons: bool) -> list[Span]:
+    """Where a comment about a finding may stand."""
+    spans = [finding.span] if finding.launch is None else [finding.span, finding.launch.span]
+    return [*spans, *(e.span for e in finding.evidence if e.span is not None)] if reasons else spans
+
+
 def _near(finding: Finding, places: dict[tuple[str, int], list[Mark]]) -> list[Mark]:
     """The comments that may be meant for a finding."""
-    spans = [finding.span] if finding.launch is None else [finding.span, finding.launch.span]
+    spans = _places_of(finding, reasons=True)
     near = [mark for span in spans for line in (0, span.line) for mark in places.get((span.path, line), ())]
     return list({id(mark): mark for mark in near}.values())
 

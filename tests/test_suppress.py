@@ -70,7 +70,17 @@ def test_what_is_no_suppression(tmp_path: Path, text: str) -> None:
 def test_only_here(tmp_path: Path) -> None:
     text = compose(key=COMMENT) + compose().removeprefix("services:\n").replace("x:", "y:")
     assert told(tmp_path, text) == ["SHM101"]
-    assert told(tmp_path, compose(image=COMMENT)) == ["SHM101", "SHM002"], "not any line of the service"
+    other = compose() + f"    restart: always{COMMENT}\n"
+    assert told(tmp_path, other) == ["SHM101", "SHM002"], "not any line of the service"
+
+
+def test_beside_the_reason(tmp_path: Path) -> None:
+    assert told(tmp_path, compose(image=COMMENT)) == []
+    assert told(tmp_path, compose().replace("gpus: all", f"gpus: all{COMMENT}")) == []
+    bare = compose().replace("gpus: all", "gpus: all  # shmlint: ignore")
+    assert told(tmp_path, bare) == ["SHM101", "SHM002"], "it may be meant for another rule"
+    other = compose().replace("gpus: all", "gpus: all  # shmlint: ignore[SHM102]")
+    assert told(tmp_path, other) == ["SHM101", "SHM002"]
 
 
 def test_the_marked_line(tmp_path: Path) -> None:
