@@ -163,6 +163,8 @@ def _command(
                   "--update-baseline")  # fmt: skip
         _doctor(paths, gpus, settings, _Output(output, color), form, verbose=verbose, quiet=quiet, exit_zero=exit_zero)
         return
+    if add_ignore is not None and not add_ignore.strip():
+        _fail("--add-ignore needs a reason, for those who read the comment")
     if add_ignore is not None and "-" in paths:
         _fail("--add-ignore needs files, not standard input")
     if update_baseline and baseline is None:

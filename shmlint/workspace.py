@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from shmlint.discover import read_regular
-from shmlint.source import Source
+from shmlint.source import Problem, Source, Span
 from shmlint.yamlnodes import Document, YamlError, parse
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ class Unreadable(Exception):
         self.message = message
         self.offset = offset
         self.source = source or Source(path, "")
+
+    @property
+    def problem(self) -> Problem:
+        """What is to be reported of it."""
+        return Problem(Span(self.source, self.offset, self.offset), self.message)
 
 
 def normal(path: str) -> str:

@@ -113,6 +113,7 @@ def test_exit_status(run: Run, text: str, options: list[str], status: int) -> No
         (["--stdin-filename", "x.yaml"], "--stdin-filename"),
         (["--config", "none.yaml"], "none.yaml"),
         (["--output", "no/such/report.txt"], "no/such/report.txt"),
+        (["--add-ignore", " "], "--add-ignore needs a reason"),
     ],
 )
 def test_wrong_usage(run: Run, arguments: list[str], message: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from shmlint.launch import Launch
 from shmlint.settings import Settings
-from shmlint.source import Problem, Source, Span
+from shmlint.source import Problem, Source
 from shmlint.workspace import Kept, Unreadable, Workspace
 
 KINDS = frozenset({"compose", "shell", "makefile", "markdown", "ci", "devcontainer", "inspect"})
@@ -43,7 +43,7 @@ def sources(paths: Sequence[str], workspace: Workspace, reading: Reading) -> Ite
         try:
             yield workspace.source(path)
         except Unreadable as error:
-            reading.problems.append(Problem(Span(error.source, error.offset, error.offset), error.message))
+            reading.problems.append(error.problem)
 
 
 def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:

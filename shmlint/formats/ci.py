@@ -18,7 +18,7 @@ from shmlint.shell.commands import commands
 from shmlint.shell.rewrite import RunRewriter
 from shmlint.shell.run import launch_of, launches, read_gpu
 from shmlint.shell.text import NOWHERE, Builder, ShellText
-from shmlint.source import Problem, Source, Span
+from shmlint.source import Source, Span
 from shmlint.word import Word
 from shmlint.workspace import Unreadable, Workspace
 from shmlint.yamlnodes import Alias, Document, Mapping, Node, Scalar, YamlError, parse
@@ -45,14 +45,14 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             if not mentions_engine(source.text) and "container" not in source.text and "options" not in source.text:
                 continue
         except Unreadable as error:
-            reading.problems.append(Problem(Span(error.source, error.offset, error.offset), error.message))
+            reading.problems.append(error.problem)
             continue
         try:
             documents = workspace.documents(path)
         except Unreadable as error:
             template = _as_template(source)
             if template is None:
-                reading.problems.append(Problem(Span(error.source, error.offset, error.offset), error.message))
+                reading.problems.append(error.problem)
                 reading.launches += (as_written(launch) for launch in _loose(source))
                 continue
             documents = template

@@ -22,7 +22,7 @@ from shmlint.composefile.tree import Branch, Layer, Tree
 from shmlint.formats import Reading
 from shmlint.launch import JUDGED_ELSEWHERE, Launch
 from shmlint.settings import Settings
-from shmlint.source import Problem, Source, Span
+from shmlint.source import Source
 from shmlint.workspace import Unreadable, Workspace, normal
 from shmlint.yamlnodes import YamlError, parse_part
 
@@ -39,7 +39,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         try:
             documents = workspace.documents(path)
         except Unreadable as error:
-            reading.problems.append(Problem(Span(error.source, error.offset, error.offset), error.message))
+            reading.problems.append(error.problem)
             continue
         problems = list(check(path, documents, workspace))
         reading.problems += problems
@@ -53,9 +53,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             project = load_project(combination.files, workspace)
         except Unreadable as error:
             if error.path not in wanted:
-                reading.problems.append(
-                    Problem(Span(error.source, error.offset, error.offset), error.message)
-                )
+                reading.problems.append(error.problem)
             continue
         for problem in project.problems:
             key = (problem.span.path, problem.span.start, problem.message)

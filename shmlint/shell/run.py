@@ -249,7 +249,7 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
             note("--gpus", text, option.word, vendor or "nvidia", count_ids(ids))
         elif request.count:
             note("--gpus", text, option.word, vendor or "nvidia", "all" if request.count < 0 else request.count)
-        elif request.error:
+        elif request.error and (option.value or "").lower() not in ("none", ""):
             # `ALL` is refused, and says what is meant all the same.
             note("--gpus", text, option.word, "nvidia", "all" if (option.value or "").lower() == "all" else None)
 

@@ -308,3 +308,10 @@ def test_two_requests_are_two_findings(tmp_path: Path) -> None:
 )
 def test_what_is_marked(tmp_path: Path, text: str, marked: str) -> None:
     assert [f.span.text for f in findings(tmp_path, text, select=THIS)] == [marked]
+
+
+@pytest.mark.parametrize("value", ["none", "''", "NONE"])
+def test_who_asks_for_no_gpu_in_words_needs_no_size(tmp_path: Path, value: str) -> None:
+    found = run(tmp_path, {"run.sh": f"docker run --gpus {value} foo\n"})
+    assert [f.rule for f in found.findings] == ["GPU402"]
+    assert found.launches[0].gpu.requested is False

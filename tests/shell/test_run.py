@@ -51,7 +51,8 @@ def known(value: Value[Any] | None) -> Any:
         ("--gpus 1 --gpus '\"device=2,3\"'", "nvidia", 2),
         ("--gpus $GPUS", "nvidia", None),
         ('--gpus \\"device=$IDS\\"', "nvidia", None),
-        ("--gpus none", "nvidia", None),
+        ("--gpus ALL", "nvidia", "all"),
+        ("--gpus two", "nvidia", None),
         ("--runtime=nvidia", "nvidia", "all"),
         ("--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=0,1", "nvidia", 2),
         ("--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=all", "nvidia", "all"),
@@ -79,6 +80,7 @@ def test_gpus(options: str, vendor: str, count: object) -> None:
     [
         "",
         "--gpus 0",
+        "--gpus none",
         "--runtime runc",
         "--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=none",
         "--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=void",
