@@ -25,7 +25,7 @@ from shmlint.finding import Finding, Fix
 from shmlint.launch import Change
 from shmlint.rules import Rule
 from shmlint.settings import Settings
-from shmlint.source import BOM, Edit, Source, Span, character_offsets
+from shmlint.source import BOM, Edit, Source, Span
 from shmlint.workspace import Unreadable
 
 if TYPE_CHECKING:
@@ -176,12 +176,16 @@ def _marks(run: Run, path: str, kind: str) -> Iterator[Mark]:
     elif kind == "markdown":
         yield from _markdown_marks(run, source)
     else:
-        comments = _shell_comments(source) if kind == "shell" else None
+        starts: set[int] | None = None
+        if kind == "shell":
+            from shmlint.shell.commands import comments
+
+            starts = comments(source.text)
         texts = _yaml_texts(run, source) if kind == "compose" else None
         for match in _HASH.finditer(source.text):
             at = match.start()
-            if comments is not None:
-                sure = at in comments
+            if starts is not None:
+                sure = at in starts
             elif texts is not None:
                 sure = not any(start <= at < end for start, end in texts)
             else:
@@ -239,23 +243,6 @@ def _yaml_texts(run: Run, source: Source) -> list[tuple[int, int]]:
             stack += node.items
         elif isinstance(node, Mapping):
             stack += (part for pair in node.pairs for part in pair)
-    return found
-
-
-def _shell_comments(source: Source) -> set[int]:
-    """Where the comments of a shell script start."""
-    import tree_sitter
-    import tree_sitter_bash
-
-    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
-    offsets = character_offsets(source.text)
-    found = set()
-    stack = [parser.parse(source.text.encode("utf-8", "surrogatepass")).root_node]
-    while stack:
-        node = stack.pop()
-        if node.type == "comment":
-            found.add(node.start_byte if offsets is None else offsets[node.start_byte])
-        stack += node.children
     return found
 
 

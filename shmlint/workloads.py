@@ -645,11 +645,6 @@ _HUB = (
 """Other names of Docker Hub, and mirrors that hold its repositories under their own names."""
 
 
-def match_image(image: str, workloads: Iterable[Workload]) -> Workload | None:
-    """The first workload whose image patterns fit."""
-    return recognise(image, workloads)[0]
-
-
 def recognise(image: str, workloads: Iterable[Workload]) -> tuple[Workload | None, bool]:
     """The first workload whose image patterns fit, and whether that is certain.
 

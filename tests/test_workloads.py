@@ -13,7 +13,7 @@ from shmlint import rules, workloads
 from shmlint.launch import GpuRequest, Launch, ReadOnly, Unknown, Value, Words
 from shmlint.size import parse_compose
 from shmlint.source import Source, Span
-from shmlint.workloads import assess, builtin, flatten, match_command, match_image, read_ranks, read_workers, users
+from shmlint.workloads import assess, builtin, flatten, match_command, read_ranks, read_workers, recognise, users
 
 GIB = 1024**3
 SOURCE = Source("compose.yaml", "services:\n")
@@ -53,7 +53,7 @@ def launch(
 
 
 def found(image: str) -> str | None:
-    workload = match_image(image, builtin())
+    workload = recognise(image, builtin())[0]
     return workload.id if workload else None
 
 
@@ -132,12 +132,12 @@ def test_images(image: str, workload: str | None) -> None:
 
 @pytest.mark.parametrize("image", [*REAL, *MADE_UP])
 def test_no_image_is_claimed_twice_but_where_the_order_is_meant(image: str) -> None:
-    claims = [w.id for w in builtin() if match_image(image, [w]) is not None]
+    claims = [w.id for w in builtin() if recognise(image, [w])[0] is not None]
     assert {(claims[0], other) for other in claims[1:]} <= INTENDED
 
 
 def test_every_order_that_is_meant_is_needed() -> None:
-    claims = [[w.id for w in builtin() if match_image(image, [w])] for image in REAL]
+    claims = [[w.id for w in builtin() if recognise(image, [w])[0]] for image in REAL]
     assert {(ids[0], other) for ids in claims for other in ids[1:]} == INTENDED
 
 

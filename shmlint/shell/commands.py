@@ -277,8 +277,7 @@ class _Reader:
         self.text = text
         self.depth = depth
         self.level = 0
-        data = text.text.encode("utf-8", "surrogatepass")
-        self.root = _parser().parse(data).root_node
+        self.root = _root(text.text)
         self.chars = character_offsets(text.text)
         self.variables = Variables()
         self.variables.made = {name: list(made) for name, made in variables.made.items()}
@@ -729,6 +728,17 @@ def _walk(root: Node) -> Iterator[Node]:
         node = stack.pop()
         yield node
         stack += reversed(node.children)
+
+
+def comments(text: str) -> set[int]:
+    """Where the comments of a shell script start."""
+    offsets = character_offsets(text)
+    starts = (node.start_byte for node in _walk(_root(text)) if node.type == "comment")
+    return {start if offsets is None else offsets[start] for start in starts}
+
+
+def _root(text: str) -> Node:
+    return _parser().parse(text.encode("utf-8", "surrogatepass")).root_node
 
 
 _ANSI = r"\\(?:[xuU]([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))"
