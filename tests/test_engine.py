@@ -122,7 +122,7 @@ FIXES: dict[str, tuple[dict[str, str], int, int]] = {
     "a float": ({"compose.yaml": HEAD + "    shm_size: 8e8\n"}, DEFAULT_KIB, 763 << 10),
     "for the build only": (
         {"compose.yaml": HEAD + "    build: {context: ., shm_size: 2g}\n    pull_policy: never\n"},
-        DEFAULT_KIB, 1 << 20,
+        DEFAULT_KIB, 2 << 20,
     ),
     "extends": (
         {"compose.yaml": "services:\n  a:\n    extends: {file: base.yml, service: z}\n    gpus: all\n",

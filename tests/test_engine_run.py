@@ -74,7 +74,7 @@ def measured(script: str) -> int | None:
         (f"nvidia-docker run -e A=1 {IMAGE}\n", 65536),
         (f"docker run --gpus all --ipc=shareable --shm-size=0 {IMAGE}\n", 65536),
         (f"docker run --gpus all --shm-size='128m' {IMAGE}\n", 131072),
-        (f"docker run --gpus all --memory 512m --shm-size 128m {IMAGE}\n", 131072),
+        (f"docker run --gpus all --memory 2g --shm-size 128m {IMAGE}\n", 131072),
         (f"S=128m\ndocker run --gpus all --shm-size=$S {IMAGE}\n", 131072),
         (f'G="--gpus all --shm-size=1m"\ndocker run $G {IMAGE}\n', 1024),
         (f'A=(\n  --gpus all\n  -e A=1\n)\ndocker run "${{A[@]}}" {IMAGE}\n', 65536),
