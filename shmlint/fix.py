@@ -156,14 +156,11 @@ def _related(run: Run) -> Iterator[dict[str, list[str]]]:
         lint(files, run.settings, workspace)
         for path in sorted(workspace.asked & home.keys()):
             first[leader(home[path])] = leader(directory)
-    together: dict[str, set[str]] = {}
-    for path, directory in home.items():
-        together.setdefault(leader(directory), set()).add(path)
-    for some in together.values():
-        yield {
-            kind: chosen for kind, paths in run.files.items()
-            if kind not in ALONE and (chosen := [path for path in paths if normal(path) in some])
-        }  # fmt: skip
+    together: dict[str, dict[str, list[str]]] = {}
+    for kind, paths in run.files.items():
+        for path in paths if kind not in ALONE else ():
+            together.setdefault(leader(os.path.dirname(path)), {}).setdefault(kind, []).append(path)
+    yield from together.values()
 
 
 def _tries(run: Run) -> Iterator[int]:

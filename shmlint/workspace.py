@@ -55,33 +55,39 @@ class Workspace:
     others outside of their repository.
     """
 
-    def __init__(self, texts: Mapping[str, str] | None = None, *, follow_outside: bool = False) -> None:
-        self.texts = dict(texts or {})
+    def __init__(
+        self, texts: Mapping[str, str] | None = None, *, follow_outside: bool = False, below: Workspace | None = None
+    ) -> None:
+        self.texts: dict[str, str] = {**(below.texts if below is not None else {}), **(texts or {})}
         self.follow_outside = follow_outside
+        self._own = frozenset(texts or ())
+        self._below = below
+        """What reads the files that are not this one's own."""
         self._sources: dict[str, Source | Unreadable] = {}
         self._documents: dict[str, list[Document] | Unreadable] = {}
-        self._roots: dict[str, str | None] = {}
+        self._kept: Kept = {}
+        self._roots: dict[str, str | None] = below._roots if below is not None else {}
         self.asked: set[str] = set()
         """Every file that was asked for, by normalised path, whether it is there or not."""
-        self.kept: Kept = {}
+        self._given: dict[str, list[str]] | None = None
+
+    def given_in(self, directory: str) -> list[str]:
+        """The names of the files of a directory whose texts were given, on disk or not."""
+        if self._given is None:
+            self._given = {}
+            for path in self._own:
+                self._given.setdefault(os.path.dirname(path), []).append(os.path.basename(path))
+        below = self._below.given_in(directory) if self._below is not None else []
+        return [*below, *self._given.get(directory, ())]
 
     def over(self, texts: Mapping[str, str]) -> Workspace:
-        """A workspace that reads some files differently; what was read of the others is kept."""
-        other = Workspace({**self.texts, **texts}, follow_outside=self.follow_outside)
-        other._roots = self._roots
-        for path, source in self._sources.items():
-            if path not in texts:
-                other._sources[path] = source
-        for path, documents in self._documents.items():
-            if path not in texts:
-                other._documents[path] = documents
-        other.kept = {name: kept for name, kept in self.kept.items() if kept[1].isdisjoint(texts)}
-        return other
+        """A workspace that reads some files differently; what is read of the others is read once for both."""
+        return Workspace(texts, follow_outside=self.follow_outside, below=self)
 
     @property
     def fresh(self) -> bool:
         """Whether it has read nothing yet and all of it will come from disk."""
-        return not self.texts and not self._sources
+        return not self.texts and not self._sources and self._below is None
 
     def sources(self) -> list[Source]:
         """The files that were read as text."""
@@ -91,17 +97,44 @@ class Workspace:
         """Take over what another workspace read of the same disk, and what was made of it."""
         for source in sources:
             self._sources.setdefault(normal(source.path), source)
-        self.kept |= kept
+        self._kept |= kept
+
+    def made(self, kind: str, path: str) -> tuple[Reading, frozenset[str]] | None:
+        """What was made of a file that stands alone, if nothing that it asked for reads differently here."""
+        found = self._kept.get((kind, path))
+        if found is None and self._below is not None:
+            found = self._below.made(kind, path)
+            if found is not None and not found[1].isdisjoint(self._own):
+                return None
+        return found
+
+    def keep(self, kind: str, path: str, reading: Reading, asked: frozenset[str]) -> None:
+        """Keep what was made of a file that stands alone, and the files it asked for."""
+        if self._below is not None and asked.isdisjoint(self._own):
+            self._below.keep(kind, path, reading, asked)
+        else:
+            self._kept[kind, path] = (reading, asked)
+
+    @property
+    def kept(self) -> Kept:
+        """What was made of files here, by kind and path."""
+        return self._kept
 
     def source(self, path: str) -> Source:
         """The text of a file. Raises Unreadable."""
         path = normal(path)
         self.asked.add(path)
+        found = self._text(path)
+        if isinstance(found, Unreadable):
+            raise found
+        return found
+
+    def _text(self, path: str) -> Source | Unreadable:
+        if self._below is not None and path not in self._own:
+            return self._below._text(path)
         found = self._sources.get(path)
         if found is None:
             found = self._sources[path] = self._read(path)
-        if isinstance(found, Unreadable):
-            raise found
         return found
 
     def _read(self, path: str) -> Source | Unreadable:
@@ -135,16 +168,22 @@ class Workspace:
         """The YAML documents of a file. Raises Unreadable."""
         path = normal(path)
         self.asked.add(path)
-        found = self._documents.get(path)
-        if found is None:
-            source = self.source(path)
-            try:
-                found = parse(source)
-            except YamlError as error:
-                found = Unreadable(path, error.message, error.offset, source)
-            self._documents[path] = found
+        found = self._parsed(path)
         if isinstance(found, Unreadable):
             raise found
+        return found
+
+    def _parsed(self, path: str) -> list[Document] | Unreadable:
+        if self._below is not None and path not in self._own:
+            return self._below._parsed(path)
+        found = self._documents.get(path)
+        if found is None:
+            source = self._text(path)
+            try:
+                found = source if isinstance(source, Unreadable) else parse(source)
+            except YamlError as error:
+                found = Unreadable(path, error.message, error.offset, source if isinstance(source, Source) else None)
+            self._documents[path] = found
         return found
 
     def root(self, path: str) -> str | None:

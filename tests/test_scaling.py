@@ -81,11 +81,12 @@ CASES: Mapping[str, tuple[str, str, Callable[[int], str]]] = {
 }  # fmt: skip
 
 
-def work(kind: str, path: str, content: str) -> Counter[str]:
-    """The calls of each function while a text is checked, repaired, compared and reported."""
+def work(texts: Mapping[str, Mapping[str, str]]) -> Counter[str]:
+    """The calls of each function while texts, by kind and path, are checked, repaired, compared and reported."""
     profile = cProfile.Profile()
     profile.enable()
-    run = lint({kind: [path]}, Settings(), Workspace({path: content}))
+    workspace = Workspace({path: text for some in texts.values() for path, text in some.items()})
+    run = lint({kind: list(some) for kind, some in texts.items()}, Settings(), workspace)
     outcome = fix.fix(run)
     for _ in diff.render(run, outcome.texts):
         pass
@@ -104,8 +105,20 @@ def work(kind: str, path: str, content: str) -> Counter[str]:
 @pytest.mark.parametrize("case", CASES)
 def test_twice_the_launches_are_twice_the_work(case: str) -> None:
     kind, path, content = CASES[case]
-    work(kind, path, content(3))  # what is imported and read once is read now
-    few, many = work(kind, path, content(SMALL)), work(kind, path, content(2 * SMALL))
+    compare(lambda count: {kind: {path: content(count)}})
+
+
+def test_twice_the_directories_are_twice_the_work() -> None:
+    compare(lambda count: {
+        "compose": {f"d{n}/compose.yaml": f"services:\n  s:\n{GPU}" for n in range(count)},
+        "devcontainer": {f"d{n}/.devcontainer.json": '{"image": "redis"}' for n in range(0, count, 2)},
+        "shell": {f"d{n}/run.sh": f"{RUN}\n" for n in range(count)},
+    })  # fmt: skip
+
+
+def compare(texts: Callable[[int], Mapping[str, Mapping[str, str]]]) -> None:
+    work(texts(3))  # what is imported and read once is read now
+    few, many = work(texts(SMALL)), work(texts(2 * SMALL))
     assert sum(many.values()) < MOST * sum(few.values())
     grown = {name: (few[name], calls) for name, calls in many.items() if calls > FEW and calls > MOST * few[name]}
     assert grown == {}

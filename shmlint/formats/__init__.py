@@ -86,13 +86,14 @@ def read_all(
 
 def _read_alone(kind: str, path: str, workspace: Workspace, settings: Settings) -> Reading:
     """A file that stands alone; what was made of it before where that is still so."""
-    kept = workspace.kept.get((kind, path))
-    if kept is None:
-        before, workspace.asked = workspace.asked, set()
-        reading = read(kind, [path], workspace, settings)
-        kept = workspace.kept[kind, path] = (reading, frozenset(workspace.asked))
-        workspace.asked |= before
-    return kept[0]
+    made = workspace.made(kind, path)
+    if made is not None:
+        return made[0]
+    before, workspace.asked = workspace.asked, set()
+    reading = read(kind, [path], workspace, settings)
+    workspace.keep(kind, path, reading, frozenset(workspace.asked))
+    workspace.asked |= before
+    return reading
 
 
 def _portions(files: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:

@@ -215,7 +215,7 @@ def _siblings(directory: str, workspace: Workspace) -> list[str]:
         names = os.listdir(directory or ".")
     except OSError:
         names = []
-    names += [os.path.basename(p) for p in workspace.texts if os.path.dirname(p) == directory]
+    names += workspace.given_in(directory)
     return sorted({n for n in names if n.endswith((".yml", ".yaml")) and "compose" in n.lower()})
 
 
