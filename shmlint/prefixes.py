@@ -237,7 +237,7 @@ def _after_binary(
             break
     if at < len(words) and words[at].text == "container":
         at += 1
-    if at == len(words):
+    if at >= len(words):  # an option whose value is not there
         return None
     verb = words[at].text
     if verb == "run":

@@ -112,6 +112,10 @@ def test_assignments_in_front() -> None:
     [
         "",
         "docker",
+        "docker -H",
+        "docker --context",
+        "sudo -u",
+        "ssh -p",
         "docker exec a run",
         "docker compose run a",
         "docker-compose run a",
