@@ -6,8 +6,8 @@ import posixpath
 from collections.abc import Iterator
 from typing import Any
 
-from shmlint.launch import Launch, Unknown, Value
-from shmlint.size import InvalidSize, parse_tmpfs_option
+from shmlint.docker.sizes import InvalidSize, parse_tmpfs_option
+from shmlint.model.launch import Launch, Unknown, Value
 
 _NVIDIA = {"gpu", "nvidia", "compute", "compat32", "graphics", "utility", "video", "display"}
 _HIDING = ("/dev/shm", "/dev")

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shmlint import fix as fixing
-from shmlint.discover import Found, discover
-from shmlint.finding import Finding
+from shmlint.files.discover import Found, discover
+from shmlint.fixing import fix as fixing
 from shmlint.formats import KINDS
-from shmlint.lint import Run, lint
-from shmlint.settings import Settings
+from shmlint.model.finding import Finding
+from shmlint.model.settings import Settings
+from shmlint.run import Run, lint
 
 
 def write(directory: Path, files: Mapping[str, str]) -> None:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import click
 
-from shmlint.checks import all_rules
 from shmlint.cli import _command
+from shmlint.files.installed import front_matter, page
 from shmlint.formats import KINDS
-from shmlint.rules import front_matter, page
+from shmlint.rules import all_rules
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from shmlint.composefile.project import default_files, incomplete, load_project
-from shmlint.composefile.service import read_project
-from shmlint.composefile.shape import check
-from shmlint.workspace import Unreadable, Workspace
+from shmlint.files.workspace import Unreadable, Workspace
+from shmlint.formats.compose.project import default_files, incomplete, load_project
+from shmlint.formats.compose.service import read_project
+from shmlint.formats.compose.shape import check
 from tests.agreement import disagreements
 from tests.judges import compose_answer, need_compose
 

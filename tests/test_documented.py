@@ -28,7 +28,7 @@ def options() -> list[str]:
 
 
 def keys() -> list[str]:
-    schema = json.loads(files("shmlint").joinpath("schemas/settings.schema.json").read_text("utf-8"))
+    schema = json.loads(files("shmlint").joinpath("settings.schema.json").read_text("utf-8"))
     return sorted(schema["properties"])
 
 

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from shmlint import fix
-from shmlint.launch import Launch
-from shmlint.lint import Run, lint
-from shmlint.settings import Settings
+from shmlint.fixing import fix
+from shmlint.model.launch import Launch
+from shmlint.model.settings import Settings
+from shmlint.run import Run, lint
 
 pytestmark = pytest.mark.engine
 

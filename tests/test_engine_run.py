@@ -12,14 +12,14 @@ import subprocess
 
 import pytest
 
-from shmlint import fix
-from shmlint.launch import Launch
-from shmlint.lint import Run, lint
-from shmlint.settings import Settings
-from shmlint.shell.commands import commands
-from shmlint.shell.text import whole
-from shmlint.source import Source
-from shmlint.workspace import Workspace
+from shmlint.files.workspace import Workspace
+from shmlint.fixing import fix
+from shmlint.model.launch import Launch
+from shmlint.model.settings import Settings
+from shmlint.model.source import Source
+from shmlint.run import Run, lint
+from shmlint.syntax.shell import commands
+from shmlint.syntax.shell_text import whole
 from tests.test_engine import IMAGE, expected, host_shm, lacking
 
 pytestmark = pytest.mark.engine

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import shmlint
-from shmlint.explain import terminal
+from shmlint.cli.explain import terminal
 
 ROOT = Path(__file__).parents[1]
 FIXTURE = ROOT / "fixtures" / "quickstart" / "compose.yaml"
@@ -160,7 +160,7 @@ def test_wheel_holds_everything_that_is_read(wheel: Path) -> None:
     }
     rules = {f"shmlint/rules/{path.name}" for path in (ROOT / "rules").iterdir()}
     assert package | rules <= names
-    assert {"shmlint/py.typed", "shmlint/schemas/settings.schema.json", "shmlint/rules/workloads.json"} <= names
+    assert {"shmlint/py.typed", "shmlint/settings.schema.json", "shmlint/pages/workloads.json"} <= names
     assert "License-Expression: MIT" in metadata
     assert "Requires-Python: >=3.11" in metadata
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from shmlint.discover import classify
+from shmlint.files.discover import classify
 from tests.project import write
 
 ROOT = Path(__file__).parents[1]

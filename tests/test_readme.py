@@ -12,8 +12,10 @@ import pytest
 from ruamel.yaml import YAML
 
 import shmlint
-from shmlint import cli, configuration, sizing_cli
-from shmlint.discover import classify
+from shmlint import cli
+from shmlint import config as configuration
+from shmlint.cli import size as sizing_cli
+from shmlint.files.discover import classify
 from tests.readme import BLOCK, INDEX, README, ROOT, generated
 
 TEXT = README.read_text(encoding="utf-8")
@@ -85,7 +87,7 @@ def test_settings_example_is_valid_and_whole(tmp_path: Path) -> None:
 def test_settings_schema_is_one() -> None:
     from jsonschema import Draft202012Validator
 
-    published = ROOT / "shmlint" / "schemas" / "settings.schema.json"
+    published = ROOT / "shmlint" / "settings.schema.json"
     Draft202012Validator.check_schema(json.loads(published.read_text(encoding="utf-8")))
 
 

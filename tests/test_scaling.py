@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from shmlint import fix
-from shmlint.lint import lint
-from shmlint.report import diff, json, text
-from shmlint.settings import Settings
-from shmlint.workspace import Workspace
+from shmlint.files.workspace import Workspace
+from shmlint.fixing import fix
+from shmlint.model.settings import Settings
+from shmlint.reports import diff, json, text
+from shmlint.run import lint
 
 SMALL = 40
 """Launches of the smaller text."""

@@ -9,12 +9,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from shmlint.launch import Launch
-from shmlint.settings import Settings
-from shmlint.source import Problem, Source
-from shmlint.workspace import Kept, Unreadable, Workspace
+from shmlint.files.workspace import Kept, Unreadable, Workspace
+from shmlint.model.launch import Launch
+from shmlint.model.settings import Settings
+from shmlint.model.source import Problem, Source
 
-KINDS = frozenset({"compose", "shell", "makefile", "markdown", "ci", "devcontainer", "inspect"})
+_MODULES = {
+    "compose": "shmlint.formats.compose.read",
+    "shell": "shmlint.formats.shell.read",
+    "makefile": "shmlint.formats.makefile",
+    "markdown": "shmlint.formats.markdown",
+    "ci": "shmlint.formats.ci",
+    "devcontainer": "shmlint.formats.devcontainer",
+    "inspect": "shmlint.formats.inspect",
+}
+
+KINDS = frozenset(_MODULES)
 """The kinds of files that are read."""
 
 ALONE = frozenset({"shell", "makefile", "markdown", "ci"})
@@ -52,7 +62,7 @@ def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settin
 
     if kind not in KINDS:
         raise ValueError(f"no format reads {kind}")
-    found: Reading = import_module(f"shmlint.formats.{kind}").read(paths, workspace, settings)
+    found: Reading = import_module(_MODULES[kind]).read(paths, workspace, settings)
     return found
 
 
@@ -71,7 +81,7 @@ def read_all(
     if portions:
         from functools import partial
 
-        from shmlint.parallel import share
+        from shmlint.files.parallel import share
 
         for texts, kept in share(partial(_read_portion, settings), portions, jobs, read_related):
             workspace.adopt(texts, kept)

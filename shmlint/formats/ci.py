@@ -9,20 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from shmlint.argv import read_run
+from shmlint.docker.run_options import read_run
+from shmlint.files.workspace import Unreadable, Workspace
 from shmlint.formats import Reading
-from shmlint.formats.shell import mentions_engine
-from shmlint.launch import Launch
-from shmlint.settings import Settings
-from shmlint.shell.commands import commands
-from shmlint.shell.rewrite import RunRewriter
-from shmlint.shell.run import launch_of, launches, read_gpu
-from shmlint.shell.text import NOWHERE, Builder, ShellText
-from shmlint.source import Source, Span
-from shmlint.word import Word
-from shmlint.workspace import Unreadable, Workspace
-from shmlint.yamlnodes import Alias, Document, Mapping, Node, Scalar, YamlError, parse
-from shmlint.yamlnodes import Sequence as SequenceNode
+from shmlint.formats.shell.read import mentions_engine
+from shmlint.formats.shell.rewrite import RunRewriter
+from shmlint.formats.shell.run import launch_of, launches, read_gpu
+from shmlint.model.launch import Launch
+from shmlint.model.settings import Settings
+from shmlint.model.source import Source, Span
+from shmlint.syntax.shell import commands
+from shmlint.syntax.shell_text import NOWHERE, Builder, ShellText
+from shmlint.syntax.word import Word
+from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, YamlError, parse
+from shmlint.syntax.yaml import Sequence as SequenceNode
 
 _TALK = frozenset(
     {"name", "displayName", "description", "if", "uses", "title", "label", "summary", "default", "help", "when",

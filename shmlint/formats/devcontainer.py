@@ -10,16 +10,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from shmlint.argv import Option, RunCommand, read_run
+from shmlint.docker.run_options import Option, RunCommand, read_run
+from shmlint.docker.sizes import spell_docker
+from shmlint.files.workspace import OUTSIDE, Unreadable, Workspace, normal
 from shmlint.formats import Reading, sources
-from shmlint.jsonc import Json, parse
-from shmlint.launch import Change, GpuEvidence, GpuRequest, GpuSlip, Launch, Misplaced, ReadOnly, Value
-from shmlint.settings import Settings
-from shmlint.shell.run import launch_of, read_gpu
-from shmlint.size import spell_docker
-from shmlint.source import Edit, Problem, Source, Span
-from shmlint.word import Word
-from shmlint.workspace import OUTSIDE, Unreadable, Workspace, normal
+from shmlint.formats.shell.run import launch_of, read_gpu
+from shmlint.model.launch import Change, GpuEvidence, GpuRequest, GpuSlip, Launch, Misplaced, ReadOnly, Value
+from shmlint.model.settings import Settings
+from shmlint.model.source import Edit, Problem, Source, Span
+from shmlint.syntax.json import Json, parse
+from shmlint.syntax.word import Word
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
@@ -104,7 +104,7 @@ def _launch(root: Json, path: str, workspace: Workspace) -> Launch:
     )  # fmt: skip
     home = gpu.evidence[0].span if gpu.evidence else span
     if run.unknown:
-        from shmlint.shell.misplaced import misspelt
+        from shmlint.formats.shell.misplaced import misspelt
 
         launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(words, run.unknown)))
     return launch._replace(
@@ -217,7 +217,7 @@ def _image(root: Json, path: str, workspace: Workspace) -> tuple[Json | None, tu
         source = workspace.source(dockerfile)
     except Unreadable:
         return None, ()
-    from shmlint.dockerfile import read as read_dockerfile
+    from shmlint.syntax.dockerfile import read as read_dockerfile
 
     given = root.get("build", "args")
     args = {
@@ -274,8 +274,8 @@ def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
 
 def _service(root: Json, path: str, workspace: Workspace) -> Launch | str:
     """The service that is started, or why it is not known."""
-    from shmlint.composefile.project import load_project
-    from shmlint.composefile.service import read_project
+    from shmlint.formats.compose.project import load_project
+    from shmlint.formats.compose.service import read_project
 
     written = [item.text for item in _strings(root.get("dockerComposeFile"))]
     if not written:

@@ -15,10 +15,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
+from shmlint.docker.devices import Count, combine, count_ids, node_of, request_vendor, together, visible_devices
+from shmlint.docker.mounts import clean
+from shmlint.docker.sizes import InvalidSize, parse_tmpfs_option
+from shmlint.files.workspace import Workspace
 from shmlint.formats import Reading, sources
-from shmlint.gpu import Count, combine, count_ids, node_of, request_vendor, together, visible_devices
-from shmlint.jsonc import Json, parse_all
-from shmlint.launch import (
+from shmlint.model.launch import (
     GpuEvidence,
     GpuRequest,
     Launch,
@@ -30,11 +32,9 @@ from shmlint.launch import (
     Vendor,
     Words,
 )
-from shmlint.mounts import clean
-from shmlint.settings import Settings
-from shmlint.size import InvalidSize, parse_tmpfs_option
-from shmlint.source import Problem, Source, Span
-from shmlint.workspace import Workspace
+from shmlint.model.settings import Settings
+from shmlint.model.source import Problem, Source, Span
+from shmlint.syntax.json import Json, parse_all
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
@@ -403,9 +403,9 @@ def _created(config: Json) -> GpuRequest:
     items = _items(config, "CreateCommand")
     if not items:
         return GpuRequest()
-    from shmlint.argv import find_docker, read_run
-    from shmlint.shell.run import read_gpu
-    from shmlint.word import Word
+    from shmlint.docker.run_options import find_docker, read_run
+    from shmlint.formats.shell.run import read_gpu
+    from shmlint.syntax.word import Word
 
     words = [Word(item.text, item.span) for item in items if item.kind == "string"]
     docker = find_docker(words)

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from shmlint.files.workspace import Workspace
 from shmlint.formats import Reading, sources
-from shmlint.formats.shell import mentions_engine
-from shmlint.settings import Settings
-from shmlint.shell.commands import commands
-from shmlint.shell.run import launches, tied
-from shmlint.shell.text import CLOSE_BRACE, OPEN_BRACE, Builder, ShellText
-from shmlint.source import Source, Span
-from shmlint.workspace import Workspace
+from shmlint.formats.shell.read import mentions_engine
+from shmlint.formats.shell.run import launches, tied
+from shmlint.model.settings import Settings
+from shmlint.model.source import Source, Span
+from shmlint.syntax.shell import commands
+from shmlint.syntax.shell_text import CLOSE_BRACE, OPEN_BRACE, Builder, ShellText
 
 _DEPTH = 8
 """Variables inside variables are followed this deep."""

@@ -6,15 +6,15 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from typing import NamedTuple
 
+from shmlint.files.workspace import Workspace
 from shmlint.formats import Reading, sources
-from shmlint.formats.shell import mentions_engine
-from shmlint.launch import Launch
-from shmlint.settings import Settings
-from shmlint.shell.commands import commands
-from shmlint.shell.run import launches, tied
-from shmlint.shell.text import CLOSE, CLOSE_BRACE, NOWHERE, OPEN, OPEN_BRACE, Builder, ShellText
-from shmlint.source import BOM, Source, Span
-from shmlint.workspace import Workspace
+from shmlint.formats.shell.read import mentions_engine
+from shmlint.formats.shell.run import launches, tied
+from shmlint.model.launch import Launch
+from shmlint.model.settings import Settings
+from shmlint.model.source import BOM, Source, Span
+from shmlint.syntax.shell import commands
+from shmlint.syntax.shell_text import CLOSE, CLOSE_BRACE, NOWHERE, OPEN, OPEN_BRACE, Builder, ShellText
 
 _SHELL = frozenset(
     {"", "bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "text", "none",
@@ -57,7 +57,7 @@ def _read_block(
 ) -> None:
     text = "\n".join(source.text[start:end] for start, end in block.lines)
     if _is_compose(block, text):
-        from shmlint.formats.compose import read_embedded
+        from shmlint.formats.compose.read import read_embedded
 
         # The rest of the document is blanked, so that every offset is one of the document.
         start, end = block.lines[0][0], block.lines[-1][1]

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import pytest
 
-from shmlint import explain, rules
-from shmlint.checks import all_rules
-from shmlint.discover import classify
+from shmlint.cli import explain
+from shmlint.files import installed as rules
+from shmlint.files.discover import classify
+from shmlint.rules import all_rules
 from tests.project import findings, fixed
 
 PAGES = sorted(Path(rules.directory()).glob("[A-Z]*-*.md"))

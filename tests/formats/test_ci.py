@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from shmlint.formats.ci import shell_text
-from shmlint.launch import Launch
-from shmlint.source import Source
-from shmlint.yamlnodes import Mapping, Scalar, parse
+from shmlint.model.launch import Launch
+from shmlint.model.source import Source
+from shmlint.syntax.yaml import Mapping, Scalar, parse
 from tests.project import fixed, run
 
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from shmlint.files.workspace import Workspace
 from shmlint.formats.devcontainer import read
-from shmlint.jsonc import Json, parse
-from shmlint.launch import Launch
-from shmlint.settings import Settings
-from shmlint.source import Source, apply_edits
-from shmlint.workspace import Workspace
+from shmlint.model.launch import Launch
+from shmlint.model.settings import Settings
+from shmlint.model.source import Source, apply_edits
+from shmlint.syntax.json import Json, parse
 from tests.project import findings, fixed, run, write
 
 HERE = ".devcontainer/devcontainer.json"

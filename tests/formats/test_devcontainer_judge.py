@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shmlint.jsonc import Json, parse
-from shmlint.lint import lint
-from shmlint.settings import Settings
-from shmlint.source import Source
-from shmlint.workspace import Workspace
+from shmlint.files.workspace import Workspace
+from shmlint.model.settings import Settings
+from shmlint.model.source import Source
+from shmlint.run import lint
+from shmlint.syntax.json import Json, parse
 from tests.judges_devcontainer import need_devcontainer, read_configuration, substituted
 
 pytestmark = pytest.mark.devcontainer_cli

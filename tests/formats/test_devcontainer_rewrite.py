@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from shmlint import fix
-from shmlint.jsonc import parse
-from shmlint.lint import Run, lint
-from shmlint.settings import Settings
-from shmlint.source import Source, apply_edits
-from shmlint.workspace import Workspace
+from shmlint.files.workspace import Workspace
+from shmlint.fixing import fix
+from shmlint.model.settings import Settings
+from shmlint.model.source import Source, apply_edits
+from shmlint.run import Run, lint
+from shmlint.syntax.json import parse
 
 PATH = ".devcontainer/devcontainer.json"
 

@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shmlint import cli
-from shmlint.discover import discover, tells_inspect
+from shmlint.files.discover import discover, tells_inspect
+from shmlint.files.workspace import Workspace
 from shmlint.formats import KINDS
 from shmlint.formats.inspect import read
-from shmlint.launch import Launch
-from shmlint.lint import Run, lint
-from shmlint.report import json as json_report
-from shmlint.report import text as text_report
-from shmlint.settings import Settings
-from shmlint.workspace import Workspace
+from shmlint.model.launch import Launch
+from shmlint.model.settings import Settings
+from shmlint.reports import json as json_report
+from shmlint.reports import text as text_report
+from shmlint.run import Run, lint
 
 MIB = 1024 * 1024
 GIB = 1024 * MIB

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shmlint.launch import Launch
+from shmlint.model.launch import Launch
 from tests.project import fixed, run
 
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"

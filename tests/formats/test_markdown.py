@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shmlint import fix as fixing
-from shmlint.launch import Launch
-from shmlint.source import apply_edits
+from shmlint.fixing import fix as fixing
+from shmlint.model.launch import Launch
+from shmlint.model.source import apply_edits
 from tests.project import fixed, run
 
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"

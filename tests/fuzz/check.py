@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-from shmlint import fix
+from shmlint.fixing import fix
 from shmlint.formats import KINDS
-from shmlint.lint import Run, lint
-from shmlint.report import text
-from shmlint.settings import Settings
+from shmlint.model.settings import Settings
+from shmlint.reports import text
+from shmlint.run import Run, lint
 
 NAMES = {
     "compose": "compose.yaml",
@@ -40,11 +40,11 @@ def check(kind: str, content: bytes, directory: Path) -> Run:
     file.write_bytes(content)
     run = lint({kind: [name]}, EVERYTHING)
     for form in REPORTS:
-        shown = import_module(f"shmlint.report.{form}").render(run, run.findings)
+        shown = import_module(f"shmlint.reports.{form}").render(run, run.findings)
         assert _printable(shown), form
     assert all(map(_printable, text.render(run, run.findings, colour=False, fixed=0, verbose=True, quiet=False)))
     assert all(map(_printable, text.inventory(run)))
-    import_module("shmlint.report.json").inventory(run)
+    import_module("shmlint.reports.json").inventory(run)
     for launch in run.launches:
         assert 0 <= launch.span.start <= launch.span.end <= len(launch.span.source.text)
     for unsafe in (False, True):

@@ -1,0 +1,419 @@
+"""``shmlint --explain``: a rule's page, what an error message means, or what is known of a workload.
+
+The symptoms stand in ``rules/README.md`` and nowhere else; this reads that page.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from shmlint.docker.sizes import human
+from shmlint.files import installed as rules
+from shmlint.reports import escape
+from shmlint.workloads.assess import Workload, builtin, image_names, recognise
+
+_WIDTH = 100
+_PREFIX = "workload:"
+_LONGEST = 200_000
+"""Characters of a pasted text that are looked at: its end, where errors stand."""
+
+
+class NothingFound(Exception):
+    """What was asked for is not known; the message says what comes near."""
+
+
+class Symptom(NamedTuple):
+    """A section of the page: the texts people see, in the words of programs, and what to make of them."""
+
+    title: str
+    texts: tuple[str, ...]
+    body: str
+
+
+class Match(NamedTuple):
+    """A symptom, the text of it that fits, and how well; more is better."""
+
+    symptom: Symptom
+    text: str
+    score: float
+
+
+def explain(asked: str) -> Iterator[str]:
+    """The lines that answer. Raises NothingFound, with what comes near."""
+    from shmlint.rules import all_rules
+
+    known = [rule for rule, _ in all_rules().values()]
+    for rule in known:
+        if asked.strip().upper() == rule.id or asked.strip() == rule.name:
+            return terminal(rules.page(rule).partition("\n---\n")[2].strip())
+    if asked.strip().lower().startswith(_PREFIX):
+        return _workload(asked.strip()[len(_PREFIX) :].strip())
+    found = find(asked, symptoms())
+    if found:
+        return _symptom(found)
+    raise NothingFound(_nothing(asked, [word for rule in known for word in (rule.id, rule.name)]))
+
+
+def _nothing(asked: str, names: Sequence[str]) -> str:
+    short = " ".join(asked.split())
+    if not short:
+        return "say what to explain: a rule (SHM101), an error message, or workload:NAME"
+    if " " in short:
+        titles = [match.symptom.title for match in near(asked, symptoms())]
+        hint = f"; near are: {'; '.join(titles)}" if titles else ""
+        shown = short if len(short) <= 80 else f"{short[:79]}…"
+        return f"no error message is known that looks like `{shown}`{hint}; {_page()} lists them"
+    from difflib import get_close_matches
+
+    if any(short.lower() in (w.id, w.name.lower()) for w in builtin()):
+        return f"no rule is called {short} (did you mean {_PREFIX}{short.lower()}?); see --list-rules"
+    close = get_close_matches(short, names, 1)
+    return f"no rule is called {short}{f' (did you mean {close[0]}?)' if close else ''}; see --list-rules"
+
+
+# Symptoms --------------------------------------------------------------------------------------
+
+
+def _page() -> str:
+    return "https://github.com/shmlint/shmlint/blob/main/rules/README.md"
+
+
+def symptoms(text: str | None = None) -> tuple[Symptom, ...]:
+    """The sections of ``rules/README.md`` below *Symptoms*, or those of a page's text.
+
+    A section is a heading of the third level, a fence of texts, and what follows. Raises OSError
+    for a broken installation.
+    """
+    if text is None:
+        with open(os.path.join(rules.directory(), "README.md"), encoding="utf-8") as file:
+            text = file.read()
+    _, _, rest = text.partition("\n## Symptoms\n")
+    rest = re.split(r"^## ", rest, maxsplit=1, flags=re.MULTILINE)[0]
+    found = []
+    for section in re.split(r"^### ", rest, flags=re.MULTILINE)[1:]:
+        title, _, body = section.partition("\n")
+        _, fence, after = body.partition("```text\n")
+        texts, _, after = after.partition("```\n")
+        if fence:
+            found.append(Symptom(title.strip(), tuple(filter(None, texts.splitlines())), after.strip()))
+    return tuple(found)
+
+
+def find(asked: str, among: Iterable[Symptom]) -> list[Match]:
+    """The symptoms whose texts are in what was pasted, or that hold what was typed; the best first.
+
+    Letter case, quotation marks and line breaks make no difference. On the page ``N`` stands for any
+    number, an ellipsis for anything, and names of NCCL's and PyTorch's files for any others.
+    """
+    pasted = _plain(asked[-_LONGEST:])
+    if len(pasted) < 5 or not any(len(word) > 2 for word in pasted.split()):
+        return []
+    found = []
+    for symptom in among:
+        best: Match | None = None
+        for text in symptom.texts:
+            score = _score(pasted, [part for part in map(_page_text, text.split("…")) if part])
+            if score and (best is None or score > best.score):
+                best = Match(symptom, text, score)
+        if best is not None:
+            found.append(best)
+    return sorted(found, key=lambda match: -match.score)
+
+
+def _score(pasted: str, parts: list[str]) -> float:
+    """How many characters of a text of the page stand in what was pasted: all its parts in their order.
+    Or how many were typed, where what was typed stands in the text; a little less the longer the text is.
+    0 where neither does."""
+    at = 0
+    for part in parts:
+        found = _whole_words(re.escape(part).replace(r"\#", r"[0-9a-fx.#]+"), part).search(pasted, at)
+        if found is None:
+            break
+        at = found.end()
+    else:
+        return sum(map(len, parts))
+    whole = " ".join(parts)
+    if len(pasted) <= len(whole) and (" " in pasted or len(pasted) > 7):
+        typed = re.sub(r"[0-9]+", lambda number: f"(?:{number[0]}|#)", re.escape(pasted))
+        if _whole_words(typed, pasted).search(whole):
+            return len(pasted) - len(whole) / 10_000
+    return 0
+
+
+def _whole_words(pattern: str, text: str) -> re.Pattern[str]:
+    before = r"(?<![a-z0-9])" if text[0].isalnum() else ""
+    after = r"(?![a-z0-9])" if text[-1].isalnum() else ""
+    return re.compile(before + pattern + after)
+
+
+_ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+_RANDOM = re.compile(r"(nccl-|torch_)[a-z0-9_-]+")
+
+
+def _plain(text: str) -> str:
+    """A text as it is compared: small letters, one blank, no quotation marks, ``#`` for random names."""
+    text = re.sub(r"[\"'`‘’“”\\]", "", _ANSI.sub("", text).lower())
+    return " ".join(_RANDOM.sub(r"\1#", text).split()).strip(" .:")
+
+
+def _page_text(text: str) -> str:
+    """The same for a text of the page, where ``N`` is a number."""
+    return _plain(re.sub(r"(?<![A-Za-z])N(?![A-Za-z])", "#", text))
+
+
+def near(asked: str, among: Iterable[Symptom], most: int = 3) -> list[Match]:
+    """The symptoms that share the most words with a text, rare words counting more; the best first."""
+    everything = list(among)
+    vocabulary = [set(_words(" ".join(symptom.texts))) for symptom in everything]
+    mine = set(_words(asked[-_LONGEST:]))
+    found = []
+    for symptom, words in zip(everything, vocabulary, strict=True):
+        shared = mine & words
+        score = sum(1 / sum(word in other for other in vocabulary) for word in shared)
+        if len(shared) > 1 or score >= 1:
+            found.append(Match(symptom, "", score))
+    return sorted(found, key=lambda match: -match.score)[:most]
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.findall(r"[a-z_/-]{4,}", _plain(text)) if word not in _COMMON]
+
+
+_COMMON = frozenset({"error", "from", "with", "that", "this", "have", "been", "failed", "file", "used", "when", "than"})
+
+
+def _symptom(found: Sequence[Match]) -> Iterator[str]:
+    best = found[0].symptom
+    yield best.title
+    yield "=" * len(best.title)
+    yield ""
+    for text in best.texts:
+        yield f"  {text}"
+    yield ""
+    yield from terminal(best.body)
+    linked = list(dict.fromkeys(re.findall(r"\(([A-Z]+[0-9]+)-[a-z0-9-]+\.md\)", best.body)))
+    if linked:
+        yield ""
+        yield from _rule_lines(linked)
+    others = [match.symptom.title for match in found[1:4]]
+    if others:
+        yield ""
+        yield f"It could also be: {'; '.join(others)}."
+
+
+def _rule_lines(ids: Sequence[str]) -> Iterator[str]:
+    from shmlint.rules import all_rules
+
+    known = all_rules()
+    yield "Rules (`shmlint --explain ID` shows the page):"
+    for rule_id in ids:
+        if rule_id in known:
+            rule, _ = known[rule_id]
+            summary = rules.front_matter(rules.page(rule)).get("summary", "")
+            yield f"  {rule.id}  {rule.name}: {summary}"
+
+
+def terminal(markdown: str, width: int = _WIDTH) -> Iterator[str]:
+    """Markdown for a terminal: headings underlined, paragraphs and list items wrapped, tables in columns.
+
+    Links become their text; one out of the page keeps its address behind it. A fence that names a
+    file has the name above it.
+    """
+    fence = False
+    paragraph: list[str] = []
+    table: list[list[str]] = []
+
+    def flush() -> Iterator[str]:
+        if paragraph:
+            yield from _wrapped(_unlinked(" ".join(paragraph)), width)
+            paragraph.clear()
+        if table:
+            yield from _columns(table, width)
+            table.clear()
+
+    for line in markdown.splitlines():
+        if line.startswith("```"):
+            yield from flush()
+            fence = not fence
+            _, *named = line[3:].split() or [""]
+            if fence and named:
+                yield f"  {named[0]}{' as --fix leaves it' if 'fixed' in named else ''}:"
+        elif fence:
+            yield f"    {line}".rstrip()
+        elif not line.strip():
+            yield from flush()
+            yield ""
+        elif line.startswith("#"):
+            yield from flush()
+            title = _unlinked(line.lstrip("#").strip())
+            yield title
+            yield ("=" if line.startswith("# ") else "-") * len(title)
+        elif line.startswith("|"):
+            cells = [_unlinked(cell.strip()) for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+            if not all(set(cell) <= set("-: ") for cell in cells):
+                table.append(cells)
+        else:
+            if _ITEM.match(line):
+                yield from flush()
+            paragraph.append(line.strip())
+    yield from flush()
+
+
+_ITEM = re.compile(r"(?:-|\d+\.) ")
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    from textwrap import wrap
+
+    item = _ITEM.match(text)
+    indent = " " * len(item[0]) if item else ""
+    return wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _columns(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """A table: columns as wide as their cells, the last one wrapped."""
+    from textwrap import wrap
+
+    most = max(len(row) for row in rows)
+    widths = [max(len(row[i]) if i < len(row) else 0 for row in rows) for i in range(most - 1)]
+    room = max(width - sum(widths) - 2 * len(widths) - 2, 20)
+    for row in rows:
+        head = "  " + "".join(f"{cell.ljust(size)}  " for cell, size in zip(row, widths, strict=False))
+        for part in wrap(row[-1], room, break_long_words=False) or [""]:
+            yield f"{head}{part}".rstrip()
+            head = " " * len(head)
+
+
+def _unlinked(text: str) -> str:
+    def plain(found: re.Match[str]) -> str:
+        return f"{found[1]} ({found[2]})" if found[2].startswith("http") else found[1]
+
+    return re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", plain, text).replace("**", "")
+
+
+# Workloads -------------------------------------------------------------------------------------
+
+_NEEDS = {
+    "yes": "it needs more than Docker's 64 MiB",
+    "multi-gpu": "it needs more than Docker's 64 MiB with more than one GPU",
+    "no": "it needs no more than Docker's 64 MiB",
+    "depends": "it depends on what runs in it",
+}
+_SINGLE = {
+    "needed": "with one GPU too",
+    "advised": "with one GPU it is advised only",
+    "not-needed": "with one GPU it needs none",
+}
+
+
+def _workload(asked: str) -> Iterator[str]:
+    known = builtin()
+    if not asked:
+        return _list(known, "The workloads that are known; `shmlint --explain workload:ID` tells about one.")
+    found = search(asked, known)
+    if len(found) == 1:
+        return _about(found[0])
+    if found:
+        return _list(found, f"Several workloads are called something like {escape(asked)}:")
+    from difflib import get_close_matches
+
+    names = {word: w.id for w in known for word in (w.id, *w.id.split("-"), w.name.lower())}
+    close = dict.fromkeys(names[word] for word in get_close_matches(asked.lower(), names, 5, 0.55))
+    hint = f" (did you mean {' or '.join(_PREFIX + name for name in list(close)[:3])}?)" if close else ""
+    raise NothingFound(f"no workload is called {asked}{hint}; --explain {_PREFIX} lists them")
+
+
+def search(asked: str, known: Sequence[Workload]) -> list[Workload]:
+    """The workloads that an id, a name, an image, or a part of these means."""
+    lowered = asked.lower()
+    exact = [w for w in known if lowered in (w.id, w.name.lower())]
+    if exact:
+        return exact
+    if "/" in asked or ":" in asked:
+        by_image, _ = recognise(asked, known)
+        if by_image is not None:
+            return [by_image]
+    parts = [w for w in known if lowered in w.id or lowered in w.name.lower()]
+    if parts:
+        return parts
+    repository, _ = image_names(asked)
+    return [w for w in known if any(repository in pattern for pattern in w.images)] if len(asked) > 3 else []
+
+
+def _list(found: Sequence[Workload], heading: str) -> Iterator[str]:
+    yield heading
+    yield ""
+    width = max(len(w.id) for w in found)
+    for workload in found:
+        mark = "" if workload.verified else " (unverified)"
+        yield f"  {workload.id.ljust(width)}  {workload.name}: {_amount(workload)}{mark}"
+
+
+def _amount(workload: Workload) -> str:
+    if workload.needs == "no":
+        return "needs no more than 64 MiB"
+    least, size = workload.minimum, workload.recommended
+    parts = []
+    if least:
+        parts.append(f"{human(least)} at least")
+    if size:
+        parts.append(f"{human(size)} advised")
+    if workload.memory_share is not None:
+        parts.append(f"{workload.memory_share * 100:.0f} % of its memory")
+    if workload.needs == "depends":
+        parts.append("depends on what runs")
+    if workload.needs == "multi-gpu":
+        parts.append("with several GPUs")
+    return ", ".join(parts) or "no size is known"
+
+
+def _about(workload: Workload) -> Iterator[str]:
+    entry = workload.entry
+    yield workload.name
+    yield "=" * len(workload.name)
+    yield ""
+    needs = _NEEDS[workload.needs]
+    if workload.single_gpu:
+        needs += f"; {_SINGLE[workload.single_gpu]}"
+    if workload.one_process:
+        needs += "; it uses one GPU unless its command asks for more"
+    yield from _row("needs", needs)
+    yield from _row("because", f"{workload.because} {workload.condition}".rstrip())
+    if workload.formula is not None:
+        yield from _row("formula", workload.formula.text)
+        yield from _row("", workload.formula.source)
+    if workload.needs != "no":
+        yield from _row("at least", human(workload.minimum) if workload.minimum else "nobody says")
+        advised = human(workload.recommended) if workload.recommended else "nobody says"
+        if workload.memory_share is not None:
+            advised = f"{workload.memory_share * 100:.0f} % of the container's memory limit"
+        yield from _row("advised", advised)
+    yield from _row("documented", str(entry.get("documented", "")))
+    quote = str(entry.get("quote", ""))
+    yield from _row("quote", f"“{quote}”" if quote else "")
+    yield from _row("source", workload.source or "none")
+    read = "verified: the source was read"
+    if not workload.verified:
+        read = "unverified: nobody has read a source that says so; findings that rest on it are never errors"
+    yield from _row("standing", read)
+    yield from _row("notes", str(entry.get("notes", "")))
+    yield ""
+    yield from _row("images", ", ".join(workload.images) or "none")
+    yield from _row("commands", ", ".join(" ".join(words) for words in workload.commands) or "none")
+    yield from _row("names", ", ".join(workload.names))
+    if workload.needs != "no":
+        yield ""
+        option = "--gpus N" if workload.memory_share is None else "--memory SIZE"
+        if workload.id == "frigate":
+            option = "--camera WIDTHxHEIGHT"
+        yield from _row("how much", f"shmlint --size {option} {workload.id}")
+
+
+def _row(label: str, text: str) -> Iterator[str]:
+    from shmlint.cli.sizing import wrapped
+
+    if text:
+        yield from wrapped(label, escape(text), 10, _WIDTH)

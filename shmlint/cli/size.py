@@ -1,0 +1,313 @@
+"""``shmlint --size``: its options, and how an image, a command or a ``docker run`` becomes a launch."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Literal, NoReturn
+
+import click
+
+from shmlint.cli.sizing import Question, answer, nccl_of_image, nccl_of_torch, render, render_json
+from shmlint.docker.gpus import parse_gpus
+from shmlint.docker.sizes import InvalidSize, human, parse_docker
+from shmlint.model.launch import Launch, ReadOnly, Value, Words
+from shmlint.model.source import Source, Span
+from shmlint.workloads import mechanisms as estimate
+from shmlint.workloads.assess import Workload, builtin, match_command, recognise, users
+
+_EPILOG = """\b
+Examples:
+  shmlint --size --gpus 4 vllm/vllm-openai
+  shmlint --size --gpus 8 --nccl 2.27 torchrun --nproc_per_node=8 train.py
+  shmlint --size --workers 8 --batch-size 64 --item-size 3x224x224 python train.py
+  shmlint --size --camera 1920x1080 --camera 1280x720 frigate
+  shmlint --size docker run --gpus all --memory 64g rayproject/ray ray start --head
+
+\b
+Options count wherever they stand, but for those behind `docker run` and behind `--`: these are
+the command's own. The sums are upper estimates: /dev/shm takes memory only for what is written."""
+
+_ENGINES = frozenset({"docker", "podman", "nvidia-docker"})
+_LEADS = _ENGINES | {"sudo", "doas", "env"}
+_FILES = (".yaml", ".yml", ".json", ".toml", ".sh", ".md", "file")
+_ITEM_TYPES = {
+    "float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "bfloat16": 2, "int16": 2, "uint8": 1, "int8": 1,
+    "bool": 1,
+}  # fmt: skip
+_LEAST_MEMORY = 6 * 2**20
+"""Bytes; Docker takes no smaller memory limit."""
+_MOST = 2**50
+"""Bytes, or a count: what is larger is a slip, and would only give a number nobody can read."""
+
+
+def _size(value: str, least: int = 1) -> int:
+    """Bytes in Docker's grammar. Raises click.BadParameter, as all of these do."""
+    try:
+        size = parse_docker(value)
+    except InvalidSize as error:
+        raise click.BadParameter(f"{error}; write it like 512k, 64m or 8g") from None
+    if not 0 < size <= _MOST:
+        raise click.BadParameter("write a size like 512k, 64m or 8g")
+    if size < least:
+        raise click.BadParameter(f"{value} is {human(size)}; write it with a unit, like {value.strip('bB ')}g")
+    return size
+
+
+def _memory(value: str) -> int:
+    return _size(value, _LEAST_MEMORY)
+
+
+def _item(value: str) -> int:
+    """Bytes of one item: a size, or a shape with a type."""
+    shape, _, kind = value.lower().partition(":")
+    if not re.fullmatch(r"[0-9]{1,9}([x×][0-9]{1,9}){1,7}", shape):
+        return _size(value)
+    each = _ITEM_TYPES.get(kind or "float32")
+    if each is None:
+        raise click.BadParameter(f"no type is called {kind}; there are {', '.join(_ITEM_TYPES)}")
+    size = each
+    for length in re.split("[x×]", shape):
+        size *= int(length)
+    if not 0 < size <= _MOST:
+        raise click.BadParameter(f"{value} is no shape of one item; write it like 3x224x224")
+    return size
+
+
+def _resolution(value: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([1-9][0-9]{0,4})[x×]([1-9][0-9]{0,4})", value.lower())
+    if match is None:
+        raise click.BadParameter(f"{value} is no resolution; write it like 1280x720, as under `detect` in Frigate's "
+                                 "settings")  # fmt: skip
+    return int(match[1]), int(match[2])
+
+
+def _gpus(value: str) -> int | Literal["all"]:
+    """A number, ``all``, or what else ``docker run --gpus`` takes."""
+    parsed = parse_gpus(value)
+    found = len(parsed.device_ids) or parsed.count
+    if parsed.error or not found or found > 10_000:
+        raise click.BadParameter(f"{value} is no number of GPUs; write a number or all")
+    return "all" if found < 0 else found
+
+
+def _nccl(value: str) -> str:
+    if not re.fullmatch(r"[0-9]{1,3}\.[0-9]{1,3}([.+-][0-9A-Za-z.+-]{1,20})?", value):
+        raise click.BadParameter(f"{value} is no version; write it like 2.27. In a container, "
+                                 "python -c 'import torch; print(torch.cuda.nccl.version())' shows it")  # fmt: skip
+    return value
+
+
+def _torch(value: str) -> str:
+    if nccl_of_torch(value) is None:
+        known = list(estimate.TORCH_NCCL)
+        raise click.BadParameter(f"which NCCL PyTorch {value} brings is not known; known are {known[0]} to "
+                                 f"{known[-1]}, and --nccl names one")  # fmt: skip
+    return value
+
+
+class _SizeCommand(click.Command):
+    """Leaves alone what is not its own: behind ``docker run`` every option is the engine's or the container's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.ignore_unknown_options = True
+        ctx.allow_interspersed_args = not any(_is_engine(word) for word in args)
+        return super().parse_args(ctx, args)
+
+
+def _is_engine(word: str) -> bool:
+    return word.rpartition("/")[2] in _ENGINES
+
+
+@click.command(
+    cls=_SizeCommand, epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip
+@click.argument("words", nargs=-1, metavar="[IMAGE] [COMMAND]...")
+@click.option("--gpus", metavar="N|all", type=_gpus, help="How many GPUs the container gets.")
+@click.option("--workers", metavar="N", type=click.IntRange(0, 10_000),
+              help="DataLoader workers of each rank: num_workers.")  # fmt: skip
+@click.option("--prefetch", metavar="N", type=click.IntRange(1, 10_000),
+              help=f"Batches each worker fetches ahead: prefetch_factor.  [default: {estimate.PREFETCH}]")  # fmt: skip
+@click.option("--batch-size", metavar="N", type=click.IntRange(1, 10**9), help="Items in a batch of one rank.")
+@click.option("--item-size", metavar="SIZE|SHAPE", type=_item,
+              help="One item: 600k, or a tensor's shape, 3x224x224 (float32), 3x224x224:uint8.")  # fmt: skip
+@click.option("--batch-bytes", metavar="SIZE", type=_size, help="One batch, instead of --batch-size and --item-size.")
+@click.option("--nccl", metavar="VERSION", type=_nccl,
+              help="NCCL's version: its buffers grew.  [default: the newest known]")  # fmt: skip
+@click.option("--torch", metavar="VERSION", type=_torch, help="PyTorch's version, for the NCCL that its wheels bring.")
+@click.option("--channels", metavar="N", type=click.IntRange(1, 64),
+              help=f"Channels NCCL opens.  [default: {estimate.CHANNELS}, as logs of PCIe machines show]")  # fmt: skip
+@click.option("--memory", metavar="SIZE", type=_memory, help="The container's memory limit; Ray wants a share of it.")
+@click.option("--camera", "cameras", metavar="WIDTHxHEIGHT", type=_resolution, multiple=True,
+              help="Frigate: the width and height a camera detects at. Once for each camera.")  # fmt: skip
+@click.option("--birdseye", is_flag=True, help="Frigate: birdseye's restream is on.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(
+    words: tuple[str, ...], gpus: int | Literal["all"] | None, workers: int | None, prefetch: int | None,
+    batch_size: int | None, item_size: int | None, batch_bytes: int | None, nccl: str | None, torch: str | None,
+    channels: int | None, memory: int | None, cameras: tuple[tuple[int, int], ...], birdseye: bool, form: str,
+) -> None:  # fmt: skip
+    """Say how much /dev/shm an image or a command needs: the arithmetic, who says so, what to type.
+
+    IMAGE is a container image or a workload of `shmlint --explain workload:`; COMMAND is what runs in it.
+    A whole `docker run` command is understood too.
+    """
+    if nccl is not None and torch is not None:
+        _wrong("--nccl and --torch both name NCCL's version; give one of them")
+    if batch_bytes is not None and (batch_size is not None or item_size is not None):
+        _wrong("--batch-bytes is --batch-size times --item-size; give it, or the two")
+    if item_size is not None and batch_size is None:
+        _wrong("--item-size needs --batch-size, the number of items in a batch")
+    if batch_size is not None and item_size is not None:
+        batch_bytes = batch_size * item_size
+    if batch_bytes is not None and workers == 0:
+        _wrong("without workers the DataLoader puts nothing into shared memory: leave out --batch-… or raise --workers")
+    if batch_bytes is not None and batch_bytes > _MOST:
+        _wrong("a batch of that size fits no memory; is --item-size one item, not the data set?")
+    if birdseye and not cameras:
+        _wrong("--birdseye is Frigate's: give --camera WIDTHxHEIGHT for each camera too")
+    given = any(value for value in (gpus, workers, cameras))
+    if not words and not given:
+        _wrong("say what is to run: an image, a command, or numbers (--gpus, --workers, --camera)")
+
+    from shmlint.config import InvalidSettings, load
+
+    try:
+        settings = load(None, ".")
+    except InvalidSettings as error:
+        _wrong(str(error))
+    extra = users(settings.workloads)
+    if cameras and not words:
+        words = ("frigate",)
+    launch, own = _launch(words, extra)
+    if gpus is not None:
+        launch = launch._replace(gpu=launch.gpu._replace(requested=True, count=gpus))
+    if memory is not None:
+        launch = launch._replace(memory_limit=Value(memory, launch.span, ""))
+    because = ""
+    version = nccl
+    if nccl is None:
+        image = launch.image.known if launch.image is not None else None
+        found = nccl_of_torch(torch) if torch is not None else nccl_of_image(image or "")
+        version, because = found if found is not None else (None, "")
+    question = Question(launch, version, because, channels, workers, prefetch, batch_bytes, cameras, birdseye)
+    told = answer(question, (*own, *extra), settings.default_shm_size)
+    if cameras and (told.need.workload is None or told.need.workload.id != "frigate"):
+        name = told.need.workload.name if told.need.workload is not None else "what is to run"
+        _wrong(f"--camera is for Frigate, and {name} is not known to be that; write frigate for the image")
+    slips = tuple(_slips(launch)) if not any(map(_is_engine, words)) else ()
+    told = told._replace(notes=(*told.notes, *slips))
+    if batch_size is not None and batch_bytes is None:
+        told = told._replace(notes=(*told.notes, "--batch-size counts with --item-size, the size of one item"))
+    if form == "json":
+        click.echo(render_json(told, settings.default_shm_size))
+        return
+    for line in render(told, settings.default_shm_size):
+        click.echo(line)
+
+
+def _wrong(message: str) -> NoReturn:
+    """End with a usage error: one line, status 2."""
+    from shmlint.reports import escape
+
+    click.echo(f"shmlint: {escape(message)}", err=True)
+    raise SystemExit(2)
+
+
+def _launch(words: Sequence[str], extra: Sequence[Workload]) -> tuple[Launch, tuple[Workload, ...]]:
+    """The launch that words mean, and the workload where they name one by its id."""
+    if len(words) == 1 and any(c.isspace() for c in words[0]):
+        line = words[0]
+        if _mentions_engine(line):
+            return _docker(line), ()
+        import shlex
+
+        try:
+            words = shlex.split(line)
+        except ValueError as error:
+            _wrong(f"the command cannot be read ({str(error).lower()}): {line[:80]}")
+    if any(map(_is_engine, words[:8])) and words[0].rpartition("/")[2] in _LEADS:
+        import shlex
+
+        return _docker(shlex.join(words)), ()
+    if words and words[0].startswith("-"):
+        from difflib import get_close_matches
+
+        close = get_close_matches(words[0].partition("=")[0], _own_options(), 1)
+        _wrong(f"no option is called {words[0]}" + (f" (did you mean {close[0]}?)" if close else "")
+               + "; shmlint --size --help lists them")  # fmt: skip
+    if words and words[0].endswith(_FILES) and os.path.isfile(words[0]):
+        _wrong(f"{words[0]} is a file; `shmlint --inventory {words[0]}` says what its launches need, "
+               "--size takes an image or a command")  # fmt: skip
+    span = Span(Source("", ""), 0, 0)
+    launch = Launch("docker-run", None, span, span, Words("", "--shm-size"), ReadOnly())
+    if not words:
+        return launch, ()
+    known = (*extra, *builtin())
+    first = words[0]
+    named = next((w for w in known if first.lower() in (w.id, w.name.lower())), None)
+    if named is not None and (len(words) == 1 or match_command(words, known) is None):
+        # Settings come first, and so does what is named.
+        own = Workload({**named.entry, "images": [first.lower()], "commands": []})
+        return launch._replace(image=_text(first, span), command=_words(words[1:], span)), (own,)
+    if _is_image(words, known):
+        return launch._replace(image=_text(first, span), command=_words(words[1:], span)), ()
+    return launch._replace(command=_words(words, span)), ()
+
+
+def _text(text: str, span: Span) -> Value[str]:
+    return Value(text, span, text)
+
+
+def _words(words: Sequence[str], span: Span) -> Value[tuple[str, ...]] | None:
+    return Value(tuple(words), span, " ".join(words)) if words else None
+
+
+def _is_image(words: Sequence[str], known: Sequence[Workload]) -> bool:
+    """Whether the first word is an image and not a program."""
+    first = words[0]
+    if first.startswith((".", "/", "~")) or "=" in first:
+        return False
+    if "/" in first or ":" in first or "@" in first:
+        return True
+    if match_command(words, known) is not None:
+        return False
+    return recognise(first, known)[0] is not None
+
+
+def _mentions_engine(line: str) -> bool:
+    return any(_is_engine(word) for word in line.split())
+
+
+def _docker(line: str) -> Launch:
+    """The first container that a command line starts."""
+    from shmlint.formats.shell.run import launches
+    from shmlint.syntax.shell import commands
+    from shmlint.syntax.shell_text import whole
+
+    source = Source("command", line)
+    found = launches(list(commands(whole(source, 0, len(line)))))
+    if not found:
+        _wrong("no `docker run` with an image was found in the command; "
+               "--size takes `docker run [OPTIONS] IMAGE [COMMAND]`, an image, or a command")  # fmt: skip
+    return found[0]
+
+
+def _own_options() -> list[str]:
+    return [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+
+
+def _slips(launch: Launch) -> list[str]:
+    """Words that look like misspelt options of ours and were taken for the command's."""
+    from difflib import get_close_matches
+
+    options = _own_options()
+    found = []
+    for word in (launch.command.known if launch.command is not None else None) or ():
+        name = word.partition("=")[0].replace("_", "-")
+        close = get_close_matches(name, options, 1, 0.85) if name.startswith("--") else []
+        if close and close[0] != name:  # what is spelt right stands behind `--`, and is meant so
+            found.append(f"{word} was taken for the command's own; {close[0]} is the option of --size")
+    return found

@@ -1,0 +1,321 @@
+"""Settings files: ``.shmlint.yaml``, or ``[tool.shmlint]`` in ``pyproject.toml``, nearest upwards.
+
+They are checked against ``settings.schema.json``; a wrong key is answered with its place
+and the key that was probably meant.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from shmlint.model.settings import Settings
+
+if TYPE_CHECKING:
+    from shmlint.syntax.yaml import Node, Scalar
+
+FILE = ".shmlint.yaml"
+
+_MOST = 20_000
+"""Values of a settings file that are read at the most: aliases can unfold to more than anyone wrote."""
+
+
+class InvalidSettings(Exception):
+    """A settings file cannot be used: file, line and what is wrong in one line."""
+
+
+def load(explicit: str | None, start: str) -> Settings:
+    """The settings for a run that starts at a path. Raises InvalidSettings."""
+    path = explicit or _find(start)
+    if path is None:
+        return Settings()
+    if path.endswith(".toml"):
+        data, lines = _toml(path), None
+        if os.path.basename(path) == "pyproject.toml":
+            tool = data.get("tool")
+            data = tool.get("shmlint", {}) if isinstance(tool, dict) else {}
+        if not isinstance(data, dict):
+            raise InvalidSettings(f"{path}: tool.shmlint must be a table of settings")
+    else:
+        data, lines = _yaml(path)
+    _validate(path, data, lines)
+    return _settings(path, data, lines)
+
+
+def _find(start: str) -> str | None:
+    here = os.path.abspath(start)
+    if not os.path.isdir(here):
+        here = os.path.dirname(here)
+    while True:
+        candidate = os.path.join(here, FILE)
+        if os.path.isfile(candidate):
+            return os.path.relpath(candidate)
+        project = os.path.join(here, "pyproject.toml")
+        if os.path.isfile(project):
+            try:
+                with open(project, "rb") as file:
+                    mentions = b"tool.shmlint" in file.read()
+            except OSError:
+                mentions = False
+            if mentions:
+                return os.path.relpath(project)
+        parent = os.path.dirname(here)
+        if parent == here or os.path.exists(os.path.join(here, ".git")):
+            return None
+        here = parent
+
+
+def _toml(path: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise InvalidSettings(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidSettings(f"{path}: {error}") from None
+
+
+def _yaml(path: str) -> tuple[dict[str, Any], dict[tuple[Any, ...], int]]:
+    """The settings of a YAML file as plain data, and the line of each part."""
+    from shmlint.files.workspace import Unreadable, Workspace
+    from shmlint.formats.compose.tree import Branch, Layer, Leaf, Listing, Tree
+
+    lines: dict[tuple[Any, ...], int] = {}
+    parts = 0
+
+    def plain(tree: Tree, at: tuple[Any, ...]) -> Any:
+        nonlocal parts
+        parts += 1
+        if parts > _MOST:
+            raise InvalidSettings(f"{path}: its aliases unfold to more than {_MOST} values")
+        if isinstance(tree, Leaf):
+            return tree.plain_value
+        if isinstance(tree, Listing):
+            for i, item in enumerate(tree.items):
+                if isinstance(item, Leaf | Branch | Listing):
+                    lines[(*at, i)] = item.span.line
+            return [plain(item, (*at, i)) for i, item in enumerate(tree.items)]
+        if isinstance(tree, Branch):
+            for name, entry in tree.entries.items():
+                lines[(*at, name)] = entry.layer.span(entry.key).line
+            return {name: plain(entry.tree, (*at, name)) for name, entry in tree.entries.items()}
+        return None
+
+    workspace = Workspace()
+    try:
+        documents = workspace.documents(path)
+    except Unreadable as error:
+        if not error.source.text:
+            raise InvalidSettings(f"{path}: {error.message}") from None
+        line = error.source.position(error.offset).line
+        raise InvalidSettings(f"{path}:{line}: {error.message}") from None
+    if not documents:
+        return {}, lines
+    if twice := _written_twice(documents[0].root):
+        line = documents[0].source.position(twice.start).line
+        raise InvalidSettings(f"{path}:{line}: {twice.value} is written twice")
+    layer = Layer(documents[0].source, {}, "")
+    data = plain(layer.tree(documents[0].root), ())
+    if data is None:
+        return {}, lines
+    if not isinstance(data, dict):
+        raise InvalidSettings(f"{path}:1: expected a mapping of settings")
+    return data, lines
+
+
+def _written_twice(node: Node) -> Scalar | None:
+    """The first key of a mapping that stands there a second time."""
+    from shmlint.syntax.yaml import Mapping, Scalar, Sequence
+
+    if isinstance(node, Sequence):
+        return next((found for item in node.items if (found := _written_twice(item))), None)
+    if not isinstance(node, Mapping):
+        return None
+    seen = set()
+    for key, value in node.pairs:
+        if isinstance(key, Scalar):
+            if key.value in seen:
+                return key
+            seen.add(key.value)
+        if found := _written_twice(value):
+            return found
+    return None
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of settings files."""
+    import json
+
+    here = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(here, "settings.schema.json"), encoding="utf-8") as file:
+        found: dict[str, Any] = json.load(file)
+    with open(os.path.join(here, "workloads", "workloads.schema.json"), encoding="utf-8") as file:
+        entry: dict[str, Any] = json.load(file)
+    # A user's own entry needs no quotation to be used, and may change an entry of the program's own.
+    entry["required"] = ["id"]
+    del entry["anyOf"]
+    entry["$defs"]["size"] = {"type": ["string", "integer", "null"], "description": "a size like 8gb"}
+    for patterns in ("images", "names"):
+        entry["properties"][patterns]["items"] = {"type": "string"}
+    found["$defs"] = entry.pop("$defs")
+    found["properties"]["workloads"]["items"] = entry
+    return found
+
+
+def _validate(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int] | None) -> None:
+    if not data:
+        return
+    from difflib import get_close_matches
+
+    from jsonschema import Draft202012Validator
+
+    rules = schema()
+    for error in sorted(Draft202012Validator(rules).iter_errors(data), key=lambda e: len(e.absolute_path)):
+        at = tuple(error.absolute_path)
+        message = error.message
+        if error.validator == "additionalProperties":
+            allowed = list(error.schema.get("properties", {}))
+            wrong = [key for key in error.instance if key not in allowed]
+            close = get_close_matches(str(wrong[0]), allowed, 1)
+            hint = f"; did you mean {close[0]}?" if close else f"; known are {', '.join(allowed)}"
+            message = f"unknown key {wrong[0]}{hint}"
+            at = (*at, wrong[0])
+        elif error.validator == "required":
+            message = f"{_spelled(at)}: {error.message}"
+        elif error.validator == "enum":
+            message = f"{_spelled(at)} must be one of {', '.join(map(str, error.validator_value))}"
+        elif isinstance(error.schema, dict) and str(error.schema.get("description", "")).startswith("a "):
+            message = f"{_spelled(at)} must be {error.schema['description']}"
+        else:
+            message = f"{_spelled(at)}: {error.message}"
+        line = _line(path, at, lines)
+        raise InvalidSettings(f"{path}:{line}: {message}" if line else f"{path}: {message}")
+
+
+def _spelled(at: tuple[Any, ...]) -> str:
+    """A place in the settings in words: ``workloads[0].needs``."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in at).removeprefix(".") or "settings"
+
+
+def _line(path: str, at: tuple[Any, ...], lines: dict[tuple[Any, ...], int] | None) -> int | None:
+    if lines is not None:
+        while at and at not in lines:
+            at = at[:-1]
+        return lines.get(at)
+    keys = [part for part in at if isinstance(part, str)]
+    if not keys:
+        return None
+    with open(path, encoding="utf-8") as file:
+        for number, text in enumerate(file, 1):
+            if text.lstrip().removeprefix('"').startswith(keys[-1]):
+                return number
+    return None
+
+
+def _check_workload(
+    path: str, at: tuple[Any, ...], entry: dict[str, Any], lines: dict[tuple[Any, ...], int] | None
+) -> None:
+    """A new workload must say what it needs and how it is recognised."""
+    from shmlint.workloads.assess import builtin
+
+    if any(entry["id"] == workload.id for workload in builtin()):
+        return
+    problem = ""
+    if "needs" not in entry:
+        problem = "say what it needs: yes, multi-gpu, no or depends"
+    elif not any(entry.get(key) for key in ("images", "commands", "names")):
+        problem = "give it images, commands or names to be recognised by"
+    if problem:
+        line = _line(path, at, lines)
+        place = f"{path}:{line}" if line else path
+        raise InvalidSettings(f"{place}: {entry['id']}: {problem}")
+
+
+def _settings(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int] | None = None) -> Settings:
+    from shmlint.docker.sizes import InvalidSize, parse_compose
+
+    directory = os.path.dirname(os.path.abspath(path))
+
+    def size(key: str) -> int | None:
+        if key not in data:
+            return None
+        return checked((key,), data[key])
+
+    def checked(at: tuple[Any, ...], given: int | str) -> int:
+        try:
+            found = parse_compose(given)
+            if found <= 0:
+                raise InvalidSize("a size must be more than 0")
+        except InvalidSize as error:
+            line = _line(path, at, lines)
+            place = f"{path}:{line}" if line else path
+            raise InvalidSettings(f"{place}: {_spelled(at)}: {error}") from None
+        return found
+
+    for i, entry in enumerate(data.get("workloads", ())):
+        for key in ("minimum", "recommended"):
+            if entry.get(key) is not None:
+                checked(("workloads", i, key), entry[key])
+        _check_workload(path, ("workloads", i), entry, lines)
+    for pattern in data.get("per-file-ignores", ()):
+        _check_pattern(path, ("per-file-ignores", pattern), pattern, lines)
+    defaults = Settings()
+    return Settings(
+        select=tuple(data.get("select", ())),
+        ignore=tuple(data.get("ignore", ())),
+        exclude=tuple(data.get("exclude", ())),
+        severity=tuple(data.get("severity", {}).items()),
+        per_file_ignores=tuple((pattern, tuple(rules)) for pattern, rules in data.get("per-file-ignores", {}).items()),
+        fail_on=data.get("fail-on", defaults.fail_on),
+        shm_size=size("shm-size"),
+        default_shm_size=size("daemon-default-shm-size") or defaults.default_shm_size,
+        engine=data.get("engine", defaults.engine),
+        unknown_workload=data.get("unknown-workload", defaults.unknown_workload),
+        follow_outside=data.get("follow-outside", defaults.follow_outside),
+        projects=tuple(
+            tuple(os.path.relpath(os.path.join(directory, file)) for file in files)
+            for files in data.get("projects", ())
+        ),
+        workloads=tuple(data.get("workloads", ())),
+        path=path,
+        given=tuple(data),
+    )
+
+
+def _check_pattern(path: str, at: tuple[Any, ...], pattern: str, lines: dict[tuple[Any, ...], int] | None) -> None:
+    from shmlint.files.discover import exclusion
+
+    try:
+        exclusion([pattern])
+    except ValueError as error:
+        line = _line(path, at, lines)
+        raise InvalidSettings(f"{path}:{line}: {error}" if line else f"{path}: {error}") from None
+
+
+def described(settings: Settings, loaded: Settings) -> Iterator[str]:
+    """The settings in effect as lines of a settings file, each with where it comes from.
+
+    ``loaded`` are those of the file, before the command line was heard.
+    """
+    import json
+
+    from shmlint.docker.sizes import spell_docker
+
+    yield f"# settings file: {settings.path or 'none'}"
+    for key in schema()["properties"]:
+        field = {"daemon-default-shm-size": "default_shm_size"}.get(key, key.replace("-", "_"))
+        value, before = getattr(settings, field), getattr(loaded, field)
+        origin = loaded.path if key in loaded.given else "default"
+        if value != before:
+            origin = "the command line" if origin == "default" or key != "ignore" else f"{origin} and the command line"
+        if key.endswith("shm-size"):
+            value = spell_docker(value) if value else None
+        elif key in ("severity", "per-file-ignores"):
+            value = dict(value)
+        if value is None:
+            yield f"# {key} is not set"
+        else:
+            yield f"{key}: {json.dumps(value, ensure_ascii=False)}  # {origin}"

@@ -1,0 +1,247 @@
+"""Finds the container engine in a command line, behind ``sudo``, ``env`` and the like.
+
+Sources: the manual pages of the commands in the table; ``docker --help`` of the 28.2 client;
+podman docs/source/markdown/podman.1.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from shmlint.syntax.word import Word
+
+Engine = Literal["docker", "podman", "nvidia-docker"]
+Verb = Literal["run", "create"]
+
+
+@dataclass(frozen=True, slots=True)
+class DockerCommand:
+    """A command that starts (or creates) a container: which words say so.
+
+    ``assignments`` are the ``NAME=value`` words in front, those of ``env`` and ``sudo`` too;
+    ``binary`` is the index of the word that names the engine, ``index`` that of the first word
+    after the verb.
+    """
+
+    engine: Engine
+    verb: Verb
+    assignments: tuple[Word, ...]
+    binary: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Prefix:
+    """A command that runs the rest of its arguments.
+
+    ``short`` and ``long`` are its options that take the next word; ``words`` is the number of
+    arguments that come before the command; ``stops`` are options with which it runs nothing.
+    """
+
+    short: str = ""
+    long: tuple[str, ...] = ()
+    words: int = 0
+    stops: tuple[str, ...] = ()
+
+
+_PREFIXES: dict[str, _Prefix] = {
+    "sudo": _Prefix(
+        "CDRTUghprtu",
+        (
+            "--chdir",
+            "--chroot",
+            "--close-from",
+            "--command-timeout",
+            "--group",
+            "--host",
+            "--other-user",
+            "--prompt",
+            "--role",
+            "--type",
+            "--user",
+        ),
+        stops=("-l", "-v", "-e", "-V", "--list", "--validate", "--edit", "--version"),
+    ),
+    "doas": _Prefix("Cu"),
+    "env": _Prefix("CSu", ("--chdir", "--unset", "--split-string")),
+    "exec": _Prefix("a"),
+    "eval": _Prefix(),
+    "command": _Prefix(stops=("-v", "-V")),
+    "time": _Prefix("fo", ("--format", "--output")),
+    "nohup": _Prefix(),
+    "setsid": _Prefix(),
+    "nice": _Prefix("n", ("--adjustment",)),
+    "ionice": _Prefix("cnpPu", ("--class", "--classdata")),
+    "chrt": _Prefix("TPD", words=1),
+    "timeout": _Prefix("ks", ("--kill-after", "--signal"), words=1),
+    "stdbuf": _Prefix("eio", ("--error", "--input", "--output")),
+    "unbuffer": _Prefix(),
+    "taskset": _Prefix(words=1),
+    "numactl": _Prefix("CNMPmipw"),
+    "flock": _Prefix("wE", ("--wait", "--timeout", "--conflict-exit-code"), words=1),
+    "xvfb-run": _Prefix("efnpsw"),
+    "catchsegv": _Prefix(),
+    "dbus-run-session": _Prefix(),
+    "optirun": _Prefix(),
+    "primusrun": _Prefix(),
+    "xargs": _Prefix("EILPadns", ("--arg-file", "--delimiter", "--max-args", "--max-chars", "--max-procs")),
+    "parallel": _Prefix("IPSajn", ("--arg-file", "--jobs", "--delay", "--joblog", "--sshlogin", "--timeout")),
+    "srun": _Prefix(
+        "ABCDGJLMNSTWcdeimnopqrtwx",
+        ("--account", "--cpus-per-task", "--gpus", "--gres", "--job-name", "--mem", "--nodelist", "--nodes",
+         "--ntasks", "--output", "--partition", "--time"),
+    ),
+    "ssh": _Prefix("BDEFIJLOPQRSWbceilmopw", words=1),
+    "winpty": _Prefix(),
+    "watch": _Prefix("n", ("--interval",)),
+    "systemd-run": _Prefix("EpuMH", ("--description", "--property", "--setenv", "--slice", "--unit")),
+}
+
+_GLOBAL_WITH_VALUE: dict[str, set[str]] = {
+    "docker": {
+        "--config",
+        "-c",
+        "--context",
+        "-H",
+        "--host",
+        "-l",
+        "--log-level",
+        "--tlscacert",
+        "--tlscert",
+        "--tlskey",
+    },
+    "podman": {
+        "--cgroup-manager",
+        "--config",
+        "--conmon",
+        "-c",
+        "--connection",
+        "--events-backend",
+        "--hooks-dir",
+        "--identity",
+        "--imagestore",
+        "--log-level",
+        "--module",
+        "--network-cmd-path",
+        "--network-config-dir",
+        "--out",
+        "--root",
+        "--runroot",
+        "--runtime",
+        "--runtime-flag",
+        "--ssh",
+        "--storage-driver",
+        "--storage-opt",
+        "--tls-ca",
+        "--tls-cert",
+        "--tls-key",
+        "--tmpdir",
+        "--url",
+        "--volumepath",
+    },
+}
+_GLOBAL_STOPS = frozenset(("-v", "--version", "--help"))
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+_BINARY = re.compile(r"(?:.*[/\\])?(docker|podman|nvidia-docker)(?:\.exe)?")
+_BINARY_VARIABLE = re.compile(
+    r"(?i)\W*(?:(docker|podman)_?(?:cmd|bin|binary|exe|command|cli|path)?"
+    r"|(?:oci|container)_?(?:cmd|bin|binary|exe|command|cli|path|engine|runtime|tool))\W*"
+)
+
+
+def find_docker(words: Sequence[Word]) -> DockerCommand | None:
+    """The container start in the words of one command, None where it is something else."""
+    assignments: list[Word] = []
+    at = 0
+    while at < len(words):
+        word = words[at]
+        text = word.text
+        engine = _engine(word)
+        if engine is not None:
+            return _after_binary(words, at, engine, tuple(assignments))
+        if _ASSIGNMENT.match(text):
+            assignments.append(word)
+            at += 1
+        elif (prefix := _PREFIXES.get(text.rpartition("/")[2])) is not None and not word.unknown:
+            after = _after_prefix(words, at + 1, prefix, assignments)
+            if after is None:
+                return None
+            at = after
+        elif word.unknown and re.match(r"\W", text):
+            # `$SUDO docker run`, `${DRY_RUN} docker run`: whatever it is, it ends at the binary.
+            at += 1
+        else:
+            return None
+    return None
+
+
+def _engine(word: Word) -> Engine | None:
+    match = _BINARY.fullmatch(word.text)
+    if match is None and word.unknown:
+        match = _BINARY_VARIABLE.fullmatch(word.text)
+    if match is None:
+        return None
+    name = (match[1] or "docker").lower()
+    return "podman" if name == "podman" else "nvidia-docker" if name == "nvidia-docker" else "docker"
+
+
+def _after_prefix(words: Sequence[Word], at: int, prefix: _Prefix, assignments: list[Word]) -> int | None:
+    """Index of the first word of the command a prefix runs."""
+    left = prefix.words
+    while at < len(words):
+        text = words[at].text
+        if text == "--":
+            at += 1
+        elif text in prefix.stops:
+            return None
+        elif text.startswith("-") and len(text) > 1:
+            takes = text in prefix.long or (text[1] != "-" and _last_takes_value(text, prefix.short))
+            at += 2 if takes else 1
+        elif _ASSIGNMENT.match(text):
+            assignments.append(words[at])
+            at += 1
+        elif left:
+            left -= 1
+            at += 1
+        else:
+            break
+    return at
+
+
+def _last_takes_value(cluster: str, short: str) -> bool:
+    """Whether a cluster such as ``-nu`` ends in an option whose value is the next word."""
+    for place, letter in enumerate(cluster[1:], 1):
+        if letter in short:
+            return place == len(cluster) - 1
+    return False
+
+
+def _after_binary(
+    words: Sequence[Word], binary: int, engine: Engine, assignments: tuple[Word, ...]
+) -> DockerCommand | None:
+    with_value = _GLOBAL_WITH_VALUE["podman" if engine == "podman" else "docker"]
+    at = binary + 1
+    while at < len(words):
+        text = words[at].text
+        if text.startswith("-"):
+            if text in _GLOBAL_STOPS:
+                return None
+            at += 2 if text in with_value else 1
+        elif words[at].unknown and not re.match(r"\w", text):
+            at += 1
+        else:
+            break
+    if at < len(words) and words[at].text == "container":
+        at += 1
+    if at >= len(words):  # an option whose value is not there
+        return None
+    verb = words[at].text
+    if verb == "run":
+        return DockerCommand(engine, "run", assignments, binary, at + 1)
+    if verb == "create":
+        return DockerCommand(engine, "create", assignments, binary, at + 1)
+    return None

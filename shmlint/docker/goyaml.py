@@ -1,0 +1,62 @@
+"""What go-yaml v3, the parser Compose uses, reads in a plain YAML scalar.
+
+It follows neither YAML 1.1 nor 1.2: ``1e9`` is a float, ``017`` and ``0o17`` are 15, ``16:30``
+and ``yes`` are texts (go-yaml resolve.go). Python's libraries each differ from it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from shmlint.docker.sizes import go_float
+
+_WORDS: dict[str, bool | float | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
+}
+
+
+def resolve_plain(text: str) -> bool | int | float | str | None:
+    """The value of an unquoted scalar. Timestamps stay texts: no key that is read takes one.
+
+    An integer that fits neither a signed nor an unsigned 64-bit integer is a float; a float out
+    of range is a text.
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    first = text[0]
+    if first == ".":
+        value = go_float(text)
+        return text if value is None else value
+    if first not in "+-0123456789":
+        return text
+    plain = text.replace("_", "")
+    number = _integer(plain)
+    if number is not None:
+        return number
+    if re.fullmatch(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", plain):
+        value = go_float(plain)
+        return text if value is None else value
+    return text
+
+
+def _integer(text: str) -> int | None:
+    """Go's ``strconv.ParseInt(text, 0, 64)``, then ParseUint, which takes no sign; None where both refuse."""
+    match = re.fullmatch(
+        r"([+-]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]{0,19}))", text
+    )
+    if match is None:
+        return None
+    sign, hexadecimal, binary, octal, decimal = match.groups()
+    if hexadecimal:
+        number = int(hexadecimal, 16)
+    elif binary:
+        number = int(binary, 2)
+    else:
+        number = int(octal, 8) if octal else int(decimal)
+    number = -number if sign == "-" else number
+    return number if -(2**63) <= number < (2**63 if sign else 2**64) else None

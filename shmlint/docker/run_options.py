@@ -1,0 +1,402 @@
+"""A ``docker run`` command line, read as the client reads it, wherever it is written.
+
+Options follow spf13/pflag (flag.go parseLongArg, parseSingleShortArg) with interspersed options
+off: the first word that is no option is the image, and all that follows is its command. The
+option table is docker_run_flags.json. Compared with the docker 28.2 client; of podman only
+the shape of the command line and the sizes are judged.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from shmlint.docker.engines import DockerCommand, Engine, Verb, find_docker
+from shmlint.docker.gotext import go_bool
+from shmlint.docker.gpus import GpuDevices, parse_gpus, parse_podman_gpus
+from shmlint.docker.mounts import MountOption, parse_mount, parse_tmpfs, parse_volume
+from shmlint.docker.option_values import check_image, check_together, check_value
+from shmlint.model.source import Span
+from shmlint.syntax.word import Word
+
+__all__ = [
+    "DockerCommand",
+    "EnvSetting",
+    "Option",
+    "RunCommand",
+    "Word",
+    "find_docker",
+    "read_run",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option as given: ``name`` is the long name (``-v`` is ``--volume``, ``--net`` ``--network``).
+
+    ``value`` is None for a truth option given without one. ``word`` holds the option,
+    ``value_word`` its value: the same word where the two are ``joined`` by ``=`` or written
+    together (``-p80:80``). ``unknown`` says why the value is not fully known.
+    """
+
+    name: str
+    value: str | None
+    word: Word
+    value_word: Word | None = None
+    value_span: Span | None = None
+    joined: bool = False
+    unknown: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvSetting:
+    """One environment variable; ``value`` is None where the host's is passed on (``-e NAME``)."""
+
+    value: str | None
+    option: Option
+    unknown: str = ""
+
+
+@dataclass(frozen=True)
+class RunCommand:
+    """What a container is started with.
+
+    ``unknown`` is why options may be missing here: a word among them could hold any others, or
+    an option is not known. ``error`` is the first reason why the client refuses the command.
+    """
+
+    engine: Engine
+    options: tuple[Option, ...]
+    image: Word | None
+    command: tuple[Word, ...]
+    unknown: str = ""
+    error: str = ""
+
+    def all(self, name: str) -> tuple[Option, ...]:
+        """Every use of an option, in order."""
+        return tuple(option for option in self.options if option.name == name)
+
+    def last(self, name: str) -> Option | None:
+        """The use of an option that counts where the last one wins."""
+        return next((option for option in reversed(self.options) if option.name == name), None)
+
+    def flag(self, name: str) -> bool | None:
+        """Whether a truth option is on; None where its value is not known."""
+        option = self.last(name)
+        if option is None:
+            return False
+        if option.value is None:
+            return True
+        return None if option.unknown else go_bool(option.value)
+
+    def shm_size(self) -> Option | None:
+        return self.last("--shm-size")
+
+    def ipc(self) -> Option | None:
+        return self.last("--ipc")
+
+    def runtime(self) -> Option | None:
+        return self.last("--runtime")
+
+    def memory(self) -> Option | None:
+        return self.last("--memory")
+
+    def entrypoint(self) -> Option | None:
+        return self.last("--entrypoint")
+
+    def name(self) -> Option | None:
+        return self.last("--name")
+
+    def uts(self) -> Option | None:
+        return self.last("--uts")
+
+    def hostname(self) -> Option | None:
+        return self.last("--hostname")
+
+    def network(self) -> Option | None:
+        """The network whose mode counts: the first one given (docker/cli opts/network.go NetworkMode)."""
+        return next(iter(self.all("--network")), None)
+
+    def privileged(self) -> bool | None:
+        return self.flag("--privileged")
+
+    def devices(self) -> tuple[Option, ...]:
+        return self.all("--device")
+
+    def env_files(self) -> tuple[Option, ...]:
+        return self.all("--env-file")
+
+    def cap_add(self) -> tuple[Option, ...]:
+        return self.all("--cap-add")
+
+    def gpus(self) -> tuple[tuple[Option, GpuDevices], ...]:
+        """All GPU requests: they add up. A value that is not known gives an empty request."""
+        parse = parse_podman_gpus if self.engine == "podman" else parse_gpus
+        return tuple(
+            (option, GpuDevices() if option.unknown else parse(option.value or ""))
+            for option in self.all("--gpus")
+        )
+
+    def mounts(self) -> tuple[tuple[Option, MountOption], ...]:
+        """All mounts in the order given. Where ``option.unknown``, what is written has been read as it is."""
+        return tuple(
+            (option, _MOUNTS[option.name](option.value or ""))
+            for option in self.options
+            if option.name in _MOUNTS
+        )
+
+    def shm_mounts(self) -> tuple[tuple[Option, MountOption], ...]:
+        """The mounts that decide /dev/shm: those on it, and those on /dev, which hide it."""
+        return tuple(
+            (option, mount)
+            for option, mount in self.mounts()
+            if not mount.error and mount.target and mount.path in ("/dev/shm", "/dev")
+        )
+
+    def env(self) -> Mapping[str, EnvSetting]:
+        """Environment variables of the command line, the last of a name winning."""
+        settings: dict[str, EnvSetting] = {}
+        for option in self.all("--env"):
+            name, equals, value = (option.value or "").partition("=")
+            if not re.fullmatch(r"[\w.-]+", name):
+                continue
+            if equals:
+                settings[name] = EnvSetting(value, option, option.unknown)
+            else:
+                because = option.unknown or f"`{name}` is passed on from the host"
+                settings[name] = EnvSetting(None, option, because)
+        return settings
+
+    def ulimits(self) -> Mapping[str, Option]:
+        """Ulimits by name; the option's value is ``name=soft[:hard]``."""
+        return {(option.value or "").partition("=")[0]: option for option in self.all("--ulimit")}
+
+
+_MOUNTS = {"--mount": parse_mount, "--volume": parse_volume, "--tmpfs": parse_tmpfs}
+
+
+class Flag(NamedTuple):
+    """One row of the option table."""
+
+    name: str
+    type: str
+    run_only: bool
+
+
+@cache
+def flags(engine: Engine) -> Mapping[str, Flag]:
+    """The options of an engine by every spelling: ``--volume``, ``-v``; aliases such as ``--net``."""
+    table = json.loads((Path(__file__).parent / "docker_run_flags.json").read_text("utf-8"))
+    rows = dict(table["docker"])
+    aliases = dict(table["docker_aliases"])
+    if engine == "podman":
+        rows |= table["podman"]
+        aliases |= table["podman_aliases"]
+    known: dict[str, Flag] = {}
+    for name, row in rows.items():
+        flag = Flag(name, row["type"], row.get("run_only", False))
+        known[name] = flag
+        if "short" in row:
+            known[row["short"]] = flag
+    known |= {alias: known[name] for alias, name in aliases.items()}
+    return known
+
+
+def read_run(words: Sequence[Word], engine: Engine = "docker", verb: Verb = "run") -> RunCommand:
+    """Read the words after ``docker run`` (or ``create``)."""
+    reader = _Reader(words, engine, verb)
+    reader.read()
+    image = reader.image
+    error = reader.error
+    if not error and reader.ends_early:
+        error = reader.ends_early
+    if not error and image is None and not reader.unknown:
+        error = f"'{'podman' if engine == 'podman' else 'docker'} {verb}' requires at least 1 argument"
+    options = tuple(reader.options)
+    if not error and engine != "podman":
+        error = _check_all(options, image)
+    return RunCommand(engine, options, image, tuple(reader.command), reader.unknown, error)
+
+
+def _check_all(options: Sequence[Option], image: Word | None) -> str:
+    """What the client refuses only after all options have been read."""
+    values: dict[str, tuple[str, ...]] = {}
+    for option in options:
+        if option.unknown:
+            continue
+        value = "true" if option.value is None else option.value
+        values[option.name] = (*values.get(option.name, ()), value)
+    together = check_together(values)
+    if not together and image is not None and not image.unknown:
+        together = check_image(image.text)
+    return together
+
+
+class _UnreadableError(Exception):
+    """Nothing can be said of the words from here on."""
+
+
+class _Reader:
+    """Walks the words once, as pflag does, and collects what it finds."""
+
+    def __init__(self, words: Sequence[Word], engine: Engine, verb: Verb) -> None:
+        self.words = words
+        self.at = 0
+        self.flags = flags(engine)
+        self.engine = engine
+        self.verb = verb
+        self.options: list[Option] = []
+        self.image: Word | None = None
+        self.command: Sequence[Word] = ()
+        self.unknown = ""
+        self.error = ""
+        self.ends_early = ""
+
+    def read(self) -> None:
+        passed: Word | None = None
+        try:
+            while self.at < len(self.words):
+                word = self.words[self.at]
+                text = word.text
+                if text == "--":
+                    self.at += 1
+                    break
+                if text.startswith("-") and len(text) > 1:
+                    self.at += 1
+                    found = self._long(word) if text.startswith("--") else self._short(word)
+                    for option in found:
+                        self._add(option)
+                    continue
+                if word.unknown and word.options and word.maybe_many:
+                    if not word.harmless:
+                        self.unknown = self.unknown or word.unknown
+                    passed = word
+                    self.at += 1
+                    continue
+                if word.unknown and self._holds_options(word):
+                    self.unknown = self.unknown or word.unknown
+                    self.at += 1
+                    continue
+                break
+        except _UnreadableError:
+            return
+        if self.at == len(self.words) and passed is not None:
+            self.image = passed  # the image must be in what was passed over
+        if self.at < len(self.words):
+            self.image = self.words[self.at]
+            self.command = self.words[self.at + 1 :]
+
+    def _refuse(self, error: str) -> None:
+        self.error = self.error or error
+
+    def _give_up(self, word: Word, error: str) -> _UnreadableError:
+        """The option is not in the table: it may be one of a newer client, and take a value or not."""
+        if word.unknown:
+            self.unknown = self.unknown or word.unknown
+        else:
+            self.unknown = self.unknown or error
+            if self.engine != "podman":
+                self._refuse(error)
+        return _UnreadableError()
+
+    def _lookup(self, spelling: str) -> Flag | None:
+        flag = self.flags.get(spelling)
+        return None if flag and flag.run_only and self.verb == "create" else flag
+
+    def _long(self, word: Word) -> Iterator[Option]:
+        name, equals, value = word.text.partition("=")
+        if name[2:3] in ("", "-"):
+            raise self._give_up(word, f"bad flag syntax: {word.text}")
+        flag = self._lookup(name)
+        if flag is None:
+            raise self._give_up(word, f"unknown flag: {name}")
+        if equals:
+            yield Option(flag.name, value, word, word, word.part_span(value), True, word.unknown)
+        elif flag.type == "bool":
+            yield Option(flag.name, None, word)
+        else:
+            yield self._with_next(flag, word, f"flag needs an argument: {name}")
+
+    def _short(self, word: Word) -> Iterator[Option]:
+        cluster = word.text[1:]
+        # Left over in pflag for `go test`: options that begin so are passed over.
+        if cluster.startswith("test."):
+            return
+        while cluster:
+            flag = self._lookup(f"-{cluster[0]}")
+            if flag is None:
+                raise self._give_up(word, f"unknown shorthand flag: '{cluster[0]}' in -{cluster}")
+            if len(cluster) > 2 and cluster[1] == "=":
+                value = cluster[2:]
+            elif flag.type == "bool":
+                yield Option(flag.name, None, word)
+                cluster = cluster[1:]
+                continue
+            elif len(cluster) > 1:
+                value = cluster[1:]
+            else:
+                yield self._with_next(flag, word, f"flag needs an argument: '{cluster}' in -{cluster}")
+                return
+            yield Option(flag.name, value, word, word, word.part_span(value), True, word.unknown)
+            return
+
+    def _with_next(self, flag: Flag, word: Word, error: str) -> Option:
+        if self.at == len(self.words):
+            self._refuse(error)
+            raise _UnreadableError
+        after = self.words[self.at]
+        self.at += 1
+        return Option(flag.name, after.text, word, after, after.part_span(after.text), False, after.unknown)
+
+    def _add(self, option: Option) -> None:
+        self.options.append(option)
+        if option.name == "--help" and option.value in (None, *_TRUE):
+            # The client prints its help, but only once all options have been found sound.
+            self.ends_early = "--help prints the help and starts nothing"
+        flag = self.flags[option.name]
+        if option.value is None or option.unknown:
+            return
+        if self.engine == "podman" and flag.type not in ("bool", "bytes"):
+            return
+        if why := check_value(option.name, flag.type, option.value):
+            self._refuse(f'invalid argument "{option.value}" for "{option.name}": {why}')
+
+    def _holds_options(self, word: Word) -> bool:
+        """Whether a word that is not known stands for options rather than for the image.
+
+        Both are possible for a whole variable; its name and what follows tell them apart.
+        """
+        text = word.text
+        if _LITERAL_START.match(text):
+            return False
+        if _NAMED_OPTIONS.search(text):
+            return True
+        if _NAMED_IMAGE.search(text):
+            return False
+        if _HINTS_OPTIONS.search(text):
+            return True
+        if not word.maybe_many or self.at + 1 == len(self.words):
+            return False
+        after = self.words[self.at + 1]
+        if after.text.startswith("-"):
+            name = after.text.partition("=")[0]
+            return self._lookup(name if name.startswith("--") else name[:2]) is not None
+        if after.unknown:
+            return _NAMED_IMAGE.search(after.text) is not None
+        return "/" in after.text[1:] and after.text[0] not in "/.~" and not check_image(after.text)
+
+
+_TRUE = ("1", "t", "T", "TRUE", "true", "True")
+_LITERAL_START = re.compile(r"[A-Za-z0-9_/]|\.[^.]")
+_NAMED_OPTIONS = re.compile(
+    r"(?i)(?:arg|opt|option|flag|param|argument|parameter)s?(?:\[[@*]\])?\W*$|\$\{?[@*]|\.\.\.|…"
+)
+_NAMED_IMAGE = re.compile(r"(?i)image|img|tag|repo|registry|container")
+_HINTS_OPTIONS = re.compile(
+    r"(?i)arg|opt|flag|param|extra|gpu|vol|mount|port|net|env|shm|ipc|runtime|device|\[[@*]\]"
+)

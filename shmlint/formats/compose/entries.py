@@ -1,0 +1,368 @@
+"""Edits of a service's environment and ulimits, and edits that take a key away.
+
+A variable may be given in several places: by a base and its override, by what a service extends,
+by an anchor that others use too. All of them in the project's own files are edited at once;
+whether the other launches stay what they are is for the proof to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from shmlint.formats.compose.rewrite import Pair, change, end_of, insert, replace, skip_blanks
+from shmlint.formats.compose.tree import Branch, Entry, Layer, Leaf, Listing, Tree
+from shmlint.model.launch import Change
+from shmlint.model.source import Edit, Source
+from shmlint.syntax.yaml import Mapping, Node, Scalar
+from shmlint.syntax.yaml import Sequence as SequenceNode
+
+if TYPE_CHECKING:
+    from shmlint.formats.compose.rewrite import ServiceRewriter
+
+
+class _Member(NamedTuple):
+    """An entry of a mapping or an item of a list: where it stands, and in what."""
+
+    layer: Layer
+    holder: Mapping | SequenceNode
+    at: int
+    """Its number in the holder."""
+
+    @property
+    def source(self) -> Source:
+        return self.layer.source
+
+    @property
+    def first(self) -> Node:
+        """The node it starts with: the key, the item."""
+        holder = self.holder
+        return holder.pairs[self.at][0] if isinstance(holder, Mapping) else holder.items[self.at]
+
+    @property
+    def last(self) -> Node:
+        """The node it ends with: the value, the item."""
+        holder = self.holder
+        return holder.pairs[self.at][1] if isinstance(holder, Mapping) else holder.items[self.at]
+
+    @property
+    def size(self) -> int:
+        """How many members there are."""
+        return len(self.holder.pairs if isinstance(self.holder, Mapping) else self.holder.items)
+
+
+# Environment
+
+
+def drop_variable(rewriter: ServiceRewriter, name: str) -> Iterator[Change]:
+    """The change that takes a variable away in all places that give it."""
+    members = _given(rewriter, name)
+    if not members:
+        return
+    edits: list[Edit] = []
+    for member in members:
+        edits_here = _without(rewriter, member)
+        if edits_here is None:
+            return
+        edits += edits_here
+    yield _said(rewriter, f"remove {name} from", members[0], edits)
+
+
+def rename_variable(rewriter: ServiceRewriter, name: str, new: str) -> Iterator[Change]:
+    """The change that renames a variable in all places that give it.
+
+    None where the host's value is passed on (the host knows it under the old name), and where the new name is taken.
+    """
+    members = _given(rewriter, name)
+    if not members or _given(rewriter, new):
+        return
+    edits: list[Edit] = []
+    for member in members:
+        node = member.first.resolved
+        if not isinstance(node, Scalar) or node is not member.first:
+            return
+        if isinstance(member.holder, Mapping):
+            leaf = member.layer.tree(member.last)
+            passed_on = isinstance(leaf, Leaf) and leaf.kind == "null"
+        else:
+            passed_on = "=" not in node.value
+        start = node.start + (1 if node.style in ("'", '"') and node.style else 0)
+        if passed_on or member.source.text[start : start + len(name)] != name:
+            return
+        edits.append(Edit(member.source.path, start, start + len(name), new))
+    yield _said(rewriter, f"rename {name} to {new} in", members[0], edits)
+
+
+def _said(rewriter: ServiceRewriter, verb: str, member: _Member, edits: list[Edit]) -> Change:
+    here = rewriter.home.layer.source
+    line = change(verb, member.source, Edit(member.source.path, member.first.start, 0, ""), here)
+    return Change(tuple(dict.fromkeys(edits)), line.title)
+
+
+def _given(rewriter: ServiceRewriter, name: str) -> list[_Member]:
+    """The places that give a variable; none where one of them is not in the project's own files."""
+    tree = rewriter.service.tree.get("environment")
+    members = list(_members(tree, name)) if tree is not None else []
+    # A file of templates may have other users, and they are not known here.
+    own = {id(body.layer.source) for body in rewriter.service.bodies if body.own}
+    return members if all(id(member.source) in own for member in members) else []
+
+
+def _members(tree: Tree, name: str) -> Iterator[_Member]:
+    """The entries and items of an environment that give a variable."""
+    stack = [tree]
+    while stack:
+        here = stack.pop()
+        if isinstance(here, Listing) and here.parts:
+            stack += here.parts
+        elif isinstance(here, Listing) and isinstance(here.node, SequenceNode):
+            for i, item in enumerate(here.node.items):
+                node = item.resolved
+                if isinstance(node, Scalar) and node.value.partition("=")[0] == name:
+                    yield _Member(here.layer, here.node, i)
+        elif isinstance(here, Branch):
+            entry = here.entries.get(name)
+            member = _entry_member(here.node, entry) if entry is not None else None
+            if member is not None:
+                yield member
+
+
+def _entry_member(node: Node, entry: Entry) -> _Member | None:
+    """Where an entry stands: in a mapping, or in one of those that it merges."""
+    seen: set[int] = set()
+    stack = [node.resolved]
+    while stack:
+        here = stack.pop()
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        if isinstance(here, SequenceNode):
+            stack += [item.resolved for item in here.items]
+        elif isinstance(here, Mapping):
+            for i, (key, value) in enumerate(here.pairs):
+                if key is entry.key:
+                    return _Member(entry.layer, here, i)
+                if isinstance(key, Scalar) and key.value == "<<":
+                    stack.append(value.resolved)
+    return None
+
+
+def _without(rewriter: ServiceRewriter, member: _Member) -> list[Edit] | None:
+    """The edits that take a member away, with the key that holds it where it is the only one."""
+    if member.size > 1:
+        return _removed(member)
+    key = _key_above(rewriter, member)
+    if key is None or key.size == 1 or member.holder.anchor is not None:
+        return _emptied(member)
+    if member.holder.flow:
+        return _removed(key)
+    above, here = _key_line(key), _removed(member)
+    if above is None or here is None:
+        return None
+    if here[0].start <= above[0].end:
+        return [_line_edit(member.source, above[0].start, here[0].end)]
+    return [*above, *here]
+
+
+def _key_above(rewriter: ServiceRewriter, member: _Member) -> _Member | None:
+    """The key of the service that a member stands under; None where that is an anchor's."""
+    for body in rewriter.service.bodies:
+        if body.layer.source is member.source and isinstance(body.node, Mapping):
+            for i, (_, value) in enumerate(body.node.pairs):
+                if value is member.holder:
+                    return _Member(member.layer, body.node, i)
+    return None
+
+
+def _emptied(member: _Member) -> list[Edit] | None:
+    """The edits that leave ``{}`` or ``[]`` of a mapping or list of a single member."""
+    holder, text = member.holder, member.source.text
+    nothing = "{}" if isinstance(holder, Mapping) else "[]"
+    if holder.flow:
+        start = text.rfind(nothing[0], 0, member.first.start)
+        return [Edit(member.source.path, start, holder.end, nothing)] if start >= 0 else None
+    lines = _removed(member)
+    if lines is None:
+        return None
+    # Behind the key or anchor that stands on the line above goes what is left.
+    above = text[: lines[0].start].rstrip("\r\n")
+    behind = above[above.rfind("\n") + 1 :].rpartition(":")[2]
+    if "#" in above[above.rfind("\n") + 1 :] or (behind.strip() and not behind.strip().startswith("&")):
+        return None
+    return [Edit(member.source.path, len(above), len(above), f" {nothing}"), *lines]
+
+
+def _key_line(member: _Member) -> list[Edit] | None:
+    """The edit that takes away the line of a key whose value starts on the next; its comment too."""
+    start = _start_of_line(member)
+    text = member.source.text
+    if start is None or not _ends_line(text, text.find(":", member.first.end) + 1):
+        return None
+    return [_line_edit(member.source, start, _end_of_line(text, member.first.end))]
+
+
+def _start_of_line(member: _Member) -> int | None:
+    """Where the line of a member of a block starts; None where something else stands in front of it."""
+    text = member.source.text
+    start = text.rfind("\n", 0, member.first.start) + 1
+    before = text[start : member.first.start].removeprefix("\ufeff")
+    if isinstance(member.holder, SequenceNode):
+        before = before.lstrip(" ")
+        if not before.startswith("-"):
+            return None
+        before = before[1:]
+    return None if before.strip(" \t") else start
+
+
+def _removed(member: _Member) -> list[Edit] | None:
+    """The edits that take a member out of its mapping or list; None where that would move anything else."""
+    if member.holder.flow:
+        return _removed_from_flow(member)
+    source, start = member.source, _start_of_line(member)
+    if start is None:
+        return None
+    end = end_of(source.text, member.first, member.last, member.first.start - start)
+    if source.text[end - 1] == "\n":  # a block scalar that keeps the empty lines behind it
+        return [_line_edit(source, start, end)]
+    if not _ends_line(source.text, end):
+        return None
+    return [_line_edit(source, start, _end_of_line(source.text, end))]
+
+
+def _ends_line(text: str, at: int) -> bool:
+    """Whether nothing but a comment stands behind an offset on its line."""
+    newline = text.find("\n", at)
+    rest = text[at : newline if newline >= 0 else len(text)].strip(" \t\r")
+    return not rest or (rest.startswith("#") and text[at : at + 1].isspace())
+
+
+def _end_of_line(text: str, at: int) -> int:
+    """The offset behind the ending of the line an offset stands on."""
+    newline = text.find("\n", at)
+    return len(text) if newline < 0 else newline + 1
+
+
+def _line_edit(source: Source, start: int, end: int) -> Edit:
+    """Take whole lines away; the last line of a file without a final newline leaves none behind."""
+    text = source.text
+    if end == len(text) and not text.endswith("\n") and start > 0:
+        start -= 2 if text[start - 2 : start] == "\r\n" else 1
+    return Edit(source.path, start, end, "")
+
+
+def _removed_from_flow(member: _Member) -> list[Edit] | None:
+    source, text = member.source, member.source.text
+    start, end = member.first.start, member.last.end
+    if member.last.start >= member.last.end:  # a key without a value
+        end = end_of(text, member.first, member.last)
+    comma = skip_blanks(text, end)
+    followed = text[comma : comma + 1] == ","
+    line = text.rfind("\n", 0, start) + 1
+    own = line > member.holder.start and not text[line:start].strip()
+    behind = comma + 1 if followed else end
+    if own and _ends_line(text, behind):
+        edits = [_line_edit(source, line, _end_of_line(text, behind))]
+        if not followed and member.at:
+            before = _comma_before(member)
+            if before is None:
+                return None
+            edits.insert(0, Edit(source.path, before, before + 1, ""))
+        return edits
+    if followed:
+        while text[behind : behind + 1] in (" ", "\t"):
+            behind += 1
+        if member.at + 1 < member.size:
+            return [Edit(source.path, start, behind, "")]
+        return [Edit(source.path, start, comma + 1, "")]
+    if member.at:
+        before = _comma_before(member)
+        return None if before is None or text[before:start].strip(" \t,") else [Edit(source.path, before, end, "")]
+    return [Edit(source.path, start, end, "")]
+
+
+def _comma_before(member: _Member) -> int | None:
+    """The offset of the comma in front of a member in brackets or braces."""
+    holder = member.holder
+    previous = holder.pairs[member.at - 1] if isinstance(holder, Mapping) else (holder.items[member.at - 1],) * 2
+    text = member.source.text
+    end = previous[1].end
+    if previous[1].start >= previous[1].end:
+        end = end_of(text, *previous)
+    at = skip_blanks(text, end)
+    return at if text[at : at + 1] == "," else None
+
+
+# Keys of the service
+
+
+def drop_key(rewriter: ServiceRewriter, key: str) -> Iterator[Change]:
+    """The change that takes a key away in all places that write the service."""
+    service = rewriter.service
+    entry = service.tree.entries.get(key)
+    if entry is None:
+        return
+    own = {id(body.layer.source) for body in service.bodies if body.own}
+    members: list[_Member] = []
+    for body in service.bodies:
+        if not isinstance(body.node.resolved, Mapping):
+            continue
+        tree = body.layer.tree(body.node)
+        given = tree.entries.get(key) if isinstance(tree, Branch) else None
+        member = _entry_member(body.node, given) if given is not None else None
+        if given is None:
+            continue
+        if member is None or id(member.source) not in own:
+            return
+        members.append(member)
+    edits: list[Edit] = []
+    for member in members:
+        removed = _removed(member) if member.size > 1 else _emptied(member)
+        if removed is None:
+            return
+        edits += removed
+    if members:
+        yield _said(rewriter, f"remove `{key}` from", members[0], edits)
+
+
+def set_ulimit(rewriter: ServiceRewriter, name: str, value: str) -> Iterator[Change]:
+    """Ways to set a ulimit, soft and hard: another value, a line among the others, a block of its own."""
+    service = rewriter.service
+    own = {id(body.layer.source) for body in service.bodies if body.own}
+    here = rewriter.home.layer.source
+    limits = service.tree.get("ulimits")
+    if not isinstance(limits, Branch) or not limits.entries:
+        yield from rewriter.inserted(("ulimits", value, name))
+        return
+    entry = limits.entries.get(name)
+    if entry is not None:
+        limit = entry.tree
+        if id(entry.layer.source) not in own:
+            return
+        if isinstance(limit, Leaf):
+            yield from replace(entry, limit, name, value, here)
+        elif isinstance(limit, Branch):
+            yield from _both_limits(rewriter, limit, name, value)
+        return
+    for body in rewriter._bodies():
+        node = body.node.get("ulimits") if isinstance(body.node, Mapping) else None
+        mapping = node.resolved if node is not None else None
+        if isinstance(mapping, Mapping) and mapping.pairs:
+            pair: Pair = (name, value, "")
+            yield from insert(body._replace(node=mapping), pair, here)
+
+
+def _both_limits(rewriter: ServiceRewriter, limit: Branch, name: str, value: str) -> Iterator[Change]:
+    """Another value for both the soft and the hard limit, where they are written."""
+    edits: list[Edit] = []
+    for which in ("soft", "hard"):
+        entry = limit.entries.get(which)
+        leaf = entry.tree if entry is not None else None
+        if entry is None or not isinstance(leaf, Leaf):
+            return
+        made = next(iter(replace(entry, leaf, which, value, rewriter.home.layer.source)), None)
+        if made is None:
+            return
+        edits += made.edits
+    yield change(f"change `{name}` to {value} in", limit.layer.source, edits[0], rewriter.home.layer.source)._replace(
+        edits=tuple(dict.fromkeys(edits))
+    )

@@ -1,0 +1,287 @@
+"""Compose files: which of them belong together, and the launches they make up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+
+from shmlint.files.workspace import Unreadable, Workspace, normal
+from shmlint.formats import Reading
+from shmlint.formats.compose.project import (
+    DEFAULT_FILES,
+    OVERRIDE_FILES,
+    Project,
+    default_files,
+    extended_files,
+    incomplete,
+    load_project,
+    read_document,
+    service_names,
+)
+from shmlint.formats.compose.service import read_project
+from shmlint.formats.compose.shape import check
+from shmlint.formats.compose.tree import Branch, Layer, Tree
+from shmlint.model.launch import JUDGED_ELSEWHERE, Launch
+from shmlint.model.settings import Settings
+from shmlint.model.source import Source
+from shmlint.syntax.yaml import YamlError, parse_part
+
+_MANY_BASES = 4
+"""An overlay that fits more bases than this is read with the first ones only."""
+
+
+def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
+    """Every service of the projects that the given compose files take part in."""
+    reading = Reading()
+    wanted = [normal(path) for path in paths]
+    readable: list[str] = []
+    for path in wanted:
+        try:
+            documents = workspace.documents(path)
+        except Unreadable as error:
+            reading.problems.append(error.problem)
+            continue
+        problems = list(check(path, documents, workspace))
+        reading.problems += problems
+        if documents and not any(p.message.startswith("not a compose file") for p in problems):
+            readable.append(path)
+
+    seen_problems = {(p.span.path, p.span.start, p.message) for p in reading.problems}
+    extended = _extended(readable, workspace)
+    for combination in _combinations(readable, workspace, settings):
+        try:
+            project = load_project(combination.files, workspace)
+        except Unreadable as error:
+            if error.path not in wanted:
+                reading.problems.append(error.problem)
+            continue
+        for problem in project.problems:
+            key = (problem.span.path, problem.span.start, problem.message)
+            if key not in seen_problems:
+                seen_problems.add(key)
+                reading.problems.append(problem)
+        for launch in read_project(project, workspace, _swarm(project, workspace, settings)):
+            reading.launches.append(_placed(launch, combination, extended, project, workspace))
+    return reading
+
+
+def _only_in_swarm(deploy: Tree | None) -> bool:
+    """Whether a quick look finds what means something to a swarm only."""
+    return isinstance(deploy, Branch) and (
+        "placement" in deploy.entries
+        or "endpoint_mode" in deploy.entries
+        or "mode" in deploy.entries
+        or deploy.get("resources", "reservations", "generic_resources") is not None
+    )
+
+
+def _swarm(project: Project, workspace: Workspace, settings: Settings) -> str:
+    """Why the files are taken to be started by ``docker stack deploy``; empty where they are not."""
+    names = " ".join(map(os.path.basename, project.files)).lower()
+    if not (
+        settings.engine == "swarm"
+        or "stack" in names
+        or "swarm" in names
+        or any(_only_in_swarm(service.tree.get("deploy")) for service in project.services.values())
+    ):
+        return ""
+    from shmlint.formats.compose.stack import why
+
+    return why(project, workspace, settings)
+
+
+def read_embedded(source: Source, start: int, end: int, workspace: Workspace) -> list[Launch]:
+    """The services of a compose file that is part of another text: characters ``start`` to ``end``.
+
+    A text that is not one gives none: documents show parts of files too.
+    """
+    try:
+        documents = parse_part(source, start, end)
+    except YamlError:
+        return []
+    project = Project((source.path,))
+    for document in documents:
+        read_document(project, document, source.path, Layer(source, {}, os.path.dirname(source.path)), workspace)
+    launches = read_project(project, workspace)
+    return [
+        launch._replace(undecided="the file it is taken from must give it an image and may set shm_size")
+        if launch.image is None and project.services[launch.name or ""].tree.get("build") is None
+        else launch
+        for launch in launches
+    ]
+
+
+class _Combination:
+    """Files that are read together, and what that reading leaves open."""
+
+    __slots__ = ("alone", "files", "named", "needs_base", "rival")
+
+    def __init__(
+        self,
+        files: Sequence[str],
+        *,
+        needs_base: Iterable[str] = (),
+        named: bool = False,
+        alone: bool = False,
+        rival: Sequence[str] = (),
+    ) -> None:
+        self.files = tuple(files)
+        self.needs_base = frozenset(needs_base)
+        """Services that cannot start from these files: another file must give them an image."""
+        self.named = named
+        """Other combinations exist for the same file: a finding names this one."""
+        self.alone = alone
+        self.rival = tuple(rival)
+        """Another way to read the same file, together with these."""
+
+
+def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Iterator[_Combination]:
+    """The sets of files people start together, each that has one of ``paths`` in it."""
+    wanted = set(paths)
+    covered: set[str] = set()
+    done: set[tuple[str, ...]] = set()
+
+    def once(combination: _Combination) -> Iterator[_Combination]:
+        if combination.files not in done:
+            done.add(combination.files)
+            yield combination
+
+    for named in settings.projects:
+        files = tuple(normal(f) for f in named)
+        if wanted & set(files):
+            covered |= set(files)
+            if all(workspace.exists(f) for f in files):
+                yield from once(_Combination(files))
+    defaults: dict[str, tuple[str, ...]] = {}
+    for path in paths:
+        directory = os.path.dirname(path)
+        if directory not in defaults:
+            defaults[directory] = default_files(directory, workspace)
+    for path in paths:
+        if path in covered:
+            continue
+        directory = os.path.dirname(path)
+        default = defaults[directory]
+        if path in default:
+            yield from once(_Combination(default))
+            continue
+        missing = _incomplete(path, workspace)
+        if not missing:
+            rival: tuple[str, ...] = ()
+            base = _base_part(default)
+            if base and path not in base and _names(path, workspace) & _names_of(base, workspace):
+                rival = (*base, path)
+            yield from once(_Combination((path,), alone=True, rival=rival))
+            continue
+        bases = _bases(path, missing, default, workspace)
+        if not bases:
+            yield from once(_Combination((path,), needs_base=missing))
+        for base in bases:
+            files = (*base, path)
+            given = _names_of(base, workspace)
+            left = [name for name in missing if name not in given]
+            yield from once(_Combination(files, needs_base=left, named=len(bases) > 1))
+
+
+def _base_part(default: Sequence[str]) -> tuple[str, ...]:
+    """The files in front of an automatic override: what people combine overlays with."""
+    return tuple(f for f in default if os.path.basename(f) not in OVERRIDE_FILES)
+
+
+def _bases(
+    path: str, missing: Sequence[str], default: Sequence[str], workspace: Workspace
+) -> list[tuple[str, ...]]:
+    """The files an overlay is put on: the default ones, else those beside it that have what it lacks."""
+    base = _base_part(default)
+    if base and set(missing) & _names_of(base, workspace):
+        return [base]
+    directory = os.path.dirname(path)
+    found: list[tuple[str, ...]] = []
+    for name in _siblings(directory, workspace):
+        other = normal(os.path.join(directory, name))
+        if other == path or other in base:
+            continue
+        names = _names(other, workspace)
+        if set(missing) <= names and not set(_incomplete(other, workspace)) & set(missing):
+            found.append((other,))
+    # docker-compose.dev.gpu.yml belongs to docker-compose.dev.yml before any other.
+    stem = os.path.basename(path).rpartition(".")[0]
+    related = [f for f in found if stem.startswith(os.path.basename(f[0]).rpartition(".")[0])]
+    return (related or found)[:_MANY_BASES]
+
+
+def _siblings(directory: str, workspace: Workspace) -> list[str]:
+    try:
+        names = os.listdir(directory or ".")
+    except OSError:
+        names = []
+    names += workspace.given_in(directory)
+    return sorted({n for n in names if n.endswith((".yml", ".yaml")) and "compose" in n.lower()})
+
+
+def _incomplete(path: str, workspace: Workspace) -> list[str]:
+    try:
+        return incomplete(path, workspace)
+    except Unreadable:
+        return []
+
+
+def _names(path: str, workspace: Workspace) -> set[str]:
+    try:
+        return service_names(path, workspace)
+    except Unreadable:
+        return set()
+
+
+def _names_of(files: Iterable[str], workspace: Workspace) -> set[str]:
+    return {name for file in files for name in _names(file, workspace)}
+
+
+def _extended(paths: Sequence[str], workspace: Workspace) -> dict[str, set[str]]:
+    """Services that other files extend, by the file they are written in."""
+    found: dict[str, set[str]] = {}
+    directories = {os.path.dirname(p) for p in paths}
+    beside = [normal(os.path.join(d, name)) for d in directories for name in _siblings(d, workspace)]
+    for path in dict.fromkeys([*paths, *beside]):
+        try:
+            if "extends" not in workspace.source(path).text:
+                continue
+            for file, names in extended_files(path, workspace).items():
+                found.setdefault(file, set()).update(names)
+        except Unreadable:
+            continue
+    return found
+
+
+def _placed(
+    launch: Launch,
+    combination: _Combination,
+    extended: dict[str, set[str]],
+    project: Project,
+    workspace: Workspace,
+) -> Launch:
+    """The launch with what its combination leaves open written on it."""
+    name = launch.name or ""
+    if name in combination.needs_base and launch.image is None and not launch.undecided:
+        service = project.services[name]
+        if service.tree.get("build") is None:
+            return launch._replace(undecided="another compose file must give it an image and may set shm_size")
+    path = launch.span.path
+    is_default = os.path.basename(path) in DEFAULT_FILES
+    if len(combination.files) == 1 and not is_default and name in extended.get(path, ()):
+        return launch._replace(undecided=JUDGED_ELSEWHERE)
+    if combination.named:
+        return launch._replace(combination=_together(combination.files))
+    if combination.rival and launch.gpu.requested:
+        try:
+            together = load_project(combination.rival, workspace)
+        except Unreadable:
+            return launch
+        merged = {m.name: m for m in read_project(together, workspace)}.get(name)
+        if merged is not None and merged.effective_shm() != launch.effective_shm():
+            return launch._replace(combination=f"when {path} is started alone")
+    return launch
+
+
+def _together(files: Sequence[str]) -> str:
+    return "when started with " + " and ".join(files)

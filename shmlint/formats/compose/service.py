@@ -1,0 +1,687 @@
+"""A Compose service, read into a Launch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+from shmlint.docker.devices import Count, combine, count_ids, node_of, request_vendor, together, visible_devices
+from shmlint.docker.sizes import InvalidSize, parse_compose, parse_tmpfs_option
+from shmlint.files.workspace import Unreadable, Workspace, normal
+from shmlint.formats.compose.project import Project, Service, read_variables
+from shmlint.formats.compose.rewrite import ServiceRewriter
+from shmlint.formats.compose.tree import Branch, Entry, Leaf, Listing, Removed, Tree, items_of
+from shmlint.formats.compose.words import split_words
+from shmlint.model.launch import (
+    GpuEvidence,
+    GpuRequest,
+    Launch,
+    Misplaced,
+    Mount,
+    Size,
+    Unknown,
+    Value,
+    Vendor,
+    Words,
+)
+from shmlint.model.source import Span
+
+_DEVICES = ("deploy", "resources", "reservations", "devices")
+_GENERIC = ("deploy", "resources", "reservations", "generic_resources")
+
+
+def read_project(project: Project, workspace: Workspace, swarm: str = "") -> list[Launch]:
+    """A launch for every service, those that join another's IPC namespace tied to it.
+
+    ``swarm`` is why they are taken to be started by ``docker stack deploy``.
+    """
+    launches = {name: _launch(service, project, workspace, swarm) for name, service in project.services.items()}
+    by_container = {
+        leaf.text: name
+        for name, service in project.services.items()
+        if (leaf := service.tree.leaf("container_name")) is not None
+    }
+    tied = []
+    for name, launch in launches.items():
+        mode = launch.ipc.known if launch.ipc else None
+        if mode and mode.startswith(("service:", "container:")):
+            kind, _, other = mode.partition(":")
+            donor = launches.get(other if kind == "service" else by_container.get(other, ""))
+            if donor is not None and donor is not launch:
+                # A donor that joins yet another is not allowed by the engine; one step is enough.
+                launch = launch._replace(donor=donor._replace(donor=None))
+        tied.append(launch._replace(name=name))
+    return tied
+
+
+def _launch(service: Service, project: Project, workspace: Workspace, swarm: str) -> Launch:
+    tree = service.tree
+    words = Words(f"service `{service.name}`", "shm_size")
+    make_rewriter: Callable[[Service, Span | None], ServiceRewriter] = ServiceRewriter
+    if swarm:
+        from shmlint.formats.compose import stack
+
+        tree = stack.kept(tree)
+        make_rewriter, words = stack.rewriting(project, workspace, words)
+    environment = read_environment(tree.get("environment"))
+    gpu = read_gpu(tree, {**_visible_in_files(tree, workspace), **environment})
+    key = service.bodies[0]
+    span = key.layer.span(key.key)
+    gpu_span = gpu.evidence[0].span if gpu.evidence else None
+    image = _text_value(tree.leaf("image"))
+    command = _words(tree.get("command"))
+    entrypoint = _words(tree.get("entrypoint"))
+    base_images: tuple[Value[str], ...] = ()
+    if gpu.requested is not False and tree.get("build") is not None:
+        base_images, built_entrypoint, built_command = _built(tree.get("build"), workspace)
+        command = command or (built_command if entrypoint is None else None)
+        entrypoint = entrypoint or built_entrypoint
+    rewriter = make_rewriter(service, gpu_span)
+    home = rewriter.home
+    undecided = service.unknown or project.unknown
+    env_files = any(True for _ in items_of(tree.get("env_file")))
+    return Launch(
+        kind="compose-service",
+        name=service.name,
+        span=span,
+        home=home.layer.span(home.key),
+        words=words,
+        rewriter=rewriter,
+        files=project.files,
+        image=image,
+        names=_names(service, project),
+        base_images=base_images,
+        built_from=_built_from(tree.get("build")),
+        entrypoint=entrypoint,
+        command=command,
+        gpu=gpu,
+        shm=_size_entry(tree, "shm_size"),
+        ipc=_mode(tree.leaf("ipc")),
+        mounts=tuple(read_mounts(tree)),
+        build_shm=_size_entry(build, "shm_size") if isinstance(build := tree.get("build"), Branch) else None,
+        memory_limit=_memory_limit(tree),
+        environment=environment,
+        env_files=env_files,
+        ulimits=_ulimits(tree.get("ulimits")),
+        cap_add=tuple(leaf.text for leaf in items_of(tree.get("cap_add")) if isinstance(leaf, Leaf)),
+        privileged=_is_true(tree.leaf("privileged")),
+        devices=tuple(Value(path, leaf.span, leaf.written, _unset(leaf)) for path, leaf in _device_paths(tree)),
+        network=_mode(tree.leaf("network_mode")),
+        swarm=swarm,
+        misplaced=_misplaced(service, project, rewriter, environment if gpu.requested else {}),
+        undecided=undecided,
+    )
+
+
+def _misplaced(
+    service: Service, project: Project, rewriter: ServiceRewriter, environment: dict[str, Value[str]]
+) -> tuple[Misplaced, ...]:
+    """Sizes of a service where nothing reads them. Few services have any; the others pay for a look at their keys."""
+    if not (
+        project.strays
+        or any("shm" in name for name in environment)
+        or any(
+            "shm" in name.lower() and (at or name != "shm_size")
+            for mapping, at in placed_mappings(service.tree)
+            for name in mapping.entries
+        )
+    ):
+        return ()
+    from shmlint.formats.compose.misplaced import find
+
+    return tuple(find(service, project, rewriter, environment))
+
+
+def placed_mappings(service: Branch) -> Iterator[tuple[Branch, str]]:
+    """The mappings of a service that people put a size into, with their place below the service."""
+    yield service, ""
+    for path in _PARTS:
+        part = service.get(*path)
+        if isinstance(part, Branch):
+            yield part, ".".join(path)
+    for name, devices in ((".".join(_DEVICES), service.get(*_DEVICES)), ("gpus", service.get("gpus"))):
+        for i, item in enumerate(items_of(devices)):
+            if isinstance(item, Branch):
+                yield item, f"{name}[{i}]"
+
+
+_PARTS: tuple[tuple[str, ...], ...] = (
+    ("deploy",), ("deploy", "resources"), ("deploy", "resources", "limits"), ("deploy", "resources", "reservations"),
+)  # fmt: skip
+
+
+def _names(service: Service, project: Project) -> tuple[str, ...]:
+    container = service.tree.leaf("container_name")
+    given = (service.name, container.text if container else "", project.name)
+    return tuple(dict.fromkeys(name for name in given if name))
+
+
+def _unset(leaf: Leaf) -> str:
+    names = leaf.interpolated.unset
+    if not names:
+        return ""
+    return f"variable {names[0]} is not set here" if names[0] != leaf.written else "its variables cannot be read"
+
+
+def _text_value(leaf: Leaf | None) -> Value[str] | None:
+    """A text, as Compose reads it; ``because`` says what is missing where a variable is unset."""
+    if leaf is None:
+        return None
+    return Value(leaf.text, leaf.span, leaf.written, _unset(leaf), leaf.interpolated.private)
+
+
+def _mode(leaf: Leaf | None) -> Value[str] | None:
+    if leaf is None:
+        return None
+    because = _unset(leaf)
+    if not because and not leaf.text:
+        return None
+    # `container:${NAME}` is known to join another, though not which.
+    value = Unknown(because) if because and ":" not in leaf.text else leaf.text
+    return Value(value, leaf.span, leaf.written, because, leaf.interpolated.private)
+
+
+_VISIBLE = ("NVIDIA_VISIBLE_DEVICES", "AMD_VISIBLE_DEVICES")
+
+
+def _visible_in_files(tree: Branch, workspace: Workspace) -> dict[str, Value[str]]:
+    """Which GPUs a runtime is to hand in, where an ``env_file`` says it; those that are not here say nothing."""
+    found: dict[str, Value[str]] = {}
+    if tree.leaf("runtime") is None:
+        return found
+    for item in items_of(tree.get("env_file")):
+        leaf = item.leaf("path") if isinstance(item, Branch) else item
+        if not isinstance(leaf, Leaf) or leaf.interpolated.unset:
+            continue
+        path = normal(os.path.join(leaf.layer.directory, leaf.text))
+        if workspace.inside(path, leaf.span.path):
+            variables = read_variables(path, workspace)
+            told = {name: text for name in _VISIBLE if (text := variables.get(name)) is not None}
+            found |= {name: Value(text, leaf.span, "", private=True) for name, text in told.items()}
+    return found
+
+
+def _is_true(leaf: Leaf | None) -> bool | None:
+    """None where a variable says it."""
+    if leaf is not None and leaf.interpolated.unset:
+        return None
+    return leaf is not None and leaf.text.lower() in ("true", "yes", "y", "on")
+
+
+def _words(tree: Tree | None) -> Value[tuple[str, ...]] | None:
+    """``command`` or ``entrypoint``: a list, or a text split as a shell splits words."""
+    if isinstance(tree, Leaf):
+        if tree.kind == "null":
+            return None
+        words = split_words(tree.text)
+        if words is None:
+            words = tree.text.split()
+        return Value(tuple(words), tree.span, tree.written, _unset(tree), tree.interpolated.private)
+    if isinstance(tree, Listing):
+        leaves = [leaf for leaf in tree.items if isinstance(leaf, Leaf)]
+        because = next((b for b in map(_unset, leaves) if b), "")
+        private = any(leaf.interpolated.private for leaf in leaves)
+        words = [leaf.text for leaf in leaves]
+        return Value(tuple(words), tree.span, " ".join(leaf.written for leaf in leaves), because, private)
+    return None
+
+
+_SECRET_SIZE = "it is no size"
+"""Why a size is refused that came out of an env file: what stands there is not to be printed."""
+
+
+def read_size(tree: Tree) -> Value[Size]:
+    """A size as Compose reads it (compose-go types/bytes.go): a float is silently dropped."""
+    if not isinstance(tree, Leaf):
+        span = tree.span if isinstance(tree, Branch | Listing) else None
+        assert span is not None
+        return Value(Size(None, "must be a number or string"), span, "")
+    private = tree.interpolated.private
+    span, written = tree.span, tree.written
+    if tree.kind == "null":
+        return Value(Size(None, "no value: Compose wants a number or string"), span, written)
+    if tree.kind == "bool":
+        return Value(Size(None, f"`{written}` is not a size"), span, written)
+    too_large = isinstance(tree.plain_value, int) and abs(tree.plain_value) >= 2**63
+    if tree.kind == "float" or too_large:
+        return Value(Size(0, dropped_float=True), span, written)
+    because = _unset(tree)
+    if because:
+        return Value(Unknown(because), span, written, because)
+    given = tree.plain_value if isinstance(tree.plain_value, int) else tree.text
+    try:
+        count = parse_compose(given)
+    except InvalidSize as error:
+        return Value(Size(None, _SECRET_SIZE if private else str(error)), span, written, private=private)
+    if count < 0:
+        return Value(Size(None, "a size cannot be negative"), span, written, private=private)
+    bare = isinstance(given, int) or given.isdigit()
+    return Value(Size(count, bare_number=bare), span, written, private=private)
+
+
+def _size_entry(tree: Branch, key: str) -> Value[Size] | None:
+    found = tree.get(key)
+    if found is None:
+        return None
+    size = read_size(found)
+    if size.span.start == size.span.end:  # an empty value: mark the key
+        entry = tree.entries[key]
+        return size._replace(span=entry.layer.span(entry.key))
+    return size
+
+
+def read_environment(tree: Tree | None) -> dict[str, Value[str]]:
+    """``environment`` as a mapping, a list of ``NAME=value``, or several merged; the last one wins."""
+    found: dict[str, Value[str]] = {}
+    for part in items_of(tree):
+        if isinstance(part, Branch):
+            for name, entry in part.entries.items():
+                value = entry.tree
+                if isinstance(value, Leaf):
+                    text = value.go_text if value.kind != "null" else None
+                    found[name] = _environment_value(name, text, value)
+        elif isinstance(part, Leaf):
+            name, equals, text = part.text.partition("=")
+            found[name] = _environment_value(name, text if equals else None, part)
+    return found
+
+
+def _environment_value(name: str, text: str | None, leaf: Leaf) -> Value[str]:
+    """A variable of the container; without a text it is taken from the project's environment."""
+    private = leaf.interpolated.private
+    because = _unset(leaf)
+    if text is None:
+        text = leaf.layer.variables.get(name)
+        private = True
+        if text is None:
+            because = "it is taken from the host's environment"
+    value: str | Unknown = Unknown(because) if because else text or ""
+    return Value(value, leaf.span, leaf.written, because, private)
+
+
+def read_gpu(tree: Branch, environment: dict[str, Value[str]]) -> GpuRequest:
+    """Everything in a service that asks for GPUs (reservations, gpus, runtime, devices, …)."""
+    evidence: list[GpuEvidence] = []
+    vendors: list[Vendor | None] = []
+    counts: list[Count] = []
+    unknown = ""
+
+    devices, gpus = tree.get(*_DEVICES), tree.get("gpus")
+    requests = [(f"{'.'.join(_DEVICES)}[{i}]", item) for i, item in enumerate(items_of(devices))]
+    requests += [(f"gpus[{i}]", item) for i, item in enumerate(items_of(gpus))]
+    for path, item in requests:
+        if isinstance(item, Leaf) and path.startswith("gpus"):
+            if item.interpolated.unset:
+                unknown = unknown or _unset(item)
+                continue
+            found_count = _count_of(item, alone=gpus is item)
+            if found_count is None:
+                continue
+            evidence.append(GpuEvidence("gpus" if found_count == "all" else path, f"gpus: {item.written}", item.span))
+            vendors.append("nvidia")
+            counts.append(found_count)
+        elif isinstance(item, Branch):
+            asked = _device_request(item, gpu_implied=path.startswith("gpus"))
+            if asked is None:
+                continue
+            vendor, count, words = asked
+            span = item.span
+            for key in ("capabilities", "count", "device_ids", "driver"):
+                entry = item.entries.get(key)
+                if entry is not None and isinstance(entry.tree, Leaf | Listing):
+                    span = entry.tree.span
+                    break
+            evidence.append(GpuEvidence(path, words, span))
+            vendors.append(vendor)
+            counts.append(count)
+
+    for i, item in enumerate(items_of(tree.get(*_GENERIC))):
+        spec = item.get("discrete_resource_spec") if isinstance(item, Branch) else None
+        kind = spec.leaf("kind") if isinstance(spec, Branch) else None
+        if isinstance(spec, Branch) and kind is not None and "gpu" in kind.text.lower():
+            value = spec.leaf("value")
+            number = int(value.text) if value is not None and value.text.isdigit() else None
+            evidence.append(
+                GpuEvidence(f"{'.'.join(_GENERIC)}[{i}]", f"reserves {number or 'a'} {kind.text}", kind.span)
+            )
+            vendors.append("amd" if "amd" in kind.text.lower() else "nvidia")
+            counts.append(number)
+
+    nodes: set[str] = set()
+    for i, (path, leaf) in enumerate(_device_paths(tree)):
+        if leaf.interpolated.unset and not path:
+            continue
+        found = node_of(path)
+        if found is not None and path not in nodes:
+            device_vendor, count = found
+            evidence.append(GpuEvidence(f"devices[{i}]", f"device {path}", leaf.span))
+            vendors.append(device_vendor)
+            counts.append(count)
+        nodes.add(path)
+    counts += together(nodes)
+
+    runtime = tree.leaf("runtime")
+    if runtime is not None and runtime.interpolated.unset and not runtime.text:
+        unknown = unknown or _unset(runtime)
+    elif runtime is not None and runtime.text in ("nvidia", "amd"):
+        vendor = "nvidia" if runtime.text == "nvidia" else "amd"
+        variable = "NVIDIA_VISIBLE_DEVICES" if vendor == "nvidia" else "AMD_VISIBLE_DEVICES"
+        visible = environment.get(variable)
+        count = "all"
+        if visible is not None:
+            count = visible_devices(visible.known) if visible.known is not None else None
+        if count != 0:
+            evidence.append(GpuEvidence("runtime", f"runtime: {runtime.text}", runtime.span))
+            vendors.append(vendor)
+            if not counts or all(c is None for c in counts):
+                counts.append(count)
+    elif not evidence and not unknown:
+        visible = environment.get("NVIDIA_VISIBLE_DEVICES")
+        if visible is not None and visible.known is not None and visible_devices(visible.known) != 0:
+            unknown = "NVIDIA_VISIBLE_DEVICES asks for GPUs only where the daemon's default runtime is nvidia"
+    request = combine(evidence, vendors, counts, unknown)
+    if (
+        _as_compose_wants(devices, deploy=True)
+        and (gpus is None or _as_compose_wants(gpus, deploy=False))
+        and next(stray_requests(tree), None) is None
+    ):
+        return request
+    from shmlint.formats.compose.invalid_gpu import find
+
+    return request._replace(invalid=tuple(find(tree)))
+
+
+def _count_of(item: Leaf, *, alone: bool) -> Count:
+    """How many GPUs a text asks for where Compose wants `all` or a mapping; None where that is not clear."""
+    text = item.text.lower()
+    if text in ("all", "-1"):
+        return "all"
+    if not text.isdecimal():
+        return None
+    return (int(text) or None) if alone else 1  # a number in a list names a device
+
+
+_STRAYS = (
+    (("deploy",), ("devices", "reservations")),
+    (("deploy", "resources"), ("devices",)),
+    (("deploy", "resources", "limits"), ("devices",)),
+    ((), ("device_requests", "reservations", "resources")),
+)
+"""Where people write a request for devices that is no key there: part of the path left out, or the API's own name."""
+
+
+def stray_requests(tree: Branch) -> Iterator[tuple[Entry, str]]:
+    """Keys that hold a request for devices and that Compose does not know there, with their place."""
+    for path, names in _STRAYS:
+        place = tree.get(*path) if path else tree
+        if not isinstance(place, Branch):
+            continue
+        for name in names:
+            entry = place.entries.get(name)
+            if entry is None:
+                continue
+            held: Tree | None = entry.tree
+            if name == "resources":
+                held = held.get("reservations") if isinstance(held, Branch) else held
+            if name in ("resources", "reservations"):
+                held = held.get("devices") if isinstance(held, Branch) else None
+            if held is not None and not isinstance(held, Removed):
+                yield entry, ".".join((*path, name))
+
+
+def _as_compose_wants(given: Tree | None, *, deploy: bool) -> bool:
+    """A quick look: whether device requests are surely of the form that Compose takes."""
+    if given is None or isinstance(given, Removed):
+        return True
+    if isinstance(given, Leaf):
+        return not deploy and (given.text == "all" or bool(given.interpolated.unset))
+    if not isinstance(given, Listing):
+        return False
+    return all(isinstance(item, Branch) and _is_request(item, deploy=deploy) for item in items_of(given))
+
+
+def _is_request(item: Branch, *, deploy: bool) -> bool:
+    capabilities, ids, count = item.get("capabilities"), item.get("device_ids"), item.get("count")
+    if (capabilities is None and deploy) or (ids is not None and count is not None):
+        return False
+    for part in (capabilities, ids):
+        if part is None:
+            continue
+        if not isinstance(part, Listing):
+            return False
+        texts = [leaf.text for leaf in part.items if isinstance(leaf, Leaf) and leaf.kind == "str"]
+        if len(set(texts)) < len(part.items):
+            return False
+    if deploy and not _REQUEST_KEYS.issuperset(item.entries):
+        return False
+    driver = item.get("driver")
+    if driver is not None and not (isinstance(driver, Leaf) and driver.kind == "str"):
+        return False
+    return count is None or (isinstance(count, Leaf) and (count.kind == "int" or count.text == "all"))
+
+
+_REQUEST_KEYS = frozenset({"capabilities", "count", "device_ids", "driver", "options"})
+
+
+def _device_request(item: Branch, *, gpu_implied: bool) -> tuple[Vendor, Count, str] | None:
+    # What Compose refuses is read as it was meant: [[gpu]], and no capabilities at all.
+    named = [leaf for part in items_of(item.get("capabilities")) for leaf in items_of(part) if isinstance(leaf, Leaf)]
+    capabilities = [leaf.text for leaf in named]
+    gpu_implied = gpu_implied or item.get("capabilities") is None
+    ids = [leaf for leaf in items_of(item.get("device_ids")) if isinstance(leaf, Leaf)]
+    driver = item.leaf("driver")
+    if gpu_implied:
+        capabilities.append("gpu")
+    vendor = request_vendor(driver.text if driver else "", capabilities, [leaf.text for leaf in ids])
+    if vendor is None:
+        return None
+    names = {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel"}
+    label = names[vendor]
+    if ids:
+        count: Count = None if any(leaf.interpolated.unset for leaf in ids) else count_ids(i.text for i in ids)
+        return vendor, count, f"reserves {_gpus(count, label)}"
+    given = item.leaf("count")
+    if given is None:
+        return vendor, "all", f"reserves all {label} GPUs"
+    if given.interpolated.unset:
+        return vendor, None, f"reserves {label} GPUs"
+    text = given.text.strip().lower()
+    if text == "all" or text == "-1":
+        return vendor, "all", f"reserves all {label} GPUs"
+    if text.lstrip("+-").isdigit():
+        number = int(text)
+        if number < 0:
+            return vendor, "all", f"reserves all {label} GPUs"
+        return None if number == 0 else (vendor, number, f"reserves {_gpus(number, label)}")
+    return vendor, None, f"reserves {label} GPUs"
+
+
+def _gpus(count: Count, label: str) -> str:
+    if count == "all":
+        return f"all {label} GPUs"
+    if count is None:
+        return f"{label} GPUs"
+    return f"{count} {label} GPU{'' if count == 1 else 's'}"
+
+
+def _device_paths(tree: Branch) -> Iterator[tuple[str, Leaf]]:
+    """``devices`` entries, a later one for the same target replacing an earlier one."""
+    by_target: dict[str, tuple[str, Leaf]] = {}
+    for item in items_of(tree.get("devices")):
+        if isinstance(item, Leaf):
+            parts = item.text.split(":")
+            target = parts[1] if len(parts) > 1 else parts[0]
+            by_target[target] = (parts[0], item)
+        elif isinstance(item, Branch):
+            source = item.leaf("source")
+            if source is not None:
+                target_leaf = item.leaf("target")
+                by_target[target_leaf.text if target_leaf else source.text] = (source.text, source)
+    yield from by_target.values()
+
+
+_SHM_TARGETS = ("/dev/shm", "/dev")
+
+
+def _target(path: str) -> str:
+    return os.path.normpath(path).replace("\\", "/") if path.startswith("/") else path
+
+
+def read_mounts(tree: Branch) -> Iterator[Mount]:
+    """What is mounted on /dev/shm or /dev by ``tmpfs`` and ``volumes``; one a target, the last wins."""
+    found: dict[tuple[str, str], Mount] = {}
+    for item in items_of(tree.get("tmpfs")):
+        if isinstance(item, Leaf):
+            target, _, options = item.text.partition(":")
+            if _target(target) in _SHM_TARGETS:
+                found["tmpfs", item.text.partition("=")[0]] = _short_tmpfs(_target(target), options, item)
+    for item in items_of(tree.get("volumes")):
+        mount = _short_volume(item) if isinstance(item, Leaf) else _long_volume(item)
+        if mount is not None:
+            found["volume", mount.target] = mount
+    yield from found.values()
+
+
+def _short_tmpfs(target: str, options: str, leaf: Leaf) -> Mount:
+    size: int | Unknown | None = None
+    error = ""
+    if leaf.interpolated.unset:
+        size = Unknown(_unset(leaf))
+    else:
+        for option in options.split(","):
+            name, _, text = option.partition("=")
+            if name == "size":  # of several the last one counts
+                error = ""
+                try:
+                    size = parse_tmpfs_option(text)
+                except InvalidSize as invalid:
+                    error = _SECRET_SIZE if leaf.interpolated.private else str(invalid)
+    size_span = None
+    at = leaf.written.rfind("size=")
+    if at >= 0 and not leaf.interpolated.used:
+        written = leaf.written[at + 5 :].partition(",")[0]
+        size_span = leaf.within(at + 5, at + 5 + len(written))
+    return Mount("tmpfs", target, size, leaf.span, "", error, size_span, kernel_grammar=True)
+
+
+def _short_volume(leaf: Leaf) -> Mount | None:
+    parts = leaf.text.split(":")
+    target = _target(parts[0] if len(parts) == 1 else parts[1])
+    if target not in _SHM_TARGETS:
+        return None
+    source = parts[0] if len(parts) > 1 else ""
+    bind = source.startswith((".", "/", "~"))
+    return Mount("bind" if bind else "volume", target, None, leaf.span, source)
+
+
+def _long_volume(tree: Tree) -> Mount | None:
+    if not isinstance(tree, Branch):
+        return None
+    target = tree.leaf("target")
+    kind = tree.leaf("type")
+    if target is None or _target(target.text) not in _SHM_TARGETS:
+        return None
+    source = tree.leaf("source")
+    name = source.text if source else ""
+    if kind is not None and kind.text == "tmpfs":
+        found = tree.get("tmpfs", "size")
+        size: int | Unknown | None = None
+        error = ""
+        span = None
+        if found is not None:
+            value = read_size(found)
+            span = value.span
+            if isinstance(value.value, Unknown):
+                size = value.value
+            else:
+                # 0 and absent are no size option: half of the host's RAM
+                size, error = value.value.bytes or None, value.value.error
+        return Mount("tmpfs", _target(target.text), size, target.span, name, error, span)
+    bind = kind is not None and kind.text == "bind"
+    return Mount("bind" if bind else "volume", _target(target.text), None, target.span, name)
+
+
+def _memory_limit(tree: Branch) -> Value[int] | None:
+    for path in (("deploy", "resources", "limits", "memory"), ("mem_limit",)):
+        found = tree.get(*path)
+        if isinstance(found, Leaf) and found.kind != "null":
+            size = read_size(found)
+            if isinstance(size.value, Unknown):
+                return Value(size.value, size.span, size.text, size.because)
+            if size.value.bytes:
+                return Value(size.value.bytes, size.span, size.text, private=size.private)
+    return None
+
+
+def _ulimits(tree: Tree | None) -> dict[str, Value[str]]:
+    found: dict[str, Value[str]] = {}
+    if isinstance(tree, Branch):
+        for name, entry in tree.entries.items():
+            limit = entry.tree
+            if isinstance(limit, Branch):
+                limit = limit.get("soft") or limit
+            value = _text_value(limit) if isinstance(limit, Leaf) else None
+            if value is not None:
+                found[name] = value
+    return found
+
+
+def _built_from(build: Tree | None) -> str:
+    """The directory of a ``build``; empty where there is none or a variable names it."""
+    context = build.leaf("context") if isinstance(build, Branch) else build
+    if not isinstance(context, Leaf) or context.interpolated.unset:
+        return ""
+    return context.text if "://" in context.text else normal(os.path.join(context.layer.directory, context.text))
+
+
+Built = tuple[tuple[Value[str], ...], Value[tuple[str, ...]] | None, Value[tuple[str, ...]] | None]
+
+
+def _built(build: Tree | None, workspace: Workspace) -> Built:
+    """What the Dockerfile of a ``build`` says: base images, entrypoint, command."""
+    nothing: Built = ((), None, None)
+    if isinstance(build, Leaf):
+        context, dockerfile, target, args = build, None, None, None
+    elif isinstance(build, Branch):
+        context_leaf = build.leaf("context")
+        inline = build.leaf("dockerfile_inline")
+        dockerfile, target, args = build.leaf("dockerfile"), build.leaf("target"), build.get("args")
+        if inline is not None:
+            return _read_dockerfile(inline.text, inline.span, None, target, args)
+        if context_leaf is None:
+            return nothing
+        context = context_leaf
+    else:
+        return nothing
+    if "://" in context.text or context.text.startswith("git@"):
+        return nothing
+    name = dockerfile.text if dockerfile else "Dockerfile"
+    path = normal(os.path.join(context.layer.directory, context.text, name))
+    if not workspace.inside(path, context.layer.source.path) or not workspace.exists(path):
+        return nothing
+    try:
+        source = workspace.source(path)
+    except Unreadable:
+        return nothing
+    return _read_dockerfile(source.text, Span(source, 0, 0), path, target, args)
+
+
+def _read_dockerfile(text: str, span: Span, path: str | None, target: Leaf | None, args: Tree | None) -> Built:
+    from shmlint.syntax import dockerfile
+
+    given = {name: value.known or "" for name, value in read_environment(args).items() if value.known}
+    image = dockerfile.read(text, target.text if target else None, given)
+    if image is None:
+        return (), None, None
+
+    def at(line: int) -> Span:
+        if path is None or not line:
+            return span
+        start, end = span.source.line_span(line)
+        return Span(span.source, start, end)
+
+    bases = tuple(Value(name, at(line), name) for name, line in image.base_images)
+    first = bases[0].span if bases else span
+    entrypoint = Value(image.entrypoint, first, " ".join(image.entrypoint)) if image.entrypoint else None
+    command = Value(image.command, first, " ".join(image.command)) if image.command else None
+    return bases, entrypoint, command

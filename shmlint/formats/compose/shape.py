@@ -1,0 +1,157 @@
+"""Is this the shape of a compose file, in the parts that are read here?
+
+A quick look at each file decides whether anything is odd; only then is jsonschema imported to
+say what, because a start that finds nothing should not pay for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.tree import Branch, Layer, Leaf, Listing, Removed, Tree
+from shmlint.model.source import Problem, Span
+from shmlint.syntax.yaml import Document, Node, Scalar
+from shmlint.syntax.yaml import Mapping as MappingNode
+from shmlint.syntax.yaml import Sequence as SequenceNode
+
+_READ = (
+    "image", "build", "command", "entrypoint", "deploy", "gpus", "runtime", "devices", "environment",
+    "ipc", "volumes", "tmpfs", "ulimits", "cap_add", "extends", "container_name", "env_file",
+)  # fmt: skip
+"""The keys of a service that are checked. ``shm_size`` has rules of its own."""
+
+_MOST = 20_000
+"""Parts of a file that are checked at the most: aliases can unfold to more than anyone wrote."""
+
+_TEXT = ("image", "runtime", "ipc", "container_name")
+_LISTS = ("devices", "volumes", "cap_add")
+
+
+def check(path: str, documents: Sequence[Document], workspace: Workspace) -> Iterator[Problem]:
+    """What Compose would refuse in the shape of a file."""
+    named = "compose" in os.path.basename(path).lower()
+    if not documents:
+        if named:
+            yield Problem(Span(workspace.source(path), 0, 0), "not a compose file: it is empty")
+        return
+    for document in documents:
+        layer = Layer(document.source, {}, "")
+        root = layer.tree(document.root)
+        if isinstance(root, Leaf) and root.kind == "null" and len(documents) > 1:
+            continue
+        if not isinstance(root, Branch):
+            if named:
+                message = f"not a compose file: expected a mapping at the top, found {_what(root)}"
+                yield Problem(layer.span(document.root), message)
+            continue
+        for key in document.duplicates:
+            line = _first_line(document, key)
+            yield Problem(layer.span(key), f"key `{key.value}` is already set in line {line}")
+        if _odd(root):
+            yield from _validate(root, layer)
+
+
+def _what(tree: Tree) -> str:
+    if isinstance(tree, Listing):
+        return "a list"
+    if isinstance(tree, Leaf):
+        return {"null": "nothing", "str": "a text", "bool": "true or false"}.get(tree.kind, "a number")
+    return "a mapping"
+
+
+def _first_line(document: Document, key: Scalar) -> int:
+    """The line of the first key of the same name in the mapping that has it twice."""
+    stack: list[Node] = [document.root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, MappingNode):
+            if any(name is key for name, _ in node.pairs):
+                first = next(n for n, _ in node.pairs if isinstance(n, Scalar) and n.value == key.value)
+                return document.source.position(first.start).line
+            stack += [part for pair in node.pairs for part in pair]
+        elif isinstance(node, SequenceNode):
+            stack += node.items
+    return document.source.position(key.start).line
+
+
+def _odd(root: Branch) -> bool:
+    services = root.entries.get("services")
+    if services is None:
+        return False
+    tree = services.tree
+    if isinstance(tree, Leaf) and tree.kind == "null":
+        return False
+    if not isinstance(tree, Branch):
+        return True
+    return any(_odd_service(entry.tree) for entry in tree.entries.values())
+
+
+def _odd_service(service: Tree) -> bool:
+    if isinstance(service, Removed) or (isinstance(service, Leaf) and service.kind == "null"):
+        return False
+    if not isinstance(service, Branch):
+        return True
+    for name in _READ:
+        entry = service.entries.get(name)
+        if entry is None:
+            continue
+        value = entry.tree
+        if isinstance(value, Removed) or (isinstance(value, Leaf) and value.kind == "null"):
+            continue
+        if name in _TEXT:
+            if not isinstance(value, Leaf) or value.kind != "str":
+                return True
+        elif name in _LISTS:
+            if not isinstance(value, Listing):
+                return True
+        elif name in ("deploy", "ulimits"):
+            if not isinstance(value, Branch):
+                return True
+        elif name in ("environment", "command", "entrypoint", "tmpfs", "env_file"):
+            if isinstance(value, Leaf) and (value.kind != "str" or name == "environment"):
+                return True
+            if isinstance(value, Branch) and name != "environment":
+                return True
+    return False
+
+
+def _validate(root: Branch, layer: Layer) -> Iterator[Problem]:
+    import json
+    from importlib.resources import files
+
+    from jsonschema import Draft202012Validator
+
+    schema = json.loads(files("shmlint.formats.compose").joinpath("compose.schema.json").read_text("utf-8"))
+    data, places = {}, {}
+    services = root.entries["services"]
+    places["services",] = services.node.resolved
+    data["services"] = _plain(services.tree, ("services",), places, depth=0)
+    for error in sorted(Draft202012Validator(schema).iter_errors(data), key=lambda e: list(map(str, e.path))):
+        at = tuple(error.absolute_path)
+        while at and at not in places:
+            at = at[:-1]
+        node = places.get(at, root.node)
+        where = ".".join(str(part) for part in error.absolute_path)
+        expected = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
+        message = f"`{where}` must be {expected}" if expected else f"`{where}`: {error.message[:120]}"
+        yield Problem(layer.span(node), message)
+
+
+def _plain(tree: Tree, at: tuple[Any, ...], places: dict[tuple[Any, ...], Node], depth: int) -> Any:
+    """Plain data of what the schema describes, and the node each part came from."""
+    if depth > 8 or len(places) > _MOST or isinstance(tree, Removed):
+        return None
+    places[at] = tree.node
+    if isinstance(tree, Leaf):
+        return tree.plain_value
+    if isinstance(tree, Listing):
+        return [_plain(item, (*at, i), places, depth + 1) for i, item in enumerate(tree.items)]
+    keep = set(_READ) if depth == 1 else None
+    return {
+        name: _plain(entry.tree, (*at, name), places, depth + 1)
+        for name, entry in tree.entries.items()
+        if keep is None or name in keep
+    }

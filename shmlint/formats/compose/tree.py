@@ -1,0 +1,354 @@
+"""Values of compose files: what aliases, merge keys, tags and merging make of YAML nodes.
+
+Trees are made when they are asked for, one a node and layer, and never changed: a merge gives a
+new mapping that shares what it did not touch. So the cost follows the text, not what the
+anchors in it would unfold to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from shmlint.docker.goyaml import resolve_plain
+from shmlint.formats.compose.interpolate import Interpolated, InvalidInterpolation, interpolate
+from shmlint.model.source import Source, Span
+from shmlint.syntax.yaml import Alias, Node, Scalar, Sequence
+from shmlint.syntax.yaml import Mapping as MappingNode
+
+LeafKind = Literal["null", "bool", "int", "float", "str"]
+
+Variables = Mapping[str, str | None]
+
+
+class Layer:
+    """One document of one file, with the variables its text is substituted from."""
+
+    __slots__ = ("_trees", "directory", "source", "variables")
+
+    def __init__(self, source: Source, variables: Variables, directory: str) -> None:
+        self.source = source
+        self.variables = variables
+        self.directory = directory
+        self._trees: dict[int, Tree] = {}
+
+    def tree(self, node: Node) -> Tree:
+        """The value a node stands for in this layer."""
+        node = node.resolved
+        if node.tag == "!reset":
+            return Removed()
+        known = self._trees.get(id(node))
+        if known is None:
+            if isinstance(node, MappingNode):
+                known = _branch(node, self)
+            elif isinstance(node, Sequence):
+                known = Listing(node, self)
+            else:
+                assert isinstance(node, Scalar)
+                known = Leaf(node, self)
+            self._trees[id(node)] = known
+        return known
+
+    def span(self, node: Node) -> Span:
+        return Span(self.source, node.start, node.end)
+
+
+class Removed:
+    """``!reset`` where it is no value of a mapping: the item of a list, a whole document."""
+
+    __slots__ = ()
+
+
+class Leaf:
+    """A scalar, read as go-yaml reads it and then substituted as Compose does."""
+
+    __slots__ = ("_interpolated", "kind", "layer", "node", "plain_value")
+
+    def __init__(self, node: Scalar, layer: Layer) -> None:
+        self.node = node
+        self.layer = layer
+        self._interpolated: Interpolated | None = None
+        value: object = node.value
+        if node.style == "" and node.tag is None:  # a tag of its own (!override) makes a text of it
+            value = resolve_plain(node.value)
+        self.plain_value = value
+        self.kind: LeafKind
+        if value is None:
+            self.kind = "null"
+        elif isinstance(value, bool):
+            self.kind = "bool"
+        elif isinstance(value, int):
+            self.kind = "int"
+        elif isinstance(value, float):
+            self.kind = "float"
+        else:
+            self.kind = "str"
+
+    @property
+    def span(self) -> Span:
+        return Span(self.layer.source, self.node.start, self.node.end)
+
+    @property
+    def written(self) -> str:
+        """The scalar as the file has it, without quotes."""
+        return self.node.value
+
+    @property
+    def interpolated(self) -> Interpolated:
+        """The text after substitution. A text Compose refuses stays as it is, marked unset."""
+        if self._interpolated is None:
+            if self.kind != "str" or "$" not in self.node.value:
+                self._interpolated = Interpolated(self.node.value)
+            else:
+                try:
+                    self._interpolated = interpolate(self.node.value, self.layer.variables)
+                except InvalidInterpolation:
+                    self._interpolated = Interpolated(self.node.value, unset=[self.node.value])
+        return self._interpolated
+
+    @property
+    def text(self) -> str:
+        return self.interpolated.text
+
+    @property
+    def go_text(self) -> str:
+        """The text where Compose makes one of any value (Go's ``%v``): ``True`` is ``true``, ``1.0`` is ``1``."""
+        value = self.plain_value
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, float):
+            return _float_text(value)
+        return str(value) if isinstance(value, int) else self.text
+
+    def within(self, start: int, end: int) -> Span | None:
+        """The place in the file of characters of the scalar's value, where it is written plainly."""
+        shift = 1 if self.node.style in ("'", '"') and self.node.style else 0
+        begin = self.node.start + shift
+        if self.layer.source.text[begin : begin + len(self.node.value)] != self.node.value:
+            return None
+        return Span(self.layer.source, begin + start, begin + end)
+
+
+def _float_text(value: float) -> str:
+    """A float as Go prints it: the shortest digits, an exponent below 1e-4 and from 1e6 on."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return {"nan": "NaN", "inf": "+Inf", "-inf": "-Inf"}[str(value)]
+    if value == 0 or 1e-4 <= abs(value) < 1e6:
+        return repr(value).removesuffix(".0")
+    return next(text for digits in range(17) if float(text := f"{value:.{digits}e}") == value)
+
+
+class Entry:
+    """A key of a mapping and its value; the value's tree is made when it is asked for."""
+
+    __slots__ = ("_tree", "key", "layer", "node")
+
+    def __init__(self, key: Node, layer: Layer, node: Node, tree: Tree | None = None) -> None:
+        self.key = key
+        self.layer = layer
+        self.node = node
+        self._tree = tree
+
+    @property
+    def tree(self) -> Tree:
+        if self._tree is None:
+            self._tree = self.layer.tree(self.node)
+        return self._tree
+
+
+NO_NAMES: frozenset[str] = frozenset()
+
+
+class Branch:
+    """A mapping.
+
+    ``overrides`` and ``resets`` are the keys tagged ``!override`` and ``!reset``: what the files (or
+    the extended services) before gave under them is taken away, and of the latter nothing is put there.
+    """
+
+    __slots__ = ("entries", "layer", "node", "overrides", "resets")
+
+    def __init__(
+        self, node: Node, layer: Layer, entries: dict[str, Entry], resets: frozenset[str] = NO_NAMES,
+        overrides: frozenset[str] = NO_NAMES,
+    ) -> None:  # fmt: skip
+        self.node = node
+        self.layer = layer
+        self.entries = entries
+        self.resets = resets
+        self.overrides = overrides
+
+    @property
+    def span(self) -> Span:
+        return Span(self.layer.source, self.node.start, self.node.end)
+
+    def get(self, *path: str) -> Tree | None:
+        """The value under a path of keys; None where there is none."""
+        here: Tree = self
+        for key in path:
+            entry = here.entries.get(key) if isinstance(here, Branch) else None
+            if entry is None:
+                return None
+            here = entry.tree
+        return here
+
+    def leaf(self, *path: str) -> Leaf | None:
+        """The scalar under a path of keys; None where there is none, or null."""
+        found = self.get(*path)
+        return found if isinstance(found, Leaf) and found.kind != "null" else None
+
+
+class Listing:
+    """A sequence, or several put behind each other by merging."""
+
+    __slots__ = ("_items", "_parts", "layer", "node")
+
+    def __init__(self, node: Node, layer: Layer, parts: tuple[Tree, ...] = ()) -> None:
+        self.node = node
+        self.layer = layer
+        self._parts = parts
+        self._items: list[Tree] | None = None
+
+    @property
+    def span(self) -> Span:
+        return Span(self.layer.source, self.node.start, self.node.end)
+
+    @property
+    def parts(self) -> tuple[Tree, ...]:
+        """The values it was put together from; none where it is one sequence of the text."""
+        return self._parts
+
+    @property
+    def items(self) -> list[Tree]:
+        if self._items is None:
+            self._items = []
+            stack: list[Tree] = [self]
+            while stack:  # a list that many files added to is many lists deep
+                tree = stack.pop()
+                if isinstance(tree, Listing) and tree._parts:
+                    stack += reversed(tree._parts)
+                elif isinstance(tree, Listing):
+                    assert isinstance(tree.node, Sequence)
+                    self._items += [tree.layer.tree(item) for item in tree.node.items]
+                else:
+                    self._items += items_of(tree)
+        return self._items
+
+
+Tree = Leaf | Branch | Listing | Removed
+
+
+def items_of(tree: Tree | None) -> Iterator[Tree]:
+    """The parts of a value that is a list, or stands for a list of one."""
+    if isinstance(tree, Listing):
+        for item in tree.items:
+            if not isinstance(item, Removed):
+                yield item
+    elif isinstance(tree, Branch) or (isinstance(tree, Leaf) and tree.kind != "null"):
+        yield tree
+
+
+def _branch(node: MappingNode, layer: Layer) -> Branch:
+    entries: dict[str, Entry] = {}
+    resets: set[str] = set()
+    overrides: set[str] = set()
+    merged: list[Branch] = []
+    for key, value in node.pairs:
+        name = key.resolved
+        if not isinstance(name, Scalar):
+            continue
+        target = value.resolved
+        if name.value == "<<" and name.style == "":
+            given = target.items if isinstance(target, Sequence) else [target]
+            mappings = [layer.tree(m) for m in given if isinstance(m.resolved, MappingNode)]
+            merged += [m for m in mappings if isinstance(m, Branch)]
+            if merged and not isinstance(target, Sequence):
+                # In a list of mappings Compose loses sight of the tags; and a key with !reset is gone
+                # before an alias can bring it here.
+                overrides |= merged[-1].overrides
+                resets |= merged[-1].resets if not isinstance(value, Alias) else NO_NAMES
+        elif target.tag == "!reset":
+            resets.add(name.value)
+        else:
+            if target.tag == "!override":
+                overrides.add(name.value)
+            entries[name.value] = Entry(key, layer, value)
+    for inherited in merged:
+        for name_, entry in inherited.entries.items():
+            entries.setdefault(name_, entry)
+    return Branch(node, layer, entries, frozenset(resets), frozenset(overrides))
+
+
+_REPLACED = frozenset({"command", "entrypoint"})
+_JOINED = frozenset({"environment", "tmpfs", "env_file", "gpus"})
+_MERGED = frozenset(
+    {
+        "build", "deploy", "devices", "volumes", "ulimits", "cap_add", "logging", "healthcheck", "extends",
+    }
+)  # fmt: skip
+"""Keys of a service whose parts are read here; every other key is taken from the later file."""
+
+
+def merge_service(base: Branch, over: Branch, *, same_file: bool = False) -> Branch:
+    """One service of two files (or of a service and what it extends) as Compose merges them.
+
+    compose-go override/merge.go; a null keeps the base, sequences append, ``command`` and
+    ``entrypoint`` are replaced, ``!override`` replaces, ``!reset`` removes. A base of the same file
+    still has its short forms: ``gpus: all`` is a text there, which a list replaces.
+    """
+    entries = _left(base, over)
+    for name, entry in over.entries.items():
+        old = entries.get(name)
+        if old is None:
+            entries[name] = entry
+            continue
+        new = entry.tree
+        if isinstance(new, Leaf) and new.kind == "null" and name not in _REPLACED:
+            continue
+        if name in _JOINED and not (same_file and name == "gpus" and isinstance(old.tree, Leaf)):
+            under = old.tree
+            if isinstance(under, Branch) and isinstance(new, Branch):
+                under = Branch(under.node, under.layer, _left(under, new))
+            joined = Listing(entry.node, entry.layer, (under, new))
+            entries[name] = Entry(entry.key, entry.layer, entry.node, joined)
+        elif name in _MERGED:
+            entries[name] = _merge_entry(old, entry, (name,))
+        else:
+            entries[name] = entry
+    return Branch(over.node, over.layer, entries, over.resets, over.overrides)
+
+
+def _left(base: Branch, over: Branch) -> dict[str, Entry]:
+    """What tags leave of a mapping that another is merged onto."""
+    gone = over.resets | over.overrides
+    return {name: entry for name, entry in base.entries.items() if name not in gone}
+
+
+def _merge_entry(old: Entry, new: Entry, path: tuple[str, ...]) -> Entry:
+    base, over = old.tree, new.tree
+    if isinstance(over, Leaf) and over.kind == "null":
+        return old
+    if path == ("build",):
+        base, over = _long_build(base), _long_build(over)
+    if path[0] == "ulimits" and len(path) == 2:
+        return new
+    if path == ("build", "args"):
+        return Entry(new.key, new.layer, new.node, Listing(new.node, new.layer, (base, over)))
+    if isinstance(base, Branch) and isinstance(over, Branch):
+        entries = _left(base, over)
+        for name, entry in over.entries.items():
+            before = entries.get(name)
+            entries[name] = entry if before is None else _merge_entry(before, entry, (*path, name))
+        merged = Branch(over.node, over.layer, entries, over.resets, over.overrides)
+        return Entry(new.key, new.layer, new.node, merged)
+    if isinstance(base, Listing) and isinstance(over, Listing):
+        return Entry(new.key, new.layer, new.node, Listing(over.node, over.layer, (base, over)))
+    return Entry(new.key, new.layer, new.node, over)
+
+
+def _long_build(tree: Tree) -> Tree:
+    """``build: ./dir`` in its long form, ``build: {context: ./dir}``."""
+    if isinstance(tree, Leaf):
+        return Branch(tree.node, tree.layer, {"context": Entry(tree.node, tree.layer, tree.node, tree)})
+    return tree
+

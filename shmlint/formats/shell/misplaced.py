@@ -1,0 +1,95 @@
+"""Sizes in a command line that Docker does not take for its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+from shmlint.docker.run_options import RunCommand
+from shmlint.docker.sizes import InvalidSize, parse_docker
+from shmlint.formats.shell.rewrite import OPTION
+from shmlint.model.launch import Change, Launch, Misplaced, Size, Value
+from shmlint.model.source import Edit, Span
+from shmlint.syntax.word import Word
+
+
+def misspelt(words: Sequence[Word], unknown: str) -> Iterator[Misplaced]:
+    """``--shm_size``, ``--shmsize``, ``-shm-size``, ``--shm``, where that is what the client refuses."""
+    if "shm" not in unknown:
+        return
+    for word in words:
+        name = word.text.partition("=")[0]
+        bare = name.lstrip("-").replace("-", "").replace("_", "")
+        refused = unknown in (f"unknown flag: {name}", f"unknown shorthand flag: 's' in {word.text}")
+        if refused and bare in ("shm", "shmsize") and word.span is not None:
+            message = f"`{name}` is an unknown flag, and Docker refuses the command: `{OPTION}` is the option"
+            yield Misplaced(word.span, message, at=name, advice=f"write {OPTION}")
+            return
+
+
+def behind_image(run: RunCommand) -> Iterator[Misplaced]:
+    """``--shm-size`` among the first words behind the image: an argument of the container's command."""
+    at = 0
+    while at < len(run.command) and run.command[at].text.startswith("-"):
+        word = run.command[at]
+        name, joined, _ = word.text.partition("=")
+        if name == OPTION and word.span is not None and not run.unknown:
+            words: Sequence[Word] = run.command[at : at + (1 if joined else 2)]
+            changes = tuple(_moved(run, at, words))
+            message = f"`{OPTION}` behind the image is an argument of what runs there, not Docker's option"
+            advice = f"write {OPTION} in front of the image"
+            yield Misplaced(word.span, message, changes, _after(words), f"{OPTION} behind the image", advice)
+            return
+        if not joined:
+            return  # whether the next word belongs to it is not known here
+        at += 1
+
+
+def _size(words: Sequence[Word]) -> tuple[str, int] | None:
+    """The size as it is written, and in bytes."""
+    text = words[0].text.partition("=")[2] or (words[1].text if len(words) > 1 else "")
+    try:
+        size = parse_docker(text)
+    except InvalidSize:
+        return None
+    return (text, size) if size else None
+
+
+def _moved(run: RunCommand, at: int, words: Sequence[Word]) -> Iterator[Change]:
+    """The option in front of the image."""
+    image, before, found = run.image, run.command[at - 1] if at else run.image, _size(words)
+    if image is None or before is None or found is None or run.shm_size() is not None:
+        return
+    spans = [word.span for word in (image, before, *words)]
+    if any(word.unknown or word.used is not None for word in (image, before, *words)):
+        return
+    known = [span for span in spans if span is not None and span.source is spans[0].source] if spans[0] else []
+    if len(known) < len(spans):
+        return
+    source, behind, last = known[0].source, known[1].end, known[-1].end
+    between = [Span(source, a.end, b.start).text for a, b in pairwise(known[1:])]
+    if any(text.strip(" \t\\\r\n") or not text for text in between):
+        return
+    given = f"{OPTION}={found[0]}"
+    start = known[0].start
+    edits = (Edit(source.path, start, start, f"{given} "), Edit(source.path, behind, last, ""))
+    yield Change(edits, f"move `{given}` in front of the image in line {known[0].line}")
+
+
+def _after(words: Sequence[Word]) -> Callable[[Launch], Launch]:
+    """The launch with the size, and a command without it."""
+    texts = tuple(word.text for word in words)
+
+    def after(launch: Launch) -> Launch:
+        found = _size(words)
+        if found is None or launch.command is None:
+            return launch
+        command = launch.command.known or ()
+        at = next((i for i in range(len(command)) if command[i : i + len(texts)] == texts), -1)
+        if at < 0:
+            return launch
+        left = command[:at] + command[at + len(texts) :]
+        size = Value(Size(found[1], bare_number=found[0].isdigit()), launch.command.span, found[0])
+        return launch._replace(shm=size, command=launch.command._replace(value=left) if left else None)
+
+    return after

@@ -1,0 +1,247 @@
+"""Edits of a ``docker run`` command's options, in the command's own style."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from shmlint.docker.devices import node_of
+from shmlint.docker.run_options import Option, RunCommand
+from shmlint.docker.sizes import spell_docker
+from shmlint.model.launch import Change, ReadOnly
+from shmlint.model.source import Edit, Span
+from shmlint.syntax.word import Word
+
+OPTION = "--shm-size"
+
+
+class RunRewriter(ReadOnly):
+    """Rewrites one command. ``verb`` is the word ``run``, ``words`` all behind it."""
+
+    __slots__ = ("run", "span", "verb", "words")
+
+    def __init__(self, run: RunCommand, verb: Word, span: Span, words: Sequence[Word]) -> None:
+        self.run = run
+        self.verb = verb
+        self.span = span
+        self.words = words
+
+    def set_shm_size(self, size: int) -> Sequence[Change]:
+        """Ways to give the command a ``--shm-size`` of so many bytes, the best first."""
+        return list(self._changes(spell_docker(size)))
+
+    def set_ipc(self, mode: str) -> Sequence[Change]:
+        """Ways to give the command an ``--ipc`` mode; an empty one takes it away."""
+        if not mode:
+            return self._dropped(self.run.all("--ipc"), "--ipc")
+        return list(self._set(self.run.ipc(), "--ipc", mode, f"--ipc={mode}"))
+
+    def set_ulimit(self, name: str, value: str) -> Sequence[Change]:
+        """Ways to give the command a ``--ulimit``, soft and hard."""
+        text = f"{name}={value}"
+        return list(self._set(self.run.ulimits().get(name), "--ulimit", text, f"--ulimit {text}"))
+
+    def drop_variable(self, name: str) -> Sequence[Change]:
+        """A way to take every ``-e`` of a variable away."""
+        return self._dropped(self._variable(name), name)
+
+    def rename_variable(self, name: str, new: str) -> Sequence[Change]:
+        """A way to give a variable another name; none where the host's is passed on, or the name is taken."""
+        if self._variable(new):
+            return ()
+        edits = []
+        for option in self._variable(name):
+            word = option.value_word or option.word
+            found = _NAME.match(word.span.text) if word.span is not None and self._ours(word) else None
+            if found is None or found[1] != name or word.span is None:
+                return ()
+            at = word.span.start + found.start(1)
+            edits.append(Edit(word.span.path, at, at + len(name), new))
+        return (_named(f"rename {name} to {new}", self._variable(name)[0], edits),) if edits else ()
+
+    def _variable(self, name: str) -> list[Option]:
+        """The options that give a variable. What an unknown one gives is not known."""
+        return [o for o in self.run.all("--env") if (o.value or "").partition("=")[0] == name]
+
+    def _changes(self, text: str) -> Iterator[Change]:
+        yield from self._set(self.run.shm_size(), OPTION, text, f"{OPTION}={text}")
+
+    def _set(self, given: Option | None, name: str, value: str, new: str) -> Iterator[Change]:
+        """Another value of an option that is given, else a new option."""
+        if given is not None:
+            if given.value_span is not None:
+                place = given.value_span
+                title = f"change `{name}` to {value} in line {place.line}"
+                yield Change((Edit(place.path, place.start, place.end, value),), title)
+            return
+        gpu = self._gpu()
+        if gpu is not None:
+            yield _beside(gpu, new)
+        else:
+            first = self._first()
+            if first is not None:
+                yield _before(first, new)
+        if self.verb.span is not None:
+            at = self.verb.span.end
+            yield _insertion(self.verb.span, at, f" {new}", new)
+
+    def _dropped(self, options: Sequence[Option], what: str) -> Sequence[Change]:
+        """The change that takes options away; none where one of them is not written here by itself."""
+        edits = []
+        for option in options:
+            last = option.value_word or option.word
+            if not (self._ours(option.word) and self._ours(last)) or option.word.array != last.array:
+                return ()
+            edit = _without(option)
+            if edit is None:
+                return ()
+            edits.append(edit)
+        return (_named(f"remove {what}", options[0], edits),) if edits else ()
+
+    def _ours(self, word: Word) -> bool:
+        """Whether a word stands in the command, or in an array that it uses."""
+        return word.span is not None and word.used is None and (self._here(word) or word.array is not None)
+
+    def _here(self, word: Word) -> bool:
+        """Whether a word stands in the command itself, not in a variable it uses."""
+        span = word.span
+        return span is not None and word.used is None and span.source is self.span.source and (
+            self.span.start <= span.start and span.end <= self.span.end
+        )
+
+    def _first(self) -> Option | None:
+        """The option to put another in front of: one whose value is elsewhere and asks for GPUs, or the first."""
+        here = [option for option in self.run.options if self._here(option.word)]
+        asking = [option for option in here if _asks_for_gpus(option) and option.value_word is not None]
+        return next(iter([*asking, *here]), None)
+
+    def _gpu(self) -> Option | None:
+        """An option that asks for GPUs and stands in one piece, in the command or in an array.
+
+        The last ``--gpus`` or, without one, the last of the others.
+        """
+        found = None
+        for option in self.run.options:
+            last = option.value_word or option.word
+            here = self._here(option.word) and self._here(last)
+            in_array = option.word.array is not None and option.word.array == last.array
+            if not (here or in_array) or not _asks_for_gpus(option):
+                continue
+            if found is None or option.name == "--gpus" or found.name != "--gpus":
+                found = option
+        return found
+
+
+def _asks_for_gpus(option: Option) -> bool:
+    value = option.value or ""
+    if option.name == "--device":
+        return node_of(value.partition(":")[0]) is not None
+    return option.name == "--gpus" or (option.name == "--runtime" and value in ("nvidia", "amd"))
+
+
+_NAME = re.compile(r"""["']?(?:--env=|-e=?)?["']?([\w.-]+)=""")
+"""The name of a variable in the word that holds it, the option before it where the two are one word."""
+
+_ALONE = re.compile(r"""["']?(?:--[a-z-]+(?:=.*)?|-e(?:=?[\w.-]+(?:=.*)?)?)["']?""", re.S)
+"""An option that is no cluster of several."""
+
+
+def _named(verb: str, option: Option, edits: Sequence[Edit]) -> Change:
+    span = option.word.span
+    assert span is not None
+    return Change(tuple(dict.fromkeys(edits)), f"{verb} in line {span.line}")
+
+
+def _without(option: Option) -> Edit | None:
+    """The edit that takes an option and its value away, with the line that held nothing else."""
+    last = (option.value_word or option.word).span
+    span = option.word.span
+    if span is None or last is None or last.source is not span.source or last.end < span.start:
+        return None
+    if not _ALONE.fullmatch(span.text) or (option.joined and last != span):
+        return None
+    own = _own_line(option)
+    if own is not None:
+        return Edit(span.path, own[0], own[2], "")
+    text, start, end = span.source.text, span.start, last.end
+    line = text.rfind("\n", 0, start) + 1
+    if text[line:start].strip(" \t") and text[start - 1] in " \t":
+        while text[start - 1] in " \t":
+            start -= 1
+    else:
+        while text[end : end + 1] in (" ", "\t"):
+            end += 1
+    return Edit(span.path, start, end, "")
+
+
+def _insertion(beside: Span, at: int, new: str, shown: str) -> Change:
+    line = beside.source.position(at).line
+    return Change((Edit(beside.path, at, at, new),), f"add `{shown}` in line {line}")
+
+
+def _own_line(option: Option) -> tuple[int, str, int] | None:
+    """Where the first line of an option starts, how it is indented and where its last line ends.
+
+    None where another word stands on these lines, or where they are not lines of their own.
+    """
+    span = option.word.span
+    word = option.value_word or option.word
+    last = word.used or word.span
+    if span is None or last is None or last.end < span.start:
+        return None
+    text = span.source.text
+    start = text.rfind("\n", 0, span.start) + 1
+    indentation = text[start : span.start]
+    end = text.find("\n", last.end)
+    if indentation.strip(" \t") or start == 0 or end < 0:
+        return None
+    rest = text[last.end : end].strip()
+    if option.word.array is not None and (not rest or rest.startswith("#")):
+        return start, indentation, end + 1
+    before = text[:start].rstrip("\r\n")
+    return (start, indentation, end + 1) if rest == "\\" and before.endswith("\\") else None
+
+
+def _line(span: Span, indentation: str, end: int, new: str) -> str:
+    """A line for the new option, as the one that ends at ``end`` is."""
+    ending = "\r\n" if span.source.text[end - 2 : end - 1] == "\r" else "\n"
+    mark = " \\" if span.source.text[:end].rstrip("\r\n").endswith("\\") else ""
+    return f"{indentation}{new}{mark}{ending}"
+
+
+def _beside(option: Option, new: str) -> Change:
+    """Behind an option: on a line of its own where the options stand one to a line."""
+    own = _own_line(option)
+    last = (option.value_word or option.word).span
+    assert last is not None
+    if own is not None:
+        _, indentation, end = own
+        line = last.source.position(end - 1).line
+        edit = Edit(last.path, end, end, _line(last, indentation, end, new))
+        return Change((edit,), f"add `{new}` after line {line}")
+    return _insertion(last, last.end, f" {new}", new)
+
+
+def _before(option: Option, new: str) -> Change:
+    """In front of an option, on a line of its own where the options stand one to a line."""
+    own = _own_line(option)
+    span = option.word.span
+    assert span is not None
+    if own is not None:
+        start, indentation, end = own
+        line = span.source.position(start).line
+        edit = Edit(span.path, start, start, _line(span, indentation, end, new))
+        return Change((edit,), f"add `{new}` before line {line}")
+    return _insertion(span, span.start, f"{new} ", new)
+
+
+def quote_devices(option: Option) -> Iterator[Change]:
+    """Put the quotation marks around a list of devices that Docker wants to see itself."""
+    word = option.value_word or option.word
+    if word.span is None:
+        return
+    place = option.value_span if option.joined else word.span
+    if place is None or place.text.strip("\"'") != option.value:
+        return
+    new = f"""'"{option.value}"'"""
+    yield Change((Edit(place.path, place.start, place.end, new),), f"write --gpus {new} in line {place.line}")

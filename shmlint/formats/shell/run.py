@@ -1,0 +1,358 @@
+"""A ``docker run`` command, read into a Launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from shmlint.docker.devices import Count, combine, count_ids, node_of, request_vendor, together, visible_devices
+from shmlint.docker.run_options import DockerCommand, Option, RunCommand, find_docker, read_run
+from shmlint.docker.sizes import InvalidSize, parse_docker, parse_tmpfs_option
+from shmlint.formats.shell.rewrite import RunRewriter, quote_devices
+from shmlint.model.launch import (
+    Change,
+    GpuEvidence,
+    GpuRequest,
+    GpuSlip,
+    Kind,
+    Launch,
+    Misplaced,
+    Mount,
+    Rewriter,
+    Size,
+    Unknown,
+    Value,
+    Vendor,
+    Words,
+)
+from shmlint.model.source import Edit, Span
+from shmlint.syntax.shell import Command
+from shmlint.syntax.word import Word
+
+
+def read_launch(command: Command) -> Launch | None:
+    """The launch a command makes; None where it starts no container."""
+    docker = find_docker(command.words)
+    if docker is None:
+        return None
+    words = command.words[docker.index :]
+    run = read_run(words, docker.engine, docker.verb)
+    if run.image is None and not run.unknown:
+        return None
+    binary = command.words[docker.binary].span
+    inside = binary is not None and _within(binary, command.span)
+    span = binary if binary is not None and inside else command.span
+    engine = {"nvidia-docker": "nvidia-docker"}.get(docker.engine, docker.engine)
+    name = run.name()
+    anchor = command.words[docker.index - 1]
+    launch = launch_of(
+        run,
+        kind="docker-run",
+        name=name.value if name is not None and not name.unknown else None,
+        span=span,
+        label=f"`{engine} {docker.verb}`",
+        rewriter=RunRewriter(run, anchor, command.span, words),
+        gpu=read_gpu(run, docker, command.words[docker.binary]),
+    )
+    if run.image is not None and not run.unknown and not _can_be_image(run.image.text):
+        launch = launch._replace(undecided="what stands in the place of its image is none")
+    if "shm" in run.unknown:
+        from shmlint.formats.shell.misplaced import misspelt
+
+        launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(words, run.unknown)))
+    return launch
+
+
+def _can_be_image(text: str) -> bool:
+    """False for what the shell reads as something else, or for options that a page shows in brackets."""
+    return not text.startswith("[") and not any(map(str.isspace, text))
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return inner.source is outer.source and outer.start <= inner.start and inner.end <= outer.end
+
+
+def launch_of(
+    run: RunCommand, *, kind: Kind, name: str | None, span: Span, label: str, rewriter: Rewriter,
+    gpu: GpuRequest,
+) -> Launch:  # fmt: skip
+    """A launch out of the options of a run command, whatever they were written in."""
+    image = None
+    if run.image is not None:
+        image = Value(run.image.text, run.image.span or span, run.image.text, run.image.unknown)
+    command = None
+    if run.command:
+        texts = tuple(word.text for word in run.command)
+        because = next((word.unknown for word in run.command if word.unknown), "")
+        first, last = run.command[0].span, run.command[-1].span
+        place = span
+        if first is not None and last is not None and first.source is last.source and last.end > first.start:
+            place = Span(first.source, first.start, last.end)
+        command = Value(texts, place, " ".join(texts), because)
+    entrypoint = run.entrypoint()
+    home = span
+    return Launch(
+        kind=kind,
+        name=name,
+        span=span,
+        home=home,
+        words=Words(f"{label} of {image.text}" if image and image.text else label, "--shm-size"),
+        rewriter=rewriter,
+        files=(span.path,),
+        image=image,
+        names=(name,) if name else (),
+        entrypoint=_one(entrypoint, span),
+        command=command,
+        gpu=gpu,
+        shm=_size(run, span),
+        ipc=_text(run.ipc(), span),
+        mounts=tuple(_mounts(run, span)),
+        memory_limit=_bytes(run.memory(), span),
+        environment=_environment(run, span),
+        env_files=bool(run.env_files()),
+        ulimits={
+            name: Value(
+                (option.value or "").partition("=")[2], option.word.span or span, option.value or "", option.unknown
+            )
+            for name, option in run.ulimits().items()
+        },
+        cap_add=tuple(option.value or "" for option in run.cap_add()),
+        privileged=run.privileged(),
+        devices=tuple(
+            Value((option.value or "").partition(":")[0], _place(option, span), option.value or "", option.unknown)
+            for option in run.devices()
+        ),
+        network=_text(run.network(), span),
+        podman=run.engine == "podman",
+        misplaced=_misplaced(run),
+        undecided=f"{run.unknown}; it may hold --shm-size" if run.unknown else "",
+    )
+
+
+def _misplaced(run: RunCommand) -> tuple[Misplaced, ...]:
+    """A ``--shm-size`` behind the image; the most commands have none and do not pay for the search."""
+    if not run.command or not any(word.text.startswith("--shm-size") for word in run.command):
+        return ()
+    from shmlint.formats.shell.misplaced import behind_image
+
+    return tuple(behind_image(run))
+
+
+def _environment(run: RunCommand, span: Span) -> dict[str, Value[str]]:
+    found = {}
+    for name, setting in run.env().items():
+        unknown = setting.value is None or setting.unknown
+        value = Unknown(setting.unknown) if unknown else setting.value or ""
+        found[name] = Value(value, setting.option.word.span or span, setting.option.value or "", setting.unknown)
+    return found
+
+
+def _place(option: Option, span: Span) -> Span:
+    if option.value_span is not None:
+        return option.value_span
+    word = option.value_word or option.word
+    return word.span or option.word.span or span
+
+
+def _text(option: Option | None, span: Span) -> Value[str] | None:
+    if option is None or (option.value == "" and not option.unknown):
+        return None
+    value = Unknown(option.unknown) if option.unknown else option.value or ""
+    return Value(value, _place(option, span), option.value or "", option.unknown)
+
+
+def _one(option: Option | None, span: Span) -> Value[tuple[str, ...]] | None:
+    if option is None or not option.value:
+        return None
+    return Value((option.value,), _place(option, span), option.value, option.unknown)
+
+
+def _size(run: RunCommand, span: Span) -> Value[Size] | None:
+    option = run.shm_size()
+    if option is None:
+        return None
+    place, text = _place(option, span), option.value or ""
+    if option.unknown:
+        return Value(Unknown(option.unknown), place, text, option.unknown)
+    try:
+        count = parse_docker(text)
+    except InvalidSize as error:
+        return Value(Size(None, str(error)), place, text)
+    if count == 0 and run.engine == "podman":
+        return Value(Unknown("to podman 0 is no limit"), place, text)
+    return Value(Size(count, bare_number=text.isdigit()), place, text)
+
+
+def _bytes(option: Option | None, span: Span) -> Value[int] | None:
+    if option is None:
+        return None
+    place, text = _place(option, span), option.value or ""
+    if option.unknown:
+        return Value(Unknown(option.unknown), place, text, option.unknown)
+    try:
+        return Value(parse_docker(text), place, text)
+    except InvalidSize:
+        return None
+
+
+def _mounts(run: RunCommand, span: Span) -> list[Mount]:
+    found = []
+    for option, mount in run.shm_mounts():
+        place = _place(option, span)
+        kind = mount.type if mount.type in ("tmpfs", "bind") else "volume"
+        size: int | Unknown | None = mount.size or None
+        error = ""
+        if option.name == "--tmpfs" and mount.size_at is not None:  # an empty size is one that fails
+            if option.unknown:
+                size = Unknown(option.unknown)
+            else:
+                try:
+                    size = parse_tmpfs_option(mount.size_text)
+                except InvalidSize as invalid:
+                    error = str(invalid)
+        size_span = None
+        if mount.size_at is not None and option.value_span is not None:
+            start = option.value_span.start + mount.size_at
+            size_span = Span(option.value_span.source, start, start + len(mount.size_text))
+        kernel = option.name == "--tmpfs"
+        found.append(
+            Mount(kind, mount.path, size, place, mount.source, error, size_span, kernel)  # type: ignore[arg-type]
+        )
+    return found
+
+
+def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word | None = None) -> GpuRequest:
+    """Everything in a command line that asks for GPUs."""
+    evidence: list[GpuEvidence] = []
+    vendors: list[Vendor | None] = []
+    counts: list[Count] = []
+    unknown = run.unknown
+
+    def note(path: str, words: str, word: Word, vendor: Vendor | None, count: Count) -> None:
+        span = word.span
+        if span is None:
+            span = next((w.span for w in (run.image, *run.command) if w is not None and w.span), None)
+        if span is not None:
+            evidence.append(GpuEvidence(path, words, span))
+        vendors.append(vendor)
+        counts.append(count)
+
+    ids: list[str] = []
+    for option, request in run.gpus():
+        text = f"--gpus {option.value or ''}"
+        if option.unknown:
+            note("--gpus", text, option.word, "nvidia", None)
+            continue
+        vendor = request_vendor(request.driver, (*request.capabilities, "gpu"), request.device_ids)
+        if request.device_ids:
+            # Each of podman's is one device; docker's are requests of their own.
+            ids = [*ids, *request.device_ids] if run.engine == "podman" else list(request.device_ids)
+            note("--gpus", text, option.word, vendor or "nvidia", count_ids(ids))
+        elif request.count:
+            note("--gpus", text, option.word, vendor or "nvidia", "all" if request.count < 0 else request.count)
+        elif request.error and (option.value or "").lower() not in ("none", ""):
+            # `ALL` is refused, and says what is meant all the same.
+            note("--gpus", text, option.word, "nvidia", "all" if (option.value or "").lower() == "all" else None)
+
+    environment = run.env()
+    visible: Count = None
+    setting = environment.get("NVIDIA_VISIBLE_DEVICES")
+    if setting is not None and setting.value is not None and not setting.unknown:
+        visible = visible_devices(setting.value)
+    runtime = run.runtime()
+    if docker is not None and docker.engine == "nvidia-docker" and visible != 0:
+        count: Count = visible if visible is not None else ("all" if setting is None else None)
+        for word in docker.assignments:
+            name, _, value = word.text.partition("=")
+            if name == "NV_GPU":
+                count = None if word.unknown else count_ids([value])
+        note("nvidia-docker", "nvidia-docker", binary or Word(""), "nvidia", count)
+    if runtime is not None and runtime.value in ("nvidia", "amd") and not runtime.unknown:
+        if visible != 0:
+            found: Count = visible if visible is not None else ("all" if setting is None else None)
+            vendor_: Vendor = "nvidia" if runtime.value == "nvidia" else "amd"
+            note("--runtime", f"--runtime {runtime.value}", runtime.word, vendor_, None if counts else found)
+    elif runtime is not None and runtime.unknown:
+        unknown = unknown or runtime.unknown
+    elif not evidence and visible not in (None, 0):
+        unknown = unknown or (
+            "NVIDIA_VISIBLE_DEVICES asks for GPUs only where the daemon's default runtime is nvidia"
+        )
+
+    paths = [(option.value or "").partition(":")[0] for option in run.devices()]
+    for path, option in zip(paths, run.devices(), strict=True):
+        node = node_of(path)  # `--device=$DEV` could be a GPU; a device is no reason for an alarm either way
+        if node is not None:
+            note("--device", f"--device {path}", option.word, *node)
+    counts += together(paths)
+    asked = combine(evidence, vendors, counts, unknown)
+    return asked._replace(slips=tuple(_slips(run)), invalid=tuple(_invalid(run)))
+
+
+def _invalid(run: RunCommand) -> Iterator[GpuSlip]:
+    """Values of ``--gpus`` that are refused, but for lists of devices, which are ``_slips``."""
+    for option, request in run.gpus():
+        value = option.value or ""
+        place = (option.value_word or option.word).span
+        if option.unknown or place is None:
+            continue
+        if request.error:
+            changes: tuple[Change, ...] = ()
+            if value.lower() == "all" and option.value_span is not None:
+                span = option.value_span
+                changes = (Change((Edit(span.path, span.start, span.end, "all"),), f"write `all` in line {span.line}"),)
+            who = "Podman" if run.engine == "podman" else "Docker"
+            advice = "leave --gpus out for no GPU" if value.lower() in ("none", "") else ""
+            yield GpuSlip(place, f"`--gpus {value}` is refused by {who}: {request.error}", changes, advice, "")
+        elif request.daemon_error and not value.startswith("device="):
+            advice = "leave the count out for these devices, or the devices for so many"
+            yield GpuSlip(place, f"`--gpus {value}` is refused by the engine: {request.daemon_error}", (), advice, "")
+
+
+def _slips(run: RunCommand) -> Iterator[GpuSlip]:
+    """Values of ``--gpus`` that look like a list of devices and are not read as one."""
+    for option, request in run.gpus():
+        value = option.value or ""
+        if option.unknown or run.engine == "podman":
+            continue
+        place = (option.value_word or option.word).span
+        if place is None:
+            continue
+        if request.device_ids and request.count and value.startswith("device="):
+            message = f"`--gpus {value}` is refused: the comma ends the device and starts a count"
+            yield GpuSlip(place, message, tuple(quote_devices(option)))
+        elif value and "," in value and value.replace(",", "").isdigit():
+            last = value.rpartition(",")[2]
+            message = f"`--gpus {value}` asks for {last} GPUs: of several counts the last one wins"
+            advice = f"""--gpus '"device={value}"' for these devices, --gpus {last} for so many"""
+            yield GpuSlip(place, message, (), advice)
+
+
+def launches(found: Sequence[Command]) -> list[Launch]:
+    """The launches among commands, in the order of the text, those that join another's IPC namespace tied to it."""
+    return tied([launch for launch in map(read_launch, found) if launch is not None])
+
+
+def tied(found: list[Launch]) -> list[Launch]:
+    """Launches with their donors: ``--ipc container:NAME`` joins the one ``--name NAME`` of the same file.
+
+    Podman's are left alone, for there a container shares its namespace without being told to.
+    """
+    joining = [launch for launch in found if _joins(launch) and launch.donor is None]
+    if not joining:
+        return found
+    named: dict[tuple[str, str], list[Launch]] = {}
+    for launch in found:
+        if launch.name and launch.kind == "docker-run" and not launch.podman:
+            named.setdefault((launch.span.path, launch.name), []).append(launch)
+    donors = {}
+    for launch in joining:
+        mode = launch.ipc.known if launch.ipc is not None else None
+        same = named.get((launch.span.path, (mode or "").partition(":")[2]), ())
+        if len(same) == 1 and same[0] is not launch and not launch.podman:
+            donors[id(launch)] = same[0]._replace(donor=None)
+    return [launch._replace(donor=donors.get(id(launch), launch.donor)) for launch in found]
+
+
+def _joins(launch: Launch) -> bool:
+    mode = launch.ipc.known if launch.ipc is not None else None
+    return launch.kind == "docker-run" and mode is not None and mode.startswith("container:")

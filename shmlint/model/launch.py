@@ -1,0 +1,316 @@
+"""Launch: one container start, whatever it was written in.
+
+Formats produce launches, rules read them. Nothing here knows YAML, bash or JSON; how a launch
+is rewritten is behind ``Launch.rewriter``.
+
+Values are named tuples: a frozen dataclass takes six times as long to define, and every start
+of the program pays for every definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
+
+from shmlint.model.source import Edit, Span
+
+DOCKER_DEFAULT_SHM = 64 * 1024 * 1024
+"""/dev/shm of a container that asks for nothing, in bytes (moby daemon/config/config.go)."""
+
+JUDGED_ELSEWHERE = "other files extend it; it is judged there"
+"""Why nothing is said of a service that is only a part of others."""
+
+Kind = Literal["compose-service", "docker-run", "devcontainer", "ci-container"]
+Vendor = Literal["nvidia", "amd", "intel"]
+Decider = Literal[
+    "default", "shm_size", "tmpfs", "bind", "volume", "host", "donor", "none", "unknown"
+]
+
+T_co = TypeVar("T_co", covariant=True)
+
+NOTHING: Mapping[str, Value[str]] = MappingProxyType({})
+
+
+class Unknown(NamedTuple):
+    """A value that cannot be known statically, and why."""
+
+    because: str
+
+
+class Value(NamedTuple, Generic[T_co]):
+    """A value with the place it was written at.
+
+    ``text`` is what the file says, ``value`` what that means, or Unknown.
+    ``because`` says why a value is only partly known (an image whose tag is a variable).
+    ``private`` marks a value that came out of an env file: it is used, never printed.
+    """
+
+    value: T_co | Unknown
+    span: Span
+    text: str
+    because: str = ""
+    private: bool = False
+
+    @property
+    def known(self) -> T_co | None:
+        return None if isinstance(self.value, Unknown) else self.value
+
+
+class Size(NamedTuple):
+    """A shared-memory size as its engine reads it.
+
+    ``bytes`` is what the engine takes (0: its default), None where it refuses the text
+    (``error`` says why) or where the value is unknown.
+    """
+
+    bytes: int | None
+    error: str = ""
+    dropped_float: bool = False
+    """An unquoted YAML float, which Compose reads as nothing at all."""
+    bare_number: bool = False
+    """No unit was written: the number counts bytes."""
+
+
+class Mount(NamedTuple):
+    """Something mounted on /dev/shm, or on /dev and so over it."""
+
+    type: Literal["tmpfs", "bind", "volume"]
+    target: str
+    size: int | Unknown | None
+    """Bytes; 0 is unlimited; None where the mount names no size (tmpfs: half of the host's RAM)."""
+    span: Span
+    source: str = ""
+    size_error: str = ""
+    """Why the kernel or Docker would refuse the size, where it would."""
+    size_span: Span | None = None
+    kernel_grammar: bool = False
+    """The kernel reads the size, not Docker: ``--tmpfs``, Compose's short ``tmpfs``."""
+
+
+class Misplaced(NamedTuple):
+    """A size written where nothing reads it. ``at`` names the place among others of the launch."""
+
+    span: Span
+    message: str
+    changes: tuple[Change, ...] = ()
+    after: Callable[[Launch], Launch] | None = None
+    """What the changes make of the launch."""
+    at: str = ""
+    advice: str = ""
+
+
+class GpuEvidence(NamedTuple):
+    """One place that asks for a GPU: ``path`` is the option or key path, ``text`` says it in words."""
+
+    path: str
+    text: str
+    span: Span
+
+
+class Change(NamedTuple):
+    """One way to bring about an intended change: edits, and what they do in words."""
+
+    edits: tuple[Edit, ...]
+    title: str
+
+
+class GpuSlip(NamedTuple):
+    """A request that does not mean what it seems to: why, and how it is put right."""
+
+    span: Span
+    message: str
+    changes: tuple[Change, ...] = ()
+    advice: str = ""
+    right: str = "--gpus '\"device=0,1\"'"
+    """How it is written right, in the syntax at hand."""
+
+
+class GpuRequest(NamedTuple):
+    """What a launch asks of the host's GPUs.
+
+    ``requested`` is None where it hangs on something unknown (``because`` says on what).
+    ``count`` is a number, "all", or None where no GPU is asked for or the number is unknown.
+    """
+
+    requested: bool | None = False
+    vendor: Vendor | None = None
+    count: int | Literal["all"] | None = None  # type: ignore[assignment]  # hides tuple.count
+    evidence: tuple[GpuEvidence, ...] = ()
+    because: str = ""
+    optional: bool = False
+    slips: tuple[GpuSlip, ...] = ()
+    """Lists of devices that are not read as one."""
+    invalid: tuple[GpuSlip, ...] = ()
+    """Requests that the engine or Compose refuses."""
+
+
+class Rewriter(Protocol):
+    """How a launch is rewritten, in its own syntax. Alternatives come best first; none: it cannot be."""
+
+    def set_shm_size(self, size: int) -> Sequence[Change]:
+        """Changes that give the launch a /dev/shm of ``size`` bytes."""
+
+    def set_ipc(self, mode: str) -> Sequence[Change]:
+        """Changes that give the launch an IPC mode; an empty one takes it away."""
+
+    def set_ulimit(self, name: str, value: str) -> Sequence[Change]:
+        """Changes that set a ulimit, soft and hard."""
+
+    def drop_variable(self, name: str) -> Sequence[Change]:
+        """Changes that take a variable out of the launch's environment."""
+
+    def rename_variable(self, name: str, new: str) -> Sequence[Change]:
+        """Changes that give a variable of the launch's environment another name."""
+
+
+class ReadOnly:
+    """A rewriter for what cannot be rewritten, and the ground for those that can do only some of it."""
+
+    __slots__ = ()
+
+    def set_shm_size(self, size: int) -> Sequence[Change]:
+        """None."""
+        return ()
+
+    def set_ipc(self, mode: str) -> Sequence[Change]:
+        """None."""
+        return ()
+
+    def set_ulimit(self, name: str, value: str) -> Sequence[Change]:
+        """None."""
+        return ()
+
+    def drop_variable(self, name: str) -> Sequence[Change]:
+        """None."""
+        return ()
+
+    def rename_variable(self, name: str, new: str) -> Sequence[Change]:
+        """None."""
+        return ()
+
+
+class Words(NamedTuple):
+    """How to talk about a launch in the terms of what it was written in."""
+
+    launch: str
+    """``service `trainer```, ``docker run``, …"""
+    shm_option: str
+    """``shm_size``, ``--shm-size``"""
+    by_hand: str = ""
+    """What to do where nothing can be rewritten; ``{size}`` stands for the size."""
+
+    def ipc(self, mode: str) -> str:
+        """How an IPC mode is written: ``--ipc=host``, ``ipc: host``."""
+        return f"--ipc={mode}" if self.shm_option.startswith("--") else f"ipc: {mode}"
+
+
+class Effective(NamedTuple):
+    """What /dev/shm becomes: ``bytes`` is None where the host or something unknown decides.
+
+    ``unlimited`` is a tmpfs without a limit of its own.
+    """
+
+    decided_by: Decider
+    bytes: int | None
+    span: Span | None = None
+    because: str = ""
+
+
+class Launch(NamedTuple):
+    """One container start and everything that decides its /dev/shm."""
+
+    kind: Kind
+    name: str | None
+    span: Span
+    """Where it starts in the first file that writes it: the service's key, the command's first word."""
+    home: Span
+    """Where what it lacks is to be reported: beside what asks for the GPU."""
+    words: Words
+    rewriter: Rewriter
+    files: tuple[str, ...] = ()
+    image: Value[str] | None = None
+    names: tuple[str, ...] = ()
+    """What people call it: the service, the container, the project."""
+    base_images: tuple[Value[str], ...] = ()
+    """FROM of the Dockerfile that builds the image, the nearest first."""
+    built_from: str = ""
+    """The directory that the image is built from, where that is known."""
+    entrypoint: Value[tuple[str, ...]] | None = None
+    command: Value[tuple[str, ...]] | None = None
+    gpu: GpuRequest = GpuRequest()
+    shm: Value[Size] | None = None
+    ipc: Value[str] | None = None
+    donor: Launch | None = None
+    """The launch whose IPC namespace this one joins, where it is known."""
+    mounts: tuple[Mount, ...] = ()
+    build_shm: Value[Size] | None = None
+    memory_limit: Value[int] | None = None
+    environment: Mapping[str, Value[str]] = NOTHING
+    env_files: bool = False
+    """Files that are not read here set more variables."""
+    ulimits: Mapping[str, Value[str]] = NOTHING
+    cap_add: tuple[str, ...] = ()
+    privileged: bool | None = False
+    """None where it is not known."""
+    devices: tuple[Value[str], ...] = ()
+    """Devices of the host that are passed in, by their path on the host or their CDI name."""
+    network: Value[str] | None = None
+    """The network mode: ``host``, ``none``, ``container:…``, or the name of a network."""
+    podman: bool = False
+    """Whether it is Podman that is told to start it."""
+    swarm: str = ""
+    """Why it is taken to be started by ``docker stack deploy``, which drops ``shm_size`` and ``ipc``."""
+    misplaced: tuple[Misplaced, ...] = ()
+    """Sizes written where nothing reads them."""
+    undecided: str = ""
+    """Why nothing may be concluded from what is *absent* here: a base file or an argument array
+    that is not known could hold it."""
+    combination: str = ""
+    """Names the files this reading combines, where other readings of the same service differ."""
+
+    def drops(self, mount: Mount) -> bool:
+        """Whether a mount is not passed on: a stack's short ``tmpfs``."""
+        return bool(self.swarm) and mount.kernel_grammar
+
+    def effective_shm(self, default: int = DOCKER_DEFAULT_SHM) -> Effective:
+        """Which of mount, ipc, size and default decides, and how many bytes that gives.
+
+        The order was measured on a real engine: a user mount on /dev/shm or /dev, ipc host,
+        ipc container/service (the donor's), ipc none, shm_size (0 is the default), default.
+        Of these ``docker stack deploy`` passes on nothing but mounts.
+        """
+        for target in ("/dev/shm", "/dev"):
+            shareable = self.ipc is not None and self.ipc.known == "shareable" and not self.swarm
+            if target == "/dev" and shareable:
+                continue  # the engine mounts a shareable /dev/shm of its own over a user's /dev
+            mount = next((m for m in reversed(self.mounts) if m.target == target and not self.drops(m)), None)
+            if mount is not None:
+                if mount.size_error or isinstance(mount.size, Unknown):
+                    because = mount.size_error or getattr(mount.size, "because", "")
+                    return Effective(mount.type, None, mount.span, because)
+                return Effective(mount.type, mount.size or None, mount.span)
+        if self.ipc is not None and not self.swarm:
+            mode = self.ipc.value
+            if isinstance(mode, Unknown):
+                return Effective("unknown", None, self.ipc.span, mode.because)
+            if mode == "host":
+                return Effective("host", None, self.ipc.span)
+            if mode.startswith(("container:", "service:")):
+                if self.donor is None:
+                    return Effective("donor", None, self.ipc.span, f"`{mode}` is not known here")
+                given = self.donor.effective_shm(default)
+                return Effective("donor", given.bytes, self.ipc.span, given.because)
+            if mode == "none":
+                return Effective("none", 0, self.ipc.span)
+        if self.shm is not None and not self.swarm:
+            size = self.shm.value
+            if isinstance(size, Unknown):
+                return Effective("unknown", None, self.shm.span, size.because)
+            if size.bytes:
+                return Effective("shm_size", size.bytes, self.shm.span)
+            if size.error:
+                return Effective("unknown", None, self.shm.span, size.error)
+        if self.undecided:
+            return Effective("unknown", None, None, self.undecided)
+        return Effective("default", default)

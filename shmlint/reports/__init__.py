@@ -1,0 +1,47 @@
+"""Reports: a module an output format. They read findings and launches, never rules or syntax."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from shmlint.model.finding import Finding
+from shmlint.model.launch import Launch
+from shmlint.run import Run
+
+
+def summary(run: Run, findings: list[Finding], fixed: int = 0) -> dict[str, int]:
+    """The counts every report ends with. A service that two combinations start counts once."""
+    levels = Counter(f.severity for f in findings)
+    seen = {_place(launch) for launch in run.launches}
+    gpu = {_place(launch) for launch in run.launches if launch.gpu.requested}
+    return {
+        "files": len(run.paths),
+        "launches": len(seen),
+        "gpu_launches": len(gpu),
+        "error": levels["error"],
+        "warning": levels["warning"],
+        "note": levels["note"],
+        "fixable": sum(1 for f in findings if f.fix is not None and f.fix.safe),
+        "fixed": fixed,
+    }
+
+
+def _place(launch: Launch) -> tuple[str, str | None, str, int]:
+    return launch.kind, launch.name, launch.span.path, launch.span.start
+
+
+def dumps(body: object) -> str:
+    """JSON for people and programs: other alphabets stay readable, control characters are escaped."""
+    import json
+
+    text = json.dumps(body, indent=2, ensure_ascii=False)
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text).replace("\x7f", "\\u007f")
+
+
+def escape(text: str) -> str:
+    """A text with control characters made visible, so that no file can write to the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}" for c in text)

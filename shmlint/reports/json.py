@@ -1,0 +1,121 @@
+"""Findings and inventory as JSON, in the shapes other programs rely on (``version`` 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from shmlint.model.finding import Evidence, Finding
+from shmlint.model.launch import Launch
+from shmlint.model.source import Edit, Position, Source
+from shmlint.reports import dumps, summary
+from shmlint.rules import all_rules
+from shmlint.run import Run
+
+
+def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
+    """``--format json``."""
+    body = {
+        "version": 1,
+        "findings": [_finding(run, finding) for finding in findings],
+        "summary": summary(run, list(findings), fixed),
+    }
+    return dumps(body)
+
+
+def inventory(run: Run) -> str:
+    """``--inventory --format json``."""
+    return dumps({"version": 1, "launches": [_launch(run, launch) for launch in run.launches]})
+
+
+def _position(position: Position) -> dict[str, int]:
+    return {"line": position.line, "column": position.column}
+
+
+def _finding(run: Run, finding: Finding) -> dict[str, Any]:
+    rule = all_rules()[finding.rule][0]
+    return {
+        "rule": finding.rule,
+        "name": rule.name,
+        "severity": finding.severity,
+        "path": finding.span.path,
+        "start": _position(finding.span.begin),
+        "end": _position(finding.span.finish),
+        "message": finding.message,
+        "launch": _reference(finding.launch),
+        "evidence": [_evidence(e) for e in finding.evidence],
+        "needs": finding.needs or None,
+        "source": finding.source or None,
+        "fix": _fix(run, finding),
+        "help": rule.help,
+    }
+
+
+def _reference(launch: Launch | None) -> dict[str, Any] | None:
+    if launch is None:
+        return None
+    return {"kind": launch.kind, "name": launch.name, "path": launch.span.path, "line": launch.span.line}
+
+
+def _evidence(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "text": evidence.text,
+        "path": evidence.span.path if evidence.span else None,
+        "line": evidence.span.line if evidence.span else None,
+        "source": evidence.source or None,
+    }
+
+
+def _fix(run: Run, finding: Finding) -> dict[str, Any] | None:
+    if finding.fix is None:
+        return None
+    change = finding.fix.changes[0]
+    return {
+        "title": finding.fix.title,
+        "safe": finding.fix.safe,
+        "edits": [_edit(edit, run.workspace.source(edit.path)) for edit in change.edits],
+    }
+
+
+def _edit(edit: Edit, source: Source) -> dict[str, Any]:
+    return {
+        "path": edit.path,
+        "start": _position(source.position(edit.start)),
+        "end": _position(source.position(edit.end)),
+        "text": edit.text,
+    }
+
+
+def _launch(run: Run, launch: Launch) -> dict[str, Any]:
+    effective = launch.effective_shm(run.settings.default_shm_size)
+    size = launch.shm.known if launch.shm else None
+    need = run.need(launch)
+    command = launch.command.known if launch.command else None
+    if launch.command is not None and launch.command.private:
+        command = tuple(launch.command.text.split())  # as it is written: what an env file says is not printed
+    return {
+        **(_reference(launch) or {}),
+        "files": list(launch.files),
+        "image": (launch.image.known or None) if launch.image else None,
+        "command": list(command) if command is not None else None,
+        "gpu": {
+            "requested": launch.gpu.requested,
+            "vendor": launch.gpu.vendor,
+            "count": launch.gpu.count,
+            "evidence": [e.path for e in launch.gpu.evidence],
+        },
+        "shm": {
+            "declared": launch.shm.text if launch.shm else None,
+            "declared_bytes": size.bytes if size is not None and size.bytes else None,
+            "ipc": launch.ipc.known if launch.ipc else None,
+            "decided_by": effective.decided_by,
+            "effective_bytes": effective.bytes,
+        },
+        "workload": need.workload.name if need.workload else None,
+        "need": {
+            "verdict": need.verdict,
+            "minimum_bytes": need.minimum,
+            "recommended_bytes": need.recommended,
+        },
+        "unknown": launch.undecided or launch.gpu.because or effective.because or None,
+    }

@@ -1,0 +1,66 @@
+"""Findings as reviewdog's diagnostic format; a suggestion is a literal replacement.
+
+Columns count bytes of UTF-8 there, and a range's end is exclusive (reviewdog proto/rdf/reviewdog.proto).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from shmlint.model.finding import Finding
+from shmlint.model.source import Edit, Source, apply_edits
+from shmlint.reports import dumps
+from shmlint.rules import all_rules
+from shmlint.run import Run
+
+_LEVELS = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
+
+
+def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
+    """``--format rdjson``."""
+    body = {
+        "source": {"name": "shmlint", "url": "https://github.com/shmlint/shmlint"},
+        "diagnostics": [_diagnostic(run, finding) for finding in findings],
+    }
+    return dumps(body)
+
+
+def _position(source: Source, offset: int) -> dict[str, int]:
+    line = source.position(offset).line
+    start = source.line_span(line)[0]
+    return {"line": line, "column": len(source.text[start:offset].encode("utf-8", "surrogatepass")) + 1}
+
+
+def _range(source: Source, start: int, end: int) -> dict[str, Any]:
+    return {"start": _position(source, start), "end": _position(source, end)}
+
+
+def _diagnostic(run: Run, finding: Finding) -> dict[str, Any]:
+    span = finding.span
+    found: dict[str, Any] = {
+        "message": finding.message + (f"\nneeds {finding.needs}" if finding.needs else ""),
+        "location": {"path": span.path, "range": _range(span.source, span.start, span.end)},
+        "severity": _LEVELS[finding.severity],
+        "code": {"value": finding.rule, "url": all_rules()[finding.rule][0].help},
+    }
+    if finding.fix is not None and finding.fix.safe:
+        edits = finding.fix.changes[0].edits
+        # A suggestion stands in the file of its diagnostic, and a part of a fix is none.
+        if all(edit.path == span.path for edit in edits):
+            found["suggestions"] = [_suggestion(run.workspace.source(span.path), edits)]
+    return found
+
+
+def _suggestion(source: Source, edits: Sequence[Edit]) -> dict[str, Any]:
+    """A fix as one replacement: several suggestions would be several ways to choose from."""
+    edits = sorted(set(edits))
+    start, end = edits[0].start, edits[-1].end
+    old = source.text[start:end]
+    new = apply_edits(old, [e._replace(start=e.start - start, end=e.end - start) for e in edits])
+    # A line that is added below the last one belongs to it: nobody can comment on a line that is not there.
+    last = source.newline
+    if start == end == len(source.text) and source.text.endswith(last) and new.endswith(last):
+        start = end = start - len(last)
+        new = last + new.removesuffix(last)
+    return {"range": _range(source, start, end), "text": new}

@@ -1,0 +1,238 @@
+"""Rules: a module each, with a ``RULE`` and one function ``check(launch, context)``.
+
+A module is found by its name (``shm101_missing_shm_size.py``); its page is
+``rules/SHM101-missing-shm-size.md``. There is no list to keep.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Literal
+
+from shmlint.docker.sizes import human
+from shmlint.model.finding import SEVERITIES, Evidence, Finding, Fix, Severity
+from shmlint.model.launch import Launch, Mount
+from shmlint.model.rule import Rule
+from shmlint.model.settings import Settings
+from shmlint.model.source import Span
+from shmlint.workloads.assess import Need, Workload, assess
+
+Check = Callable[[Launch, "Context"], Iterator[Finding]]
+
+
+class Context:
+    """What a rule may ask beside the launch itself."""
+
+    __slots__ = ("_needs", "launches", "notes", "settings", "workloads")
+
+    def __init__(self, settings: Settings, workloads: tuple[Workload, ...] = ()) -> None:
+        self.settings = settings
+        self.workloads = workloads
+        self.launches: Sequence[Launch] = ()
+        """Every launch of the run, for what one says about another."""
+        self.notes: dict[str, object] = {}
+        """What a rule has found out about all launches, by its id."""
+        self._needs: dict[int, tuple[Launch, Need]] = {}
+
+    def podman(self, launch: Launch) -> bool:
+        """Whether Podman starts a launch: its own words say so, or the settings do."""
+        return launch.podman or self.settings.engine == "podman"
+
+    def engine(self, launch: Launch) -> str:
+        """Whose default a launch gets, in words."""
+        return "Podman" if self.podman(launch) else "Docker"
+
+    def need(self, launch: Launch) -> Need:
+        """How much /dev/shm a launch needs."""
+        known = self._needs.get(id(launch))
+        if known is None:
+            known = self._needs[id(launch)] = (launch, assess(launch, self.workloads))
+        return known[1]
+
+    def needs_the_same(self, copy: Launch, launch: Launch) -> None:
+        """What a launch needs is not asked again for a copy that is only rewritten in another way."""
+        self._needs[id(copy)] = (copy, self.need(launch))
+
+
+_RULE = re.compile(r"[a-z]+[0-9]{3}_")
+
+
+@cache
+def all_rules() -> dict[str, tuple[Rule, Check]]:
+    """Every rule by its id, in the order of the ids."""
+    found = {}
+    for name in sorted(os.listdir(os.path.dirname(os.path.abspath(__file__)))):
+        stem, _, ending = name.partition(".")
+        if ending == "py" and _RULE.match(stem):
+            module = import_module(f"{__name__}.{stem}")
+            found[module.RULE.id] = (module.RULE, module.check)
+    return found
+
+
+def selected(rule: Rule, settings: Settings) -> bool:
+    """Whether settings let a rule run. A longer prefix beats a shorter one, ignore beats select."""
+    if settings.severity and configured(rule, settings) == "off":
+        return False
+    chosen = max((len(p) for p in settings.select if meant(rule, p)), default=-1)
+    dropped = max((len(p) for p in settings.ignore if meant(rule, p)), default=-1)
+    if chosen < 0 and (settings.select or not rule.default):
+        return False
+    return chosen > dropped or dropped < 0
+
+
+def configured(rule: Rule, settings: Settings) -> Severity | Literal["off"] | None:
+    """The severity that settings give to a rule; None: its own."""
+    fitting = [(len(pattern), level) for pattern, level in settings.severity if meant(rule, pattern)]
+    return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
+
+
+def meant(rule: Rule, pattern: str) -> bool:
+    """Whether an id, the beginning of one, a name or ``all`` means a rule.
+
+    An empty text means none.
+    """
+    if not pattern:
+        return False
+    return rule.name == pattern or rule.id.startswith(pattern.upper()) or pattern.upper() == "ALL"
+
+
+def severity_of_need(launch: Launch, need: Need, settings: Settings) -> Severity | None:
+    """Error where the workload is known to need it, warning where it may; None: nothing to say.
+
+    A step lower where other readings of the same files come to another verdict, or the GPU is optional.
+    """
+    if need.verdict == "not-needed":
+        return None
+    level: Severity = "error"
+    if need.verdict == "unknown":
+        if settings.unknown_workload == "ignore":
+            return None
+        level = "error" if settings.unknown_workload == "error" else "warning"
+    if launch.combination.startswith("when ") and launch.combination.endswith("alone"):
+        level = lower(level)
+    return lower(level) if launch.gpu.optional else level
+
+
+def lower(severity: Severity) -> Severity:
+    return SEVERITIES[max(SEVERITIES.index(severity) - 1, 0)]
+
+
+def advised(launch: Launch, need: Need, settings: Settings) -> int:
+    """The size in bytes that a fix writes: what is recommended, or the least where only that fits the memory limit."""
+    from shmlint.workloads.assess import UNKNOWN_RECOMMENDED
+
+    if settings.shm_size:
+        return settings.shm_size
+    size = max(need.recommended or UNKNOWN_RECOMMENDED, need.minimum or 0)
+    return size if fits(launch, size) or not need.minimum or not fits(launch, need.minimum) else need.minimum
+
+
+LEAST_LIMIT = 6 * 1024 * 1024
+"""Bytes; Docker refuses a lower memory limit, so that one says nothing of the memory there is."""
+
+
+def fits(launch: Launch, size: int) -> bool:
+    """Whether a /dev/shm of this size is below the memory limit, against which it counts."""
+    limit = launch.memory_limit.known if launch.memory_limit is not None else None
+    return limit is None or limit < LEAST_LIMIT or size < limit
+
+
+def give(launch: Launch, size: int) -> tuple[Fix | None, str]:
+    """The fix that gives a launch a size it never asked for, and what to do by hand where there is none."""
+    if fits(launch, size):
+        return set_size(launch, size), by_hand(launch, size)
+    from shmlint.docker.sizes import spell_docker
+
+    advice = "raise the memory limit, against which /dev/shm counts, above the size, and set"
+    return None, f"{advice} {launch.words.shm_option} to {spell_docker(size)}"
+
+
+def needs_line(need: Need) -> str:
+    """How much is needed and why."""
+    name = need.workload.name if need.workload else ""
+    because = f": {need.why}" if need.why else ""
+    if need.verdict == "unknown":
+        if need.workload is None:
+            return "what it runs is not known; NCCL or DataLoader workers need 512 MiB or more"
+        amount = f", {human(need.recommended)} advised" if need.recommended else ""
+        return f"{name} may need more{amount}{because}"
+    least = f"{human(need.minimum)} at least" if need.minimum else "more"
+    more = need.recommended and need.recommended != need.minimum
+    amount = f", {human(need.recommended)} advised" if more and need.recommended else ""
+    return f"{least}{amount}{because}"
+
+
+def needs_source(need: Need) -> str:
+    """Who says so."""
+    from shmlint.workloads.assess import UNKNOWN_MINIMUM_SOURCE
+
+    return need.source or (UNKNOWN_MINIMUM_SOURCE if need.workload is None else "")
+
+
+def gpu_evidence(launch: Launch) -> tuple[Evidence, ...]:
+    """What asks for the GPU, in the file's own words where those say it."""
+    return tuple(
+        Evidence("asks for the GPU" if e.text in _around(e.span) else e.text, e.span)
+        for e in launch.gpu.evidence[:1]
+    )
+
+
+def _around(span: Span) -> str:
+    """What stands on a span's line; of a very long one what stands near by."""
+    start, end = span.source.line_span(span.line)
+    return span.source.text[max(start, span.start - 1000) : min(end, span.start + 1000)]
+
+
+def when(launch: Launch) -> str:
+    """The combination of files a finding speaks of, where there are others."""
+    return f" ({launch.combination})" if launch.combination else ""
+
+
+def set_size(launch: Launch, size: int) -> Fix | None:
+    """A fix that sets the size; None where the launch's syntax has no place for it."""
+    changes = tuple(launch.rewriter.set_shm_size(size))
+    if not changes:
+        return None
+    return Fix(changes[0].title, changes, after=_mounting(size) if launch.swarm else None)
+
+
+def _mounting(size: int) -> Callable[[Launch], Launch]:
+    """What is to become of a launch whose size can only be that of a mount."""
+
+    def after(launch: Launch) -> Launch:
+        if any(mount.target == "/dev/shm" for mount in launch.mounts):
+            return launch
+        return launch._replace(mounts=(*launch.mounts, Mount("tmpfs", "/dev/shm", size, launch.home)))
+
+    return after
+
+
+def stated(launch: Launch, need: Need, settings: Settings) -> int:
+    """The size in bytes to write: the one that stands where it is dropped, if it is enough; else the advised one."""
+    dropped = launch.shm if launch.swarm else launch.build_shm if launch.shm is None else None
+    size = dropped.known if dropped is not None else None
+    given = size.bytes if size is not None and size.bytes else 0
+    return given if given and given >= need.floor else advised(launch, need, settings)
+
+
+def by_hand(launch: Launch, size: int) -> str:
+    """What to do for a size where the launch cannot be rewritten."""
+    from shmlint.docker.sizes import spell_docker
+
+    return launch.words.by_hand.replace("{size}", spell_docker(size))
+
+
+def asks(launch: Launch) -> str:
+    """What a launch asks for, in words."""
+    names = {"nvidia": "NVIDIA ", "amd": "AMD ", "intel": "Intel "}
+    label = names.get(launch.gpu.vendor or "", "")
+    count = launch.gpu.count
+    if count == "all":
+        return f"all {label}GPUs"
+    if count == 1:
+        return f"one {label}GPU"
+    return f"{count} {label}GPUs" if count else f"{label}GPUs"

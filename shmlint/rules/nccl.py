@@ -1,0 +1,72 @@
+"""NCCL's variables: which of them are on, and edits of them. Imported by the rules that find one.
+
+How a number is read: src/misc/param.cc, ``strtoll`` to the first character that is no digit, so
+that ``true`` is 0; an empty text counts as not set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from shmlint.model.finding import Fix
+from shmlint.model.launch import Launch, Value
+
+ENV_PAGE = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
+
+_NUMBER = re.compile(r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+
+
+def number(text: str) -> int:
+    """A text as NCCL reads a number; 0 for what is none."""
+    found = _NUMBER.match(text)
+    if found is None:
+        return 0
+    digits = found[2]
+    base = 16 if digits[:2] in ("0x", "0X") else 8 if digits.startswith("0") else 10
+    return int(digits, base) * (-1 if found[1] == "-" else 1)
+
+
+def given(launch: Launch, name: str) -> str | None:
+    """A variable's value as the launch itself says it; None where the host or an env file does."""
+    value = launch.environment.get(name)
+    return value.known if value is not None and not value.private else None
+
+
+def is_on(launch: Launch, name: str) -> bool:
+    """Whether a switch such as ``NCCL_IB_DISABLE`` is known to be on."""
+    text = given(launch, name)
+    return text is not None and number(text) != 0
+
+
+def infiniband(launch: Launch) -> Value[str] | None:
+    """The first InfiniBand device that is passed in."""
+    for device in launch.devices:
+        path = device.known
+        if path is not None and (path + "/").startswith("/dev/infiniband/") and not device.because:
+            return device
+    return None
+
+
+def removal(launch: Launch, name: str) -> Fix | None:
+    """The fix that takes a variable away; None where it cannot be written. It asks to be wanted."""
+    changes = tuple(launch.rewriter.drop_variable(name))
+    return Fix(changes[0].title, changes, safe=False, after=without(name)) if changes else None
+
+
+def without(name: str) -> Callable[[Launch], Launch]:
+    """A launch without a variable."""
+
+    def after(launch: Launch) -> Launch:
+        return launch._replace(environment={k: v for k, v in launch.environment.items() if k != name})
+
+    return after
+
+
+def renamed(name: str, new: str) -> Callable[[Launch], Launch]:
+    """A launch with a variable under another name."""
+
+    def after(launch: Launch) -> Launch:
+        return launch._replace(environment={new if k == name else k: v for k, v in launch.environment.items()})
+
+    return after

@@ -1,0 +1,50 @@
+"""NCCL502: shared memory is switched off in the place of being sized."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import human
+from shmlint.model.finding import Evidence, Finding
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import Context, by_hand, gpu_evidence, needs_line, needs_source, set_size, stated, when
+
+RULE = Rule("NCCL502", "shm-disabled-not-sized", "warning")
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    variable = launch.environment.get("NCCL_SHM_DISABLE")
+    if variable is None:
+        return
+    from shmlint.rules.nccl import is_on
+
+    effective = launch.effective_shm(context.settings.default_shm_size)
+    if not is_on(launch, "NCCL_SHM_DISABLE") or effective.bytes is None:
+        return
+    need = context.need(launch)
+    if need.verdict == "not-needed" or effective.bytes >= need.floor:
+        return
+    sizeable = effective.decided_by in ("default", "shm_size")
+    private = launch.shm is not None and launch.shm.private
+    size = "what an env file says" if private else human(effective.bytes)
+    wanted = stated(launch, need, context.settings)
+    fix = set_size(launch, wanted) if sizeable and not private else None
+    how = by_hand(launch, wanted) if sizeable and not private else "give /dev/shm the size"
+    evidence = [*gpu_evidence(launch)]
+    if effective.span is not None:
+        evidence.append(Evidence("this decides /dev/shm", effective.span))
+    yield Finding(
+        RULE.id,
+        RULE.severity,
+        variable.span,
+        f"{launch.words.launch} sets NCCL_SHM_DISABLE where /dev/shm is {size}: "
+        f"NCCL's pools stay there, and its data takes the network{when(launch)}",
+        launch,
+        tuple(evidence),
+        needs_line(need),
+        fix,
+        advice="" if fix else f"{how or 'set its size'}, and remove the variable",
+        source=needs_source(need),
+        subject="NCCL_SHM_DISABLE",
+    )

@@ -1,0 +1,37 @@
+"""NCCL503: InfiniBand is passed in and switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.model.finding import Evidence, Finding
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import Context, gpu_evidence, when
+
+RULE = Rule("NCCL503", "infiniband-contradiction", "warning")
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    variable = launch.environment.get("NCCL_IB_DISABLE")
+    if variable is None or not launch.devices:
+        return
+    from shmlint.rules.nccl import ENV_PAGE, infiniband, is_on, removal
+
+    device = infiniband(launch)
+    if device is None or not is_on(launch, "NCCL_IB_DISABLE"):
+        return
+    yield Finding(
+        RULE.id,
+        RULE.severity,
+        variable.span,
+        f"{launch.words.launch} passes /dev/infiniband and sets NCCL_IB_DISABLE: "
+        f"NCCL uses TCP sockets all the same{when(launch)}",
+        launch,
+        (*gpu_evidence(launch), Evidence("InfiniBand is passed in here", device.span)),
+        "one of the two: the devices without the variable, or neither",
+        removal(launch, "NCCL_IB_DISABLE"),
+        advice="remove the variable, or the devices where nothing else uses them",
+        source=f"{ENV_PAGE}#nccl-ib-disable",
+        subject="NCCL_IB_DISABLE",
+    )

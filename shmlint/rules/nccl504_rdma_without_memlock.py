@@ -1,0 +1,74 @@
+"""NCCL504: RDMA devices, and no leave to lock the memory they read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import human
+from shmlint.model.finding import Evidence, Finding, Fix
+from shmlint.model.launch import Launch, Value
+from shmlint.model.rule import Rule
+from shmlint.rules import Context, gpu_evidence, when
+
+RULE = Rule("NCCL504", "rdma-without-memlock", "error")
+
+ENOUGH = 1 << 30
+"""Bytes; whoever writes a limit as large as this has thought about it."""
+
+_DOCS = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html"
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    if not launch.devices or launch.privileged is not False or launch.undecided or launch.swarm:
+        return
+    if not launch.gpu.requested and not any("NCCL_" in name for name in launch.environment):
+        return  # storage and others use RDMA too, and what they lock is not known
+    from shmlint.rules.nccl import infiniband
+
+    device = infiniband(launch)
+    if device is None or _may_lock(launch):
+        return
+    limit = launch.ulimits.get("memlock")
+    low = limit is not None
+    how = f"with memlock at {human(_soft(limit.text) or 0)}" if limit is not None else "without `ulimit memlock=-1`"
+    evidence = [*gpu_evidence(launch)]
+    if limit is not None:
+        evidence.append(Evidence("this is the limit", limit.span))
+    changes = tuple(launch.rewriter.set_ulimit("memlock", "-1"))
+    yield Finding(
+        RULE.id,
+        RULE.severity,
+        device.span,
+        f"{launch.words.launch} passes /dev/infiniband {how}: "
+        f"NCCL cannot register its buffers{when(launch)}",
+        launch,
+        tuple(evidence),
+        "`memlock: -1`, or the capability IPC_LOCK; RDMA pins every buffer it registers",
+        Fix(changes[0].title, changes, after=_unlimited) if changes else None,
+        advice=f"{'raise' if low else 'set'} the memlock ulimit to -1",
+        source=_DOCS,
+    )
+
+
+def _may_lock(launch: Launch) -> bool:
+    """Whether the container may lock what it wants, or whether that is not known."""
+    for capability in launch.cap_add:
+        if "$" in capability or capability.upper().removeprefix("CAP_") in ("IPC_LOCK", "ALL"):
+            return True
+    if any("$" in name for name in launch.ulimits):
+        return True
+    limit = launch.ulimits.get("memlock")
+    if limit is None:
+        return False
+    soft = None if limit.because or limit.private else _soft(limit.known or "")
+    return soft is None or soft < 0 or soft >= ENOUGH
+
+
+def _soft(text: str) -> int | None:
+    """The soft limit of ``soft[:hard]`` in bytes; None where it is no number."""
+    soft = text.rpartition("=")[2].partition(":")[0].strip()
+    return int(soft) if soft.removeprefix("-").isdecimal() else None
+
+
+def _unlimited(launch: Launch) -> Launch:
+    return launch._replace(ulimits={**launch.ulimits, "memlock": Value("-1", launch.span, "-1")})

@@ -1,0 +1,44 @@
+"""NCCL505: a variable of PyTorch's under the name it had before it was told from NCCL's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.model.finding import Finding, Fix
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import Context, gpu_evidence, when
+
+RULE = Rule("NCCL505", "renamed-variable", "note")
+
+RENAMED = frozenset({"NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT", "NCCL_DESYNC_DEBUG"})
+"""Names that torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp has as second ones, behind ``TORCH_`` and the same."""
+
+_SOURCE = "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html"
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    for name, value in launch.environment.items():
+        if name not in RENAMED or value.private:
+            continue
+        from shmlint.rules.nccl import removal, renamed
+
+        new = f"TORCH_{name}"
+        both = new in launch.environment
+        changes = () if both else tuple(launch.rewriter.rename_variable(name, new))
+        fix = Fix(changes[0].title, changes, safe=False, after=renamed(name, new)) if changes else None
+        if both:
+            fix = removal(launch, name)
+        yield Finding(
+            RULE.id,
+            RULE.severity,
+            value.span,
+            f"{launch.words.launch} sets {name}, which PyTorch calls {new} since 2.2{when(launch)}",
+            launch,
+            gpu_evidence(launch),
+            f"{new}; it is PyTorch's, NCCL does not know it",
+            fix,
+            advice=f"remove it: {new} is set too" if both else f"pass it on as {new}",
+            source=_SOURCE,
+            subject=name,
+        )

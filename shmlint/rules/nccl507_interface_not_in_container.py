@@ -1,0 +1,62 @@
+"""NCCL507: NCCL is told to use an interface of the host in a network that has none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.model.finding import Evidence, Finding
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import Context, gpu_evidence, when
+
+RULE = Rule("NCCL507", "interface-not-in-container", "note")
+
+_OF_HOSTS = ("bond", "br-", "br0", "docker", "em", "en", "hsn", "ib", "roce", "rocep", "team", "veth", "virbr", "wl")
+"""How names of hosts' interfaces begin: systemd's and biosdevname's for cards, IPoIB, bonds, bridges."""
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    value = launch.environment.get("NCCL_SOCKET_IFNAME")
+    if value is None or launch.undecided or launch.swarm:
+        return
+    from shmlint.rules.nccl import ENV_PAGE, given
+
+    names = _wanted(given(launch, "NCCL_SOCKET_IFNAME") or "")
+    if not names or not all(name.startswith(_OF_HOSTS) for name in names) or not _own_network(launch, context):
+        return
+    network = launch.network
+    evidence = [*gpu_evidence(launch)]
+    if network is not None:
+        evidence.append(Evidence("its network", network.span))
+    yield Finding(
+        RULE.id,
+        RULE.severity,
+        value.span,
+        f"{launch.words.launch} sets NCCL_SOCKET_IFNAME to {value.known}, an interface of the host, "
+        f"and has a network of its own: eth0 and lo are there{when(launch)}",
+        launch,
+        tuple(evidence),
+        "an interface that the container has, or the host's network",
+        advice="remove the variable, or start it with the host's network if it talks to other machines",
+        source=f"{ENV_PAGE}#nccl-socket-ifname",
+    )
+
+
+def _wanted(text: str) -> list[str]:
+    """The interfaces a value asks for, or how their names begin; none where it is a list of those not to use."""
+    if len(text) < 2 or text.startswith("^"):  # one character is not read at all (src/misc/socket.cc)
+        return []
+    return [name for name in text.removeprefix("=").split(",") if name]
+
+
+def _own_network(launch: Launch, context: Context) -> bool:
+    """Whether the container has a network of its own, whose interfaces an engine names eth0, eth1, …
+
+    Podman may copy the host's names into it (pasta).
+    """
+    if context.podman(launch):
+        return False
+    if launch.network is None:
+        return True
+    mode = launch.network.known
+    return mode is not None and mode != "host" and not mode.startswith(("container:", "service:", "ns:"))

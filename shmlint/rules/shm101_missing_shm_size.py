@@ -1,0 +1,62 @@
+"""SHM101: a GPU launch left with Docker's 64 MiB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import human
+from shmlint.model.finding import Finding
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import (
+    Context,
+    asks,
+    give,
+    gpu_evidence,
+    needs_line,
+    needs_source,
+    severity_of_need,
+    stated,
+    when,
+)  # fmt: skip
+
+RULE = Rule("SHM101", "missing-shm-size", "error")
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    if not launch.gpu.requested or (launch.shm is not None and _broken(launch)):
+        return
+    if any(item.changes for item in launch.misplaced):
+        return  # SHM210 puts the size that was meant where it counts
+    effective = launch.effective_shm(context.settings.default_shm_size)
+    if effective.decided_by != "default" or effective.bytes is None:
+        return
+    need = context.need(launch)
+    severity = severity_of_need(launch, need, context.settings)
+    if severity is None or effective.bytes >= need.floor:
+        return
+    if need.verdict == "unknown" and len(context.launches) > 1:
+        from shmlint.rules.shm212_variant_lacks_shm import speaks
+
+        if speaks(launch, context):
+            return
+    fix, advice = give(launch, stated(launch, need, context.settings))
+    given = f"{context.engine(launch)}'s {human(effective.bytes)} /dev/shm"
+    yield Finding(
+        RULE.id,
+        severity,
+        launch.home,
+        f"{launch.words.launch} asks for {asks(launch)} on {given}{when(launch)}",
+        launch,
+        (*gpu_evidence(launch), *need.evidence),
+        needs_line(need),
+        fix,
+        advice=advice,
+        source=needs_source(need),
+    )
+
+
+def _broken(launch: Launch) -> bool:
+    """A size that is there but dropped has a rule of its own."""
+    size = launch.shm.known if launch.shm else None
+    return size is not None and size.dropped_float

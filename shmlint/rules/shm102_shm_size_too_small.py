@@ -1,0 +1,75 @@
+"""SHM102: a size below what the workload needs to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import human
+from shmlint.model.finding import Finding
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import (
+    Context,
+    advised,
+    give,
+    gpu_evidence,
+    needs_line,
+    needs_source,
+    severity_of_need,
+    when,
+)  # fmt: skip
+
+RULE = Rule("SHM102", "shm-size-too-small", "error")
+
+BARE_NUMBER = 1024 * 1024
+"""Bytes; a number without a unit below this was not meant as bytes (SHM203 says so)."""
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    if not launch.gpu.requested:
+        return
+    effective = launch.effective_shm(context.settings.default_shm_size)
+    if effective.decided_by in ("default", "unknown") or effective.bytes is None:
+        return
+    size = launch.shm.known if launch.shm else None
+    decided_by_size = effective.decided_by == "shm_size"
+    if decided_by_size and size is not None and size.bare_number and effective.bytes < BARE_NUMBER:
+        return
+    need = context.need(launch)
+    severity = severity_of_need(launch, need, context.settings)
+    if severity is None or effective.bytes >= need.floor:
+        return
+    private = decided_by_size and launch.shm is not None and launch.shm.private
+    how = {
+        "donor": f"shares a /dev/shm of {human(effective.bytes)}",
+        "none": "has no /dev/shm at all (`ipc: none`)",
+        "tmpfs": f"mounts {human(effective.bytes)} on /dev/shm",
+    }.get(effective.decided_by, f"has {launch.words.shm_option} {human(effective.bytes)}")
+    certain = need.verdict == "needed"
+    if private:
+        is_ = "is" if certain else "may be"
+        how = f"takes its {launch.words.shm_option} from an env file, and that {is_} too little"
+    else:
+        how += ", too little" if certain else ", which may be too little"
+    fix, advice = give(launch, advised(launch, need, context.settings))
+    yield Finding(
+        RULE.id,
+        severity,
+        effective.span or launch.home,
+        f"{launch.words.launch} {how} for what it runs{when(launch)}",
+        launch,
+        (*gpu_evidence(launch), *need.evidence),
+        needs_line(need),
+        fix if decided_by_size else None,
+        advice=advice if decided_by_size and not private else _advice(effective.decided_by, private),
+        source=needs_source(need),
+    )
+
+
+def _advice(decided_by: str, private: bool) -> str:
+    if private:
+        return "raise it in the env file"
+    return {
+        "donor": "set the size on the container whose IPC namespace this one joins",
+        "none": "remove `ipc: none`, or mount a tmpfs on /dev/shm",
+    }.get(decided_by, "raise the size of the mount on /dev/shm")

@@ -1,0 +1,74 @@
+"""SHM104: what /dev/shm a launch gets hangs on something that is not known here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.model.finding import Finding
+from shmlint.model.launch import JUDGED_ELSEWHERE, Launch, Unknown
+from shmlint.model.rule import Rule
+from shmlint.model.source import Span
+from shmlint.rules import Context, gpu_evidence, severity_of_need, when
+
+RULE = Rule("SHM104", "undeterminable-shm-size", "note", default=False)
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    """The findings for one launch."""
+    if launch.gpu.requested is False or launch.undecided == JUDGED_ELSEWHERE:
+        return
+    need = context.need(launch)
+    if severity_of_need(launch, need, context.settings) is None or (_nothing_said(launch) and need.verdict != "needed"):
+        return
+    effective = launch.effective_shm(context.settings.default_shm_size)
+    missing = _missing(launch, context)
+    if missing is not None:
+        because, span, advice = missing
+        what = "the size of its /dev/shm is"
+        if launch.gpu.requested is None:
+            what = "its GPU request and the size of its /dev/shm are"
+    elif launch.gpu.requested is None and effective.decided_by == "default" and (effective.bytes or 0) < need.floor:
+        because, span, what = launch.gpu.because, launch.home, "whether it asks for a GPU is"
+        advice = "write the request into the file, or give what it hangs on a default there"
+    else:
+        return
+    yield Finding(
+        RULE.id,
+        RULE.severity,
+        span,
+        f"{launch.words.launch}: {what} not known here: {because}{when(launch)}",
+        launch,
+        gpu_evidence(launch),
+        advice=advice,
+    )
+
+
+def _nothing_said(launch: Launch) -> bool:
+    """Whether arguments that are not known could be anything, and nothing speaks of GPUs, not even their name."""
+    return launch.gpu.requested is None and bool(launch.undecided) and "gpu" not in launch.gpu.because.lower()
+
+
+def _missing(launch: Launch, context: Context) -> tuple[str, Span, str] | None:
+    """Why the size is not known, where that shows, and what would make it known.
+
+    None where it is known, where the host decides, and where it is refused: rules of their own say so.
+    """
+    effective = launch.effective_shm(context.settings.default_shm_size)
+    span = effective.span or launch.home
+    if any(m.span == effective.span and isinstance(m.size, Unknown) for m in launch.mounts):
+        advice = "give the size a default in the file"
+    elif effective.decided_by == "donor" and effective.bytes is None and effective.because:
+        advice = "start the container it joins from the same files, with a size of its own"
+    elif effective.decided_by != "unknown":
+        return None
+    elif launch.ipc is not None and isinstance(launch.ipc.value, Unknown):
+        advice = "give the mode a default in the file"
+    elif launch.shm is not None and isinstance(launch.shm.value, Unknown):
+        advice = f"give it a default, like `${{SHM_SIZE:-8g}}`, in the place of `{launch.shm.text}`"
+    elif not launch.undecided:
+        return None
+    elif launch.kind == "compose-service":
+        advice = "name the files it is started from together in the settings, under `projects`"
+    else:
+        advice = f"write {launch.words.shm_option} where the container is started"
+    return effective.because, span, advice

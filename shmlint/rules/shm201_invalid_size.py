@@ -1,0 +1,44 @@
+"""SHM201: a size that Docker's parser rejects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import InvalidSize, parse_docker
+from shmlint.model.finding import Finding
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import Context, advised, set_size
+
+RULE = Rule("SHM201", "invalid-size", "error")
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    size = launch.shm.known if launch.shm else None
+    if launch.swarm or launch.shm is None or size is None or not size.error:
+        return
+    meant = meant_size(launch.shm.text) or advised(launch, context.need(launch), context.settings)
+    shown = " comes from an env file and" if launch.shm.private else f" `{launch.shm.text}`" if launch.shm.text else ""
+    yield Finding(
+        RULE.id,
+        RULE.severity,
+        launch.shm.span,
+        f"{launch.words.launch}: {launch.words.shm_option}{shown} is refused: {size.error}",
+        launch,
+        needs="a number and one of b, k, m, g: `512mb`, `8gb`; the container does not start otherwise",
+        fix=None if launch.shm.private else set_size(launch, meant),
+        advice="write a size Docker reads, like 8gb" if launch.shm.private else "",
+    )
+
+
+def meant_size(text: str) -> int | None:
+    """The size in bytes that a refused text obviously stands for: ``8Gi``, ``8  gb``, ``8,5g``, ``8 GB ``."""
+    squeezed = "".join(text.split()).replace(",", ".").lower()
+    for ending, unit in (("bytes", "b"), ("byte", "b"), ("ki", "k"), ("mi", "m"), ("gi", "g"), ("ti", "t")):
+        if squeezed.endswith(ending):
+            squeezed = squeezed.removesuffix(ending) + unit
+    try:
+        size = parse_docker(squeezed)
+    except InvalidSize:
+        return None
+    return size if size >= 1024 * 1024 else None

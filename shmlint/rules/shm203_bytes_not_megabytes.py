@@ -1,0 +1,44 @@
+"""SHM203: a small number without a unit counts bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import human
+from shmlint.model.finding import Finding
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import Context, advised, set_size
+
+RULE = Rule("SHM203", "bytes-not-megabytes", "error")
+
+MEGABYTE = 1024 * 1024
+PAGE = 4096
+MOST = 256 * 1024 * MEGABYTE
+"""Nobody means more megabytes than this by a number."""
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    size = launch.shm.known if launch.shm else None
+    if launch.swarm or launch.shm is None or size is None or not size.bare_number or not size.bytes:
+        return
+    if size.bytes >= MEGABYTE:
+        return
+    need = context.need(launch)
+    meant = size.bytes * MEGABYTE
+    least = need.floor if launch.gpu.requested and need.verdict != "not-needed" else 64 * MEGABYTE
+    if not least <= meant <= MOST:
+        meant = advised(launch, need, context.settings)
+    pages = -(-size.bytes // PAGE) * PAGE
+    yield Finding(
+        RULE.id,
+        RULE.severity,
+        launch.shm.span,
+        f"{launch.words.launch}: {launch.words.shm_option} "
+        + ("from an env file" if launch.shm.private else launch.shm.text)
+        + f" counts bytes: /dev/shm is {human(pages)}",
+        launch,
+        needs="a unit: a number alone is bytes, rounded up to whole pages of 4 KiB",
+        fix=None if launch.shm.private else set_size(launch, meant),
+        advice="write the unit, like 512mb" if launch.shm.private else "",
+    )

@@ -1,0 +1,41 @@
+"""SHM204: a size that the IPC mode makes dead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.model.finding import Evidence, Finding
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import Context, gpu_evidence, when
+
+RULE = Rule("SHM204", "ignored-with-ipc", "warning")
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    mode = launch.ipc.known if launch.ipc else None
+    size = launch.shm.known if launch.shm else None
+    if launch.swarm or not launch.gpu.requested or launch.shm is None or launch.ipc is None or mode is None:
+        return
+    if size is not None and not size.bytes:
+        return
+    joins = mode.startswith(("service:", "container:"))
+    if mode not in ("host", "none") and not joins:
+        return
+    decides = {"host": "the host's /dev/shm is used", "none": "no /dev/shm is mounted"}.get(
+        mode, "the other container's /dev/shm is used"
+    )
+    option = launch.words.ipc(mode)
+    # Podman refuses these two (pkg/specgen/container_validate.go); what joins hangs on its version.
+    refused = context.podman(launch) and mode in ("host", "none")
+    yield Finding(
+        RULE.id,
+        "error" if refused else RULE.severity,
+        launch.shm.span,
+        f"{launch.words.launch}: {launch.words.shm_option} {'is refused' if refused else 'has no effect'} "
+        f"beside `{option}`: {'Podman does not start it' if refused else decides}{when(launch)}",
+        launch,
+        (*gpu_evidence(launch), Evidence("this decides", launch.ipc.span)),
+        needs="one of the two; Docker ignores the size, Podman refuses to start",
+        advice=f"delete the {launch.words.shm_option}, or delete the `{option}` and keep the size",
+    )

@@ -1,0 +1,40 @@
+"""SHM205: the size is set for the build, and the container is left with the default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import human
+from shmlint.model.finding import Finding
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import Context, gpu_evidence, lower, set_size, severity_of_need, stated, when
+
+RULE = Rule("SHM205", "build-only-shm-size", "warning")
+
+SOURCE = "https://docs.docker.com/reference/compose-file/build/#shm_size"
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    if not launch.gpu.requested or launch.build_shm is None or launch.shm is not None:
+        return
+    effective = launch.effective_shm(context.settings.default_shm_size)
+    if effective.decided_by != "default" or effective.bytes is None:
+        return
+    need = context.need(launch)
+    meant = stated(launch, need, context.settings)
+    if meant <= effective.bytes:
+        return
+    unneeded = severity_of_need(launch, need, context.settings) is None
+    yield Finding(
+        RULE.id,
+        lower(RULE.severity) if unneeded else RULE.severity,
+        launch.build_shm.span,
+        f"{launch.words.launch}: shm_size under `build` counts while the image is built; "
+        f"the container gets {context.engine(launch)}'s {human(effective.bytes)}{when(launch)}",
+        launch,
+        gpu_evidence(launch),
+        needs="a shm_size of the service's own",
+        fix=set_size(launch, meant),
+        source=SOURCE,
+    )

@@ -1,0 +1,61 @@
+"""SHM206: a stack that sets what ``docker stack deploy`` drops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import human
+from shmlint.model.finding import Evidence, Finding
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import Context, gpu_evidence, lower, set_size, severity_of_need, stated, when
+
+RULE = Rule("SHM206", "swarm-ignores-shm-size", "warning")
+
+SOURCE = "https://github.com/docker/cli/blob/28f7560/cli/compose/types/types.go"
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    """The findings for one launch."""
+    if not launch.swarm:
+        return
+    effective = launch.effective_shm(context.settings.default_shm_size)
+    if effective.decided_by != "default":
+        return
+    size = launch.shm.known if launch.shm else None
+    sized = launch.shm is not None and (size is None or bool(size.bytes) or bool(size.error))
+    # Without a GPU an `ipc` may be there for much else than shared memory.
+    shares = launch.ipc is not None and launch.ipc.known != "private" and launch.gpu.requested is not False
+    short = next((mount for mount in launch.mounts if launch.drops(mount) and mount.target == "/dev/shm"), None)
+    if short is not None:
+        place, option = short.span, "the short `tmpfs`, without a word"
+    elif sized and launch.shm is not None:
+        place, option = launch.shm.span, launch.words.shm_option
+    elif shares and launch.ipc is not None:
+        place, option = launch.ipc.span, f"`ipc: {launch.ipc.text}`"
+    else:
+        return
+    given = f"Docker's {human(effective.bytes or 0)}"
+    yield Finding(
+        RULE.id,
+        lower(RULE.severity) if launch.gpu.requested is False else RULE.severity,
+        place,
+        f"{launch.words.launch}: `docker stack deploy` drops {option}; the container gets {given}{when(launch)}",
+        launch,
+        (Evidence(f"taken for a stack: {launch.swarm}"), *gpu_evidence(launch)),
+        needs="a tmpfs mounted on /dev/shm, with a size, in the long form of `volumes`",
+        fix=set_size(launch, _meant(launch, context)) if sized and size is not None and size.bytes else None,
+        advice="mount a tmpfs of this size on /dev/shm, in the long form of `volumes`"
+        if sized or short is not None
+        else "mount a tmpfs on /dev/shm in the long form of `volumes`: containers of a swarm share no IPC namespace",
+        source=SOURCE,
+    )
+
+
+def _meant(launch: Launch, context: Context) -> int:
+    """The size that stands there; for a GPU, where it is known to be too little, what is advised."""
+    need = context.need(launch)
+    if launch.gpu.requested and severity_of_need(launch, need, context.settings) == "error":
+        return stated(launch, need, context.settings)
+    size = launch.shm.known if launch.shm else None
+    return size.bytes if size is not None and size.bytes else 0

@@ -1,0 +1,46 @@
+"""SHM207: a tmpfs size that the kernel refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import InvalidSize, parse_docker, spell_docker
+from shmlint.model.finding import Finding, Fix
+from shmlint.model.launch import Change, Launch, Mount
+from shmlint.model.rule import Rule
+from shmlint.model.source import Edit
+from shmlint.rules import Context
+from shmlint.rules.shm201_invalid_size import meant_size
+
+RULE = Rule("SHM207", "tmpfs-size-grammar", "error")
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    """The findings for one launch."""
+    for mount in launch.mounts:
+        if mount.type == "tmpfs" and mount.size_error and mount.kernel_grammar and not launch.drops(mount):
+            yield Finding(
+                RULE.id,
+                RULE.severity,
+                mount.size_span or mount.span,
+                f"{launch.words.launch}: the tmpfs on {mount.target} cannot be mounted: {mount.size_error}",
+                launch,
+                needs="the kernel's spelling: a whole number with k, m or g (`8g`), or a share (`50%`)",
+                fix=_respelled(mount),
+                advice="write the size as a whole number with k, m or g",
+            )
+
+
+def _respelled(mount: Mount) -> Fix | None:
+    place = mount.size_span
+    if place is None:
+        return None
+    try:
+        size: int | None = parse_docker(place.text)
+    except InvalidSize:
+        size = meant_size(place.text)
+    if not size or size < 0:
+        return None
+    text = spell_docker(size).removesuffix("b")  # bytes have no letter in the kernel's grammar
+    title = f"write `size={text}` in line {place.line}"
+    return Fix(title, (Change((Edit(place.path, place.start, place.end, text),), title),), alters="mounts")

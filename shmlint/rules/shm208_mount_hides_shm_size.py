@@ -1,0 +1,39 @@
+"""SHM208: something mounted on /dev/shm decides instead of the size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import human
+from shmlint.model.finding import Evidence, Finding
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import Context, gpu_evidence, when
+
+RULE = Rule("SHM208", "mount-hides-shm-size", "warning")
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    size = launch.shm.known if launch.shm else None
+    if launch.swarm or not launch.gpu.requested or launch.shm is None or not launch.mounts:
+        return
+    if size is not None and not size.bytes:
+        return
+    mount = next((m for m in reversed(launch.mounts) if m.target == "/dev/shm"), launch.mounts[-1])
+    if mount.type == "tmpfs":
+        given = f"{human(mount.size)}" if isinstance(mount.size, int) and mount.size else "half of the host's memory"
+        gives = f"the tmpfs on {mount.target} gives {given}"
+    elif mount.type == "bind":
+        gives = f"the host's {mount.source or mount.target} is mounted on {mount.target}"
+    else:
+        gives = f"a volume on disk is mounted on {mount.target}"
+    yield Finding(
+        RULE.id,
+        RULE.severity,
+        launch.shm.span,
+        f"{launch.words.launch}: {launch.words.shm_option} has no effect: {gives}{when(launch)}",
+        launch,
+        (*gpu_evidence(launch), Evidence("this decides", mount.span)),
+        needs="one of the two; a mount on /dev/shm or /dev replaces the one that the size is for",
+        advice=f"delete the mount, or delete the {launch.words.shm_option}",
+    )

@@ -1,0 +1,47 @@
+"""SHM209: a /dev/shm as large as the memory limit that it counts against, or larger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import human
+from shmlint.model.finding import Evidence, Finding
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import LEAST_LIMIT, Context, gpu_evidence, when
+
+RULE = Rule("SHM209", "exceeds-memory-limit", "warning")
+
+SOURCE = "https://docs.kernel.org/admin-guide/cgroup-v2.html#memory-interface-files"
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    """The findings for one launch."""
+    limit = launch.memory_limit
+    if not launch.gpu.requested or limit is None or limit.private or not limit.known or limit.known < LEAST_LIMIT:
+        return
+    effective = launch.effective_shm(context.settings.default_shm_size)
+    if effective.bytes is None or effective.span is None or effective.bytes < limit.known:
+        return
+    if effective.decided_by == "shm_size":
+        if launch.swarm or launch.shm is None or launch.shm.private:
+            return
+        what = f"{launch.words.shm_option} {human(effective.bytes)}"
+    elif effective.decided_by == "tmpfs" and "$" not in effective.span.text:
+        # Where a mount's size is a variable's, nothing says whether it may be printed.
+        what = f"the tmpfs of {human(effective.bytes)}"
+    else:
+        return
+    than = "more than" if effective.bytes > limit.known else "all of"
+    yield Finding(
+        RULE.id,
+        RULE.severity,
+        effective.span,
+        f"{launch.words.launch}: {what} is {than} the memory limit of {human(limit.known)}, "
+        f"against which /dev/shm counts{when(launch)}",
+        launch,
+        (*gpu_evidence(launch), Evidence("the memory limit", limit.span)),
+        needs="a limit above the size and what the program takes itself; it is killed before /dev/shm is full",
+        advice="raise the memory limit, or lower the size",
+        source=SOURCE,
+    )

@@ -1,0 +1,156 @@
+"""SHM212: one variant of a service has a large /dev/shm, another was forgotten."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import cast
+
+from shmlint.docker.sizes import human
+from shmlint.model.finding import Evidence, Finding
+from shmlint.model.launch import Launch
+from shmlint.model.rule import Rule
+from shmlint.rules import Context, advised, asks, gpu_evidence, needs_line, selected, set_size, severity_of_need, when
+
+RULE = Rule("SHM212", "variant-lacks-shm", "warning")
+
+_MOST = 16
+"""So many variants of one service are looked at; nobody writes more by hand."""
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    """The findings for one launch."""
+    other = forgotten(launch, context)
+    if other is None or _reported(launch, context):
+        return
+    default = context.settings.default_shm_size
+    given = other.effective_shm(default)
+    need = context.need(launch)
+    size = advised(launch, need, context.settings)
+    private = other.shm is not None and other.shm.private
+    shown = "a size of its own from an env file"
+    if given.decided_by in ("host", "bind"):
+        shown = "the host's /dev/shm"
+    elif given.bytes is not None and not private:
+        size = context.settings.shm_size or given.bytes
+        shown = human(given.bytes)
+    elsewhere = f" of {other.home.path}" if other.home.path != launch.home.path else ""
+    told = severity_of_need(launch, need, context.settings)
+    yield Finding(
+        RULE.id,
+        "note" if told == "note" else RULE.severity,
+        launch.home,
+        f"{launch.words.launch} asks for {asks(launch)} on {context.engine(launch)}'s {human(default)} /dev/shm; "
+        f"its variant {other.words.launch}{elsewhere} has {shown}{when(launch)}",
+        launch,
+        (*gpu_evidence(launch), *(Evidence("the variant's", span) for span in (given.span,) if span), *need.evidence),
+        needs_line(need),
+        set_size(launch, size),
+        source=need.source,
+    )
+
+
+def forgotten(launch: Launch, context: Context) -> Launch | None:
+    """The variant of a service that has the /dev/shm which this one lacks; None where there is none."""
+    if launch.kind != "compose-service" or not launch.gpu.requested or launch.swarm or len(context.launches) < 2:
+        return None
+    effective = launch.effective_shm(context.settings.default_shm_size)
+    if effective.decided_by != "default" or (launch.shm is not None and not launch.shm.known):
+        return None
+    need = context.need(launch)
+    if need.verdict == "not-needed" or effective.bytes is None:
+        return None
+    least = max(need.floor, effective.bytes + 1)
+    for other in _sized(context).get(_family(launch), ()):
+        given = other.effective_shm(context.settings.default_shm_size)
+        if (given.bytes is None or given.bytes >= least) and _variants(launch, other):
+            return other
+    return None
+
+
+def speaks(launch: Launch, context: Context) -> bool:
+    """Whether this rule tells of a launch what SHM101 could only suppose: it may need more."""
+    return (
+        context.need(launch).verdict == "unknown"
+        and context.settings.unknown_workload == "warn"
+        and selected(RULE, context.settings)
+        and forgotten(launch, context) is not None
+    )
+
+
+def _reported(launch: Launch, context: Context) -> bool:
+    """Whether SHM101 reports a launch: what is known of its workload says more than a variant does."""
+    from shmlint.rules.shm101_missing_shm_size import RULE as MISSING
+
+    need = context.need(launch)
+    if not selected(MISSING, context.settings):
+        return False
+    if need.verdict == "unknown":
+        return context.settings.unknown_workload == "error"
+    default = launch.effective_shm(context.settings.default_shm_size).bytes or 0
+    return need.verdict == "needed" and default < need.floor
+
+
+Family = tuple[str, str]
+
+
+def _family(launch: Launch) -> Family:
+    """What variants have in common: the directory, and the name without what tells them apart."""
+    return os.path.dirname(launch.span.path), _stem(launch.name or "")
+
+
+def _sized(context: Context) -> dict[Family, list[Launch]]:
+    """The services with GPUs that were given a /dev/shm, by family."""
+    known = context.notes.get(RULE.id)
+    if known is None:
+        found: dict[Family, list[Launch]] = {}
+        for launch in context.launches:
+            if launch.kind != "compose-service" or not launch.gpu.requested or launch.swarm:
+                continue
+            decided = launch.effective_shm(context.settings.default_shm_size)
+            if decided.decided_by in ("host", "bind") or (
+                decided.decided_by in ("shm_size", "tmpfs") and decided.bytes is not None
+            ):
+                family = found.setdefault(_family(launch), [])
+                if len(family) < _MOST:
+                    family.append(launch)
+        known = context.notes[RULE.id] = found
+    return cast("dict[Family, list[Launch]]", known)
+
+
+def _variants(launch: Launch, other: Launch) -> bool:
+    """Whether two services of one family are variants of each other."""
+    mine, its = set(launch.files), set(other.files)
+    if launch.name == other.name:
+        # The same service with more files on top of it is no variant of itself.
+        return not (mine <= its or its <= mine) and (bool(mine & its) or _same_image(launch, other))
+    return _same_image(launch, other)
+
+
+def _same_image(launch: Launch, other: Launch) -> bool:
+    """Whether two services run builds of the same thing."""
+    from shmlint.workloads.assess import image_names
+
+    if launch.image is None or other.image is None:
+        return launch.image is other.image and bool(launch.built_from) and launch.built_from == other.built_from
+    if launch.image.text == other.image.text:
+        return True
+    if not launch.image.known or not other.image.known:
+        return False
+    names = [image_names(image)[0].rpartition("/")[2] for image in (launch.image.known, other.image.known)]
+    return _stem(names[0]) == _stem(names[1])
+
+
+_WORDS = frozenset(
+    {
+        "nvidia", "nv", "cuda", "tensorrt", "trt", "amd", "rocm", "radeon", "intel", "xpu", "ipex", "oneapi", "arc",
+        "openvino", "vulkan", "hpu", "gaudi", "npu", "cpu", "gpu", "gpus", "multi", "single", "all",
+    }
+)  # fmt: skip
+"""Words that tell the variants of one thing apart, with a number behind them or without."""
+
+
+def _stem(name: str) -> str:
+    """A name without the words that tell variants apart."""
+    parts = name.lower().replace("_", "-").split("-")
+    return "-".join(part for part in parts if part.rstrip("0123456789.") not in _WORDS)

@@ -1,0 +1,110 @@
+"""SHM301: the host's IPC namespace, where a size would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from shmlint.model.finding import Evidence, Finding, Fix
+from shmlint.model.launch import Change, Launch, Size, Value
+from shmlint.model.rule import Rule
+from shmlint.model.source import Edit, Span
+from shmlint.rules import Context, advised, gpu_evidence, needs_line, needs_source, when
+
+RULE = Rule("SHM301", "host-ipc", "warning", default=False)
+
+_SHOWN = 2
+"""So many others that use the host's namespace are shown."""
+
+
+def check(launch: Launch, context: Context) -> Iterator[Finding]:
+    """The findings for one launch."""
+    if not launch.gpu.requested or launch.ipc is None or launch.swarm:
+        return
+    if launch.effective_shm(context.settings.default_shm_size).decided_by != "host":
+        return
+    need = context.need(launch)
+    option = launch.words.shm_option
+    size = advised(launch, need, context.settings)
+    joined, hosts = _sharing(context)
+    fix = None if _key(launch) in joined else _own(launch, size)
+    others = [other for other in hosts.get(launch.files, ()) if other.name != launch.name]
+    too = [Evidence("shares it too", o.ipc.span) for o in others if launch.kind == "compose-service" and o.ipc]
+    yield Finding(
+        RULE.id,
+        RULE.severity,
+        launch.ipc.span,
+        f"{launch.words.launch} shares the host's IPC namespace, where {option} would give it "
+        f"a /dev/shm of its own{when(launch)}",
+        launch,
+        (*gpu_evidence(launch), *too[:_SHOWN]),
+        "nothing of the host's" if need.verdict == "not-needed" else needs_line(need),
+        fix,
+        advice="" if fix else _advice(launch, joined=_key(launch) in joined),
+        source="" if need.verdict == "not-needed" else needs_source(need),
+    )
+
+
+def _advice(launch: Launch, *, joined: bool) -> str:
+    if joined:
+        return f"others join it: make it shareable and set {launch.words.shm_option}, if none of them needs the host's"
+    return f"take the host's namespace away, and see that {launch.words.shm_option} is enough"
+
+
+Key = tuple[str | None, tuple[str, ...], Span]
+
+
+def _key(launch: Launch) -> Key:
+    return launch.name, launch.files, launch.span
+
+
+def _sharing(context: Context) -> tuple[set[Key], dict[tuple[str, ...], list[Launch]]]:
+    """The launches that others join, and, by their files, some of those that use the host's namespace."""
+    known = context.notes.get(RULE.id)
+    if known is None:
+        hosts: dict[tuple[str, ...], list[Launch]] = {}
+        for launch in context.launches:
+            if launch.ipc is not None and launch.ipc.known == "host":
+                together = hosts.setdefault(launch.files, [])
+                if len(together) <= _SHOWN:
+                    together.append(launch)
+        joined = {_key(launch.donor) for launch in context.launches if launch.donor is not None}
+        known = context.notes[RULE.id] = (joined, hosts)
+    return cast("tuple[set[Key], dict[tuple[str, ...], list[Launch]]]", known)
+
+
+def _own(launch: Launch, size: int) -> Fix | None:
+    """A /dev/shm of its own in the place of the host's; a size that is there comes to life."""
+    given = launch.shm.known if launch.shm is not None else None
+    if launch.shm is not None and (given is None or given.error):
+        return None
+    dropped = launch.rewriter.set_ipc("")
+    if given is not None and given.bytes:
+        changes = tuple(dropped)
+        return Fix(changes[0].title, changes, safe=False, after=_private) if changes else None
+    sized = launch.rewriter.set_shm_size(size)
+    changes = tuple(_both(dropped, sized))
+    if not changes:
+        return None
+
+    def after(before: Launch) -> Launch:
+        return _private(before)._replace(shm=Value(Size(size), before.span, ""))
+
+    return Fix(changes[0].title, changes, safe=False, after=after)
+
+
+def _both(some: Sequence[Change], others: Sequence[Change]) -> Iterator[Change]:
+    """Pairs of changes that do not touch each other, as one."""
+    for one in some:
+        for other in others:
+            edits = [*one.edits, *other.edits]
+            if not any(_touch(a, b) for a in one.edits for b in other.edits):
+                yield Change(tuple(sorted(edits)), f"{other.title}, {one.title}")
+
+
+def _touch(a: Edit, b: Edit) -> bool:
+    return a.path == b.path and a.start < b.end and b.start < a.end
+
+
+def _private(launch: Launch) -> Launch:
+    return launch._replace(ipc=None)

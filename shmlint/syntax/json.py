@@ -1,0 +1,208 @@
+"""JSON with comments and trailing commas, with a place for everything.
+
+tree-sitter-json is used because it keeps the position of every node, comments included, and reads
+on behind a slip, as editors do; the parsers that allow comments (json5, pyjson5, commentjson)
+give values without places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from shmlint.model.source import Problem, Source, Span, character_offsets
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+
+class Json:
+    """A value and its place. ``kind`` is ``object``, ``array``, ``string``, ``number``, ``true``,
+    ``false`` or ``null``. ``offsets`` has the place of each character of a string's ``text``."""
+
+    __slots__ = ("end", "entries", "items", "kind", "offsets", "source", "start", "text")
+
+    def __init__(self, source: Source, kind: str, start: int, end: int) -> None:
+        self.source = source
+        self.kind = kind
+        self.start = start
+        self.end = end
+        self.text = ""
+        self.offsets: Sequence[int] = ()
+        self.entries: dict[str, tuple[Json, Json]] = {}
+        self.items: list[Json] = []
+
+    @property
+    def span(self) -> Span:
+        return Span(self.source, self.start, self.end)
+
+    @property
+    def inside(self) -> Span:
+        """A string's place without its quotation marks."""
+        return Span(self.source, self.start + 1, self.end - 1)
+
+    def get(self, *path: str) -> Json | None:
+        """The value under a path of keys; None where there is none, or null."""
+        here: Json = self
+        for key in path:
+            found = here.entries.get(key)
+            if found is None:
+                return None
+            here = found[1]
+        return None if here.kind == "null" else here
+
+    def string(self, *path: str) -> Json | None:
+        """The text under a path of keys; None where there is none."""
+        found = self.get(*path)
+        return found if found is not None and found.kind == "string" else None
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter
+    import tree_sitter_json
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_json.language()))
+
+
+def parse(source: Source) -> tuple[Json | None, list[Problem]]:
+    """The value of a text, None where there is none, and what is wrong with its syntax."""
+    values, problems = parse_all(source)
+    if len(values) > 1 and not problems:
+        problems = [Problem(values[1].span, "not valid JSON here")]
+    return values[0] if values else None, problems
+
+
+def parse_all(source: Source) -> tuple[list[Json], list[Problem]]:
+    """The values of a text, one behind the other, and what is wrong with its syntax; none without that."""
+    text = source.text
+    data = text.encode("utf-8", "surrogatepass")
+    offsets = character_offsets(text)
+    root = _parser().parse(data).root_node
+
+    def char(byte: int) -> int:
+        return byte if offsets is None else offsets[byte]
+
+    problems = []
+    values = [child for child in root.named_children if child.type not in ("comment", "ERROR") and not child.is_missing]
+    wrong = _first_error(root, text, char)
+    if wrong is not None:
+        start, end = char(wrong.start_byte), char(wrong.end_byte)
+        missing = f"not valid JSON: `{wrong.type}` is missing here" if wrong.is_missing and not wrong.is_named else ""
+        problems.append(Problem(Span(source, start, end), missing or "not valid JSON here"))
+    if not values and not problems:
+        problems.append(Problem(Span(source, 0, 0), "not JSON: it is empty"))
+    return [_value(value, source, char) for value in values], problems
+
+
+def _first_error(root: Node, text: str, char: Callable[[int], int]) -> Node | None:
+    """The first place where the syntax is wrong; a trailing comma and a byte order mark are allowed."""
+    stack = [root] if root.has_error else []
+    while stack:
+        node = stack.pop()
+        empty = node.start_byte == node.end_byte
+        if empty and node.is_named and _behind_comma(node):
+            continue  # a value that is not there: one way to see a trailing comma
+        if node.is_missing:
+            return node
+        if node.is_error:
+            written = text[char(node.start_byte) : char(node.end_byte)].strip("\ufeff \t\r\n")
+            if written and not (written == "," and _trails(node)):
+                return node
+            continue
+        stack += [child for child in reversed(node.children) if child.has_error or child.is_error or child.is_missing]
+    return None
+
+
+def _behind_comma(node: Node) -> bool:
+    """Whether a node stands behind a trailing comma."""
+    before, after = _neighbours(node)
+    if before is None or before.type != "," or after is None or after.type not in "]}":
+        return False
+    value, _ = _neighbours(before)
+    return value is not None and value.is_named and not value.is_error
+
+
+def _trails(comma: Node) -> bool:
+    """Whether a comma stands behind a value and in front of the closing bracket."""
+    before, after = _neighbours(comma)
+    return before is not None and before.is_named and not before.is_error and after is not None and after.type in "]}"
+
+
+def _neighbours(node: Node) -> tuple[Node | None, Node | None]:
+    """What stands in front of a node and behind it, comments left out."""
+    before, after = node.prev_sibling, node.next_sibling
+    while before is not None and before.type == "comment":
+        before = before.prev_sibling
+    while after is not None and after.type == "comment":
+        after = after.next_sibling
+    return before, after
+
+
+def _value(root: Node, source: Source, char: Callable[[int], int]) -> Json:
+    """The value of a node, without recursion."""
+
+    def make(node: Node) -> Json:
+        return Json(source, node.type, char(node.start_byte), char(node.end_byte))
+
+    top = make(root)
+    stack = [(root, top)]
+    while stack:
+        node, value = stack.pop()
+        if node.type == "string":
+            _decode(value)
+        elif node.type == "array":
+            for child in node.named_children:
+                if child.type not in ("comment", "ERROR") and not child.is_missing:
+                    item = make(child)
+                    value.items.append(item)
+                    stack.append((child, item))
+        elif node.type == "object":
+            for pair in node.named_children:
+                key, held = pair.child_by_field_name("key"), pair.child_by_field_name("value")
+                if pair.type == "pair" and key is not None and held is not None and not held.is_missing:
+                    name, item = make(key), make(held)
+                    _decode(name)
+                    value.entries[name.text] = (name, item)
+                    stack.append((held, item))
+    return top
+
+
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.S)
+_LONE = "\ufffd"
+"""Stands for half of a surrogate pair, which is no character."""
+
+
+def _decode(value: Json) -> None:
+    """The text of a string, and the place of each of its characters."""
+    raw = value.source.text[value.start + 1 : value.end - 1]
+    if "\\" not in raw:
+        value.text, value.offsets = raw, range(value.start + 1, value.end - 1)
+        return
+    chars: list[str] = []
+    offsets: list[int] = []
+    value.offsets = offsets
+    at = 0
+    while at < len(raw):
+        escape = _ESCAPE.match(raw, at) if raw[at] == "\\" else None
+        offsets.append(value.start + 1 + at)
+        if escape is None:
+            chars.append(raw[at])
+            at += 1
+            continue
+        at = escape.end()
+        if escape[1] is None:
+            chars.append(_ESCAPES.get(escape[2], escape[2]))
+            continue
+        code = int(escape[1], 16)
+        if 0xD800 <= code < 0xDC00:
+            second = _ESCAPE.match(raw, at)
+            low = int(second[1], 16) if second is not None and second[1] else 0
+            if second is not None and 0xDC00 <= low < 0xE000:
+                at = second.end()
+                code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
+        chars.append(_LONE if 0xD800 <= code < 0xE000 else chr(code))
+    value.text = "".join(chars)

@@ -1,0 +1,122 @@
+"""ShellText: shell as it stands somewhere in a file, each character knowing its place there.
+
+Around shell there are other languages: indentation, prompts, escapes, the variables of make.
+What is theirs is left out or replaced, and the rest keeps its offsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from shmlint.model.source import Source, Span
+
+OPEN, CLOSE = "\ue000", "\ue001"
+"""Stand for ``<`` and ``>`` around a placeholder, which shell would take for redirections."""
+
+OPEN_BRACE, CLOSE_BRACE = "\ue002", "\ue003"
+"""Stand for ``{`` and ``}`` around a placeholder."""
+
+NOWHERE = -1
+"""The offset of a character that stands nowhere in the file."""
+
+
+class ShellText(NamedTuple):
+    """``text`` is what a shell would read; character ``i`` of it stands at ``offsets[i]``."""
+
+    source: Source
+    text: str
+    offsets: Sequence[int]
+    home: Span
+    """Where the text as a whole stands."""
+    stands: Sequence[int] = ()
+    """For each character the place it is used at, where that is not the place it is written at:
+    a variable's value is written at its definition and used at its name."""
+
+    def offset(self, at: int) -> int:
+        """The place of a character; that of the next one that has any, where it has none."""
+        while at < len(self.offsets):
+            if self.offsets[at] >= 0:
+                return self.offsets[at]
+            at += 1
+        return self.offsets[-1] + 1 if self.offsets and self.offsets[-1] >= 0 else self.home.end
+
+    def span(self, start: int, end: int) -> Span | None:
+        """Characters ``start`` to ``end`` as a place in the file; None where they stand apart."""
+        if end <= start:
+            at = self.offset(start)
+            return Span(self.source, at, at)
+        if self.stands:
+            begin, last = self.stands[start], self.stands[end - 1]
+            return Span(self.source, begin, last + 1) if 0 <= begin <= last else None
+        return place(self.source, self.offsets[start:end])
+
+
+def place(source: Source, offsets: Sequence[int]) -> Span | None:
+    """The place of characters that stand behind each other, with nothing but left-out ones between."""
+    if not offsets or offsets[0] < 0:
+        return None
+    if not isinstance(offsets, range):
+        before = offsets[0] - 1
+        for offset in offsets:
+            if not before < offset < before + 200:
+                return None
+            before = offset
+    return Span(source, offsets[0], offsets[-1] + 1)
+
+
+def whole(source: Source, start: int, end: int) -> ShellText:
+    """A stretch of a file that is shell as it is."""
+    return ShellText(source, source.text[start:end], range(start, end), Span(source, start, end))
+
+
+class Builder:
+    """Puts a shell text together out of parts of a file."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.parts: list[str] = []
+        self.offsets: list[int] = []
+        self.stands: list[int] = []
+        self.apart = False
+        self.quotes = 0
+        """How many single quotation marks have been put in."""
+
+    def take(self, start: int, end: int) -> None:
+        """Characters of the file as they are."""
+        self.parts.append(self.source.text[start:end])
+        self.quotes += self.source.text.count("'", start, end)
+        self.offsets += range(start, end)
+        self.stands += range(start, end)
+
+    def put(self, text: str, at: int = NOWHERE) -> None:
+        """Characters in place of those at ``at`` (one for one), or standing nowhere."""
+        self.parts.append(text)
+        self.quotes += text.count("'")
+        places = [NOWHERE] * len(text) if at < 0 else range(at, at + len(text))
+        self.offsets += places
+        self.stands += places
+
+    def used(self, since: int, start: int, end: int) -> None:
+        """Everything put in from character ``since`` on is used at ``start`` to ``end`` of the file."""
+        count = len(self.stands) - since
+        if count:
+            self.stands[since:] = [start] * (count - 1) + [end - 1]
+            self.apart = True
+
+    def build(self, home: Span) -> ShellText:
+        stands = self.stands if self.apart else ()
+        return ShellText(self.source, "".join(self.parts), self.offsets, home, stands)
+
+
+def restore(text: str) -> str:
+    """A word's text with placeholders as they are written."""
+    if text.isascii():
+        return text
+    return (
+        text.replace(OPEN, "<").replace(CLOSE, ">").replace(OPEN_BRACE, "{").replace(CLOSE_BRACE, "}")
+    )
+
+
+def has_placeholder(text: str) -> bool:
+    return not text.isascii() and (OPEN in text or OPEN_BRACE in text)

@@ -1,0 +1,61 @@
+"""Word: one argument of a command line and the place it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from shmlint.model.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One argument.
+
+    ``text`` is what the command receives. Where it holds a variable or a placeholder that is
+    not known, ``unknown`` says why, and ``text`` is what is written. ``maybe_many`` marks a
+    word that may become any number of words, none included: ``"${ARGS[@]}"``, unquoted ``$OPTS``.
+    ``harmless``: whatever it becomes, it asks for no GPU and decides nothing about /dev/shm.
+    ``options``: what it may become are options, so it is not the image.
+
+    ``offsets`` are the places of the text's characters (-1: none). ``used`` is where a word stands
+    in its command whose text, and so its ``span``, is in an assignment; ``array`` is the array
+    literal that holds it.
+    """
+
+    text: str
+    span: Span | None = None
+    unknown: str = ""
+    maybe_many: bool = False
+    harmless: bool = False
+    options: bool = False
+    offsets: Sequence[int] = field(default=(), compare=False, repr=False)
+    used: Span | None = field(default=None, compare=False, repr=False)
+    array: Span | None = field(default=None, compare=False, repr=False)
+
+    def part_span(self, part: str) -> Span | None:
+        """Where the last characters of the text, ``part``, stand in the file.
+
+        None where they do not stand there letter by letter: escapes, a variable's value.
+        A quotation mark closing the word, or around the part, is left out.
+        """
+        home = self.span or self.used
+        if part and home is not None and len(self.offsets) == len(self.text):
+            places = self.offsets[len(self.text) - len(part) :]
+            if places[0] >= 0 and all(place == places[0] + i for i, place in enumerate(places)):
+                return Span(home.source, places[0], places[-1] + 1)
+        if self.span is None:
+            return None
+        written = self.span.text
+        end = len(written)
+        if written != self.text:
+            if not part:
+                return None
+            if not written.endswith(part):
+                if written[-1:] not in ("'", '"'):
+                    return None
+                end -= 1
+        start = end - len(part)
+        if start < 0 or written[start:end] != part:
+            return None
+        return Span(self.span.source, self.span.start + start, self.span.start + end)

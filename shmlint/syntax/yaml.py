@@ -1,0 +1,398 @@
+"""YAML text into nodes that know where they stand.
+
+ruamel.yaml scans and parses; the nodes are built here from its events instead of by its
+composer, because an alias has to stay visible (a fix must not reach through it), because deep
+nesting must not exhaust the stack, and because nothing is to be constructed.
+
+Its scanner in Python is the one whose word counts: it decides what is refused and how that is
+said. The one in C (libyaml, by ruamel.yaml.clib) reads a text in a tenth of the time, and gets
+those of which both are known to make the same nodes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from shmlint.model.source import Source
+
+_ODD = ("\t", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")
+_ODD_HEAD = ("%", "...")
+# Each begins with the character that is rare, so that a long text is passed over quickly.
+_ODD_PATTERNS = (
+    r"[|>][-+\d]*+#",
+    r"\r(?!\n)",
+    r"\n[ ]*+[&!]",
+    r""":(?:(?<=["']:)(?=\S)|\s*+[\],}])""",
+    r"[&*](?<![^\s,:\[{-][&*])[\w-]++(?=[^\s\w,\]}-])",
+    r"\?(?<![^\s,:\[{-]\?)(?!\S)",
+    r"!(?<![^\s,:\[{-]!)(?!(?:!?[\w-]++)?(?:[\s,\]}]|\Z))",
+)
+_BLANK_LINE = r"\n[ ]++\r?(?:\n|\Z)"
+_BLANK_BELOW_HEADER = r"(?m)^[^\n|>]*+[|>][^\n]*+\n(?:\r?\n)*+[ ]++\r?$"
+
+MAX_DEPTH = 100
+"""How deep a value may be nested, aliases followed. What people write is less than 20 deep; Compose
+gives up at 10,000, and what reads the nodes may recurse."""
+
+MOST_ALIASED = 200_000
+ALIASED_PER_NODE = 25
+"""How many entries the aliases of a document may bring, each used again in another place: so many, and so
+many more for each node that is written. Else a short text takes any time and any memory."""
+
+
+class YamlError(Exception):
+    """A text is not YAML: what is wrong, and the character offset it was noticed at."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+
+
+class Node:
+    """Part of a YAML document. ``start``/``end`` are character offsets, ``end`` exclusive.
+
+    ``depth`` counts the collections from this node down, itself and what aliases stand for included;
+    ``weight`` its parts, with those that merge keys bring: what copying it would cost.
+    """
+
+    __slots__ = ("anchor", "depth", "end", "start", "tag", "weight")
+
+    def __init__(self, start: int, end: int, tag: str | None, anchor: str | None) -> None:
+        self.start = start
+        self.end = end
+        self.tag = tag
+        self.anchor = anchor
+        self.depth = 0
+        self.weight = 1
+
+    @property
+    def resolved(self) -> Node:
+        """The node itself; what it stands for, where it is an alias."""
+        return self
+
+
+class Scalar(Node):
+    """A scalar; ``style`` is ``'`` or ``"`` or ``|`` or ``>``, empty for a plain one."""
+
+    __slots__ = ("style", "value")
+
+    def __init__(
+        self, start: int, end: int, tag: str | None, anchor: str | None, value: str, style: str
+    ) -> None:
+        super().__init__(start, end, tag, anchor)
+        self.value = value
+        self.style = style
+
+
+class Mapping(Node):
+    """A mapping; ``pairs`` in the order of the text, merge keys (``<<``) among them."""
+
+    __slots__ = ("flow", "pairs")
+
+    def __init__(self, start: int, tag: str | None, anchor: str | None, flow: bool) -> None:
+        super().__init__(start, start, tag, anchor)
+        self.flow = flow
+        self.pairs: list[tuple[Node, Node]] = []
+
+    def get(self, key: str) -> Node | None:
+        """The value of a key written in this mapping itself, aliases not followed."""
+        for name, value in self.pairs:
+            if isinstance(name, Scalar) and name.value == key:
+                return value
+        return None
+
+
+class Sequence(Node):
+    __slots__ = ("flow", "items")
+
+    def __init__(self, start: int, tag: str | None, anchor: str | None, flow: bool) -> None:
+        super().__init__(start, start, tag, anchor)
+        self.flow = flow
+        self.items: list[Node] = []
+
+
+class Alias(Node):
+    """``*name``: stands for the node that carries the anchor."""
+
+    __slots__ = ("target",)
+
+    def __init__(self, start: int, end: int, target: Node) -> None:
+        super().__init__(start, end, None, None)
+        self.target = target
+        self.depth = target.depth
+        self.weight = target.weight
+
+    @property
+    def resolved(self) -> Node:
+        return self.target
+
+
+class Document:
+    """One document of a file: its root, and keys that stand twice in one mapping.
+
+    ``kept`` is for what a reader made of the nodes and may need again, by a name of its own.
+    """
+
+    __slots__ = ("duplicates", "kept", "root", "source")
+
+    def __init__(self, source: Source, root: Node) -> None:
+        self.source = source
+        self.root = root
+        self.duplicates: list[Scalar] = []
+        self.kept: dict[str, Any] = {}
+
+
+def parse_part(source: Source, start: int, end: int) -> list[Document]:
+    """All documents of a YAML text that is part of another: characters ``start`` to ``end``.
+
+    Nodes and errors are placed in the whole text. Raises YamlError.
+    """
+    line = source.text.rfind("\n", 0, start) + 1
+    # What stands before it on its line counts as indentation.
+    part = Source(source.path, " " * (start - line) + source.text[start:end])
+    try:
+        documents = parse(part)
+    except YamlError as error:
+        raise YamlError(error.message, error.offset + line) from None
+    for document in documents:
+        document.source = source
+        stack = [document.root]
+        while stack:
+            node = stack.pop()
+            node.start += line
+            node.end += line
+            if isinstance(node, Sequence):
+                stack += node.items
+            elif isinstance(node, Mapping):
+                stack += (inner for pair in node.pairs for inner in pair)
+    return documents
+
+
+def parse(source: Source) -> list[Document]:
+    """All documents of a YAML text.
+
+    Raises YamlError for what is not YAML, with the place.
+    """
+    if not source.text.strip(" \t\r\n\ufeff"):
+        return []
+    documents = _documents_in_c(source)
+    return list(_documents(source)) if documents is None else documents
+
+
+def _documents_in_c(source: Source) -> list[Document] | None:
+    """All documents, by the parser in C; None where its word does not count, or it is not installed."""
+    text = source.text
+    if _is_odd(text):
+        return None
+    try:
+        parser = import_module("_ruamel_yaml").CParser(text)
+        found = []
+        while (event := parser.get_event()) is not None:
+            if type(event).__name__ == "DocumentStartEvent":
+                found.append(_compose(source, parser))
+                if isinstance(found[-1].root, Scalar):  # a block scalar without indentation ends elsewhere
+                    return None
+        return found
+    except Exception:  # whatever it is, the parser in Python has the last word and the better message
+        return None
+
+
+def _is_odd(text: str) -> bool:
+    """Whether the two parsers may take a text differently, found by comparing them on generated texts.
+
+    They do not agree on tabs, line breaks of YAML 1.1, byte order marks, directives, ends of
+    documents, comments that touch a ``|`` and blanks below it, lone carriage returns, a line that
+    begins with an anchor or a tag, keys after ``?``, tags and anchors that are no simple name, and in flow
+    style on values that touch the colon or are not there.
+    """
+    return (
+        any(part in text for part in _ODD)
+        or text.startswith(_ODD_HEAD)
+        or any(re.search(pattern, text) for pattern in _ODD_PATTERNS)
+        or (re.search(_BLANK_LINE, text) is not None and re.search(_BLANK_BELOW_HEADER, text) is not None)
+    )
+
+
+def _documents(source: Source) -> Iterator[Document]:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError
+    from ruamel.yaml.reader import ReaderError
+
+    try:
+        yaml = YAML(typ="safe", pure=True)
+        if "\t" in source.text:
+            yaml.Scanner = _scanner_of_tabs()
+        if "%" in source.text:  # ruamel.yaml notes directives there, and prepares it only in load()
+            from ruamel.yaml.docinfo import DocInfo
+
+            yaml.doc_infos.append(DocInfo())
+        _, parser = yaml.get_constructor_parser(source.text)
+        while parser.check_event():
+            event = parser.get_event()
+            if type(event).__name__ == "DocumentStartEvent":
+                yield _compose(source, parser)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        offset = mark.index if mark is not None else 0
+        problem = " ".join(str(error.problem or error.context or "not valid YAML").split())
+        context = " ".join(str(error.context or "").split())
+        message = f"{problem} {context}" if context.startswith("while") else problem
+        raise YamlError(message, min(offset, len(source.text))) from None
+    except ReaderError as error:
+        raise YamlError(f"character U+{error.character:04X} is not allowed", error.position) from None
+    except (ValueError, IndexError, AttributeError, AssertionError) as error:
+        # The scanner's own slips on hostile input (a broken escape, a number too large).
+        raise YamlError(f"not valid YAML ({type(error).__name__})", 0) from None
+
+
+def _scanner_of_tabs() -> Any:
+    """A scanner that takes tabs for blanks wherever go-yaml does: anywhere but in an indentation."""
+    from ruamel.yaml.scanner import Scanner
+
+    class TabScanner(Scanner):
+        def scan_to_next_token(self) -> Any:
+            super().scan_to_next_token()
+            while self.reader.peek() == "\t" and (self.flow_level or not self.allow_simple_key):
+                self.reader.forward()
+                super().scan_to_next_token()
+
+        def scan_plain_spaces(self, indent: Any, start_mark: Any) -> Any:
+            length = 0
+            while self.reader.peek(length) in (" ", "\t"):
+                length += 1
+            blanks = self.reader.prefix(length)
+            if "\t" not in blanks:
+                return super().scan_plain_spaces(indent, start_mark)
+            self.reader.forward(length)
+            if self.reader.peek() in "\0\r\n":
+                return super().scan_plain_spaces(indent, start_mark)
+            return [blanks]
+
+    return TabScanner
+
+
+def _compose(source: Source, parser: Any) -> Document:
+    """Nodes of one document, without recursion. ``parser`` stands behind its start event."""
+    anchors: dict[str, Node] = {}
+    stack: list[Mapping | Sequence] = []
+    pending: list[Node | None] = []  # for a mapping: the key that waits for its value
+    seen: list[set[str]] = []
+    document = Document(source, Scalar(0, 0, None, None, "", ""))
+    written = aliased = 0
+    while True:
+        event = parser.get_event()
+        kind = type(event).__name__
+        node: Node
+        if kind == "ScalarEvent":
+            tag = _tag(event)
+            start, end, style = event.start_mark.index, event.end_mark.index, event.style or ""
+            if tag is not None or event.anchor is not None:
+                start = _content_start(source.text, start)
+            elif not event.value and not style and pending and pending[-1] is not None and not stack[-1].flow:
+                # Nothing behind the colon: that is up to where the next thing begins.
+                start = end = parser.peek_event().start_mark.index
+            node = Scalar(start, end, tag, event.anchor, event.value, style)
+        elif kind in ("MappingStartEvent", "SequenceStartEvent"):
+            cls = Mapping if kind == "MappingStartEvent" else Sequence
+            start = event.start_mark.index
+            if event.anchor is not None or event.tag is not None:
+                start = _content_start(source.text, start)
+            node = cls(start, _tag(event), event.anchor, bool(event.flow_style))
+        elif kind == "AliasEvent":
+            target = anchors.get(event.anchor)
+            at = event.start_mark.index
+            if target is None:
+                raise YamlError(f"alias *{event.anchor} has no anchor before it", at)
+            if target in stack:
+                raise YamlError(f"anchor &{event.anchor} contains itself", at)
+            node = Alias(at, event.end_mark.index, target)
+            aliased += target.weight
+        elif kind in ("MappingEndEvent", "SequenceEndEvent"):
+            closed = stack.pop()
+            pending.pop()
+            seen.pop()
+            closed.end = event.end_mark.index if closed.flow else max(_last_end(closed), closed.start)
+            closed.depth += 1
+            closed.weight = _weight(closed)
+            if not stack:
+                return document
+            stack[-1].depth = max(stack[-1].depth, closed.depth)
+            continue
+        else:  # DocumentEndEvent
+            return document
+
+        written += 1
+        if aliased > MOST_ALIASED + ALIASED_PER_NODE * written:
+            raise YamlError(f"its aliases stand for too much ({aliased:,} values)", node.start)
+        if event.anchor is not None and kind != "AliasEvent":
+            anchors[event.anchor] = node
+        if not stack:
+            document.root = node
+            if not isinstance(node, Mapping | Sequence):
+                return document
+        else:
+            parent = stack[-1]
+            if isinstance(parent, Sequence):
+                parent.items.append(node)
+            elif pending[-1] is None:
+                pending[-1] = node
+                if isinstance(node, Scalar):
+                    if node.value in seen[-1]:
+                        document.duplicates.append(node)
+                    seen[-1].add(node.value)
+            else:
+                parent.pairs.append((pending[-1], node))
+                pending[-1] = None
+            parent.depth = max(parent.depth, node.depth)
+        if len(stack) + node.depth >= MAX_DEPTH:
+            raise YamlError(f"nested more than {MAX_DEPTH} levels deep", node.start)
+        if isinstance(node, Mapping | Sequence):
+            stack.append(node)
+            pending.append(None)
+            seen.append(set())
+
+
+def _weight(node: Mapping | Sequence) -> int:
+    if isinstance(node, Sequence):
+        return 1 + len(node.items)
+    weight = 1 + len(node.pairs)
+    for key, value in node.pairs:
+        if isinstance(key, Scalar) and key.value == "<<":
+            merged = value.resolved
+            given = merged.items if isinstance(merged, Sequence) else [merged]
+            weight += sum(item.resolved.weight for item in given)
+    return weight
+
+
+def _last_end(node: Mapping | Sequence) -> int:
+    """Where the last thing written in a block collection ends; its own mark is past comments."""
+    if isinstance(node, Mapping):
+        if not node.pairs:
+            return node.start
+        key, value = node.pairs[-1]
+        return max(key.end, value.end)
+    return node.items[-1].end if node.items else node.start
+
+
+def _tag(event: Any) -> str | None:
+    tag = event.tag
+    return None if tag is None else str(tag)
+
+
+def _content_start(text: str, at: int) -> int:
+    """The offset behind the properties (``&anchor``, ``!tag``) that stand before a node."""
+    while at < len(text) and text[at] in "&!":
+        end = at
+        while end < len(text) and text[end] not in " \t\r\n,[]{}":
+            end += 1
+        while end < len(text) and text[end] in " \t":
+            end += 1
+        if end < len(text) and text[end] in "\r\n#":
+            # Properties on the line of the key, the node on the lines below.
+            return end
+        at = end
+    return at

@@ -1,0 +1,182 @@
+"""How much of /dev/shm a workload uses: the arithmetic behind explanations and ``--size``, term by term.
+
+A term says what it counts, how, who says so, and how sure that is. NCCL's are upper estimates: they
+explain a finding, they never decide one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from shmlint.docker.sizes import human
+
+Basis = Literal["upper estimate", "documented and measured", "documented"]
+"""What a figure rests on: the sizes of a program's own structures, its documentation and a measurement."""
+
+
+class Term(NamedTuple):
+    """One part of a sum: ``bytes``, what they are, how they come about, and who says so (a URL)."""
+
+    label: str
+    bytes: int
+    formula: str
+    basis: Basis
+    source: str
+
+
+PROXY_POOL = (
+    ((2, 12), 4194656),
+    ((2, 20), 5767520),
+    ((2, 21), 7340384),
+    ((2, 23), 10486112),
+    ((2, 24), 14156128),
+    ((2, 25), 31850880),
+    ((2, 26), 33030528),
+    ((2, 28), 34210176),
+)
+"""sizeof(ncclProxyOpsPool) in bytes, from an NCCL version on and until the next: computed from each
+tag's own struct definitions (NVIDIA/nccl src/include/proxy.h) and seen in users' logs, where a file
+is 4 bytes larger. The last was seen up to 2.30."""
+POOL_SOURCE = "https://github.com/NVIDIA/nccl/blob/5067397/src/include/proxy.h"
+
+BUFFSIZE = 4 * 1024 * 1024
+"""Bytes; NCCL_BUFFSIZE where nobody sets it."""
+SEGMENT_SOURCE = "https://github.com/NVIDIA/nccl/blob/5067397/src/init.cc#L810-L813"
+
+CHANNELS = 2
+"""Channels that logs of PCIe machines show (NVIDIA/nccl#1518)."""
+
+TORCH_NCCL = {
+    "2.1": "2.18.1", "2.2": "2.19.3", "2.3": "2.20.5", "2.4": "2.20.5", "2.5": "2.21.5", "2.6": "2.21.5",
+    "2.7": "2.26.2", "2.8": "2.27.3", "2.9": "2.27.5", "2.10": "2.27.5", "2.11": "2.28.9",
+}  # fmt: skip
+"""The NCCL that PyTorch's wheels for x86-64 ask for (their metadata on PyPI)."""
+
+DATALOADER_SOURCE = "https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading"
+PREFETCH = 2
+"""torch.utils.data's ``prefetch_factor`` where nobody sets it."""
+IN_USE = 2
+"""Batches beside those fetched ahead, being handed over or used: one or two of them were measured."""
+
+FRIGATE_SOURCE = "https://github.com/blakeblackshear/frigate/blob/e3fa70189/frigate/util/services.py#L1451-L1500"
+FRIGATE_SPARE = (1280, 720)
+"""The two cameras that may be added later are counted as ones of this resolution."""
+
+_MIB = 2**20
+
+
+def total(terms: Iterable[Term]) -> int:
+    """The sum of terms in bytes."""
+    return sum(term.bytes for term in terms)
+
+
+def segment(buffsize: int = BUFFSIZE) -> int:
+    """Bytes of one channel of a shared-memory connection: header, LL, LL128 and SIMPLE buffers.
+
+    ``buffsize`` is NCCL_BUFFSIZE (NVIDIA/nccl src/init.cc, src/include/device.h).
+    """
+    return 4096 + 8 * 512 * 8 * 16 + 120 * 640 * 8 * 8 + buffsize
+
+
+SEGMENT = segment()
+"""Bytes with the default NCCL_BUFFSIZE; logs show this number, 9637888."""
+
+
+def version(text: str) -> tuple[int, int]:
+    """An NCCL version's first two numbers. Raises ValueError for what is no version."""
+    major, minor = text.split(".")[:2]
+    return int(major), int(minor)
+
+
+def proxy_pool(nccl: str | None = None) -> int:
+    """Bytes of one rank's proxy pool in an NCCL version; the newest known where none is named.
+
+    A version older than the table counts as its first. Raises ValueError for what is no version.
+    """
+    if nccl is None:
+        return PROXY_POOL[-1][1]
+    asked = version(nccl)
+    fitting = [size for since, size in PROXY_POOL if since <= asked]
+    return fitting[-1] if fitting else PROXY_POOL[0][1]
+
+
+def nccl_terms(
+    ranks: int, nccl: str | None = None, channels: int = CHANNELS, buffsize: int = BUFFSIZE
+) -> tuple[Term, ...]:
+    """What NCCL may put into /dev/shm for one communicator on one host, at the most; nothing below two ranks.
+
+    Every rank's proxy pool, and a segment a channel for each connection of a ring (one a rank) and
+    of a tree against its direction (one less), where ranks reach each other neither by P2P nor
+    through cuMem host memory. Raises ValueError for what is no version.
+    """
+    if ranks < 2:
+        return ()
+    pool = proxy_pool(nccl)
+    newest = ".".join(map(str, PROXY_POOL[-1][0]))
+    named = f"NCCL {nccl}" if nccl else f"NCCL {newest}, the newest known"
+    connections = min(2 * ranks - 1, ranks * (ranks - 1))
+    each = segment(buffsize)
+    return (
+        Term("NCCL's proxy pools", ranks * pool, f"{ranks} ranks × {human(pool)} ({named})",
+             "upper estimate", POOL_SOURCE),
+        Term("NCCL's connections", channels * connections * each,
+             f"{connections} connections × {_plural(channels, 'channel')} × {human(each)}",
+             "upper estimate", SEGMENT_SOURCE),
+    )  # fmt: skip
+
+
+def nccl_upper_bound(ranks: int, nccl: str | None = None, channels: int = CHANNELS) -> int:
+    """Bytes of ``nccl_terms`` together. Raises ValueError for what is no version."""
+    return total(nccl_terms(ranks, nccl, channels))
+
+
+def batches_at_once(workers: int, prefetch: int = PREFETCH) -> int:
+    """How many batches one rank's DataLoader workers keep in shared memory; none without workers.
+
+    ``workers × prefetch`` are fetched ahead (torch.utils.data, ``prefetch_factor``), and more are
+    being handed over or used.
+    """
+    return workers * prefetch + IN_USE if workers > 0 else 0
+
+
+def dataloader_terms(ranks: int, workers: int, batch_bytes: int, prefetch: int = PREFETCH) -> tuple[Term, ...]:
+    """What PyTorch's DataLoader workers of all ranks keep in shared memory; nothing without workers."""
+    if workers < 1:
+        return ()
+    each = f"({_plural(workers, 'worker')} × {prefetch} ahead + {IN_USE} in use) × {human(batch_bytes)}"
+    return (
+        Term("DataLoader batches", ranks * batches_at_once(workers, prefetch) * batch_bytes,
+             f"{ranks} ranks × {each}" if ranks > 1 else each, "documented and measured", DATALOADER_SOURCE),
+    )  # fmt: skip
+
+
+def frigate_terms(cameras: Sequence[tuple[int, int]], birdseye: bool = False) -> tuple[Term, ...]:
+    """What Frigate itself reports as its least /dev/shm, for cameras by the width and height they detect at.
+
+    Frigate rounds a frame to a tenth of a MiB, and so does this.
+    """
+    base, formula = (58, "40 + 10 MiB, and 8 for birdseye's restream") if birdseye else (50, "40 + 10 MiB")
+    return (
+        Term("Frigate's logs and cache", base * _MIB, formula, "documented", FRIGATE_SOURCE),
+        *(_frames(size, cameras.count(size), "camera") for size in dict.fromkeys(cameras)),
+        _frames(FRIGATE_SPARE, 2, "spare camera"),
+    )
+
+
+def _frames(size: tuple[int, int], count: int, what: str) -> Term:
+    width, height = size
+    # Tenths of a MiB, so that the sum is as exact as Frigate's own.
+    tenths = round(round((width * height * 1.5 + 270480) / _MIB, 1) * 10)
+    many = _plural(count, what)
+    return Term(f"{many} of {width}×{height}", tenths * 2 * count * _MIB,
+                f"{many} × 20 frames × {tenths / 10:.1f} MiB", "documented", FRIGATE_SOURCE)  # fmt: skip
+
+
+def share_term(label: str, limit: int, share: float, source: str) -> Term:
+    """A share of the memory limit, in bytes, that a program's documentation asks for."""
+    return Term(label, int(limit * share), f"{share:.0%} of {human(limit)}".replace("%", " %"), "documented", source)
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

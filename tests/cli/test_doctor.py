@@ -1,0 +1,417 @@
+"""A machine seen from inside, on trees that stand for ``/``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from shmlint import cli
+from shmlint.cli import doctor
+from shmlint.cli.doctor import Blocks, Examination, Machine, NotLinux, examine, facts, render_json, render_text
+from shmlint.model.settings import Settings
+
+MIB = 1024 * 1024
+GIB = 1024 * MIB
+
+ROOT = "70 60 0:40 / / rw,relatime - overlay overlay rw,lowerdir=/l"
+DEV = "74 70 0:44 / /dev rw,nosuid - tmpfs tmpfs rw,size=65536k,mode=755"
+OWN = "88 74 0:47 / /dev/shm rw,nosuid,nodev,noexec,relatime - tmpfs shm rw,size=65536k"
+TMPFS = "91 74 0:47 / /dev/shm rw,nosuid,nodev,noexec,relatime - tmpfs tmpfs rw,size=2097152k"
+DISK = "92 74 8:1 /srv/shm /dev/shm rw,relatime shared:3 - ext4 /dev/sda1 rw"
+LIMITS = """\
+Limit                     Soft Limit           Hard Limit           Units
+Max stack size            8388608              unlimited            bytes
+Max open files            1024                 1048576              files
+Max locked memory         65536                65536                bytes
+Max realtime timeout      unlimited            unlimited            us
+"""
+UNLIMITED = LIMITS.replace("65536                65536 ", "unlimited            unlimited ")
+
+
+def machine(
+    root: Path,
+    files: Mapping[str, str] | None = None,
+    *,
+    mounts: Sequence[str] = (ROOT, DEV, OWN),
+    nodes: Sequence[str] = (),
+    size: int = 64 * MIB,
+    used: int = 0,
+    environment: Mapping[str, str] | None = None,
+) -> Machine:
+    """A tree with these files and device nodes, and a /dev/shm of so many bytes."""
+    written = {
+        "proc/self/mountinfo": "".join(f"{mount}\n" for mount in mounts),
+        "proc/self/limits": LIMITS,
+        ".dockerenv": "",
+        **{node.lstrip("/"): "" for node in nodes},
+        **(files or {}),
+    }
+    for name, text in written.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    blocks = Blocks(4096, size // 4096, (size - used) // 4096)
+    return Machine(str(root), environment or {}, "linux", lambda path: blocks)
+
+
+def found(examination: Examination) -> list[tuple[str, str]]:
+    return [(finding.rule, finding.severity) for finding in examination.run.findings]
+
+
+def told(examination: Examination) -> str:
+    return "\n".join(render_text(examination))
+
+
+TORCHRUN = ["torchrun", "--nproc_per_node=8", "train.py"]
+
+
+# What is there -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mounts", "by", "size"),
+    [
+        ((ROOT, DEV, OWN), "engine", 64 * MIB),
+        ((ROOT, DEV, TMPFS), "tmpfs", 64 * MIB),
+        ((ROOT, DEV, OWN, TMPFS), "tmpfs", 64 * MIB),
+        ((ROOT, DEV, TMPFS, OWN), "engine", 64 * MIB),
+        ((ROOT, DEV, DISK), "disk", 64 * MIB),
+        ((ROOT, DEV), "nothing", None),
+        ((), "unknown", None),
+        (("broken", "1 2 3 - tmpfs", " - - ", OWN), "engine", 64 * MIB),
+    ],
+)
+def test_what_mounted_it(tmp_path: Path, mounts: Sequence[str], by: str, size: int | None) -> None:
+    shm = facts(machine(tmp_path, mounts=mounts)).shm
+    assert (shm.by, shm.size) == (by, size)
+
+
+@pytest.mark.parametrize(("mounts", "by"), [((ROOT, DEV), "tmpfs"), ((ROOT,), "disk")])
+def test_a_directory_lies_in_what_is_mounted_above(tmp_path: Path, mounts: Sequence[str], by: str) -> None:
+    assert facts(machine(tmp_path, {"dev/shm/x": ""}, mounts=mounts)).shm.by == by
+
+
+def test_size_and_use(tmp_path: Path) -> None:
+    shm = facts(machine(tmp_path, size=GIB, used=3 * MIB)).shm
+    assert (shm.size, shm.used) == (GIB, 3 * MIB)
+    assert shm.span.line == 3 and shm.span.text == OWN
+
+
+def test_a_shm_that_cannot_be_asked(tmp_path: Path) -> None:
+    def refuse(path: str) -> Blocks:
+        assert Path(path) == tmp_path / "dev/shm"
+        raise PermissionError
+
+    here = machine(tmp_path)._replace(statvfs=refuse)
+    assert facts(here).shm.size is None
+    assert "cannot be looked at" in told(examine(here, Settings(), TORCHRUN))
+
+
+V2 = "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw"
+V2_BELOW = "31 23 0:28 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw"
+V1 = "81 77 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory"
+V1_TOP = "81 77 0:32 / /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory"
+NO_LIMIT_V1 = "9223372036854771712"
+
+
+@pytest.mark.parametrize(
+    ("mount", "cgroup", "files", "limit"),
+    [
+        (V2, "0::/\n", {"memory.max": "536870912\n"}, 512 * MIB),
+        (V2, "0::/\n", {"memory.max": "max\n"}, None),
+        (V2, "0::/\n", {}, None),
+        (V2, "0::/a/b\n", {"a/memory.max": "268435456", "a/b/memory.max": "max"}, 256 * MIB),
+        (V2, "0::/a/b\n", {"a/memory.max": "268435456", "a/b/memory.max": "134217728"}, 128 * MIB),
+        (V2, "0::/a/b\n", {"a/memory.max": "134217728", "a/b/memory.max": "268435456"}, 128 * MIB),
+        (V2, "0::/../other\n", {"memory.max": "536870912", "../other/memory.max": "1"}, 512 * MIB),
+        (V2_BELOW, "0::/docker/abc/x\n", {"memory.max": "536870912", "x/memory.max": "max"}, 512 * MIB),
+        (V1, "4:memory:/docker/abc\n", {"memory/memory.limit_in_bytes": "536870912"}, 512 * MIB),
+        (V1, "4:memory:/docker/abc\n", {"memory/memory.limit_in_bytes": NO_LIMIT_V1}, None),
+        (V1, "4:cpu,memory:/docker/abc\n0::/\n", {"memory/memory.limit_in_bytes": "1048576"}, MIB),
+        (V1, "4:memory:/docker/abc\n",
+         {"memory/memory.limit_in_bytes": NO_LIMIT_V1,
+          "memory/memory.stat": "cache 1\nhierarchical_memory_limit 1048576\n"}, MIB),
+        (V1_TOP, "4:memory:/a/b\n",
+         {"memory/a/memory.limit_in_bytes": "2097152", "memory/a/b/memory.limit_in_bytes": NO_LIMIT_V1}, 2 * MIB),
+        (V1, "4:memory:/docker/abc\n", {"memory/memory.limit_in_bytes": "many"}, None),
+        (V2, "no cgroup at all\n", {"memory.max": "1"}, None),
+    ],
+)  # fmt: skip
+def test_memory_limit(tmp_path: Path, mount: str, cgroup: str, files: dict[str, str], limit: int | None) -> None:
+    tree = {f"sys/fs/cgroup/{name}": text for name, text in files.items()}
+    here = machine(tmp_path, {"proc/self/cgroup": cgroup, **tree}, mounts=(ROOT, DEV, mount, OWN))
+    given = facts(here).memory_limit
+    assert (given.known if given is not None else None) == limit
+
+
+def test_limits(tmp_path: Path) -> None:
+    limits = facts(machine(tmp_path)).limits
+    assert {name: (limit.soft, limit.hard) for name, limit in limits.items()} == {
+        "stack": (8 * MIB, -1), "nofile": (1024, 1048576), "memlock": (65536, 65536),
+    }  # fmt: skip
+    assert limits["memlock"].span.line == 4
+
+
+NVIDIA = ("/dev/nvidia0", "/dev/nvidia1", "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-caps/nvidia-cap1")
+AMD = ("/dev/kfd", "/dev/dri/renderD128", "/dev/dri/renderD129", "/dev/dri/card0")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "environment", "count", "visible", "vendor"),
+    [
+        ((), {}, 0, 0, None),
+        ((), {"NVIDIA_VISIBLE_DEVICES": "all"}, 0, 0, None),
+        (NVIDIA, {}, 2, 2, "nvidia"),
+        (NVIDIA, {"CUDA_VISIBLE_DEVICES": "1"}, 2, 1, "nvidia"),
+        (NVIDIA, {"CUDA_VISIBLE_DEVICES": "0,1,2,3"}, 2, 2, "nvidia"),
+        (NVIDIA, {"CUDA_VISIBLE_DEVICES": "0,-1,1"}, 2, 1, "nvidia"),
+        (NVIDIA, {"CUDA_VISIBLE_DEVICES": ""}, 2, 0, "nvidia"),
+        (NVIDIA, {"NVIDIA_VISIBLE_DEVICES": "0"}, 2, 2, "nvidia"),
+        (AMD, {}, 2, 2, "amd"),
+        (AMD, {"HIP_VISIBLE_DEVICES": "0"}, 2, 1, "amd"),
+        (("/dev/kfd",), {}, None, None, "amd"),
+        (("/dev/dri/renderD128",), {}, 0, 0, None),
+        (("/dev/dxg",), {}, None, None, "nvidia"),
+        (("/dev/nvidiactl",), {}, 0, 0, None),
+    ],
+)
+def test_gpus(
+    tmp_path: Path, nodes: Sequence[str], environment: dict[str, str], count: int | None, visible: int | None,
+    vendor: str | None,
+) -> None:  # fmt: skip
+    gpus = facts(machine(tmp_path, nodes=nodes, environment=environment)).gpus
+    assert (gpus.count, gpus.visible, gpus.vendor) == (count, visible, vendor)
+
+
+@pytest.mark.parametrize(
+    ("files", "kind"),
+    [
+        ({}, "docker"),
+        ({"run/.containerenv": ""}, "podman"),
+        ({"var/run/secrets/kubernetes.io/x": ""}, "kubernetes"),
+    ],
+)
+def test_in_a_container(tmp_path: Path, files: dict[str, str], kind: str) -> None:
+    assert facts(machine(tmp_path, files)).container == kind
+
+
+@pytest.mark.parametrize(
+    ("cgroup", "kind"),
+    [("0::/\n", ""), ("4:memory:/docker/abc\n", "docker"), ("0::/kubepods.slice/x\n", "kubernetes"),
+     ("0::/machine.slice/libpod-1.scope\n", "podman"), ("0::/user.slice\n", "")],
+)  # fmt: skip
+def test_in_a_container_by_its_cgroup(tmp_path: Path, cgroup: str, kind: str) -> None:
+    here = machine(tmp_path, {"proc/self/cgroup": cgroup})
+    (tmp_path / ".dockerenv").unlink()
+    assert facts(here).container == kind
+
+
+# What the rules say ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size", "nodes", "command", "verdicts"),
+    [
+        (64 * MIB, NVIDIA, TORCHRUN, [("SHM101", "error")]),
+        (64 * MIB, (), TORCHRUN, [("SHM101", "error")]),  # before the GPUs are there
+        (64 * MIB, NVIDIA, [], [("SHM101", "warning")]),
+        (64 * MIB, NVIDIA, ["ollama", "serve"], []),
+        (64 * MIB, (), ["python", "-m", "http.server"], []),
+        (64 * MIB, (), [], []),
+        (128 * MIB, NVIDIA, TORCHRUN, [("SHM102", "error")]),
+        (511 * MIB, NVIDIA, [], [("SHM102", "warning")]),
+        (512 * MIB, NVIDIA, [], []),
+        (16 * GIB, NVIDIA, TORCHRUN, []),
+    ],
+)  # fmt: skip
+def test_verdicts_are_those_of_a_launch(
+    tmp_path: Path, size: int, nodes: Sequence[str], command: list[str], verdicts: list[tuple[str, str]]
+) -> None:
+    assert found(examine(machine(tmp_path, nodes=nodes, size=size), Settings(), command)) == verdicts
+
+
+@pytest.mark.parametrize(
+    ("mounts", "size", "verdicts"),
+    [
+        ((ROOT, DEV, TMPFS), 128 * MIB, [("SHM102", "error")]),
+        ((ROOT, DEV, TMPFS), 16 * GIB, []),
+        ((ROOT, DEV, TMPFS), 0, []),  # a tmpfs without a limit
+        ((ROOT, DEV, DISK), 128 * MIB, []),
+        ((ROOT, DEV), 0, [("SHM102", "error")]),
+        ((), 64 * MIB, []),
+    ],
+)
+def test_verdicts_on_what_is_mounted(
+    tmp_path: Path, mounts: Sequence[str], size: int, verdicts: list[tuple[str, str]]
+) -> None:
+    assert found(examine(machine(tmp_path, mounts=mounts, size=size), Settings(), TORCHRUN)) == verdicts
+
+
+def test_a_size_that_the_memory_limit_does_not_allow(tmp_path: Path) -> None:
+    files = {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "536870912\n"}
+    here = machine(tmp_path, files, mounts=(ROOT, DEV, V2, OWN), nodes=NVIDIA, size=GIB)
+    (finding,) = examine(here, Settings(), TORCHRUN).run.findings
+    assert finding.rule == "SHM209" and "memory limit of 512 MiB" in finding.message
+    assert finding.evidence[-1].span is not None and finding.evidence[-1].span.path == "/sys/fs/cgroup/memory.max"
+
+
+def test_what_to_do_in_a_pod(tmp_path: Path) -> None:
+    here = machine(tmp_path, {"var/run/secrets/kubernetes.io/x": ""}, nodes=NVIDIA)
+    assert "emptyDir" in examine(here, Settings()).run.findings[0].advice
+
+
+def test_gpus_that_are_to_be_there(tmp_path: Path) -> None:
+    here = machine(tmp_path, size=64 * MIB)
+    assert found(examine(here, Settings(), ["vllm", "serve", "m", "--tensor-parallel-size", "2"], 2)) != []
+    assert found(examine(here, Settings(), (), 4)) == [("SHM101", "warning")]
+    assert found(examine(here, Settings(), TORCHRUN, 0)) == []
+
+
+def test_one_visible_gpu_is_one_gpu(tmp_path: Path) -> None:
+    environment = {"CUDA_VISIBLE_DEVICES": "0"}
+    examination = examine(machine(tmp_path, nodes=NVIDIA, environment=environment), Settings())
+    assert "asks for one NVIDIA GPU" in examination.run.findings[0].message
+    assert examination.launch.environment["CUDA_VISIBLE_DEVICES"].private
+
+
+def test_settings_count(tmp_path: Path) -> None:
+    here = machine(tmp_path, nodes=NVIDIA)
+    assert found(examine(here, Settings(ignore=("SHM101",)), TORCHRUN)) == []
+    # A daemon that gives 1 GiB by default gave 64 MiB because somebody asked for them.
+    assert found(examine(here, Settings(default_shm_size=GIB), TORCHRUN)) == [("SHM102", "error")]
+
+
+def test_workloads_of_the_settings_count(tmp_path: Path) -> None:
+    ours = {"id": "ours", "name": "ours", "images": [], "commands": ["our-trainer"], "needs": "yes", "minimum": "2gb",
+            "recommended": "2gb"}  # fmt: skip
+    examination = examine(machine(tmp_path), Settings(workloads=(ours,)), ["our-trainer"])
+    assert found(examination) == [("SHM101", "error")]
+
+
+def test_limits_and_devices_reach_the_rules(tmp_path: Path) -> None:
+    files = {"proc/self/limits": UNLIMITED, "proc/self/status": "Name:\tx\nCapEff:\t0000000000804000\n"}
+    here = machine(tmp_path, files, nodes=("/dev/infiniband/uverbs0",), environment={"NCCL_IB_DISABLE": "1"})
+    launch = examine(here, Settings()).launch
+    assert launch.ulimits["memlock"].known == "-1"
+    assert launch.ulimits["nofile"].known == "1024:1048576"
+    assert launch.cap_add == ("IPC_LOCK", "SYS_NICE")
+    assert [device.known for device in launch.devices] == ["/dev/infiniband"]
+    variable = launch.environment["NCCL_IB_DISABLE"]
+    assert variable.known == "1" and variable.span.text == "NCCL_IB_DISABLE=1"
+
+
+# Reports -----------------------------------------------------------------------------------------
+
+EXPECTED = """\
+container       docker
+/dev/shm        64 MiB, 1 MiB used; given by the engine (--shm-size, or its default)
+memory limit    none
+locked memory   64 KiB
+open files      1024, may be raised to 1048576
+GPUs            2 NVIDIA, 1 visible to programs
+InfiniBand      no
+NCCL variables  NCCL_DEBUG=WARN
+                TORCH_NCCL_BLOCKING_WAIT=\\x1b[0m
+
+/proc/self/mountinfo:3:1: warning SHM101 this container asks for one NVIDIA GPU on Docker's 64 MiB /dev/shm
+"""
+
+
+def test_text(tmp_path: Path) -> None:
+    environment = {
+        "TORCH_NCCL_BLOCKING_WAIT": "\x1b[0m", "NCCL_DEBUG": "WARN", "CUDA_VISIBLE_DEVICES": "1", "TOKEN": "secret",
+    }  # fmt: skip
+    here = machine(tmp_path, nodes=NVIDIA, used=MIB, environment=environment)
+    settings = Settings(select=("SHM1",))
+    text = told(examine(here, settings))
+    assert text.startswith(EXPECTED)
+    assert "start the container with --shm-size=1g" in text and text.endswith("\n1 warning")
+    assert "secret" not in text and "TOKEN" not in text and "CUDA_VISIBLE_DEVICES" not in text
+
+
+def test_json(tmp_path: Path) -> None:
+    environment = {"NCCL_DEBUG": "INFO", "NCCLX": "no", "TOKEN": "secret"}
+    here = machine(tmp_path, nodes=NVIDIA, used=MIB, environment=environment)
+    text = render_json(examine(here, Settings(select=("SHM1",)), TORCHRUN))
+    body = json.loads(text)
+    assert body["version"] == 1
+    assert body["machine"] == {
+        "container": "docker",
+        "shm": {
+            "mounted": True, "mounted_by": "engine", "filesystem": "tmpfs", "size_bytes": 64 * MIB, "used_bytes": MIB,
+        },
+        "memory_limit_bytes": None,
+        "limits": {
+            "stack": {"soft": 8 * MIB, "hard": -1}, "nofile": {"soft": 1024, "hard": 1048576},
+            "memlock": {"soft": 65536, "hard": 65536},
+        },
+        "gpus": {"count": 2, "visible": 2, "vendor": "nvidia", "nodes": ["/dev/nvidia0", "/dev/nvidia1"]},
+        "infiniband": False,
+        "nccl": {"NCCL_DEBUG": "INFO"},
+    }  # fmt: skip
+    assert body["command"] == TORCHRUN and body["judged"] is True
+    assert body["need"]["verdict"] == "needed" and body["need"]["minimum_bytes"] == GIB
+    assert [finding["rule"] for finding in body["findings"]] == ["SHM101"]
+    assert "secret" not in text
+
+
+def test_without_a_gpu_nothing_is_judged(tmp_path: Path) -> None:
+    examination = examine(machine(tmp_path), Settings())
+    body = json.loads(render_json(examination))
+    assert body["judged"] is False and body["need"] is None and body["findings"] == []
+    assert len(body["notes"]) == 2 and "64 MiB would be little" in body["notes"][0]
+    assert "nothing is judged" in told(examination) and "nothing found" not in told(examination)
+
+
+def test_no_container(tmp_path: Path) -> None:
+    here = machine(tmp_path, nodes=NVIDIA, size=GIB)
+    (tmp_path / ".dockerenv").unlink()
+    assert "does not look like a container" in told(examine(here, Settings()))
+
+
+# On the command line -----------------------------------------------------------------------------
+
+
+def run(monkeypatch: pytest.MonkeyPatch, here: Machine, *arguments: str) -> tuple[int, str]:
+    monkeypatch.setattr(doctor, "Machine", lambda: here)
+    result = CliRunner().invoke(cli._command, ["--doctor", *arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.output
+
+
+def test_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = machine(tmp_path, nodes=NVIDIA)
+    assert run(monkeypatch, here)[0] == 0  # a warning
+    assert run(monkeypatch, here, "--fail-on", "warning")[0] == 1
+    assert run(monkeypatch, here, "--fail-on", "warning", "--exit-zero")[0] == 0
+    assert run(monkeypatch, here, "--", *TORCHRUN)[0] == 1
+    assert run(monkeypatch, here, "--gpus", "0", "--", *TORCHRUN)[0] == 0
+
+
+def test_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = machine(tmp_path, nodes=NVIDIA)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    status, output = run(monkeypatch, here, "--format", "json", "--", *TORCHRUN)
+    assert status == 1 and json.loads(output)["command"] == TORCHRUN
+    assert run(monkeypatch, here)[1].startswith("container ")
+    for arguments in (["--format", "sarif"], ["--fix"], ["--inventory"], ["--output-file", "json:x"]):
+        status, output = run(monkeypatch, here, *arguments)
+        assert status == 2 and output.count("\n") == 1 and "--doctor" in output, output
+
+
+def test_gpus_is_the_doctors() -> None:
+    result = CliRunner().invoke(cli._command, ["--gpus", "2"])
+    assert result.exit_code == 2 and "--gpus needs --doctor" in result.output
+
+
+@pytest.mark.parametrize("platform", ["darwin", "win32"])
+def test_elsewhere_than_on_linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str) -> None:
+    here = machine(tmp_path)._replace(platform=platform)
+    with pytest.raises(NotLinux):
+        facts(here)
+    status, output = run(monkeypatch, here)
+    assert status == 2 and "Linux" in output and output.count("\n") == 1

@@ -1,0 +1,315 @@
+"""What --explain says: a rule's page, what an error message means, what is known of a workload."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shmlint import cli
+from shmlint.cli import explain
+from shmlint.cli.explain import NothingFound, find, near, search, symptoms, terminal
+from shmlint.files import installed as rules
+from shmlint.rules import all_rules
+from shmlint.workloads.assess import builtin
+
+PAGE = Path(rules.directory(), "README.md")
+SYMPTOMS = symptoms()
+TITLES = {symptom.title for symptom in SYMPTOMS}
+
+PASTED = [
+    ("Bus error", "Bus error"),
+    ("bus ERROR", "Bus error"),
+    ("./train.sh: line 3:    17 Bus error               (core dumped) python train.py", "Bus error"),
+    ("trainer-1 exited with code 135", "Bus error"),
+    ("traceback : Signal 7 (SIGBUS) received by PID 4711", "Bus error"),
+    ("subprocess.CalledProcessError: Command '['python']' died with <Signals.SIGBUS: 7>.", "Bus error"),
+    ("RuntimeError: DataLoader worker (pid 87) is killed by signal: Bus error. It is possible that dataloader's "
+     "workers are out of shared memory. Please try to raise your shared memory limit.",
+     "A DataLoader worker dies of a bus error"),
+    ("ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).",
+     "A DataLoader worker dies of a bus error"),
+    ("  File \"x.py\", line 2\nRuntimeError: DataLoader worker (pid(s) 12, 13) exited unexpectedly",
+     "A DataLoader worker dies of a bus error"),
+    ("killed by signal: Bus error", "A DataLoader worker dies of a bus error"),
+    ("unable to write to file </torch_42_1804289383>", "PyTorch cannot write to its shared memory"),
+    ("RuntimeError: unable to allocate shared memory(shm) for file </torch_6_3_0>: Success (0)",
+     "PyTorch cannot write to its shared memory"),
+    ("unable to open shared memory object", "PyTorch cannot open a shared memory object"),
+    ("RuntimeError: unable to open shared memory object </torch_29919_1396182366> in read-write mode at "
+     "/pytorch/torch/lib/TH/THAllocator.c:230", "PyTorch cannot open a shared memory object"),
+    ("OSError: [Errno 24] Too many open files: '/data/a.jpg'", "PyTorch cannot open a shared memory object"),
+    ("failed to extend /dev/shm/nccl-", "NCCL cannot extend its file in /dev/shm"),
+    ("2026-01-01 12:00:01 node3 [rank1]: a1b2:168:168 [0] misc/shmutils.cc:72 NCCL WARN Error: failed to extend "
+     "/dev/shm/nccl-UbzKZ9 to 9637892 bytes", "NCCL cannot extend its file in /dev/shm"),
+    ("NCCL WARN Error: failed to extend /dev/shm/nccl-q9_A to 33030532 bytes, error: No space left on device (28)",
+     "NCCL cannot extend its file in /dev/shm"),
+    ("NCCL WARN Call to posix_fallocate failed : No space left on device", "NCCL cannot extend its file in /dev/shm"),
+    ("Error while creating shared memory segment nccl-shm-recv-5b1c-0-1-0 (size 9637888)",
+     "NCCL cannot extend its file in /dev/shm"),
+    ("RuntimeError: NCCL error in: ../torch/lib/c10d/ProcessGroupNCCL.cpp:784, unhandled system error, NCCL version "
+     "2.7.8", "NCCL reports an unhandled system error"),
+    ("unhandled system error", "NCCL reports an unhandled system error"),
+    ("ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error.",
+     "NCCL reports an unhandled system error"),
+    ("NOTE: The SHMEM allocation limit is set to the default of 64MB.  This may be\n   insufficient for PyTorch.  "
+     "NVIDIA recommends the use of the following flags:", "NVIDIA's container says that the limit is 64MB"),
+    ("SHMEM allocation limit", "NVIDIA's container says that the limit is 64MB"),
+    ("[WARNING] /dev/shm size might be too small, if running in docker increase to at least --shm-size='1gb'",
+     "DeepSpeed finds /dev/shm too small"),
+    ("2024-12-02 05:29:02,844 WARNING services.py:1996 -- WARNING: The object store is using /tmp instead of /dev/shm "
+     "because /dev/shm has only 67104768 bytes available.", "Ray uses /tmp instead of /dev/shm"),
+    ("ValueError: The configured object store size (21.47483648 GB) exceeds /dev/shm size (10.73741824 GB). This will "
+     "harm performance.", "Ray uses /tmp instead of /dev/shm"),
+    ("Failed to increase the shared memory pool size for key 'triton_python_backend_shm_region_6' to 67108864 bytes",
+     "Triton's Python backend gets no shared memory"),
+    ("Unable to initialize shared memory key 'triton_python_backend_shm_region_2' to requested size (67108864 bytes)",
+     "Triton's Python backend gets no shared memory"),
+    ("The current SHM size of 64.0MB is too small, recommend increasing it to at least 178MB.",
+     "Frigate finds /dev/shm too small"),
+    ("Filesystem      Size  Used Avail Use% Mounted on\nshm              64M   64M     0 100% /dev/shm",
+     "df says 64M, although a size is set"),
+    ("OSError: [Errno 28] No space left on device", "No space left on device"),
+    ("trainer exited with code 137", "The container is killed"),
+    ("DataLoader worker (pid 12) is killed by signal: Killed.", "The container is killed"),
+    ("docker: Error response from daemon: cannot set both Count and DeviceIDs on device request.",
+     "Docker refuses a list of GPUs"),
+    ('services.trainer.deploy.resources.reservations.devices.[]: "count" and "device_ids" attributes are exclusive',
+     "Docker refuses a list of GPUs"),
+    ("validating /srv/compose.yaml: services.trainer.gpus must be a string", "Compose refuses a GPU request"),
+    ("services.a.deploy.resources.reservations.devices.0.device_ids.3 must be a string",
+     "Compose refuses a GPU request"),
+    ('docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].',
+     "Docker has no driver for GPUs"),
+    ("'services[trainer].shm_size' invalid suffix: 'gi'", "Docker refuses a size"),
+    ("invalid suffix: 'mi'", "Docker refuses a size"),
+    ("'services[trainer].shm_size' invalid size: ''", "Docker refuses a size"),
+    ("services.trainer additional properties 'shm-size' not allowed", "A key is not allowed"),
+    ("Error response from daemon: cannot join IPC of a non running container: 4f66ad9b5a2e",
+     "The IPC namespace of another container cannot be joined"),
+    ("non-shareable IPC", "The IPC namespace of another container cannot be joined"),
+    ("Error: cannot set shmsize when running in the host IPC Namespace", "Podman refuses a size beside ipc"),
+    (r'runc create failed: error during container init: error mounting \"tmpfs\" to rootfs at \"/dev/shm\": mount '
+     r'tmpfs:/dev/shm (via /proc/self/fd/6), flags: 0xe, data: size=8gb: invalid argument: unknown',
+     "The tmpfs on /dev/shm cannot be mounted"),
+    ("tmpfs: Bad value for 'size'", "The tmpfs on /dev/shm cannot be mounted"),
+    ("services.a.volumes[0]: target /dev/shm already mounted as services.a.tmpfs[0]",
+     "The tmpfs on /dev/shm cannot be mounted"),
+    ("Ignoring unsupported options: ipc, shm_size", "Swarm ignores options"),
+    ("misc/ibvwrap.cc:153 NCCL WARN Call to ibv_reg_mr failed with error Bad address",
+     "InfiniBand memory cannot be registered"),
+    ("\x1b[31mBus error\x1b[0m", "Bus error"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pasted", "title"), PASTED)
+def test_a_pasted_line_finds_its_symptom(pasted: str, title: str) -> None:
+    found = find(pasted, SYMPTOMS)
+    assert found[0].symptom.title == title, [(match.symptom.title, match.text, match.score) for match in found]
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "", "  ", "a", "error", "exited with code 1", "exited with code 13", "nothing", "of a", "28", "torch",
+        "RuntimeError: CUDA out of memory", "docker: command not found", "bus errors", "abus error",
+        "#" * 50, "…", "performance", "(28)", "1234",
+    ],
+)  # fmt: skip
+def test_other_texts_find_nothing_that_they_are_not(pasted: str) -> None:
+    assert find(pasted, SYMPTOMS) == []
+
+
+def test_every_symptom_is_found_by_each_of_its_texts() -> None:
+    for symptom in SYMPTOMS:
+        for text in symptom.texts:
+            pasted = re.sub(r"(?<![A-Za-z])N(?![A-Za-z])", "90210", text).replace("…", " something ")
+            titles = [match.symptom.title for match in find(f"x | {pasted} |", SYMPTOMS)]
+            assert symptom.title in titles, (pasted, titles)
+
+
+def test_sections_tell_what_to_type_and_where_from() -> None:
+    assert len(SYMPTOMS) >= 20 and len(TITLES) == len(SYMPTOMS)
+    for symptom in SYMPTOMS:
+        assert symptom.texts, symptom.title
+        assert re.search(r"^Type [^`\n]*`", symptom.body, re.MULTILINE), symptom.title
+        assert re.search(r"^- Sources?: \[", symptom.body, re.MULTILINE), symptom.title
+        assert re.search(r"^- (\[[A-Z]+\d+\]|No rule)", symptom.body, re.MULTILINE), symptom.title
+
+
+def test_rules_that_are_linked_have_their_page_and_name() -> None:
+    for linked, target in re.findall(r"\[([A-Z]+\d+)\]\(([^)]+)\)", PAGE.read_text(encoding="utf-8")):
+        rule, _ = all_rules()[linked]
+        assert target == f"{rule.id}-{rule.name}.md"
+
+
+def test_commands_on_the_page_are_ones_that_work() -> None:
+    typed = re.findall(r"`shmlint ((?:--size|--explain \w|--list)[^`…]+)`", PAGE.read_text(encoding="utf-8"))
+    assert len(typed) >= 5
+    for line in typed:
+        result = CliRunner().invoke(cli._command, line.split())
+        assert result.exit_code == 0, line
+
+
+def test_a_symptom_in_the_terminal() -> None:
+    lines = list(explain.explain("Ignoring unsupported options: ipc, shm_size"))
+    assert "\n".join(lines[:14]) == """\
+Swarm ignores options
+=====================
+
+  Ignoring unsupported options: ipc, shm_size
+  Ignoring unsupported options: shm_size
+
+`docker stack deploy` drops `shm_size` and `ipc`. The containers get the daemon's default, 64 MiB.
+
+Type a tmpfs, which Swarm keeps: under `volumes`, `{type: tmpfs, target: /dev/shm, tmpfs: {size:
+8589934592}}`. Or set `"default-shm-size": "8g"` in the hosts' `daemon.json`.
+
+- SHM206
+- Source: docker/cli: what a stack does not support
+  (https://github.com/docker/cli/blob/28f7560/cli/compose/types/types.go#L17-L34)"""
+    assert "Rules (`shmlint --explain ID` shows the page):" in lines
+
+
+def test_a_log_from_standard_input() -> None:
+    log = b"epoch 1\xff\nIgnoring unsupported options: ipc, shm_size\nepoch 2\n"
+    result = CliRunner().invoke(cli._command, ["--explain", "-"], input=log)
+    assert result.stdout.startswith("Swarm ignores options\n")
+
+
+def test_other_symptoms_that_fit_are_named() -> None:
+    *_, last = explain.explain("bus error")
+    assert last == "It could also be: A DataLoader worker dies of a bus error."
+
+
+def test_markdown_for_a_terminal() -> None:
+    text = "One **word** and [a page](SHM101-x.md),\nand [more](https://example.com/x).\n\n- an item\n  goes on\n"
+    text += "- two\n\n```sh\ndf   -h\n```\n" + "word " * 30
+    assert list(terminal(text, 40)) == [
+        "One word and a page, and more",
+        "(https://example.com/x).",
+        "",
+        "- an item goes on",
+        "- two",
+        "",
+        "    df   -h",
+        "word word word word word word word word",
+        "word word word word word word word word",
+        "word word word word word word word word",
+        "word word word word word word",
+    ]
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_answered(pasted: str) -> None:
+    try:
+        lines = list(explain.explain(pasted))
+    except NothingFound as error:
+        assert str(error)
+    else:
+        assert lines
+
+
+def test_a_long_log_is_read_at_its_end() -> None:
+    log = "step 1: loss 0.1\n" * 100_000
+    assert find(log + "Bus error (core dumped)", SYMPTOMS)[0].symptom.title == "Bus error"
+    assert find("a" * 500_000, SYMPTOMS) == []
+
+
+def test_what_comes_near_is_suggested() -> None:
+    assert near("cannot select a device driver for capabilities gpu", SYMPTOMS)[0].symptom.title == (
+        "Docker has no driver for GPUs"
+    )
+    with pytest.raises(NothingFound, match="near are: Docker has no driver for GPUs"):
+        explain.explain("cannot select a device driver for capabilities gpu")
+    with pytest.raises(NothingFound, match=r"no error message .*rules/README\.md lists them$"):
+        explain.explain("qqq www")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("", "say what to explain"),
+        ("SHM110", "no rule is called SHM110 (did you mean SHM"),
+        ("vllm", "did you mean workload:vllm?"),
+        ("workload:vlm", "did you mean workload:vllm"),
+        ("workload:qqqqqq", "no workload is called qqqqqq; --explain workload: lists them"),
+    ],
+)
+def test_what_is_not_known(asked: str, message: str) -> None:
+    with pytest.raises(NothingFound, match=re.escape(message)):
+        explain.explain(asked)
+
+
+def test_a_rule_is_its_page() -> None:
+    first, *lines = explain.explain("shm101")
+    assert first == "missing-shm-size (SHM101)" and set(lines[0]) == {"="}
+    assert list(explain.explain("missing-shm-size")) == [first, *lines]
+    page = rules.page(all_rules()["SHM101"][0]).partition("\n---\n")[2]
+    words = set(re.findall(r"[A-Za-z]{5,}", re.sub(r"\]\([^)]*\)|```.*", "", page)))
+    assert words <= set(re.findall(r"[A-Za-z]{5,}", "\n".join([first, *lines]))), "nothing is left out"
+
+
+def test_headings_tables_and_files_for_a_terminal() -> None:
+    text = "# Title\n\n| a | what |\n|---|---|\n| `long one` | [x](y.md) and so on |\n| b | c |\n"
+    text += "1. first\n   item\n2. second\n"
+    text += "## Part\n```sh run.sh fixed\n# no heading\n```\n"
+    assert list(terminal(text, 30)) == [
+        "Title", "=====", "",
+        "  a           what", "  `long one`  x and so on", "  b           c",
+        "1. first item", "2. second",
+        "Part", "----",
+        "  run.sh as --fix leaves it:", "    # no heading",
+    ]  # fmt: skip
+
+
+# Workloads -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "ids"),
+    [
+        ("vllm", ["vllm"]),
+        ("VLLM", ["vllm"]),
+        ("Hugging Face TGI", ["tgi"]),
+        ("vllm/vllm-openai:v0.11.0", ["vllm"]),
+        ("nvcr.io/nvidia/pytorch:24.01-py3", ["ngc"]),
+        ("frig", ["frigate"]),
+        ("blakeblackshear/frigate", ["frigate"]),
+        ("megatron", ["megatron-lm"]),
+        ("qqqqqq", []),
+    ],
+)
+def test_a_workload_by_id_name_part_or_image(asked: str, ids: list[str]) -> None:
+    assert [workload.id for workload in search(asked, builtin())] == ids
+
+
+def test_a_part_of_several_lists_them() -> None:
+    lines = list(explain.explain("workload:llama"))
+    assert lines[0] == "Several workloads are called something like llama:"
+    assert {"ollama", "llama-cpp", "llama-factory"} <= {line.split()[0] for line in lines[2:]}
+
+
+def test_all_workloads_are_listed() -> None:
+    lines = list(explain.explain("workload:"))
+    assert [line.split()[0] for line in lines[2:]] == [workload.id for workload in builtin()]
+
+
+@pytest.mark.parametrize("workload", builtin(), ids=lambda workload: workload.id)
+def test_all_that_is_known_of_a_workload_is_shown(workload: explain.Workload) -> None:
+    shown = " ".join(" ".join(explain.explain(f"workload:{workload.id}")).split())
+    assert shown.startswith(workload.name)
+    told = [str(workload.entry.get(key, "")) for key in ("quote", "condition", "formula", "formula_source", "notes")]
+    for text in (workload.because, workload.source, *told, *workload.images):
+        assert " ".join(text.split()) in shown
+    assert ("unverified: nobody has read a source" in shown) is not workload.verified
+    command = re.search(r"how much shmlint (--size .+)$", shown)
+    assert (command is not None) is (workload.needs != "no")
+    if command is not None:
+        words = command[1].replace(" N ", " 2 ").replace("SIZE", "8g").replace("WIDTHxHEIGHT", "1280x720").split()
+        result = CliRunner().invoke(cli._command, words)
+        assert result.exit_code == 0 and result.stdout.startswith(workload.name)

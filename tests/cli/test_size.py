@@ -1,0 +1,366 @@
+"""What --size answers: the arithmetic, who says so, and what to type."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shmlint import cli
+from shmlint.cli import size as sizing_cli
+from shmlint.cli import sizing
+from shmlint.cli.sizing import nccl_of_image, nccl_of_torch, round_up
+from shmlint.workloads import mechanisms as estimate
+from shmlint.workloads.assess import builtin
+
+Run = Callable[..., Result]
+GIB = 2**30
+MIB = 2**20
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs `shmlint --size` in an empty directory, where no settings are."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+
+    def started(*arguments: str) -> Result:
+        result = CliRunner().invoke(cli._command, ["--size", *arguments])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result
+
+    return started
+
+
+@pytest.fixture
+def told(run: Run) -> Callable[..., dict[str, Any]]:
+    """The answer as programs get it."""
+
+    def asked(*arguments: str) -> dict[str, Any]:
+        result = run("--format", "json", *arguments)
+        assert result.exit_code == 0, result.stderr
+        loaded: dict[str, Any] = json.loads(result.stdout)
+        return loaded
+
+    return asked
+
+
+Told = Callable[..., dict[str, Any]]
+
+
+# What it looks like ----------------------------------------------------------------------------
+
+
+def test_the_arithmetic_of_nccl(run: Run) -> None:
+    result = run("--gpus", "8", "--nccl", "2.27", "torchrun", "--nproc_per_node=8", "train.py")
+    assert result.exit_code == 0 and result.stderr == ""
+    lines = result.stdout.splitlines()
+    assert lines[:8] == [
+        "NCCL (any multi-GPU program), command torchrun --nproc_per_node=8 train.py, 8 GPUs",
+        "",
+        "    252 MiB  NCCL's proxy pools  8 ranks × 31.5 MiB (NCCL 2.27)",
+        "             upper estimate: https://github.com/NVIDIA/nccl/blob/5067397/src/include/proxy.h",
+        "  275.7 MiB  NCCL's connections  15 connections × 2 channels × 9.2 MiB",
+        "             upper estimate: https://github.com/NVIDIA/nccl/blob/5067397/src/init.cc#L810-L813",
+        "  527.7 MiB  together",
+        "",
+    ]
+    assert "     answer  1 GiB (what is advised, more than the sum)" in lines
+    assert " docker run  --shm-size=1g" in lines
+    assert "    compose  shm_size: 1gb" in lines
+    assert any(line.startswith("       note  NCCL: one communicator") for line in lines)
+
+
+def test_the_arithmetic_of_dataloaders(run: Run) -> None:
+    result = run("--workers", "8", "--batch-size", "64", "--item-size", "3x224x224", "python", "train.py")
+    assert result.stdout == """\
+what it runs is not known, command python train.py
+
+  661.5 MiB  DataLoader batches  (8 workers × 2 ahead + 2 in use) × 36.8 MiB
+             documented and measured: https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading
+
+     answer  704 MiB (the sum, rounded up)
+ docker run  --shm-size=704m
+    compose  shm_size: 704mb
+"""
+
+
+def test_frigates_own_formula(run: Run) -> None:
+    result = run("--camera", "1280x720", "--camera", "1280x720", "frigate")
+    assert result.stdout == f"""\
+Frigate
+
+     50 MiB  Frigate's logs and cache     40 + 10 MiB
+     64 MiB  2 cameras of 1280×720        2 cameras × 20 frames × 1.6 MiB
+     64 MiB  2 spare cameras of 1280×720  2 spare cameras × 20 frames × 1.6 MiB
+             documented: {estimate.FRIGATE_SOURCE}
+    178 MiB  together
+
+     answer  192 MiB (Frigate's own formula, rounded up)
+ docker run  --shm-size=192m
+    compose  shm_size: 192mb
+"""
+    assert run("--camera", "1280x720", "--camera", "1280X720").stdout == result.stdout
+
+
+def test_what_needs_nothing(run: Run) -> None:
+    lines = run("ollama/ollama", "--gpus", "all").stdout.splitlines()
+    assert lines[0] == "Ollama, image ollama/ollama, all GPUs"
+    assert lines[-1].startswith("     answer  nothing to set. Docker's default of 64 MiB will do: ")
+    assert "--shm-size" not in "".join(lines)
+
+
+def test_control_characters_reach_no_terminal(run: Run) -> None:
+    assert "\x1b" not in run("evil/\x1b[31m:x", "\x1b]0;x").stdout
+    assert "\x1b" not in run("docker", "ps", "\x1b[31m").stderr
+    assert "\x1b" not in run("-\x1b[31m").stderr
+
+
+# What it answers -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "workload", "verdict", "answer"),
+    [
+        (["vllm/vllm-openai", "--gpus", "4", "--tensor-parallel-size", "4"], "vllm", "needed", 8 * GIB),
+        (["vllm/vllm-openai", "--gpus", "1"], "vllm", "not-needed", 0),
+        (["vllm/vllm-openai"], "vllm", "unknown", 8 * GIB),
+        (["vllm"], "vllm", "unknown", 8 * GIB),
+        (["VLLM", "--gpus=2"], "vllm", "needed", 8 * GIB),
+        (["vllm", "serve", "m", "-tp", "2"], "vllm", "needed", 8 * GIB),
+        (["vllm serve m --tensor-parallel-size 2"], "vllm", "needed", 8 * GIB),
+        (["--", "vllm", "serve", "m", "--gpus", "2"], "vllm", "unknown", 8 * GIB),
+        (["nvcr.io/nvidia/pytorch:24.01-py3", "--gpus", "all"], "ngc", "needed", 8 * GIB),
+        (["ollama"], "ollama", "not-needed", 0),
+        (["--gpus", "2"], None, "unknown", GIB),
+        (["--gpus", "all"], None, "unknown", GIB),
+        (["--gpus", "1"], None, "unknown", None),
+        (["mycorp/thing:1"], None, "unknown", None),
+        (["mycorp/thing:1", "--gpus", "64"], None, "unknown", 5 * GIB),
+        (["--workers", "2", "--batch-bytes", "1m"], None, "unknown", 0),
+        (["python", "train.py", "--num_workers", "4"], None, "needed", GIB),
+        (["--batch-bytes", "1m", "python", "train.py", "--num_workers", "4"], None, "needed", 0),
+        (["python", "train.py", "--tensor-parallel-size", "2"], None, "needed", GIB),
+        (["--workers", "2", "--batch-bytes", "64m"], None, "unknown", 384 * MIB),
+        (["--workers", "2", "--batch-bytes", "64m", "--prefetch", "4"], None, "unknown", 640 * MIB),
+        (["--workers", "4", "--gpus", "8", "--batch-bytes", "100m"], None, "unknown", 9 * GIB),
+        (["--memory", "64g", "ray"], "ray", None, 20 * GIB),
+        (["--memory", "64g", "ray", "start", "--object-store-memory", "20000000000"], "ray", "needed", 19 * GIB),
+        (["--birdseye", "--camera", "1920x1080"], "frigate", None, 192 * MIB),
+    ],
+)
+def test_the_answer(
+    told: Told, arguments: list[str], workload: str | None, verdict: str | None, answer: int | None
+) -> None:
+    found = told(*arguments)
+    assert (found["workload"] or {}).get("id") == workload
+    assert verdict in (None, found["verdict"])
+    assert found["answer_bytes"] == answer
+    assert (found["docker"] is None) is (found["compose"] is None) is (not answer)
+
+
+def test_what_programs_get(told: Told) -> None:
+    found = told("--gpus", "2", "--torch", "2.7.1", "--workers", "2", "--batch-bytes", "1m", "python", "-m", "x")
+    assert found["version"] == 1
+    assert (found["gpus"], found["ranks"], found["image"], found["command"]) == (2, 2, None, ["python", "-m", "x"])
+    assert [term["basis"] for term in found["terms"]] == ["upper estimate", "upper estimate", "documented and measured"]
+    assert found["total_bytes"] == sum(term["bytes"] for term in found["terms"])
+    assert found["terms"][0]["bytes"] == 2 * 33030528
+    assert found["terms"][2]["formula"] == "2 ranks × (2 workers × 2 ahead + 2 in use) × 1 MiB"
+    assert all(term["source"].startswith("https://") for term in found["terms"])
+    assert (found["docker"], found["compose"]) == ("--shm-size=1g", "shm_size: 1gb")
+    assert found["advised"]["recommended_bytes"] == GIB
+    assert any("PyTorch 2.7's wheels bring NCCL 2.26.2" in note for note in found["notes"])
+
+
+def test_a_whole_docker_run(told: Told, run: Run) -> None:
+    words = ["docker", "run", "--rm", "--gpus", '"device=0,1"', "--shm-size=256m", "-e", "NCCL_BUFFSIZE=524288",
+             "--memory", "4g", "nvcr.io/nvidia/pytorch:24.01-py3", "torchrun", "--nproc_per_node=2", "t.py",
+             "--workers", "4", "--format", "x"]  # fmt: skip
+    found = told(*words)
+    assert (found["gpus"], found["ranks"], found["effective_bytes"]) == (2, 2, 256 * MIB)
+    assert found["image"] == "nvcr.io/nvidia/pytorch:24.01-py3"
+    assert found["command"][-4:] == ["--workers", "4", "--format", "x"]
+    assert found["terms"][1]["bytes"] == 2 * 2 * 5967872
+    assert any("memory limit of 4 GiB" in note for note in found["notes"])
+    assert "        has  256 MiB (--shm-size): too little" in run(*words).stdout.splitlines()
+    line = "sudo docker run --gpus 2 \\\n  vllm/vllm-openai --tensor-parallel-size 2 && echo done"
+    assert told(line)["command"] == ["--tensor-parallel-size", "2"]
+    assert told("--gpus", "8", line)["gpus"] == 8
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ("", "64 MiB (Docker's default): too little"),
+        ("--shm-size=16g", "16 GiB (--shm-size): enough"),
+        ("--shm-size=2g", "2 GiB (--shm-size): less than advised"),
+        ("--ipc=host", "the host's /dev/shm (--ipc=host)"),
+        ("--tmpfs /dev/shm:size=16g", "16 GiB (tmpfs): enough"),
+    ],
+)
+def test_what_a_docker_run_has(run: Run, options: str, says: str) -> None:
+    line = f"docker run --gpus 2 {options} nvcr.io/nvidia/pytorch:24.01-py3"
+    assert f"        has  {says}" in run(line).stdout.splitlines()
+
+
+def test_a_slip_is_pointed_out(told: Told) -> None:
+    notes = told("vllm", "--worker", "4")["notes"]
+    assert "--worker was taken for the command's own; --workers is the option of --size" in notes
+    assert not any("was taken" in note for note in told("--", "vllm", "--gpus", "4")["notes"])
+    lone = told("--workers=2", "--batch-size=8")["notes"]
+    assert any("--batch-size counts with --item-size" in note for note in lone)
+
+
+def test_what_would_help_is_said(told: Told) -> None:
+    assert any("give --memory" in note for note in told("ray")["notes"])
+    assert any("give --camera WIDTHxHEIGHT" in note for note in told("frigate")["notes"])
+    assert any("give --gpus N" in note for note in told("vllm")["notes"])
+    assert any("--batch-bytes" in note for note in told("python", "train.py", "--num_workers", "4")["notes"])
+
+
+def test_what_the_sums_do_not_cover_is_said(told: Told) -> None:
+    assert any("RCCL" in note for note in told("rocm", "--gpus", "4")["notes"])
+    amd = "docker run --device /dev/kfd --device /dev/dri x/y"
+    assert any("RCCL" in note for note in told("--gpus=2", amd)["notes"])
+    assert not any("RCCL" in note for note in told("vllm", "--gpus", "4")["notes"])
+
+
+def test_several_gpus_do_not_make_ranks_of_everything(told: Told) -> None:
+    assert sizing._ALONE.issubset(workload.id for workload in builtin())
+    for workload in sizing._ALONE:
+        assert told(workload, "--gpus", "4")["terms"] == []
+    assert told("triton", "--gpus", "4")["answer_bytes"] == told("triton")["answer_bytes"] == GIB
+    assert len(told("triton-llm", "--gpus", "4")["terms"]) == 2
+
+
+def test_settings_are_heard(told: Told) -> None:
+    Path(".shmlint.yaml").write_text(
+        "daemon-default-shm-size: 1gb\n"
+        "workloads:\n  - {id: ours, name: Our trainer, images: [ours/trainer], needs: 'yes', minimum: 2gb, "
+        "recommended: 16gb, because: its loader needs it}\n",
+        encoding="utf-8",
+    )
+    assert told("ours/trainer:1")["answer_bytes"] == 16 * GIB
+    assert told("ours")["workload"]["name"] == "Our trainer"
+    assert told("docker run --gpus all ours/trainer")["effective_bytes"] == GIB
+
+
+@pytest.mark.parametrize("workload", builtin(), ids=lambda workload: workload.id)
+def test_every_workload_can_be_asked_for_by_its_id(told: Told, workload: Any) -> None:
+    found = told(workload.id, "--gpus", "2", "--memory", "8g")
+    assert found["workload"]["id"] == workload.id
+    if workload.needs == "no":
+        assert found["answer_bytes"] == 0 and found["terms"] == []
+    elif found["verdict"] == "needed":
+        assert found["answer_bytes"] >= (workload.minimum or 0)
+
+
+# What is wrong ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "say what is to run: an image, a command, or numbers"),
+        (["--nccl", "2.27"], "say what is to run"),
+        (["--worker", "4"], "no option is called --worker (did you mean --workers?)"),
+        (["--qqq"], "no option is called --qqq; shmlint --size --help lists them"),
+        (["--gpus", "x"], "x is no number of GPUs; write a number or all"),
+        (["--gpus", "0"], "0 is no number of GPUs"),
+        (["--workers", "-1"], "--workers"),
+        (["--memory", "64", "ray"], "64 is 64 bytes; write it with a unit, like 64g"),
+        (["--memory", "64Gi", "ray"], "`Gi` is no unit Docker knows"),
+        (["--batch-bytes", "0", "--workers", "2"], "write a size like 512k, 64m or 8g"),
+        (["--batch-bytes", "1m", "--batch-size", "2"], "--batch-bytes is --batch-size times --item-size"),
+        (["--item-size", "3x224x224"], "--item-size needs --batch-size"),
+        (["--item-size", "3x4:float7", "--batch-size", "2"], "no type is called float7; there are float64"),
+        (["--item-size", "0x4", "--batch-size", "2"], "no shape of one item"),
+        (["--item-size", "p", "--batch-size", "2"], "does not start with a number"),
+        (["--workers", "0", "--batch-bytes", "1m", "x/y"], "without workers"),
+        (["--item-size", "900t", "--batch-size", "20", "--workers=1"], "is --item-size one item"),
+        (["--nccl", "new", "--gpus", "2"], "new is no version; write it like 2.27"),
+        (["--torch", "3.9", "--gpus", "2"], "known are 2.1 to 2.11, and --nccl names one"),
+        (["--torch", "2.7", "--nccl", "2.27", "--gpus", "2"], "give one of them"),
+        (["--camera", "720p"], "720p is no resolution; write it like 1280x720"),
+        (["--camera", "1280x720", "vllm"], "--camera is for Frigate, and vLLM is not known to be that"),
+        (["--birdseye", "frigate"], "--birdseye is Frigate's: give --camera"),
+        (["docker", "ps"], "no `docker run` with an image was found"),
+        (["docker run 'x"], "no `docker run` with an image was found"),
+        (["python 'x y"], "the command cannot be read"),
+        (["--format", "xml", "x/y"], "xml"),
+    ],
+)
+def test_what_is_wrong_is_said(run: Run, arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_file_is_no_image(run: Run) -> None:
+    Path("compose.yaml").write_text("services: {}\n", encoding="utf-8")
+    assert "`shmlint --inventory compose.yaml`" in run("compose.yaml").stderr
+    Path(".shmlint.yaml").write_text("nonsense: 1\n", encoding="utf-8")
+    assert ".shmlint.yaml" in run("vllm").stderr
+
+
+@given(st.lists(st.text(max_size=12), max_size=6))
+def test_any_words_are_answered(words: list[str]) -> None:
+    result = CliRunner().invoke(cli._command, ["--size", *words])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    assert result.exit_code in (0, 2)
+
+
+# Its options -----------------------------------------------------------------------------------
+
+
+def test_size_may_stand_anywhere_in_front_of_two_dashes() -> None:
+    for words in (["--size", "ollama"], ["ollama", "--size"], ["--format", "text", "--size", "ollama"]):
+        assert CliRunner().invoke(cli._command, words).stdout.startswith("Ollama\n")
+
+
+def test_help_says_what_each_option_is(run: Run) -> None:
+    shown = run("--help").stdout
+    assert shown.startswith("Usage: ") and "--size [OPTIONS] [IMAGE] [COMMAND]..." in shown
+    for option in sizing_cli._own_options():
+        assert option in shown
+    assert max(map(len, shown.splitlines())) <= 100
+    assert "see --size --help" in " ".join(CliRunner().invoke(cli._command, ["--help"]).stdout.split())
+
+
+# Parts -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("image", "nccl"),
+    [
+        ("pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime", "2.21.5"),
+        ("docker.io/pytorch/pytorch:2.10.0-cuda13.0-cudnn9-devel", "2.27.5"),
+        ("pytorch/pytorch", None),
+        ("pytorch/pytorch:1.13.1-cuda11.6-cudnn8-runtime", None),
+        ("mycorp/pytorch:2.5.1", None),
+    ],
+)
+def test_the_nccl_of_an_image(image: str, nccl: str | None) -> None:
+    found = nccl_of_image(image)
+    assert (found and found[0]) == nccl
+
+
+def test_every_release_that_is_known_has_a_pool() -> None:
+    for release in estimate.TORCH_NCCL:
+        found = nccl_of_torch(release)
+        assert found is not None and estimate.proxy_pool(found[0]) > 0
+
+
+@given(st.integers(min_value=1, max_value=2**50))
+def test_a_round_size_is_enough_and_not_much_more(size: int) -> None:
+    found = round_up(size)
+    assert size <= found < size + (64 * MIB if size <= GIB else GIB)
+    assert found % (64 * MIB) == 0

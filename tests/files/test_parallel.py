@@ -1,0 +1,223 @@
+"""Several processes: the same answers as one, whatever becomes of the others."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shmlint import formats
+from shmlint.files import discover, parallel
+from shmlint.files.parallel import share
+from shmlint.fixing import fix
+from shmlint.model.settings import Settings
+from shmlint.reports import json
+from shmlint.run import Run, lint
+
+# Newer Pythons warn where the runner of these tests has threads.
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+posix = pytest.mark.skipif(os.name == "nt", reason="this system has no such signals")
+
+HERE = os.getpid()
+MANY = list(range(40))
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def die_elsewhere(number: int) -> int:
+    if os.getpid() != HERE:
+        os._exit(9)
+    return 2 * number
+
+
+def unsendable(number: int) -> Callable[[], int]:
+    return lambda: 2 * number
+
+
+def refuse(number: int) -> int:
+    if number == 33:
+        raise KeyError(number)
+    return number
+
+
+def slow(number: int) -> tuple[int, int]:
+    time.sleep(0.01)
+    return number, os.getpid()
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+@pytest.mark.parametrize("count", [0, 1, 2, 40])
+def test_the_results_come_in_order(jobs: int, count: int) -> None:
+    done = []
+    assert share(double, MANY[:count], jobs, lambda: done.append(os.getpid())) == [2 * n for n in range(count)]
+    assert done == [HERE]
+
+
+def test_the_work_is_shared() -> None:
+    results = share(slow, MANY, 3)
+    assert [number for number, _ in results] == MANY
+    assert HERE in {process for _, process in results} and len({process for _, process in results}) > 1
+
+
+def test_what_others_do_not_bring_to_an_end_is_done_here() -> None:
+    assert share(die_elsewhere, MANY, 3) == [2 * n for n in MANY]
+    assert [result() for result in share(unsendable, MANY, 3)] == [2 * n for n in MANY]
+
+
+def test_where_no_other_process_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", refused)
+    assert share(double, MANY, 3) == [2 * n for n in MANY]
+
+
+def test_what_goes_wrong_goes_wrong_as_in_one_process() -> None:
+    for jobs in (1, 3):
+        with pytest.raises(KeyError, match="33"):
+            share(refuse, MANY, jobs)
+
+
+def hears_of_interruptions(number: int) -> tuple[int, bool]:
+    time.sleep(0.01)
+    return os.getpid(), signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+
+
+def test_an_interruption_is_for_one_process() -> None:
+    heard = share(hears_of_interruptions, MANY, 3)
+    assert {process for process, hears in heard if hears} == {HERE} != {process for process, _ in heard}
+
+
+def test_an_interruption_does_not_wait_for_the_others() -> None:
+    def interrupted() -> None:
+        time.sleep(0.3)  # they are at work
+        raise KeyboardInterrupt
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        share(time.sleep, [9.0] * 6, 3, interrupted)
+    assert time.monotonic() - begin < 8
+
+
+GPU = "docker run --gpus all pytorch/pytorch python train.py"
+SERVICE = "services:\n  t:\n    image: pytorch/pytorch\n    gpus: all\n"
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Files of every kind, in and out of directories, some of them not readable as text."""
+    monkeypatch.chdir(tmp_path)
+    for i in range(12):
+        folder = tmp_path / f"d{i % 4}" / f"e{i}"
+        (folder / ".github/workflows").mkdir(parents=True)
+        (folder / "run.sh").write_text(f"{GPU} {i}\n# shmlint: ignore\n" if i % 3 else f"# shmlint: ignore\n{GPU}\n")
+        (folder / "README.md").write_text(f"# Use\n\n```sh\n{GPU}\n```\n\n```yaml\n{SERVICE}```\n")
+        (folder / "Makefile").write_text(f"run:\n\t{GPU}\n")
+        (folder / "compose.yaml").write_text(SERVICE)
+        (folder / "compose.other.yaml").write_text("services:\n  o: {extends: {file: ../../base.yml, service: t}}\n")
+        (folder / ".github/workflows/gpu.yml").write_text(
+            f"jobs:\n  a:\n    container:\n      image: x\n      options: --gpus all\n    steps: [run: '{GPU}']\n"
+        )
+        (folder / "broken.sh").write_bytes(b"docker run \xff\n")
+        (folder / "none.txt").write_text(GPU)
+    (tmp_path / "base.yml").write_text(SERVICE)
+    return tmp_path
+
+
+def whole_run(jobs: int) -> Run:
+    found = list(discover.discover(["."], kinds=formats.KINDS, exclude=("d3/e3",), jobs=jobs))
+    files: dict[str, list[str]] = {}
+    for item in found:
+        assert isinstance(item, discover.Found)
+        files.setdefault(item.kind, []).append(item.path)
+    return lint(files, Settings(), jobs=jobs)
+
+
+def told(run: Run) -> tuple[str, str, dict[str, str], str]:
+    outcome = fix.fix(run)
+    return (
+        json.render(run, run.findings, fixed=0), json.inventory(run), outcome.texts,
+        json.render(outcome.run, fix.remaining(outcome), fixed=len(outcome.fixed)),
+    )  # fmt: skip
+
+
+def test_several_processes_find_and_repair_the_same(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = told(whole_run(1))
+    for module, name, value in ((discover, "MANY", 0), (discover, "PORTION", 50), (formats, "MUCH", 0)):
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(formats, "PORTION", 200)
+    shares: list[int] = []
+
+    def counted(work: Callable[[object], object], portions: list[object], *rest: object) -> object:
+        shares.append(len(portions))
+        return share(work, portions, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(parallel, "share", counted)
+    assert told(whole_run(3)) == alone
+    assert len(shares) == 2 and min(shares) > 10  # the names, and the files
+    assert len(alone[2]) > 40
+
+
+def test_a_small_run_starts_nothing(tree: Path) -> None:
+    script = "import sys\nfrom shmlint.cli import _command\n"
+    script += "_command(['-q', '--exit-zero', '.'], standalone_mode=False)\n"
+    script += "print([name for name in sys.modules if name.startswith('concurrent')])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+LARGE = """
+from shmlint import formats
+formats.MUCH = 0
+formats.PORTION = 1
+from shmlint.cli import main
+main()
+"""
+
+
+def start_large_run(tree: Path) -> subprocess.Popen[str]:
+    """A run of several seconds in three processes, in a group of its own, once they are at work."""
+    for i in range(60):
+        (tree / f"{i}.sh").write_text(f"{GPU} {i}\n" * 2000)
+    process = subprocess.Popen(
+        [sys.executable, "-c", LARGE, "--jobs", "3", "."], cwd=tree, text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    deadline = time.monotonic() + 30
+    while len(members(process.pid)) < 3 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert len(members(process.pid)) == 3
+    return process
+
+
+def members(group: int) -> set[int]:
+    """The processes of a group that are still running."""
+    lines = subprocess.run(["ps", "-eo", "pid=,pgid=,stat="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in lines.splitlines()]
+    return {int(pid) for pid, of, state in rows if int(of) == group and not state.startswith("Z")}
+
+
+@posix
+@pytest.mark.skipif(not shutil.which("ps"), reason="ps is not installed")
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGKILL"])
+def test_nothing_is_left_behind(number: str, tree: Path) -> None:
+    process = start_large_run(tree)
+    if number == "SIGINT":
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    else:
+        process.send_signal(getattr(signal, number))
+    out, err = process.communicate(timeout=10)
+    assert process.returncode != 0 and "Traceback" not in out + err
+    deadline = time.monotonic() + 10
+    while members(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert members(process.pid) == set()

@@ -1,0 +1,233 @@
+"""What several files, extends, include, tags and variables make of a service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.project import Project, default_files, load_project
+from shmlint.formats.compose.service import read_project
+from shmlint.model.launch import Launch
+from tests.agreement import disagreements
+from tests.judges import compose_config, has_compose
+
+BASE = "services:\n  a:\n    image: x\n    "
+
+
+def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: dict[str, str], *files: str) -> Project:
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return load_project(files or default_files("", Workspace()), Workspace())
+
+
+def launches(project: Project) -> dict[str, Launch]:
+    return {launch.name or "": launch for launch in read_project(project, Workspace())}
+
+
+def shm(launch: Launch) -> int | None:
+    size = launch.shm.known if launch.shm else None
+    return size.bytes if size else None
+
+
+G = 1 << 30
+GPU = "deploy: {resources: {reservations: {devices: [{capabilities: [gpu], count: 1}]}}}"
+ALL = "deploy: {resources: {reservations: {devices: [{capabilities: [gpu]}]}}}"
+
+
+@pytest.mark.parametrize(
+    ("under", "over", "attribute", "value"),
+    [
+        ("shm_size: 1g", "shm_size: 2g", "shm", 2 * G),
+        ("shm_size: 1g", "shm_size:", "shm", G),
+        ("shm_size: 1g", "shm_size: ~", "shm", G),
+        ("shm_size: 1g", "shm_size: !reset null", "shm", None),
+        ("shm_size: 1g", "ipc: host", "shm", G),
+        ("shm_size: 1g", "shm_size: !override 017", "shm", 17),
+        ("ipc: host", "ipc: private", "ipc", "private"),
+        ("command: a b", "command: [c]", "command", ("c",)),
+        ("command: a b", "command:", "command", None),
+        ("entrypoint: a", "entrypoint: b && c", "entrypoint", ("b",)),
+        ("environment: {A: 1, B: 2}", "environment: [B=3, C=4]", "environment", {"A": "1", "B": "3", "C": "4"}),
+        ("environment: [A=1]", "environment: {A: true, B: 1.50}", "environment", {"A": "true", "B": "1.5"}),
+        ("environment: {A: 1}", "environment: !override {B: 2}", "environment", {"B": "2"}),
+        ("environment: {A: 1, B: 2}", "environment: {A: !reset null}", "environment", {"B": "2"}),
+        (GPU, GPU.replace("count: 1", "count: 2"), "gpu", (2, 2)),
+        (GPU, ALL, "gpu", (2, "all")),
+        (ALL, GPU.replace("devices: [", "devices: !override ["), "gpu", (1, 1)),
+        (GPU, "deploy: !reset {}", "gpu", (0, None)),
+        (GPU, "deploy: {}", "gpu", (1, 1)),
+        (GPU, "deploy: {resources: {limits: {memory: 2g}}}", "gpu", (1, 1)),
+        ("gpus: all", "gpus: [{count: 2}]", "gpu", (2, "all")),
+        ("gpus: [{count: 1}]", "gpus: [{count: 2}]", "gpu", (2, 2)),
+        ("devices: [/dev/nvidia0]", "devices: [/dev/nvidia1:/dev/nvidia0]", "gpu", (1, 1)),
+        ("devices: [/dev/nvidia0]", "devices: [/dev/nvidia1]", "gpu", (2, 2)),
+        ("tmpfs: /dev/shm:size=1g", "tmpfs: ['/dev/shm:size=2g']", "mounts", [("tmpfs", 2 * G)]),
+        ("tmpfs: /run", "tmpfs: /dev/shm", "mounts", [("tmpfs", None)]),
+        ("volumes: ['/dev/shm:/dev/shm']", "volumes: ['/tmp:/dev/shm']", "mounts", [("bind", None)]),
+        ("volumes: ['/x:/dev/shm']", "volumes: [{type: tmpfs, target: /dev/shm, tmpfs: {size: 1g}}]", "mounts",
+         [("tmpfs", G)]),
+        ("ulimits: {memlock: {soft: 1, hard: 2}}", "ulimits: {memlock: -1, stack: 5}", "ulimits",
+         {"memlock": "-1", "stack": "5"}),
+        ("mem_limit: 1g", "mem_limit: 2g", "memory_limit", 2 * G),
+        ("deploy: {resources: {limits: {memory: 1g}}}", "deploy: {resources: {limits: {cpus: '1'}}}",
+         "memory_limit", G),
+        ("cap_add: [SYS_NICE]", "cap_add: [IPC_LOCK]", "cap_add", ("SYS_NICE", "IPC_LOCK")),
+        ("privileged: true", "privileged: yes", "privileged", True),
+        ("build: .", "build: {shm_size: 1g}", "build_shm", G),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("how", ["override file", "multi-document", "extends another file"])
+def test_merging(
+    how: str, under: str, over: str, attribute: str, value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "a"
+    if how == "override file":
+        texts = {"compose.yaml": BASE + under, "docker-compose.override.yml": f"services:\n  a:\n    {over}"}
+    elif how == "multi-document":
+        texts = {"compose.yaml": f"{BASE}{under}\n---\nservices:\n  a:\n    {over}\n"}
+    else:
+        name = "b"
+        texts = {
+            "compose.yaml": f"services:\n  b:\n    extends: {{file: base.yaml, service: a}}\n    {over}\n",
+            "base.yaml": BASE + under,
+        }
+    project = loaded(tmp_path, monkeypatch, texts)
+    launch = launches(project)[name]
+    assert not project.problems
+    found: Any = getattr(launch, attribute)
+    if attribute == "shm":
+        found = shm(launch)
+    elif attribute == "build_shm":
+        found = found.value.bytes
+    elif attribute == "gpu":
+        found = (len(found.evidence), found.count)
+    elif attribute == "mounts":
+        found = [(mount.type, mount.size) for mount in found]
+    elif attribute in ("environment", "ulimits"):
+        found = {key: each.value for key, each in found.items()}
+    elif attribute not in ("cap_add", "privileged"):
+        found = found.value if found is not None else None
+    assert found == value
+    if has_compose():
+        theirs = compose_config(tmp_path)
+        assert theirs is not None
+        assert not disagreements(theirs["services"][name], launch)
+
+
+@pytest.mark.parametrize(
+    ("texts", "sizes"),
+    [
+        ({"compose.yaml": "x-b: &b {image: x, shm_size: 1g}\nservices:\n  a: *b\n  b: {<<: *b, shm_size: 2g}\n"},
+         {"a": G, "b": 2 * G}),
+        ({"compose.yaml": "x-b: &b {image: x, shm_size: 1g}\nx-c: &c {shm_size: 2g}\nservices:\n  a: {<<: [*c, *b]}\n"},
+         {"a": 2 * G}),
+        ({"compose.yaml": "x-b: &b {image: x, shm_size: 1g}\nservices:\n  a:\n    <<: *b\n    shm_size: !reset null\n"},
+         {"a": G}),
+        ({"compose.yaml": BASE + "shm_size: 1g\n  b:\n    extends: a\n    shm_size: !reset null\n"},
+         {"a": G, "b": None}),
+        ({"compose.yaml": "x-r: &r !reset null\n" + BASE + "shm_size: 1g\n  b: {extends: a, shm_size: *r}\n"},
+         {"a": G, "b": None}),
+        ({"compose.yaml": BASE + "shm_size: 1g\n  b: {image: y}\n",
+          "compose.override.yaml": "services:\n  a: !reset\n"}, {"b": None}),
+        ({"compose.yaml": BASE + "shm_size: 1g\n", "compose.override.yaml": "services:\n  a: !override {image: y}\n"},
+         {"a": None}),
+        ({"compose.yaml": BASE + "shm_size: 1g\n", "compose.override.yaml": "services: !override\n  b: {image: y}\n"},
+         {"b": None}),
+        ({"compose.yaml": BASE + "shm_size: 1g\n", "compose.override.yaml": "services:\n  a:\n"}, {"a": G}),
+        ({"compose.yaml": BASE + "shm_size: ${S}\n", ".env": "S=1g\n"}, {"a": G}),
+        ({"compose.yaml": BASE + "shm_size: ${S:-2g}\n", ".env": "S=\n"}, {"a": 2 * G}),
+        ({"compose.yaml": BASE + "shm_size: $S\n", ".env": "T=1\nS=${T}g\n"}, {"a": G}),
+        ({"compose.yaml": "include: [sub/c.yaml]\nservices:\n  b: {image: y, shm_size: $S}\n", ".env": "T=2g\nS=1g\n",
+          "sub/c.yaml": "services:\n  a: {image: x, shm_size: $T}\n", "sub/.env": "T=3g\n"}, {"a": 2 * G, "b": G}),
+        ({"compose.yaml": "include: [sub/c.yaml]\n", "sub/c.yaml": BASE + "shm_size: $T\n", "sub/.env": "T=3g\n"},
+         {"a": 3 * G}),
+        ({"compose.yaml": "include:\n  - {path: sub/c.yaml, env_file: x.env}\n", "sub/c.yaml": BASE + "shm_size: $T\n",
+          "sub/.env": "T=3g\n", "x.env": "T=4g\n"}, {"a": 4 * G}),
+        ({"compose.yaml": "include:\n  - {path: sub/c.yaml, project_directory: other}\n",
+          "sub/c.yaml": BASE + "shm_size: $T\n", "other/.env": "T=5g\n"}, {"a": 5 * G}),
+        ({"compose.yaml": "include:\n  - path: [c.yaml, d.yaml]\n", "c.yaml": BASE + "shm_size: 1g\n",
+          "d.yaml": "services:\n  a: {shm_size: 2g}\n"}, {"a": 2 * G}),
+        ({"prod.yaml": BASE + "shm_size: 1g\n", "more.yaml": "services:\n  a: {shm_size: 2g}\n",
+          ".env": "COMPOSE_FILE=prod.yaml:more.yaml\n", "compose.yaml": BASE + "shm_size: 7g\n"}, {"a": 2 * G}),
+        ({"compose.yaml": BASE + "shm_size: 1g\n    profiles: [gpu]\n"}, {"a": G}),
+        ({"compose.yaml": "services:\n  a: {extends: {file: l.yaml, service: b}}\n",
+          "l.yaml": "services:\n  b: {extends: c}\n  c: {image: x, shm_size: 1g}\n"}, {"a": G}),
+        ({"compose.yaml": "services: {}\n"}, {}),
+        ({"compose.yaml": "services:\n"}, {}),
+    ],
+)  # fmt: skip
+def test_projects(
+    texts: dict[str, str], sizes: dict[str, int | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = loaded(tmp_path, monkeypatch, texts)
+    found = launches(project)
+    assert not project.problems
+    assert {name: shm(launch) for name, launch in found.items()} == sizes
+    theirs = compose_config(tmp_path) if has_compose() and sizes else None
+    if theirs is not None:
+        assert {name: int(s.get("shm_size", 0)) or None for name, s in theirs["services"].items()} == sizes
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("services:\n  a: {extends: b}\n  b: {extends: a}\n", 2, "circle: b → a → b"),
+        ("services:\n  a: {extends: a}\n", 2, "circle: a → a"),
+        ("services:\n  a: {extends: {file: compose.yaml, service: a}}\n", 2, "circle"),
+        ("services:\n  a: {extends: none}\n", 2, "names `none`, and compose.yaml has no such service"),
+        ("services:\n  a:\n    image: x\ninclude:\n  - compose.yaml\n", 5, "`include` goes in a circle"),
+        ("services:\n" + "".join(f"  s{i}: {{extends: s{i + 1}}}\n" for i in range(10_000)) + "  s10000: {image: x}\n",
+         None, "goes through more than 100 services"),
+    ],
+)  # fmt: skip
+def test_circles_and_gaps_are_problems(
+    text: str, line: int | None, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = loaded(tmp_path, monkeypatch, {"compose.yaml": text})
+    problems = project.problems
+    assert len(problems) == 1
+    assert words in problems[0].message or words.replace("b → a → b", "a → b → a") in problems[0].message
+    assert line is None or problems[0].span.line in (line, line + 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("services:\n  a: {extends: {file: none.yaml, service: a}}\n", "none.yaml, which is not here"),
+        ("services:\n  a: {extends: {file: '${F}', service: a}}\n", "a file that a variable names"),
+        ("services:\n  a: {extends: {file: /etc/passwd, service: a}}\n", "outside the repository"),
+        ("services:\n  a: {extends: {file: https://example.com/x.yaml, service: a}}\n", "not fetched"),
+        ("include: [none.yaml]\nservices:\n  a: {image: x}\n", "none.yaml, which is not here"),
+    ],
+)
+def test_what_is_not_here_leaves_a_launch_undecided(
+    text: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert words in launches(loaded(tmp_path, monkeypatch, {"compose.yaml": text}))["a"].undecided
+
+
+def test_values_of_an_env_file_are_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {"compose.yaml": BASE + "shm_size: $S\n    environment: [S, 'T=${S}', U=$D]\n", ".env": "S=1g\nD='$S'\n"}
+    launch = launches(loaded(tmp_path, monkeypatch, texts))["a"]
+    assert launch.shm is not None
+    assert (launch.shm.private, launch.shm.text) == (True, "$S")
+    assert {n: (v.value, v.private, "1g" in v.text) for n, v in launch.environment.items()} == {
+        "S": ("1g", True, False), "T": ("1g", True, False), "U": ("$S", True, False),
+    }  # fmt: skip
+
+
+def test_a_value_through_three_files_knows_where_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {
+        "compose.yaml": "services:\n  a: {extends: {file: l/b.yaml, service: b}}\n",
+        "l/b.yaml": "services:\n  b: {extends: {file: c.yaml, service: c}}\n",
+        "l/c.yaml": "services:\n  c:\n    image: x\n    shm_size: 1g # here\n",
+    }
+    launch = launches(loaded(tmp_path, monkeypatch, texts))["a"]
+    assert launch.shm is not None
+    assert (launch.shm.span.path, launch.shm.span.begin, launch.shm.span.text) == ("l/c.yaml", (4, 15), "1g")
+    assert launch.span.path == "compose.yaml"

@@ -1,0 +1,287 @@
+"""Which compose files are read together, what a service asks for, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shmlint.files.workspace import Workspace
+from shmlint.model.finding import Finding
+from shmlint.model.launch import Launch
+from shmlint.model.settings import Settings
+from shmlint.run import Run, lint
+from tests import project
+
+GPU = "    gpus: all\n"
+TRAINER = "services:\n  t:\n    image: pytorch/pytorch\n    command: torchrun --nproc_per_node=8 train.py\n"
+
+
+def run(texts: dict[str, str], *paths: str, settings: Settings | None = None) -> Run:
+    """A run over texts that are on no disk; over all of them where no paths are given."""
+    wanted = list(paths or [path for path in texts if path.endswith((".yml", ".yaml"))])
+    return lint({"compose": wanted}, settings or Settings(), Workspace(texts))
+
+
+def only(texts: dict[str, str], *paths: str) -> Launch:
+    (launch,) = run(texts, *paths).launches
+    return launch
+
+
+def said(found: Run) -> list[tuple[str, str, str]]:
+    return [(finding.rule, finding.severity, finding.span.path) for finding in found.findings]
+
+
+RESERVED = "    deploy: {{resources: {{reservations: {{devices: [{}]}}}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "requested", "vendor", "count"),
+    [
+        (RESERVED.format("{capabilities: [gpu]}"), True, "nvidia", "all"),
+        (RESERVED.format("{capabilities: [gpu], count: 2}"), True, "nvidia", 2),
+        (RESERVED.format("{capabilities: [gpu], count: '2'}"), True, "nvidia", 2),
+        (RESERVED.format("{capabilities: [gpu], count: ALL}"), True, "nvidia", "all"),
+        (RESERVED.format("{capabilities: [gpu], count: -1}"), True, "nvidia", "all"),
+        (RESERVED.format("{capabilities: [gpu], count: 0}"), False, None, None),
+        (RESERVED.format("{capabilities: [gpu], count: '${N}'}"), True, "nvidia", None),
+        (RESERVED.format("{capabilities: [gpu], count: '${N:-4}'}"), True, "nvidia", 4),
+        (RESERVED.format("{capabilities: [gpu], device_ids: ['0', '3']}"), True, "nvidia", 2),
+        (RESERVED.format("{capabilities: [gpu], device_ids: ['0,1,3']}"), True, "nvidia", 3),
+        (RESERVED.format("{capabilities: [gpu], device_ids: ['all']}"), True, "nvidia", "all"),
+        (RESERVED.format("{capabilities: [gpu], device_ids: ['0:0', '0:1']}"), True, "nvidia", 2),
+        (RESERVED.format("{driver: nvidia, capabilities: [compute, utility]}"), True, "nvidia", "all"),
+        (RESERVED.format("{capabilities: [video]}"), True, "nvidia", "all"),
+        (RESERVED.format("{driver: amd, capabilities: [gpu]}"), True, "amd", "all"),
+        (RESERVED.format("{capabilities: [amd, gpu]}"), True, "amd", "all"),
+        (RESERVED.format("{driver: cdi, device_ids: [nvidia.com/gpu=all], capabilities: [x]}"), True, "nvidia", "all"),
+        (RESERVED.format("{capabilities: [tpu]}"), False, None, None),
+        (RESERVED.format("{capabilities: [gpu], count: 1}, {capabilities: [gpu], count: 4}"), True, "nvidia", 4),
+        ("    gpus: all\n", True, "nvidia", "all"),
+        ("    gpus: [{}]\n", True, "nvidia", "all"),
+        ("    gpus: [{count: 2}]\n", True, "nvidia", 2),
+        ("    gpus: [{driver: nvidia, device_ids: ['1']}]\n", True, "nvidia", 1),
+        ("    gpus: []\n", False, None, None),
+        ("    gpus: ${G}\n", None, None, None),
+        ("    gpus: ${G:-all}\n", True, "nvidia", "all"),
+        ("    runtime: nvidia\n", True, "nvidia", "all"),
+        ("    runtime: nvidia\n    environment: [NVIDIA_VISIBLE_DEVICES=all]\n", True, "nvidia", "all"),
+        ("    runtime: nvidia\n    environment: {NVIDIA_VISIBLE_DEVICES: '0,2'}\n", True, "nvidia", 2),
+        ("    runtime: nvidia\n    environment: {NVIDIA_VISIBLE_DEVICES: none}\n", False, None, None),
+        ("    runtime: nvidia\n    environment: {NVIDIA_VISIBLE_DEVICES: void}\n", False, None, None),
+        ("    runtime: amd\n", True, "amd", "all"),
+        ("    runtime: runc\n", False, None, None),
+        ("    runtime: ${R}\n", None, None, None),
+        ("    environment: [NVIDIA_VISIBLE_DEVICES=all]\n", None, None, None),
+        ("    environment: [CUDA_VISIBLE_DEVICES=0]\n", False, None, None),
+        ("    devices: [nvidia.com/gpu=all]\n", True, "nvidia", "all"),
+        ("    devices: [nvidia.com/gpu=0, nvidia.com/gpu=1]\n", True, "nvidia", 2),
+        ("    devices: [amd.com/gpu=0]\n", True, "amd", 1),
+        ("    devices: [/dev/nvidia0, /dev/nvidia1, /dev/nvidiactl, /dev/nvidia-uvm]\n", True, "nvidia", 2),
+        ("    devices: [{source: /dev/nvidia0, target: /dev/nvidia0}]\n", True, "nvidia", 1),
+        ("    devices: [/dev/kfd, /dev/dri]\n", True, "amd", "all"),
+        ("    devices: [/dev/kfd, /dev/dri/renderD128, /dev/dri/renderD129]\n", True, "amd", 2),
+        ("    devices: [/dev/dri:/dev/dri]\n", False, None, None),
+        ("    devices: [/dev/dxg]\n", True, "nvidia", None),
+        ("    devices: [/dev/snd]\n", False, None, None),
+        ("    deploy: {resources: {reservations: {generic_resources: [{discrete_resource_spec:"
+         " {kind: NVIDIA-GPU, value: 2}}]}}}\n", True, "nvidia", 2),
+        ("    deploy: {resources: {reservations: {generic_resources: [{discrete_resource_spec:"
+         " {kind: SSD, value: 2}}]}}}\n", False, None, None),
+        ("    privileged: true\n", False, None, None),
+        ("", False, None, None),
+    ],
+)  # fmt: skip
+def test_who_asks_for_a_gpu(lines: str, requested: bool | None, vendor: str | None, count: object) -> None:
+    gpu = only({"compose.yaml": f"services:\n  a:\n    image: x\n{lines}"}).gpu
+    assert (gpu.requested, gpu.vendor, gpu.count) == (requested, vendor, count)
+    assert bool(gpu.evidence) == bool(requested)
+
+
+G = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("lines", "decided_by", "size"),
+    [
+        ("", "default", 64 << 20),
+        ("    shm_size: 1g\n", "shm_size", G),
+        ("    shm_size: 0\n", "default", 64 << 20),
+        ("    shm_size: 1e9\n", "default", 64 << 20),
+        ("    shm_size: ${S}\n", "unknown", None),
+        ("    shm_size: 1g\n    ipc: host\n", "host", None),
+        ("    shm_size: 1g\n    ipc: shareable\n", "shm_size", G),
+        ("    shm_size: 1g\n    ipc: none\n", "none", 0),
+        ("    shm_size: 1g\n    ipc: service:d\n", "donor", 2 * G),
+        ("    shm_size: 1g\n    ipc: container:named\n", "donor", 2 * G),
+        ("    shm_size: 1g\n    ipc: container:other\n", "donor", None),
+        ("    ipc: ${I}\n", "unknown", None),
+        ("    shm_size: 1g\n    tmpfs: [/dev/shm]\n", "tmpfs", None),
+        ("    shm_size: 1g\n    tmpfs: /dev/shm:size=3g\n", "tmpfs", 3 * G),
+        ("    shm_size: 1g\n    tmpfs: /dev/shm:size=3gb\n", "tmpfs", None),
+        ("    shm_size: 1g\n    tmpfs: [/dev/shm/:size=50%]\n", "tmpfs", None),
+        ("    volumes: [{type: tmpfs, target: /dev/shm, tmpfs: {size: 1.5gb}}]\n", "tmpfs", 3 * G // 2),
+        ("    volumes: ['/dev/shm:/dev/shm']\n    ipc: host\n", "bind", None),
+        ("    volumes: ['shm:/dev/shm']\n", "volume", None),
+        ("    volumes: [/dev:/dev]\n    shm_size: 1g\n", "bind", None),
+        ("    volumes: ['/dev:/dev', {type: tmpfs, target: /dev/shm, tmpfs: {size: 1g}}]\n", "tmpfs", G),
+        ("    volumes: ['/dev/shm-x:/dev/shm-x']\n", "default", 64 << 20),
+    ],
+)
+def test_what_dev_shm_becomes(lines: str, decided_by: str, size: int | None) -> None:
+    donor = "  d:\n    image: y\n    container_name: named\n    ipc: shareable\n    shm_size: 2g\n"
+    found = run({"compose.yaml": f"services:\n  a:\n    image: x\n{lines}{donor}"}).launches[0].effective_shm()
+    assert (found.decided_by, found.bytes) == (decided_by, size)
+
+
+def test_an_overlay_is_judged_with_its_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    overlay = f"services:\n  t:\n{GPU}"
+    found = run({"docker-compose.yml": TRAINER + "    shm_size: 8gb\n", "docker-compose.gpu.yml": overlay})
+    assert [launch.files for launch in found.launches] == [
+        ("docker-compose.yml",), ("docker-compose.yml", "docker-compose.gpu.yml"),
+    ]  # fmt: skip
+    assert said(found) == []
+    without = run({"docker-compose.yml": TRAINER, "docker-compose.gpu.yml": overlay})
+    assert said(without) == [("SHM101", "error", "docker-compose.gpu.yml")]
+
+
+def test_an_overlay_without_a_base_is_undecided() -> None:
+    found = run({"compose.gpu.yaml": f"services:\n  t:\n{GPU}"})
+    assert "another compose file" in found.launches[0].undecided
+    assert said(found) == []
+
+
+def test_a_fragment_that_is_only_extended_is_not_judged_alone() -> None:
+    texts = {
+        "common.yaml": f"services:\n  base:\n    image: pytorch/pytorch\n{GPU}",
+        "compose.yaml": "services:\n  t:\n    extends: {file: common.yaml, service: base}\n    shm_size: 8gb\n",
+    }
+    assert said(run(texts)) == []
+
+
+@pytest.mark.parametrize("override", ["compose.override.yaml", "docker-compose.override.yml"])
+def test_the_automatic_override_is_read(override: str) -> None:
+    texts = {"compose.yaml": TRAINER + GPU, override: "services:\n  t: {shm_size: 8gb}\n"}
+    found = run(texts)
+    assert [launch.files for launch in found.launches] == [("compose.yaml", override)]
+    assert said(found) == []
+
+
+def test_a_complete_file_that_could_be_put_on_the_base_says_which_reading_it_speaks_of() -> None:
+    texts = {"docker-compose.yml": TRAINER + "    shm_size: 8gb\n", "docker-compose.gpu.yml": TRAINER + GPU}
+    (finding,) = run(texts, "docker-compose.gpu.yml").findings
+    assert finding.severity == "warning"
+    assert "when docker-compose.gpu.yml is started alone" in finding.message
+
+
+def test_projects_of_the_settings_are_read_as_named() -> None:
+    texts = {"one.yaml": TRAINER + GPU, "two.yaml": "services:\n  t: {shm_size: 8gb}\n"}
+    found = run(texts, settings=Settings(projects=(("one.yaml", "two.yaml"),)))
+    assert [launch.files for launch in found.launches] == [("one.yaml", "two.yaml")]
+    assert said(found) == []
+
+
+def test_values_of_an_env_file_are_never_printed() -> None:
+    secret = "3ecre7"
+    texts = {
+        "compose.yaml": f"services:\n  t:\n    image: pytorch/pytorch\n    shm_size: ${{S}}\n{GPU}"
+        "    environment: [TOKEN, 'T2=${TOKEN}']\n    command: train --token $TOKEN\n",
+        ".env": f"TOKEN={secret}\nS=64m{secret}\n",
+    }
+    found = run(texts)
+
+    def words(finding: Finding) -> str:
+        return f"{finding.message} {finding.needs} {finding.advice} {[e.text for e in finding.evidence]}"
+
+    assert not any(secret in words(finding) for finding in found.findings)
+
+
+DOCKERFILE = """ARG BASE=nvcr.io/nvidia/pytorch:24.01-py3
+FROM python:3.12 AS slim
+CMD ["serve"]
+FROM ${BASE} AS train
+ENTRYPOINT ["torchrun"]
+CMD ["train.py"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("build", "bases", "entrypoint", "command"),
+    [
+        (".", ["nvcr.io/nvidia/pytorch:24.01-py3"], ("torchrun",), ("train.py",)),
+        ("{context: .}", ["nvcr.io/nvidia/pytorch:24.01-py3"], ("torchrun",), ("train.py",)),
+        ("{context: ., target: slim}", ["python:3.12"], None, ("serve",)),
+        ("{context: ., args: {BASE: x:1}}", ["x:1"], ("torchrun",), ("train.py",)),
+        ("{context: ., args: [BASE=x:2]}", ["x:2"], ("torchrun",), ("train.py",)),
+        ("{dockerfile_inline: 'FROM y:1'}", ["y:1"], None, None),
+        ("{context: none}", [], None, None),
+        ("https://example.com/x.git", [], None, None),
+    ],
+)
+def test_a_dockerfile_tells_base_and_command(
+    build: str, bases: list[str], entrypoint: object, command: object
+) -> None:
+    text = f"services:\n  a:\n    build: {build}\n{GPU}"
+    launch = only({"compose.yaml": text, "Dockerfile": DOCKERFILE}, "compose.yaml")
+    assert [base.value for base in launch.base_images] == bases
+    assert (launch.entrypoint.value if launch.entrypoint else None) == entrypoint
+    assert (launch.command.value if launch.command else None) == command
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "words"),
+    [
+        ("services:\n  a: [1]\n", (2, 6), "`services.a` must be a mapping"),
+        ("services:\n  a: text\n", (2, 6), "`services.a` must be a mapping"),
+        ("services:\n  - a\n", (2, 3), "`services` must be a mapping of services"),
+        ("services: 3\n", (1, 11), "`services` must be a mapping of services"),
+        ("services:\n  a:\n    image: [x]\n", (3, 12), "`services.a.image` must be a text"),
+        ("services:\n  a:\n    image: 3\n", (3, 12), "`services.a.image` must be a text"),
+        ("services:\n  a:\n    tmpfs: {x: y}\n", (3, 12), "must be a text or a list"),
+        ("services:\n  a: {image: x}\n  a: {image: y}\n", (3, 3), "key `a` is already set in line 2"),
+        ("- a\n", (1, 1), "expected a mapping at the top, found a list"),
+        ("", (1, 1), "it is empty"),
+        ("services:\n\ta: b\n", (2, 1), "'\\t'"),
+        ("services:\n  a: *x\n", (2, 6), "no anchor"),
+        ("services: " + "[" * 10_000 + "]" * 10_000, None, "nested more than"),
+    ],
+)
+def test_what_is_no_compose_file_is_one_finding(text: str, position: object, words: str) -> None:
+    (finding,) = [f for f in run({"compose.yaml": text}).findings if f.rule == "SHM001"]
+    assert words in finding.message
+    assert position is None or finding.span.begin == position
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["services: {}\n", "services:\n", "include: [none.yaml]\n", "services: !reset {}\n", "services:\n  a: !reset\n",
+     "services:\n  a: {image: yes}\n", "version: 3\nservices: {a: {image: x, init: yes}}\n", "name: x\n"],
+)  # fmt: skip
+def test_nothing_is_said_of(text: str) -> None:
+    assert said(run({"compose.yaml": text})) == []
+
+
+def test_hostile_aliases_take_time_by_the_text() -> None:
+    lines = "".join(f"x{i}: &x{i} {{{', '.join(f'k{j}: *x{i - 1}' for j in range(9))}}}\n" for i in range(1, 60))
+    services = "services:\n  a: {image: x, deploy: *x59, environment: *x59, build: *x59}\n  b: *x59\n"
+    assert len(run({"compose.yaml": f"x0: &x0 {{k: v}}\n{lines}{services}"}).launches) == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "requested", "count"),
+    [
+        ({"gpu.env": "NVIDIA_VISIBLE_DEVICES=none\n"}, False, None),
+        ({"gpu.env": "NVIDIA_VISIBLE_DEVICES=0,1\n"}, True, 2),
+        ({"gpu.env": "A=b\n"}, True, "all"),
+        ({}, True, "all"),
+    ],
+)
+@pytest.mark.parametrize("entry", ["gpu.env", "[other.env, gpu.env]", "[{path: gpu.env, required: false}]"])
+def test_an_env_file_says_which_gpus_a_runtime_hands_in(
+    tmp_path: Path, files: dict[str, str], requested: bool, count: object, entry: str
+) -> None:
+    text = f"services:\n  x:\n    image: x\n    runtime: nvidia\n    env_file: {entry}\n"
+    (found,) = project.run(tmp_path, {"compose.yaml": text, **files}).launches
+    assert (bool(found.gpu.requested), found.gpu.count) == (requested, count)
+    (found,) = project.run(tmp_path, f"{text}    environment: [NVIDIA_VISIBLE_DEVICES=3]\n").launches
+    assert (found.gpu.requested, found.gpu.count) == (True, 1)

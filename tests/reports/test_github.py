@@ -1,0 +1,198 @@
+"""GitHub workflow commands, read back as the runner reads them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from shmlint.fixing import fix
+from shmlint.model.finding import Finding
+from shmlint.reports import escape, github
+from shmlint.reports.github import render, write_summary
+from tests.project import run
+from tests.reports.hostile import NAMES, TWO, hostile
+from tests.reports.test_text import MANY, TRAINER
+
+
+def unescape(text: str, also: dict[str, str]) -> str:
+    for code, character in {"%0D": "\r", "%0A": "\n", **also, "%25": "%"}.items():
+        text = text.replace(code, character)
+    return text
+
+
+def command(line: str) -> tuple[str, dict[str, str], str] | None:
+    """A line of the log as ActionCommand.TryParseV2 of actions/runner takes it."""
+    line = line.lstrip()
+    if not line.startswith("::"):
+        return None
+    info, end, data = line[2:].partition("::")
+    if not end:
+        return None
+    name, _, given = info.partition(" ")
+    pairs = (pair.split("=", 1) for pair in given.split(",") if pair)
+    properties = {pair[0]: unescape(pair[1], {"%3A": ":", "%2C": ","}) for pair in pairs if len(pair) == 2}
+    return name, properties, unescape(data, {})
+
+
+def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
+    return [found for line in text.replace("\r", "\n").split("\n") if (found := command(line)) is not None]
+
+
+def several(directory: Path, count: int, level: str = "error") -> list[Finding]:
+    finding = run(directory, TRAINER).findings[0]
+    return [finding._replace(severity=level, message=f"number {n}") for n in range(count)]  # type: ignore[arg-type]
+
+
+def test_one_annotation_in_full(tmp_path: Path) -> None:
+    started = run(tmp_path, TRAINER)
+    shown = render(started, started.findings)
+    assert commands(shown) == [
+        (
+            "error",
+            {"file": "compose.yaml", "line": "2", "endLine": "2", "col": "3", "endColumn": "10", "title": "SHM101"},
+            "service `trainer` asks for all NVIDIA GPUs on Docker's 64 MiB /dev/shm\n"
+            "needs: 1 GiB at least, 8 GiB advised: "
+            "their DataLoader workers and NCCL put their data into shared memory\n"
+            "fix: add `shm_size: 8gb` after line 3 (shmlint --fix)",
+        )
+    ]
+    last = "1 error in 1 file (1 launch, 1 with a GPU); 1 can be fixed with --fix"
+    assert shown.splitlines()[1:] == [last]
+    assert render(started, started.findings, quiet=True) == shown.splitlines()[0]
+    assert render(started, [], quiet=True) == ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_injected(tmp_path: Path, name: str) -> None:
+    started = run(tmp_path, TRAINER)
+    finding = hostile(started.findings[0], name)
+    shown = render(started, [finding, started.findings[0]])
+    assert len(shown.splitlines()) == len(shown.split("\n")) == 3 or not name.isprintable()
+    first, second = commands(shown)
+    assert first[0] == second[0] == "error"
+    assert first[1] == {**second[1], "file": escape(name)}, "a log shows it too"
+    escaped = escape(name)
+    assert first[2] == f"service `{escaped}` {escaped}\nneeds: {escaped}\n{escaped}"
+    assert first[2].count("\n") == 2, "a name makes no line"
+
+
+def test_a_hostile_project(tmp_path: Path) -> None:
+    """Through the reader: a name in a file, a directory, an image."""
+    text = 'services:\n  "x%0A::stop-commands::y\\n::add-mask::z":\n    image: nvcr.io/nvidia/nemo\n    gpus: all\n'
+    folder = "a,b=c%0A" if sys.platform == "win32" else "::error file=x,line=1::a,b%0A"
+    started = run(tmp_path, {f"{folder}/compose.yaml": text})
+    (found,) = commands(render(started, started.findings))
+    assert found[0] == "error" and found[1]["file"] == f"{folder}/compose.yaml"
+    assert "x%0A::stop-commands::y" in found[2]
+
+
+def test_no_columns_across_lines(tmp_path: Path) -> None:
+    started = run(tmp_path, TRAINER)
+    finding = started.findings[0]
+    source = finding.span.source
+    for span in (
+        finding.span._replace(end=len(source.text)),
+        finding.span._replace(end=finding.span.start),
+        finding.span._replace(end=source.line_starts[finding.span.line]),
+    ):
+        properties = commands(render(started, [finding._replace(span=span)]))[0][1]
+        assert set(properties) == {"file", "line", "title"}
+
+
+def test_the_worst_come_first(tmp_path: Path) -> None:
+    started = run(tmp_path, MANY)
+    levels = [found[0] for found in commands(render(started, started.findings))]
+    assert set(levels) == {"error", "warning", "notice"}
+    assert levels == sorted(levels, key=["error", "warning", "notice"].index)
+    lines = [int(found[1]["line"]) for found in commands(render(started, started.findings)) if found[0] == "error"]
+    assert lines == sorted(lines)
+
+
+def test_how_many_are_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    started = run(tmp_path, TRAINER)
+    ten, eleven = several(tmp_path, 10), several(tmp_path, 11)
+    notes = several(tmp_path, 14, "note")
+    for findings, told in (
+        (ten, ""),
+        (eleven, " (1 more error than GitHub shows as annotations)"),
+        ([*notes, *eleven], " (1 more error, 4 more notes than GitHub shows as annotations)"),
+    ):
+        page.unlink(missing_ok=True)
+        write_summary(started, findings)
+        for last in (render(started, findings).splitlines()[-1], page.read_text().splitlines()[-2]):
+            assert last.partition(" with --fix")[2] == told
+        assert len(commands(render(started, findings))) == len(findings)
+
+
+def test_the_summary_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "summary.md"
+    page.write_text("before\n")
+    started = run(tmp_path, TRAINER)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    write_summary(started, started.findings)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    write_summary(started, [])
+    assert page.read_text() == "before\n"
+    write_summary(started, started.findings)
+    assert page.read_text() == (
+        "before\n### shmlint\n\n| where | severity | rule | what |\n|---|---|---|---|\n"
+        "| compose.yaml:2 | error | SHM101 | service `trainer` asks for all NVIDIA GPUs on Docker's 64 MiB /dev/shm |\n"
+        "\n1 error in 1 file (1 launch, 1 with a GPU); 1 can be fixed with --fix\n\n"
+    )
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))  # a directory: nothing comes of it
+    write_summary(started, started.findings)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_row_stays_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    from markdown_it import MarkdownIt
+
+    page = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    started = run(tmp_path, TRAINER)
+    write_summary(started, [hostile(started.findings[0], name)])
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(page.read_text(encoding="utf-8"))
+    cells = [token for before, token in pairwise(tokens) if before.type == "td_open"]
+    assert len(cells) == 4
+    kinds = {child.type for cell in cells for child in cell.children or ()}
+    assert kinds <= {"text", "text_special", "code_inline"}
+    where = "".join(child.content for child in cells[0].children or ())
+    assert where == f"{escape(name)}:2"
+
+
+def test_a_long_summary_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(github, "SUMMARY_BYTES", 200)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "page"))
+    write_summary(run(tmp_path, TRAINER), several(tmp_path, 20))
+    lines = (tmp_path / "page").read_text().splitlines()
+    shown = sum("number" in line for line in lines)
+    assert 0 < shown < 20 and f"{20 - shown} more are in the log." in lines
+
+
+def test_after_fixing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = run(tmp_path, TWO)
+    monkeypatch.chdir(tmp_path)
+    outcome = fix.fix(started)
+    shown = render(outcome.run, fix.remaining(outcome), fixed=len(outcome.fixed))
+    assert shown == "nothing found in 1 file (2 launches, 2 with a GPU); 2 fixed"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs file names that are no text")
+def test_a_path_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff-compose.yaml")).write_text(TRAINER)
+    for form in ("json", "github", "sarif", "gitlab", "rdjson", "junit", "checkstyle"):
+        done = subprocess.run(
+            [sys.executable, "-m", "shmlint", "--exit-zero", "--format", form, "--output-file", f"{form}:out"],
+            cwd=tmp_path, capture_output=True, check=False, env={**os.environ, "GITHUB_STEP_SUMMARY": "page"},
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, b""), form
+        assert (tmp_path / "out").read_bytes() == done.stdout
+        assert b"udcff" in done.stdout or b"%FF-compose.yaml" in done.stdout
+    assert "dcff-compose.yaml:2" in (tmp_path / "page").read_text()

@@ -1,0 +1,68 @@
+"""GitLab Code Quality reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from shmlint.reports.gitlab import render
+from shmlint.run import Run
+from tests.project import run
+from tests.reports.hostile import NAMES, TWO, hostile, parsed
+from tests.reports.test_json import NUMBER, PATH, TEXT, closed
+from tests.reports.test_text import CASES, MANY, TRAINER
+
+ENTRY = closed(
+    description=TEXT,
+    check_name={"type": "string", "pattern": r"^[A-Z]{3}\d{3}$"},
+    fingerprint={"type": "string", "pattern": "^[0-9a-f]{64}$"},
+    severity={"enum": ["info", "minor", "major", "critical", "blocker"]},
+    location=closed(path=PATH, lines=closed(begin=NUMBER)),
+)
+
+
+def data(started: Run) -> list[Any]:
+    found = parsed(render(started, started.findings))
+    jsonschema.validate(found, {"type": "array", "items": ENTRY}, jsonschema.Draft202012Validator)
+    return found  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("files", [files for files, _ in CASES.values()], ids=CASES)
+def test_the_shape(tmp_path: Path, files: Mapping[str, str] | str) -> None:
+    started = run(tmp_path, files)
+    assert len(data(started)) == len(started.findings)
+
+
+def test_one_entry_in_full(tmp_path: Path) -> None:
+    (entry,) = data(run(tmp_path, TRAINER))
+    del entry["fingerprint"]
+    assert entry == {
+        "description": "service `trainer` asks for all NVIDIA GPUs on Docker's 64 MiB /dev/shm",
+        "check_name": "SHM101", "severity": "major", "location": {"path": "compose.yaml", "lines": {"begin": 2}},
+    }  # fmt: skip
+
+
+def test_severities(tmp_path: Path) -> None:
+    assert {entry["severity"] for entry in data(run(tmp_path, MANY))} == {"major", "minor", "info"}
+
+
+def test_fingerprints(tmp_path: Path) -> None:
+    def prints(files: Mapping[str, str] | str) -> list[str]:
+        return [entry["fingerprint"] for entry in data(run(tmp_path, files))]
+
+    before = prints(MANY)
+    assert len(set(before)) == len(before)
+    assert prints("# moved\n\n" + MANY) == before
+    two = prints({"compose.yaml": TWO, "b/compose.yaml": TWO})
+    assert len(two) == len(set(two)) == 4, "each service of each file is a finding of its own"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_name(tmp_path: Path, name: str) -> None:
+    started = run(tmp_path, TRAINER)
+    found = parsed(render(started, [hostile(started.findings[0], name)]))
+    assert found[0]["location"]["path"] == name and len(found[0]["fingerprint"]) == 64

@@ -1,0 +1,210 @@
+"""The JSON that other programs rely on: its shape, its positions, its edits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from shmlint.fixing import fix
+from shmlint.reports import dumps
+from shmlint.reports.json import inventory, render
+from tests.project import run
+from tests.reports.test_text import CASES, MANY, TRAINER
+
+
+def closed(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+NULL = {"type": "null"}
+TEXT = {"type": "string", "minLength": 1}
+NUMBER = {"type": "integer", "minimum": 1}
+COUNT = {"type": "integer", "minimum": 0}
+POSITION = closed(line=NUMBER, column=NUMBER)
+PATH = {"type": "string", "pattern": r"^[^/\\][^\\]*$"}
+KIND = {"enum": ["compose-service", "docker-run", "devcontainer", "ci-container"]}
+REFERENCE = closed(kind=KIND, name={"type": ["string", "null"]}, path=PATH, line=NUMBER)
+EVIDENCE = closed(
+    text=TEXT,
+    path={"anyOf": [PATH, NULL]},
+    line={"anyOf": [NUMBER, NULL]},
+    source={"anyOf": [{"type": "string", "pattern": "^https://"}, NULL]},
+)
+EDIT = closed(path=PATH, start=POSITION, end=POSITION, text={"type": "string"})
+FIX = closed(title=TEXT, safe={"type": "boolean"}, edits={"type": "array", "minItems": 1, "items": EDIT})
+FINDING = closed(
+    rule={"type": "string", "pattern": r"^[A-Z]{3}\d{3}$"},
+    name={"type": "string", "pattern": r"^[a-z]+(-[a-z0-9]+)*$"},
+    severity={"enum": ["error", "warning", "note"]},
+    path=PATH,
+    start=POSITION,
+    end=POSITION,
+    message=TEXT,
+    launch={"anyOf": [REFERENCE, NULL]},
+    evidence={"type": "array", "items": EVIDENCE},
+    fix={"anyOf": [FIX, NULL]},
+    help={"type": "string", "pattern": r"^https://.*/rules/[A-Z]{3}\d{3}-[a-z0-9-]+\.md$"},
+)
+FINDINGS = closed(
+    version={"const": 1},
+    findings={"type": "array", "items": FINDING},
+    summary=closed(
+        files=COUNT, launches=COUNT, gpu_launches=COUNT,
+        error=COUNT, warning=COUNT, note=COUNT, fixable=COUNT, fixed=COUNT,
+    ),
+)
+MAYBE_TEXT = {"type": ["string", "null"]}
+MAYBE_COUNT = {"anyOf": [COUNT, NULL]}
+LAUNCH = closed(
+    kind=KIND,
+    name=MAYBE_TEXT,
+    path=PATH,
+    line=NUMBER,
+    files={"type": "array", "items": PATH, "minItems": 1},
+    image=MAYBE_TEXT,
+    command={"anyOf": [{"type": "array", "items": {"type": "string"}}, NULL]},
+    gpu=closed(
+        requested={"type": ["boolean", "null"]},
+        vendor={"enum": ["nvidia", "amd", "intel", None]},
+        count={"anyOf": [COUNT, {"const": "all"}, NULL]},
+        evidence={"type": "array", "items": TEXT},
+    ),
+    shm=closed(
+        declared=MAYBE_TEXT,
+        declared_bytes=MAYBE_COUNT,
+        ipc=MAYBE_TEXT,
+        decided_by={"enum": ["default", "shm_size", "tmpfs", "bind", "volume", "host", "donor", "none", "unknown"]},
+        effective_bytes=MAYBE_COUNT,
+    ),
+    workload=MAYBE_TEXT,
+    need=closed(
+        verdict={"enum": ["needed", "not-needed", "unknown"]}, minimum_bytes=MAYBE_COUNT, recommended_bytes=MAYBE_COUNT
+    ),
+)
+INVENTORY = closed(version={"const": 1}, launches={"type": "array", "items": LAUNCH})
+
+
+def data(directory: Path, files: Mapping[str, str] | str) -> dict[str, Any]:
+    started = run(directory, files)
+    return json.loads(render(started, started.findings))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("files", [files for files, _ in CASES.values()], ids=CASES)
+def test_the_shape(tmp_path: Path, files: Mapping[str, str] | str) -> None:
+    started = run(tmp_path, files)
+    found = json.loads(render(started, started.findings))
+    jsonschema.validate(found, FINDINGS, jsonschema.Draft202012Validator)
+    jsonschema.validate(json.loads(inventory(started)), INVENTORY, jsonschema.Draft202012Validator)
+    levels = [f["severity"] for f in found["findings"]]
+    assert {level: levels.count(level) for level in ("error", "warning", "note")} == {
+        level: found["summary"][level] for level in ("error", "warning", "note")
+    }
+    assert found["summary"]["fixable"] == sum(f["fix"] is not None for f in found["findings"])
+
+
+def test_one_finding_in_full(tmp_path: Path) -> None:
+    found = data(tmp_path, TRAINER)
+    finding = found["findings"][0]
+    ngc = "https://github.com/triton-inference-server/server/issues/3504"
+    assert {key: finding[key] for key in ("rule", "name", "severity", "path", "start", "end", "launch")} == {
+        "rule": "SHM101", "name": "missing-shm-size", "severity": "error", "path": "compose.yaml",
+        "start": {"line": 2, "column": 3}, "end": {"line": 2, "column": 10},
+        "launch": {"kind": "compose-service", "name": "trainer", "path": "compose.yaml", "line": 2},
+    }  # fmt: skip
+    assert finding["evidence"][1] == {
+        "text": "NVIDIA NGC framework containers", "path": "compose.yaml", "line": 3, "source": ngc,
+    }  # fmt: skip
+    assert finding["fix"] == {
+        "title": "add `shm_size: 8gb` after line 3",
+        "safe": True,
+        "edits": [
+            {"path": "compose.yaml", "start": {"line": 4, "column": 1}, "end": {"line": 4, "column": 1},
+             "text": "    shm_size: 8gb\n"},
+        ],
+    }  # fmt: skip
+    assert found["summary"] == {
+        "files": 1, "launches": 1, "gpu_launches": 1, "error": 1, "warning": 0, "note": 0, "fixable": 1, "fixed": 0,
+    }  # fmt: skip
+
+
+def test_one_launch_in_full(tmp_path: Path) -> None:
+    assert json.loads(inventory(run(tmp_path, TRAINER)))["launches"] == [
+        {
+            "kind": "compose-service", "name": "trainer", "path": "compose.yaml", "line": 2, "files": ["compose.yaml"],
+            "image": "nvcr.io/nvidia/pytorch:24.01-py3",
+            "command": ["torchrun", "--nproc_per_node=8", "train.py"],
+            "gpu": {"requested": True, "vendor": "nvidia", "count": "all",
+                    "evidence": ["deploy.resources.reservations.devices[0]"]},
+            "shm": {"declared": None, "declared_bytes": None, "ipc": None, "decided_by": "default",
+                    "effective_bytes": 67108864},
+            "workload": "NVIDIA NGC framework containers",
+            "need": {"verdict": "needed", "minimum_bytes": 1073741824, "recommended_bytes": 8589934592},
+            "unknown": None,
+        }
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_the_edits_give_what_fix_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, mark: str) -> None:
+    text = mark + "# 訓練 🚀\n".replace("\n", ending) + MANY.replace("\n", ending)
+    started = run(tmp_path, text)
+    found = json.loads(render(started, started.findings))["findings"]
+    edits = {json.dumps(e): e for f in found if f["fix"] and f["rule"] != "SHM205" for e in f["fix"]["edits"]}
+    monkeypatch.chdir(tmp_path)
+    wanted = fix.fix(run(tmp_path, text, ignore=("SHM205",))).texts["compose.yaml"]
+    assert apply(text, list(edits.values())) == wanted
+
+
+def apply(text: str, edits: list[dict[str, Any]]) -> str:
+    """Edits on a text as a stranger would apply them who has read the contract and no more."""
+    body = text.removeprefix("\ufeff")
+    starts = [0]
+    for i, c in enumerate(body):
+        if c == "\n":
+            starts.append(i + 1)
+
+    def offset(position: dict[str, int]) -> int:
+        return starts[position["line"] - 1] + position["column"] - 1
+
+    for edit in sorted(edits, key=lambda e: offset(e["start"]), reverse=True):
+        body = body[: offset(edit["start"])] + edit["text"] + body[offset(edit["end"]) :]
+    return text[: len(text) - len(text.removeprefix("\ufeff"))] + body
+
+
+def test_ends_are_exclusive_and_columns_count_characters(tmp_path: Path) -> None:
+    text = 'services: {"訓🚀": {image: nvcr.io/nvidia/nemo, gpus: all}}\n'
+    finding = data(tmp_path, text)["findings"][0]
+    line = text.splitlines()[finding["start"]["line"] - 1]
+    assert line[finding["start"]["column"] - 1 : finding["end"]["column"] - 1] == '"訓🚀"'
+
+
+def test_any_name_gives_valid_json(tmp_path: Path) -> None:
+    text = 'services:\n  "a\\"\\u0007\\u202e\\\\":\n    image: nvcr.io/nvidia/nemo\n    gpus: all\n'
+    assert data(tmp_path, text)["findings"][0]["launch"]["name"] == 'a"\x07\u202e\\'
+
+
+def test_a_service_in_two_combinations_is_listed_twice_and_counted_once(tmp_path: Path) -> None:
+    base = "services:\n  x:\n    image: nvcr.io/nvidia/nemo\n    gpus: all\n"
+    files = {
+        "docker-compose.a.yml": base,
+        "docker-compose.b.yml": base,
+        "docker-compose.over.yml": "services:\n  x:\n    environment: {A: b}\n",
+    }
+    started = run(tmp_path, files)
+    launches = json.loads(inventory(started))["launches"]
+    assert ["docker-compose.a.yml", "docker-compose.over.yml"] in [launch["files"] for launch in launches]
+    assert data(tmp_path, files)["summary"]["launches"] == 2
+
+
+def test_control_characters_are_escaped_and_come_back() -> None:
+    body = {"a": "\x1b[31m\x7f\x9b\u2028\U000e0001\ud800 \u00e9\u732b\U0001f600\n"}
+    shown = dumps(body)
+    assert all(c.isprintable() or c == "\n" for c in shown)
+    assert json.loads(shown) == body
+    assert "\u00e9\u732b\U0001f600" in shown

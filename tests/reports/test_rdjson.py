@@ -1,0 +1,133 @@
+"""reviewdog's format: its suggestions, applied by bytes, give what --fix gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from shmlint.fixing import fix
+from shmlint.model.launch import Change as Edits
+from shmlint.model.source import Edit
+from shmlint.reports.rdjson import render
+from shmlint.run import Run
+from tests.project import run
+from tests.reports.hostile import NAMES, Change, apply, hostile, parsed, place
+from tests.reports.test_json import NUMBER, TEXT, closed
+from tests.reports.test_text import CASES, MANY, TRAINER
+
+POSITION = closed(line=NUMBER, column=NUMBER)
+RANGE = closed(start=POSITION, end=POSITION)
+SUGGESTIONS = {"type": "array", "minItems": 1, "maxItems": 1, "items": closed(range=RANGE, text={"type": "string"})}
+DIAGNOSTIC = closed(
+    message=TEXT,
+    location=closed(path=TEXT, range=RANGE),
+    severity={"enum": ["ERROR", "WARNING", "INFO"]},
+    code=closed(value=TEXT, url={"type": "string", "pattern": "^https://"}),
+)
+DIAGNOSTIC["properties"]["suggestions"] = SUGGESTIONS
+SHAPE = closed(source=closed(name={"const": "shmlint"}, url=TEXT), diagnostics={"type": "array", "items": DIAGNOSTIC})
+
+INLINE = 'services: {"訓練🚀": {image: nvcr.io/nvidia/nemo, gpus: all}, é: {image: nvcr.io/nvidia/nemo, gpus: all}}\n'
+LAST = "services:\n  é:\n    image: nvcr.io/nvidia/nemo\n    gpus: all\n"
+COMMENTED = "services:\n  # 訓練\n  a:\n    image: nvcr.io/nvidia/nemo  # é\n    gpus: all\n    shm_size: 64mb # 🚀\n"
+TEXTS = {
+    "trainer": TRAINER, "many": MANY, "inline": INLINE, "last": LAST, "unfinished": LAST.rstrip("\n"),
+    "suppression": "# shmlint: ignore[SHM101] not needed\n" + TRAINER, "commented": COMMENTED,
+    "both": MANY + COMMENTED.partition("\n")[2],
+}  # fmt: skip
+
+
+def data(started: Run) -> list[Any]:
+    found = parsed(render(started, started.findings))
+    jsonschema.validate(found, SHAPE, jsonschema.Draft202012Validator)
+    return found["diagnostics"]  # type: ignore[no-any-return]
+
+
+def suggestions(diagnostics: list[Any]) -> list[Change]:
+    return [
+        Change(place(s["range"]["start"]), place(s["range"]["end"]), s["text"])
+        for d in diagnostics for s in d.get("suggestions", ())
+    ]  # fmt: skip
+
+
+def in_bytes(line: bytes, column: int) -> int:
+    return column - 1
+
+
+@pytest.mark.parametrize("files", [files for files, _ in CASES.values()], ids=CASES)
+def test_the_shape(tmp_path: Path, files: Mapping[str, str] | str) -> None:
+    started = run(tmp_path, files)
+    assert len(data(started)) == len(started.findings)
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_suggestions_give_what_fix_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, ending: str, mark: str
+) -> None:
+    text = mark + text.replace("\n", ending)
+    started = run(tmp_path, text, ignore=("SHM205",))
+    changes = suggestions(data(started))
+    assert changes
+    monkeypatch.chdir(tmp_path)
+    assert apply(text.encode(), changes, in_bytes) == fix.fix(started).texts["compose.yaml"].encode()
+    lines = text.removesuffix(ending).count("\n") + 1
+    assert all(change.end[0] <= lines for change in changes), "only lines that are there can be commented on"
+
+
+def test_columns_count_bytes(tmp_path: Path) -> None:
+    found = data(run(tmp_path, INLINE))
+    line = INLINE.encode()
+    for diagnostic, name in zip(found, ('"訓練🚀"', "é"), strict=True):
+        span = diagnostic["location"]["range"]
+        assert line[span["start"]["column"] - 1 : span["end"]["column"] - 1].decode() == name
+
+
+def test_other_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {
+        "run.sh": "# é\ndocker run --name é --gpus all nvcr.io/nvidia/pytorch:24.01-py3 torchrun train.py\n",
+        "README.md": "é\n\n```sh\ndocker run --gpus all nvcr.io/nvidia/nemo\n```\n",
+    }
+    started = run(tmp_path, files)
+    found = data(started)
+    monkeypatch.chdir(tmp_path)
+    wanted = fix.fix(started).texts
+    assert set(wanted) == set(files)
+    for path, text in files.items():
+        mine = suggestions([d for d in found if d["location"]["path"] == path])
+        assert apply(text.encode(), mine, in_bytes).decode() == wanted[path]
+
+
+def test_several_edits_are_one_suggestion(tmp_path: Path) -> None:
+    started = run(tmp_path, TRAINER)
+    finding = started.findings[0]
+    at = TRAINER.index("all")
+    edits = (Edit("compose.yaml", at, at + 3, "é"), Edit("compose.yaml", 0, 8, "SERVICES"))
+    assert finding.fix is not None
+    started.findings = [finding._replace(fix=finding.fix._replace(changes=(Edits(edits, "two"),)))]
+    (change,) = suggestions(data(started))
+    wanted = TRAINER.replace("services", "SERVICES", 1).replace("all", "é", 1)
+    assert apply(TRAINER.encode(), [change], in_bytes).decode() == wanted
+
+
+def test_a_fix_in_another_file_is_no_suggestion(tmp_path: Path) -> None:
+    started = run(tmp_path, TRAINER)
+    finding = started.findings[0]
+    assert finding.fix is not None
+    (change,) = finding.fix.changes[:1]
+    for edits in ((Edit("other.yaml", 0, 0, "x"),), (*change.edits, Edit("other.yaml", 0, 0, "x"))):
+        started.findings = [finding._replace(fix=finding.fix._replace(changes=(Edits(edits, "x"),)))]
+        assert "suggestions" not in data(started)[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_name(tmp_path: Path, name: str) -> None:
+    started = run(tmp_path, TRAINER)
+    started.findings = [hostile(started.findings[0], name)]
+    (found,) = data(started)
+    assert found["location"]["path"] == name and found["message"] == f"service `{name}` {name}\nneeds {name}"

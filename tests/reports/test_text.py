@@ -1,0 +1,190 @@
+"""The text report, letter by letter: snapshots/*.txt hold what a terminal shows.
+
+``SHMLINT_SNAPSHOTS=update pytest tests/report`` writes them anew; read the diff before committing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shmlint.fixing import fix
+from shmlint.reports import escape
+from shmlint.reports.text import inventory, render
+from tests.project import run
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+TRAINER = """\
+services:
+  trainer:
+    image: nvcr.io/nvidia/pytorch:24.01-py3
+    deploy:
+      resources:
+        reservations:
+          devices:
+            - driver: nvidia
+              count: all
+              capabilities: [gpu]
+    command: torchrun --nproc_per_node=8 train.py
+"""
+MANY = """\
+services:
+  trainer:
+    image: nvcr.io/nvidia/pytorch:24.01-py3
+    gpus: all
+    shm_size: 2gb
+  llm:
+    image: vllm/vllm-openai:latest
+    runtime: nvidia
+    command: --model x --tensor-parallel-size 2
+  app:
+    build: .
+    gpus: all
+  chat:
+    image: ollama/ollama
+    gpus: all
+  worker:
+    image: pytorch/pytorch
+    gpus: all
+    ipc: host
+    shm_size: 8gb
+  float:
+    image: pytorch/pytorch
+    gpus: all
+    shm_size: 1.5
+  build:
+    image: pytorch/pytorch
+    build: {context: ., shm_size: 4gb}
+    gpus: all
+  mount:
+    image: pytorch/pytorch
+    gpus: all
+    shm_size: 8gb
+    volumes: ["/dev:/dev"]
+  bytes:
+    image: redis
+    shm_size: 64
+  kubernetes:
+    image: redis
+    shm_size: 2Gi
+"""
+
+CASES: dict[str, tuple[Mapping[str, str] | str, dict[str, Any]]] = {
+    "one-error": (TRAINER, {}),
+    "every-rule": (MANY, {}),
+    "verbose": (MANY.replace("gpus: all", "gpus: all", 1), {"verbose": True}),
+    "colour": (TRAINER, {"colour": True}),
+    "quiet": (TRAINER, {"quiet": True}),
+    "clean": ("services:\n  a:\n    image: redis\n", {}),
+    "clean-quiet": ("services:\n  a:\n    image: redis\n", {"quiet": True}),
+    "nothing-to-read": ({}, {}),
+    "crlf": (TRAINER.replace("\n", "\r\n"), {}),
+    "bom": ("\ufeffservices: {x: {image: nvcr.io/nvidia/nemo, gpus: all}}\n", {}),
+    "no-final-newline": ("services:\n  x:\n    image: nvcr.io/nvidia/nemo\n    gpus: all", {}),
+    "tabs": ('services:\n  "a\tb": {image: nvcr.io/nvidia/nemo, gpus: all}\n', {}),
+    "long-line": (
+        "services: {" + ", ".join(f"s{n}: {{image: redis}}" for n in range(40))
+        + ", x: {image: nvcr.io/nvidia/nemo, gpus: all}, "
+        + ", ".join(f"t{n}: {{image: redis}}" for n in range(40)) + "}\n", {},
+    ),
+    "long-start": ("services: {x: {image: nvcr.io/nvidia/nemo, gpus: all}, " +
+                   ", ".join(f"t{n}: {{image: redis}}" for n in range(40)) + "}\n", {}),
+    "wide": ('services: {"訓練": {image: nvcr.io/nvidia/nemo, gpus: all}, '
+             '"e\u0301te\u0301": {image: redis, shm_size: 64}}\n', {}),
+    "control": ('services:\n  "a\\e[31m\\u202eb":\n    image: nvcr.io/nvidia/nemo\n    gpus: all\n', {}),
+    "two-files": ({"a/compose.yaml": TRAINER, "b/docker-compose.yml": TRAINER.replace("trainer", "other")}, {}),
+    "evidence-elsewhere": (
+        {
+            "compose.yaml": "services:\n  x:\n    image: nvcr.io/nvidia/nemo:24.07\n"
+                            "    command: torchrun --nproc_per_node=2 x.py\n",
+            "compose.override.yaml": "services:\n  x:\n    gpus: all\n",
+        }, {},
+    ),
+    "dockerfile": ({"compose.yaml": "services:\n  x:\n    build: .\n    gpus: all\n",
+                    "Dockerfile": "FROM nvcr.io/nvidia/pytorch:24.01-py3\nCMD python train.py\n"}, {}),
+    "unreadable": ("services:\n  x:\n\timage: a\n", {}),
+    "multi-line-command": (
+        "services:\n  x:\n    image: nvcr.io/nvidia/pytorch:24.01-py3\n    gpus: all\n"
+        "    command: >\n      torchrun\n      --nproc_per_node=2\n      train.py\n", {},
+    ),
+}  # fmt: skip
+
+
+def snapshot(name: str, text: str) -> None:
+    path = SNAPSHOTS / f"{name}.txt"
+    if os.environ.get("SHMLINT_SNAPSHOTS") == "update":
+        path.write_text(text, encoding="utf-8", newline="")
+    assert path.read_bytes().decode("utf-8") == text, "see tests/report/test_text.py for how to update"
+
+
+def report(directory: Path, files: Mapping[str, str] | str, **options: Any) -> str:
+    started = run(directory, files)
+    return "".join(f"{line}\n" for line in render(started, started.findings, **options))
+
+
+@pytest.mark.parametrize(("files", "options"), CASES.values(), ids=CASES)
+def test_report(tmp_path: Path, name: str, files: Mapping[str, str] | str, options: dict[str, Any]) -> None:
+    snapshot(name, report(tmp_path, files, **options))
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    """The case's own name, which is that of its snapshot."""
+    return str(request.node.callspec.id)
+
+
+def test_inventory(tmp_path: Path) -> None:
+    wide = MANY + '  "訓練":\n    image: "a\\tb"\n    gpus: [{count: 2}]\n  v:\n    image: redis\n    shm_size: ${X}\n'
+    snapshot("inventory", "".join(f"{line}\n" for line in inventory(run(tmp_path, wide))))
+
+
+def test_the_inventory_of_nothing(tmp_path: Path) -> None:
+    assert list(inventory(run(tmp_path, {}))) == ["WHERE  LAUNCH  IMAGE  GPU  /DEV/SHM  NEED"]
+
+
+def test_after_fixing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = run(tmp_path, MANY)
+    monkeypatch.chdir(tmp_path)
+    outcome = fix.fix(started)
+    lines = render(outcome.run, fix.remaining(outcome), fixed=len(outcome.fixed))
+    snapshot("after-fixing", "".join(f"{line}\n" for line in lines))
+
+
+def test_colours_change_nothing_else(tmp_path: Path) -> None:
+    plain, coloured = report(tmp_path, MANY), report(tmp_path, MANY, colour=True)
+    assert "\x1b[31;1merror\x1b[0m" in coloured and "\x1b" not in plain
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+
+
+def test_no_finding_takes_more_than_a_screen(tmp_path: Path) -> None:
+    for block in report(tmp_path, MANY).split("\n\n"):
+        lines = block.splitlines()
+        assert len(lines) <= 20
+        assert all(len(line) <= 180 for line in lines), max(lines, key=len)
+
+
+def test_marks_stand_below_what_they_mark(tmp_path: Path) -> None:
+    """On the terminal: a wide character takes two columns, a combining one none."""
+    lines = report(tmp_path, CASES["wide"][0]).splitlines()
+    source = next(line for line in lines if " 1 | " in line)
+    mark = next(line for line in lines if "^" in line)
+    before = source.index('"訓練"')
+    assert mark.index("^") == before  # nothing wide stands before it
+    assert mark.count("^") == 6  # two quotes and two wide characters
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"), ("é訓", "é訓"), ("a\x1b[2Jb", "a\\x1b[2Jb"), ("a\nb", "a\\x0ab"),
+        ("\u202e", "\\u202e"), ("\x9b", "\\x9b"), ("\udcff", "\\udcff"), ("\U000e0001", "\\ue0001"),
+    ],
+)  # fmt: skip
+def test_escape(text: str, shown: str) -> None:
+    assert escape(text) == shown

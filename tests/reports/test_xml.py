@@ -1,0 +1,68 @@
+"""JUnit and Checkstyle: XML that any parser takes, whatever a file or a service is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from shmlint.reports import checkstyle, escape, junit
+from tests.project import run
+from tests.reports.hostile import NAMES, hostile
+from tests.reports.test_text import CASES, MANY, TRAINER
+
+FINE = "services:\n  x:\n    image: redis\n"
+
+
+def tree(text: str) -> ElementTree.Element:
+    return ElementTree.fromstring(text.encode("utf-8"))
+
+
+@pytest.mark.parametrize("files", [files for files, _ in CASES.values()], ids=CASES)
+def test_every_finding_is_there(tmp_path: Path, files: Mapping[str, str] | str) -> None:
+    started = run(tmp_path, files)
+    cases = tree(junit.render(started, started.findings))
+    assert cases.get("failures") == str(len(started.findings)) == str(len(cases.findall(".//failure")))
+    assert cases.get("tests") == str(len(cases.findall(".//testcase")))
+    for suite in cases.findall("testsuite"):
+        assert suite.get("tests") == str(len(suite.findall("testcase")))
+        assert suite.get("failures") == str(len(suite.findall(".//failure")))
+    errors = tree(checkstyle.render(started, started.findings)).findall("file/error")
+    assert [error.get("source") for error in errors] == [f"shmlint.{finding.rule}" for finding in started.findings]
+
+
+def test_junit(tmp_path: Path) -> None:
+    started = run(tmp_path, {"compose.yaml": TRAINER, "fine/compose.yaml": FINE})
+    found = tree(junit.render(started, started.findings))
+    assert {suite.get("name"): suite.get("failures") for suite in found} == {
+        "compose.yaml": "1", "fine/compose.yaml": "0",
+    }  # fmt: skip
+    (failure,) = found.findall(".//failure")
+    assert failure.get("type") == "error" and "service `trainer` asks" in str(failure.get("message"))
+    assert str(failure.text).startswith("1 GiB at least")
+    (case,) = found.findall("testsuite[@name='compose.yaml']/testcase")
+    assert case.attrib == {"name": "SHM101 2:3", "classname": "compose.yaml", "line": "2"}
+
+
+def test_checkstyle(tmp_path: Path) -> None:
+    started = run(tmp_path, MANY)
+    found = tree(checkstyle.render(started, started.findings))
+    assert [file.get("name") for file in found] == ["compose.yaml"]
+    assert {error.get("severity") for error in found[0]} == {"error", "warning", "info"}
+    places = [(error.get("line"), error.get("column")) for error in found[0]]
+    assert places == [(str(f.span.begin.line), str(f.span.begin.column)) for f in started.findings]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_name_is_well_formed(tmp_path: Path, name: str) -> None:
+    started = run(tmp_path, TRAINER)
+    finding = hostile(started.findings[0], name)
+    message = escape(f"service `{name}` {name}")
+    suite = tree(junit.render(started, [finding])).findall("testsuite")[-1]
+    assert suite.get("name") == escape(name)
+    failure = suite.find("testcase/failure")
+    assert failure is not None and failure.get("message") == message and failure.text == escape(name)
+    file = tree(checkstyle.render(started, [finding]))[0]
+    assert file.get("name") == escape(name) and file[0].get("message") == message

@@ -1,0 +1,458 @@
+"""Where YAML nodes stand, and what of a text is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from shmlint.model.source import Source
+from shmlint.syntax.yaml import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence, YamlError, parse, parse_part
+
+
+def value_of(text: str, *path: str) -> tuple[Node, str]:
+    """The node under a path of keys of the first document, and the text of its span."""
+    source = Source("f.yaml", text)
+    node = parse(source)[0].root
+    for key in path:
+        node = node.resolved
+        assert isinstance(node, Mapping)
+        found = node.get(key)
+        assert found is not None
+        node = found
+    return node, text[node.start : node.end]
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("a: 8gb\n", "8gb"),
+        ("a: 8gb", "8gb"),
+        ("a: 8gb # why\n", "8gb"),
+        ("a: 8gb\t\n", "8gb"),
+        ("a: 8gb\t# why\n", "8gb"),
+        ("a:\t8gb \t # why\nb: 1", "8gb"),
+        ("a: 8\tgb\n", "8\tgb"),
+        ("a: '8gb'\t\n", "'8gb'"),
+        ("{a: 8gb\t,\tb: 1\t}\t\n", "8gb"),
+        ("a: &x\t8gb\n", "8gb"),
+        ("a: 8 gb  \n", "8 gb"),
+        ('a: "8gb" # why\n', '"8gb"'),
+        ("a: '8''gb'\n", "'8''gb'"),
+        ('a: "8\\x67b"\n', '"8\\x67b"'),
+        ("a: é😀\n", "é😀"),
+        ("'é': 8gb\n'a': 1\n", "1"),
+        ("\ufeffa: 8gb\n", "8gb"),
+        ("a: 8gb\r\nb: 1\r\n", "8gb"),
+        ("b: 1\r\na: 8gb\r\n", "8gb"),
+        ("---\na: 8gb\n...\n", "8gb"),
+        ("%YAML 1.1\n---\na: 8gb\n", "8gb"),
+        ("%TAG !e! tag:example.com,2000:\n---\na: 8gb\n", "8gb"),
+        ("a: &x 8gb\n", "8gb"),
+        ("a: &x !!str 8gb\n", "8gb"),
+        ("a: !!str &x '8gb'\n", "'8gb'"),
+        ("a: !override 8gb\n", "8gb"),
+        ("a: !reset null\n", "null"),
+        ("b: &x 1\na: *x\n", "*x"),
+        ("b: &x 1\na: *x # why\n", "*x"),
+        ("{a: 8gb, b: 1}\n", "8gb"),
+        ("{a: 8gb}\n", "8gb"),
+        ("{ a: '8gb' , b: 1}\n", "'8gb'"),
+        ("{\n  a: 8gb\n}\n", "8gb"),
+        ("{b: &x 1, a: *x }\n", "*x"),
+        ('{"a":"8gb"}', '"8gb"'),
+        ("a:\n", ""),
+        ("a:", ""),
+        ("a: # nothing\nb: 1\n", ""),
+        ("a: {}\n", "{}"),
+        ("a: []\n", "[]"),
+        ("a: &x {b: 1} # why\n", "{b: 1}"),
+        ("a: [1,\n  2]\n", "[1,\n  2]"),
+        ("a:\n  b: 1\n  c: 2 # why\n\n# tail\n", "b: 1\n  c: 2"),
+        ("a: &x\n  b: 1\n", " &x\n  b: 1"),
+        ("a:\n  - 1\n  - x\n# tail\nb: 1\n", "- 1\n  - x"),
+        ("a:\n- 1\n- x\n", "- 1\n- x"),
+        ("? a\n: 8gb\n", "8gb"),
+        ("a: " + "x" * 65536 + "\n", "x" * 65536),
+        ("a: one\n  two\nb: 1\n", "one\n  two"),
+    ],
+)
+def test_a_span_holds_the_value_and_nothing_else(text: str, span: str) -> None:
+    _, found = value_of(text, "a")
+    if span.startswith(" &"):  # properties on the line of the key: the span starts behind them
+        assert found.lstrip() == span.lstrip(" &x\n")
+    else:
+        assert found == span
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "style"),
+    [
+        ("a: |\n  x\n  y\nb: 1\n", "x\ny\n", "|"),
+        ("a: >-\n  x\n  y\n\n# c\nb: 1\n", "x y", ">"),
+        ("a: |+\n  x\n\nb: 1\n", "x\n\n", "|"),
+        ("a: |2\n   x\n", " x\n", "|"),
+        ("a: |", "", "|"),
+    ],
+)
+def test_a_block_scalar_starts_at_its_header(text: str, value: str, style: str) -> None:
+    node, found = value_of(text, "a")
+    assert isinstance(node, Scalar)
+    assert (node.value, node.style) == (value, style)
+    assert found.startswith(style)
+    assert "b:" not in found
+
+
+def test_every_document_is_read() -> None:
+    source = Source("f.yaml", "a: 1\n---\nb: 2\n---\n# nothing\n---\nc\n...\n")
+    roots = [document.root for document in parse(source)]
+    assert [source.text[node.start : node.end] for node in roots] == ["a: 1", "b: 2", "", "c"]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# only a comment\n", "   \n"])
+def test_a_text_without_a_value_has_no_document(text: str) -> None:
+    assert parse(Source("f.yaml", text)) == []
+
+
+def test_aliases_stay_visible() -> None:
+    node, _ = value_of("b: &x {c: 1}\na: *x\n", "a")
+    assert isinstance(node, Alias)
+    assert isinstance(node.resolved, Mapping)
+    assert node.resolved.anchor == "x"
+
+
+def test_a_name_that_is_anchored_again_means_the_last_before_it() -> None:
+    text = "a: &x 1\nb: *x\nc: &x 2\nd: *x\n"
+    assert [getattr(value_of(text, name)[0].resolved, "value", None) for name in "bd"] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("a: 1\nb: 2\na: 3\n", ["a"]),
+        ("a: {x: 1, x: 2}\nb: {x: 1}\n", ["x"]),
+        ("a: 1\n'a': 2\n", ["a"]),
+        ("x: &x {}\na:\n  <<: *x\n  <<: *x\n", ["<<"]),
+        ("a: 1\na: 1\na: 1\n", ["a", "a"]),
+        ("a: {b: 1}\nc: {b: 1}\n", []),
+    ],
+)
+def test_keys_that_stand_twice_are_noted(text: str, keys: list[str]) -> None:
+    (document,) = parse(Source("f.yaml", text))
+    assert [key.value for key in document.duplicates] == keys
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "words"),
+    [
+        ("a: [1, 2\n", 2, 1, "expected ',' or ']'"),
+        ("a: 1\n b: 2\n", 2, 3, "mapping values are not allowed"),
+        ("a:\n\tb: 1\n", 2, 1, "'\\t'"),
+        ('a: "x\n', 2, 1, "while scanning a quoted scalar"),
+        ("a: *nope\n", 1, 4, "alias *nope has no anchor before it"),
+        ("a: &a [*a]\n", 1, 8, "anchor &a contains itself"),
+        ("a: &a {b: {c: *a}}\n", 1, 15, "anchor &a contains itself"),
+        ("a: \x00\n", 1, 4, "U+0000"),
+        ("a: \ud800\n", 1, 4, "U+D800"),
+        ("a: 1\n\t\nb: 2\n", 2, 1, "'\\t'"),
+        ("%YAML x\n---\na: 1\n", 1, 7, "expected a digit"),
+        ("a: @x\n", 1, 4, "cannot start any token"),
+    ],
+)
+def test_an_error_says_what_and_where(text: str, line: int, column: int, words: str) -> None:
+    source = Source("f.yaml", text)
+    with pytest.raises(YamlError) as caught:
+        parse(source)
+    assert words in caught.value.message
+    assert source.position(caught.value.offset) == (line, column)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{a: " * 10_000 + "1" + "}" * 10_000,
+        "[" * 10_000 + "]" * 10_000,
+        "[" * 10_000,
+        "".join(" " * i + "a:\n" for i in range(10_000)),
+        "- " * 10_000,
+        "x0: &x0 {}\n" + "".join(f"x{i}: &x{i}\n  <<: *x{i - 1}\n" for i in range(1, 10_000)),
+    ],
+    ids=["flow mappings", "flow sequences", "unclosed", "block mappings", "block sequences", "merge keys"],
+)
+def test_nesting_without_end_is_refused(text: str) -> None:
+    with pytest.raises(YamlError, match=f"nested more than {MAX_DEPTH} levels deep"):
+        parse(Source("f.yaml", text))
+
+
+def test_aliases_may_stand_for_much() -> None:
+    """Ten thousand services that share one anchor."""
+    body = "".join(f"  k{i}: v\n" for i in range(40))
+    services = "".join(f"s{i}: {{<<: *x}}\n" for i in range(10_000))
+    (document,) = parse(Source("f.yaml", f"x: &x\n{body}{services}"))
+    assert isinstance(document.root, Mapping)
+    assert len(document.root.pairs) == 10_001
+
+
+def test_aliases_of_aliases_are_not_unfolded() -> None:
+    lines = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 90)]
+    (document,) = parse(Source("f.yaml", "a0: &a0 [x]\n" + "".join(lines)))
+    assert document.root.depth == 91
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a0: &a0 {x: y}\n" + "".join(f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}]}}\n" for i in range(1, 90)),
+        "x: &x\n" + "".join(f"  k{i}: v\n" for i in range(1_000)) + "".join(f"s{i}: *x\n" for i in range(1_000)),
+    ],
+    ids=["merge keys", "a wide mapping"],
+)
+def test_aliases_that_would_fill_the_memory_are_refused(text: str) -> None:
+    with pytest.raises(YamlError, match="its aliases stand for too much") as caught:
+        parse(Source("f.yaml", text))
+    assert text[caught.value.offset] == "*"
+
+
+# Without ":" and "?": ruamel.yaml writes some of those plainly where it cannot read them again.
+letters = st.characters(codec="utf-8", exclude_categories=["C"], exclude_characters=":?\x85\u2028\u2029")
+leaves = st.one_of(
+    st.text(letters, max_size=20),
+    st.integers(),
+    st.booleans(),
+    st.none(),
+    st.sampled_from(["a b", "# x", "a: b", "- x", "line\nline\n", "  lead", "trail ", "'", '"', "&a", "*a", "!t", "|"]),
+)  # fmt: skip
+trees = st.recursive(
+    leaves,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("abcé-_", min_size=1), inner, max_size=4),
+    max_leaves=15,
+)
+
+
+def scalars(node: Node) -> list[Scalar]:
+    if isinstance(node, Scalar):
+        return [node]
+    if isinstance(node, Mapping):
+        return [found for pair in node.pairs for part in pair for found in scalars(part)]
+    assert isinstance(node, Sequence)
+    return [found for item in node.items for found in scalars(item)]
+
+
+@given(
+    st.dictionaries(st.text("abc", min_size=1), trees, min_size=1),
+    st.sampled_from([None, True, False]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["", "\ufeff"]),
+)
+def test_the_text_of_a_span_reads_as_its_value(data: Any, flow: bool | None, newline: str, bom: str) -> None:
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = flow
+    yaml.allow_unicode = True
+    out = io.StringIO()
+    yaml.dump(data, out)
+    text = bom + out.getvalue().replace("\n", newline)
+    (document,) = parse(Source("f.yaml", text))
+    for node in scalars(document.root):
+        span = text[node.start : node.end]
+        (again,) = parse(Source("f.yaml", span)) or [None]
+        if again is None:
+            assert (node.value, node.style) == ("", "")
+            continue
+        assert isinstance(again.root, Scalar)
+        assert (again.root.value.rstrip("\n"), again.root.style) == (node.value.rstrip("\n"), node.style)
+
+
+# The parser in C ---------------------------------------------------------------------------------
+
+
+def outline(text: str) -> Any:
+    """All that is known of the nodes of a text, or of why it is none."""
+    try:
+        documents = parse(Source("f.yaml", text))
+    except YamlError as error:
+        return error.message, error.offset
+    return [(described(document.root), [key.start for key in document.duplicates]) for document in documents]
+
+
+def described(node: Node) -> Any:
+    about = (type(node).__name__, node.start, node.end, node.tag, node.anchor, node.depth)
+    if isinstance(node, Scalar):
+        return (*about, node.value, node.style)
+    if isinstance(node, Alias):
+        return (*about, node.target.start)
+    if isinstance(node, Mapping):
+        return (*about, node.flow, [(described(key), described(value)) for key, value in node.pairs])
+    assert isinstance(node, Sequence)
+    return (*about, node.flow, [described(item) for item in node.items])
+
+
+def outline_in_python(text: str) -> Any:
+    with mock.patch.dict(sys.modules, {"_ruamel_yaml": None}):
+        return outline(text)
+
+
+COMPOSE = """\
+x-common: &common
+  restart: unless-stopped   # everywhere
+  environment: &env {A: "1", B: 'it''s', C: ~}
+services:
+  trainer:
+    <<: *common
+    image: "nvcr.io/nvidia/pytorch:24.01-py3"
+    command: >-
+      torchrun --nproc_per_node=8
+      train.py
+
+    healthcheck:
+      test: ["CMD", "curl", "-f", "http://localhost:8000/health"]
+    deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, capabilities: [gpu]}]}}}
+    environment:
+      <<: *env
+      SCRIPT: |
+        if true; then
+          echo "yes: $$HOME # no comment"
+        fi
+      EMPTY:
+      # about the ports
+    ports:
+    - 8080:80
+    -
+      target: 90
+    volumes: []
+    gpus: !override all
+volumes:
+  data:
+  # the last one
+  cache:
+
+"""
+
+PIECES = (
+    " ", "  ", "\n", "\r\n", "\r", "\t", ": ", ":", "- ", "-", "? ", "?", "#", " #", "&a ", "&a", "*a", "!t ",
+    "!", "!!str ", "!reset\n", "|", "|\n", ">-\n", "|2\n", "|\n\n    ", "\n   \n", "'", '"', "[", "]", "{", "}",
+    ",", "\\", "\\/", "%", "@", "`", "\n...\n", "\n---\n", "--- ", "%YAML 1.1\n", "\x85", "\u2028", "\ufeff",
+    "\x00", "😀", "é", "<<: *a", "~", "a: b", "a", "a: ", "b: 1\n", "\n- ", "\n  ", "\xa0", "\\x41", "[a, b]",
+    "{a: [b], c}", '"k": ', '"k":v', "- - ", "''", '""',
+)  # fmt: skip
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> str:
+    """Some lines of a compose file with other things in them, or nothing but those."""
+    lines = COMPOSE.splitlines(keepends=True)
+    first = draw(st.integers(0, len(lines)))
+    text = "".join(lines[first : first + draw(st.integers(0, 12))])
+    for _ in range(draw(st.integers(0, 3 if text else 12))):
+        at = draw(st.integers(0, len(text)))
+        text = text[:at] + draw(st.sampled_from(PIECES)) + text[at + draw(st.integers(0, 3)) :]
+    return text
+
+
+@given(damaged())
+def test_both_parsers_give_the_same(text: str) -> None:
+    assert outline(text) == outline_in_python(text)
+
+
+@given(st.dictionaries(st.text("abc", min_size=1), trees, min_size=1), st.sampled_from([None, True, False]))
+def test_both_parsers_give_the_same_for_what_is_dumped(data: Any, flow: bool | None) -> None:
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = flow
+    out = io.StringIO()
+    yaml.dump(data, out)
+    assert outline(out.getvalue()) == outline_in_python(out.getvalue())
+
+
+def yaml_files() -> list[Path]:
+    """The fixtures', and those of the directory that SHMLINT_CORPUS names."""
+    here = Path(__file__).parents[2]
+    found = [*(here / "fixtures").rglob("*.y*ml"), *(here / ".github").rglob("*.y*ml")]
+    if os.environ.get("SHMLINT_CORPUS"):
+        found += Path(os.environ["SHMLINT_CORPUS"]).rglob("*.y*ml")
+    return [path for path in found if path.is_file()]
+
+
+def test_both_parsers_give_the_same_for_files() -> None:
+    files = yaml_files()
+    assert files
+    for path in files:
+        text = path.read_bytes().decode("utf-8", "replace")
+        assert outline(text) == outline_in_python(text), path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: >-\n  x\n\u2028-:  \n---\n",
+        "a: 1\x85b: 2\n",
+        "|\n\n---\nb\n",
+        "a:\n  b:\n...\n\n...\n",
+        "a: |# c\n  b\n",
+        "a: |\n \n  b\n",
+        "a: |\r\n\r\n \r\n  b\r\n",
+        "!!a!b c\n",
+        "![!str a\n",
+        "!!!!str a\n",
+        "!reset\n&a {a: b}\n",
+        "a: &b:c d\n",
+        "a: {? }\n",
+        "? a\n: b\n",
+        '[a, "k":v b]\n',
+        "[a : ]\n",
+        "[a: , b]\n",
+        "{ question: }\n",
+        "\ufeffa: 1\n",
+        "a: 1\t# c\n",
+        "%TAG ! tag:x,2000:\n---\na: !b c\n",
+        "a: 1\rb: 2\r",
+        "a: [http://b, c:d]\n",
+        "a: &é b\n",
+        "a:\n\n  # c\n\nb: 1\n",
+        "a:\n- \n- # c\n- b\n",
+        "",
+    ],
+)
+def test_both_parsers_give_the_same_where_they_once_did_not(text: str) -> None:
+    assert outline(text) == outline_in_python(text)
+
+
+def test_a_compose_file_is_read_by_the_parser_in_c() -> None:
+    """Else nobody would notice that it is never used."""
+    pytest.importorskip("_ruamel_yaml")
+    with mock.patch("ruamel.yaml.scanner.Scanner.fetch_more_tokens", side_effect=AssertionError):
+        (document,) = parse(Source("f.yaml", COMPOSE))
+    assert json.dumps(described(document.root)) == json.dumps(outline_in_python(COMPOSE)[0][0])
+
+
+@pytest.mark.parametrize("module", [None, mock.Mock(CParser=mock.Mock(side_effect=MemoryError))])
+def test_without_the_parser_in_c_all_is_as_before(module: Any) -> None:
+    expected = outline(COMPOSE)
+    with mock.patch.dict(sys.modules, {"_ruamel_yaml": module}):
+        assert outline(COMPOSE) == expected
+
+
+# Parts of other texts ---------------------------------------------------------------------------
+
+
+@given(damaged(), st.sampled_from(["", "# é😀\n\n", "text\n- ", "\ufeff\r\n   "]), st.sampled_from(["", "\n```\n"]))
+def test_a_part_is_read_as_if_the_rest_were_blank(text: str, before: str, after: str) -> None:
+    source = Source("f.md", before + text + after)
+    blank = "".join(c if c in "\r\n" else " " for c in before)
+    try:
+        expected = [described(d.root) for d in parse(Source("f.md", blank + text))]
+    except YamlError as error:
+        with pytest.raises(YamlError) as caught:
+            parse_part(source, len(before), len(before) + len(text))
+        assert caught.value.message == error.message
+        return
+    documents = parse_part(source, len(before), len(before) + len(text))
+    assert [described(d.root) for d in documents] == expected
+    assert all(d.source is source for d in documents)

@@ -1,0 +1,341 @@
+"""Settings files: where they are found, what they say, and how a slip in them is answered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shmlint.config import InvalidSettings, described, load, schema
+from shmlint.model.settings import Settings
+from shmlint.workloads.assess import users
+from tests.project import findings, write
+
+GIB = 1024**3
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty repository that the test runs in; nothing above it counts."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def settings(text: str, name: str = ".shmlint.yaml") -> Settings:
+    write(Path(), {name: text})
+    return load(None, ".")
+
+
+def refused(text: str, name: str = ".shmlint.yaml") -> str:
+    with pytest.raises(InvalidSettings) as caught:
+        settings(text, name)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+EVERYTHING = """\
+# every key there is
+select: [SHM1, dropped-float]
+ignore:
+  - SHM103
+exclude: ["third_party/", "*.bak.yml"]
+severity: {SHM103: warning, dropped-float: "off"}
+per-file-ignores: {"tests/": [SHM1]}
+fail-on: warning
+shm-size: 16gb
+daemon-default-shm-size: 128m
+engine: podman
+unknown-workload: ignore
+follow-outside: true
+projects:
+  - [compose.yaml, compose.gpu.yaml]
+workloads:
+  - id: ours
+    name: Our trainer
+    images: ["registry.example/ours/*"]
+    commands: ["ours train"]
+    needs: "yes"
+    minimum: 2gb
+    recommended: 8gb
+    because: its workers hand batches over
+"""
+EVERYTHING_TOML = """\
+[project]
+name = "x"
+
+[tool.shmlint]
+select = ["SHM1", "dropped-float"]
+ignore = ["SHM103"]
+exclude = ["third_party/", "*.bak.yml"]
+severity = {SHM103 = "warning", dropped-float = "off"}
+per-file-ignores = {"tests/" = ["SHM1"]}
+fail-on = "warning"
+shm-size = "16gb"
+daemon-default-shm-size = "128m"
+engine = "podman"
+unknown-workload = "ignore"
+follow-outside = true
+projects = [["compose.yaml", "compose.gpu.yaml"]]
+
+[[tool.shmlint.workloads]]
+id = "ours"
+name = "Our trainer"
+images = ["registry.example/ours/*"]
+commands = ["ours train"]
+needs = "yes"
+minimum = "2gb"
+recommended = "8gb"
+because = "its workers hand batches over"
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [(".shmlint.yaml", EVERYTHING), ("pyproject.toml", EVERYTHING_TOML)])
+def test_everything(name: str, text: str) -> None:
+    found = settings(text, name)
+    assert found._replace(workloads=(), given=()) == Settings(
+        select=("SHM1", "dropped-float"),
+        ignore=("SHM103",),
+        exclude=("third_party/", "*.bak.yml"),
+        severity=(("SHM103", "warning"), ("dropped-float", "off")),
+        per_file_ignores=(("tests/", ("SHM1",)),),
+        fail_on="warning",
+        shm_size=16 * GIB,
+        default_shm_size=128 * 1024**2,
+        engine="podman",
+        unknown_workload="ignore",
+        follow_outside=True,
+        projects=(("compose.yaml", "compose.gpu.yaml"),),
+        path=name,
+    )
+    assert list(found.given) == list(schema()["properties"])
+    workload = users(found.workloads)[0]
+    assert (workload.id, workload.needs, workload.minimum, workload.verified) == ("ours", "yes", 2 * GIB, True)
+
+
+def test_without_any() -> None:
+    assert load(None, ".") == Settings()
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "---\n", "{}\n"])
+def test_an_empty_file(text: str) -> None:
+    assert settings(text)._replace(path=None) == Settings()
+
+
+@pytest.mark.parametrize("text", ["[tool.shmlint]\n", "[tool.other]\nx = 'tool.shmlint'\n"])
+def test_an_empty_table(text: str) -> None:
+    assert settings(text, "pyproject.toml")._replace(path=None) == Settings()
+
+
+# Where they are found --------------------------------------------------------------------------
+
+
+def test_the_nearest_upwards(repository: Path) -> None:
+    write(repository, {".shmlint.yaml": "fail-on: note\n", "a/b/compose.yaml": ""})
+    write(repository, {"a/pyproject.toml": "[tool.black]\n"})
+    assert load(None, "a/b").path == ".shmlint.yaml"
+    assert load(None, "a/b/compose.yaml").path == ".shmlint.yaml"
+    write(repository, {"a/pyproject.toml": "[tool.shmlint]\nfail-on = 'warning'\n"})
+    assert load(None, "a/b").fail_on == "warning"
+    write(repository, {"a/.shmlint.yaml": "fail-on: error\n"})
+    assert load(None, "a/b").path == "a/.shmlint.yaml", "before a pyproject.toml beside it"
+
+
+def test_not_beyond_the_repository(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(repository, {".shmlint.yaml": "fail-on: note\n", "inner/.git/HEAD": "", "inner/deep/x": ""})
+    monkeypatch.chdir(repository / "inner" / "deep")
+    assert load(None, ".") == Settings()
+
+
+def test_from_below(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(repository, {".shmlint.yaml": "projects: [[a.yaml, sub/b.yaml]]\n", "sub/x": ""})
+    monkeypatch.chdir(repository / "sub")
+    found = load(None, ".")
+    assert found.path == "../.shmlint.yaml"
+    assert found.projects == (("../a.yaml", "b.yaml"),), "relative to the file that names them"
+
+
+def test_named(repository: Path) -> None:
+    write(repository, {".shmlint.yaml": "fail-on: note\n", "ci/lint.yaml": "fail-on: warning\nprojects: [[a.yaml]]\n"})
+    found = load("ci/lint.yaml", ".")
+    assert (found.fail_on, found.projects) == ("warning", (("ci/a.yaml",),))
+    write(repository, {"other.toml": "fail-on = 'note'\n"})
+    assert load("other.toml", ".").fail_on == "note"
+    with pytest.raises(InvalidSettings, match=r"^gone\.yaml: No such file"):
+        load("gone.yaml", ".")
+
+
+# Slips -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("shm-sise: 8gb\n", ".shmlint.yaml:1: unknown key shm-sise; did you mean shm-size?"),
+        ("\n# x\nfail_on: error\n", ".shmlint.yaml:3: unknown key fail_on; did you mean fail-on?"),
+        ("select: SHM101\n", ".shmlint.yaml:1: select must be a list of rule ids, prefixes or names"),
+        ("ignore:\n  - 101\n", ".shmlint.yaml:2: ignore[0]: 101 is not of type 'string'"),
+        ("fail-on: never\n", ".shmlint.yaml:1: fail-on must be one of error, warning, note"),
+        ("severity: [SHM101]\n",
+         ".shmlint.yaml:1: severity must be a mapping of rule ids, prefixes or names to error, warning, note or off"),
+        ("severity:\n  SHM1: note\n  SHM2: info\n",
+         ".shmlint.yaml:3: severity.SHM2 must be one of error, warning, note, off"),
+        ("per-file-ignores:\n  docs/: SHM1\n",
+         ".shmlint.yaml:2: per-file-ignores.docs/ must be a list of rule ids, prefixes or names"),
+        ("per-file-ignores:\n  '!': [SHM1]\n", ".shmlint.yaml:2: `!` is not a pattern as in a .gitignore"),
+        ("engine: lxc\n", ".shmlint.yaml:1: engine must be one of docker, podman, swarm"),
+        ("unknown-workload: maybe\n", ".shmlint.yaml:1: unknown-workload must be one of warn, error, ignore"),
+        ("shm-size: 1.5\n", ".shmlint.yaml:1: shm-size must be a size like 8gb"),
+        ("shm-size: 8Gi\n",
+         ".shmlint.yaml:1: shm-size: `Gi` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
+        ("exclude: []\nshm-size: -1\n", ".shmlint.yaml:2: shm-size: a size must be more than 0"),
+        ("daemon-default-shm-size: '0'\n", ".shmlint.yaml:1: daemon-default-shm-size: a size must be more than 0"),
+        ("projects: [compose.yaml]\n", ".shmlint.yaml:1: projects[0]: 'compose.yaml' is not of type 'array'"),
+        ("- select\n", ".shmlint.yaml:1: expected a mapping of settings"),
+        ("just a text\n", ".shmlint.yaml:1: expected a mapping of settings"),
+        ("workloads:\n  - images: [a]\n", ".shmlint.yaml:2: workloads[0]: 'id' is a required property"),
+        ("workloads:\n  - id: a\n    needs: maybe\n",
+         ".shmlint.yaml:3: workloads[0].needs must be one of yes, multi-gpu, no, depends"),
+        ("workloads:\n  - id: a\n    needs: 'no'\n",
+         ".shmlint.yaml:2: a: give it images, commands or names to be recognised by"),
+        ("workloads:\n  - id: a\n    images: [a]\n",
+         ".shmlint.yaml:2: a: say what it needs: yes, multi-gpu, no or depends"),
+        ("workloads:\n  - id: a\n    needs: 'yes'\n    images: [a]\n    minimum: 8x\n",
+         ".shmlint.yaml:5: workloads[0].minimum: `x` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
+        ("workloads:\n  - id: a\n    image: [a]\n", ".shmlint.yaml:3: unknown key image; did you mean images?"),
+    ],
+)  # fmt: skip
+def test_slips(text: str, message: str) -> None:
+    assert refused(text) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[tool.shmlint]\nshm-sise = '8gb'\n", "pyproject.toml:2: unknown key shm-sise; did you mean shm-size?"),
+        ("[tool.shmlint]\nshm-size = '8x'\n",
+         "pyproject.toml:2: shm-size: `x` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
+        ("[tool.shmlint]\nselect = 1\n", "pyproject.toml:2: select must be a list of rule ids, prefixes or names"),
+        ("tool.shmlint = 1\n", "pyproject.toml: tool.shmlint must be a table of settings"),
+    ],
+)  # fmt: skip
+def test_slips_in_toml(text: str, message: str) -> None:
+    assert refused(text, "pyproject.toml") == message
+
+
+def test_files_that_cannot_be_read() -> None:
+    assert refused("a: [\n").startswith(".shmlint.yaml:2: ")
+    assert refused("shm-size: 1g\nshm-size: 2g\n").startswith(".shmlint.yaml:2: ")
+    Path(".shmlint.yaml").unlink()
+    message = refused("[tool.shmlint]\nx = \n", "pyproject.toml")
+    assert message.startswith("pyproject.toml: ") and "line 2" in message
+    Path(".shmlint.yaml").write_bytes(b"a: \xff\n")
+    with pytest.raises(InvalidSettings, match="not UTF-8"):
+        load(None, ".")
+
+
+@pytest.mark.parametrize("size", ["8g", "8gb", "8 GB", "8GiB", "8589934592", "'8589934592'"])
+def test_sizes(size: str) -> None:
+    assert settings(f"shm-size: {size}\n").shm_size == 8 * GIB
+
+
+def test_no_is_a_word_here() -> None:
+    found = settings("workloads:\n  - id: ours\n    images: [registry.example/ours]\n    needs: no\n")
+    assert users(found.workloads)[0].needs == "no"
+
+
+def test_an_entry_of_the_programs_own_can_be_changed() -> None:
+    found = settings("workloads:\n  - {id: vllm, recommended: 32gb}\n")
+    workload = users(found.workloads)[0]
+    assert (workload.recommended, workload.needs) == (32 * GIB, "multi-gpu")
+    assert "vllm/vllm-tpu" in workload.images
+
+
+# What they do ----------------------------------------------------------------------------------
+
+
+NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
+TRAINER = f"services:\n  x:\n    image: {NGC}\n    gpus: all\n"
+
+
+def told(text: str, **files: str) -> list[tuple[str, str, str]]:
+    found = settings(text)
+    return [(f.span.path, f.rule, f.severity) for f in findings(Path(), files, **found._asdict())]
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("{}", "error"),
+        ("severity: {SHM101: note}", "note"),
+        ("severity: {missing-shm-size: warning}", "warning"),
+        ("severity: {SHM1: warning, SHM101: note}", "note"),
+        ("severity: {SHM101: note, SHM1: warning}", "note"),
+        ("severity: {all: note}", "note"),
+        ("severity: {SHM102: note}", "error"),
+        ("severity: {SHM101: off}", None),
+        ("severity: {SHM1: off, SHM101: warning}", "warning"),
+    ],
+)
+def test_severity(text: str, severity: str | None) -> None:
+    expected = [("compose.yaml", "SHM101", severity)] if severity else []
+    assert told(text, **{"compose.yaml": TRAINER}) == expected
+
+
+def test_per_file_ignores(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = TRAINER + "    shm_size: 8m\n"
+    files = {"compose.yaml": TRAINER, "docs/compose.yaml": TRAINER, "docs/small.compose.yaml": small}
+    assert [path for path, _, _ in told("per-file-ignores: {docs/: [SHM1]}", **files)] == ["compose.yaml"]
+    found = told("per-file-ignores: {'docs/**': [missing-shm-size]}", **files)
+    assert [path for path, _, _ in found] == ["compose.yaml", "docs/small.compose.yaml"]
+    assert told("per-file-ignores: {'*.yaml': [all], '/compose.yaml': [SHM2]}", **files) == []
+    assert len(told("per-file-ignores: {/docs/compose.yaml: [SHM101]}", **files)) == 2
+    monkeypatch.chdir(repository / "docs")
+    inner = load(None, ".")
+    assert inner.path == "../.shmlint.yaml"
+    assert [f.span.path for f in findings(Path(), {}, **inner._asdict())] == ["small.compose.yaml"], (
+        "relative to the settings file"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ipc", "engine", "severity"),
+    [("host", "docker", "warning"), ("host", "podman", "error"), ("none", "podman", "error"),
+     ("container:x", "podman", "warning")],
+)  # fmt: skip
+def test_engine(ipc: str, engine: str, severity: str) -> None:
+    text = TRAINER + f"    ipc: {ipc}\n    shm_size: 8gb\n"
+    found = told(f"engine: {engine}\nselect: [SHM204]", **{"compose.yaml": text})
+    assert found == [("compose.yaml", "SHM204", severity)]
+
+
+def test_engine_swarm() -> None:
+    text = "services:\n  x:\n    image: postgres\n    shm_size: 1g\n"
+    assert told("engine: swarm\nselect: [SHM206]", **{"compose.yaml": text}) == [("compose.yaml", "SHM206", "note")]
+    assert told("engine: docker\nselect: [SHM206]", **{"compose.yaml": text}) == []
+
+
+def test_described() -> None:
+    found = settings("shm-size: 16gb\nignore: [SHM103]\nseverity: {SHM101: note}\nfail-on: error\n")
+    shown = list(described(found._replace(ignore=("SHM103", "SHM2"), select=("SHM1",)), found))
+    assert shown == [
+        "# settings file: .shmlint.yaml",
+        'select: ["SHM1"]  # the command line',
+        'ignore: ["SHM103", "SHM2"]  # .shmlint.yaml and the command line',
+        "exclude: []  # default",
+        'severity: {"SHM101": "note"}  # .shmlint.yaml',
+        "per-file-ignores: {}  # default",
+        'fail-on: "error"  # .shmlint.yaml',
+        'shm-size: "16g"  # .shmlint.yaml',
+        'daemon-default-shm-size: "64m"  # default',
+        'engine: "docker"  # default',
+        'unknown-workload: "warn"  # default',
+        "follow-outside: false  # default",
+        "projects: []  # default",
+        "workloads: []  # default",
+    ]
+    again = settings("\n".join(shown))
+    assert again.ignore == ("SHM103", "SHM2") and again.shm_size == 16 * GIB, "it is a settings file itself"
+    bare = Settings()
+    assert "# shm-size is not set" in list(described(bare, bare))

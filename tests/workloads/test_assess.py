@@ -1,0 +1,606 @@
+"""The knowledge base and what it makes of launches: who needs how much /dev/shm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from shmlint.docker.sizes import parse_compose
+from shmlint.files import installed as rules
+from shmlint.model.launch import GpuRequest, Launch, ReadOnly, Unknown, Value, Words
+from shmlint.model.source import Source, Span
+from shmlint.workloads import assess as workloads
+from shmlint.workloads.assess import assess, builtin, flatten, match_command, read_ranks, read_workers, recognise, users
+
+GIB = 1024**3
+SOURCE = Source("compose.yaml", "services:\n")
+SPAN = Span(SOURCE, 0, 8)
+
+
+def value(text: str | None, *, private: bool = False) -> Value[str] | None:
+    return None if text is None else Value(text, SPAN, text, private=private)
+
+
+def launch(
+    image: str | None = None,
+    command: str | list[str] | None = None,
+    *,
+    count: Any = "all",
+    base: str | None = None,
+    env: dict[str, str | Unknown] | None = None,
+    names: tuple[str, ...] = (),
+    entrypoint: list[str] | None = None,
+    memory: int | None = None,
+    written: str | None = None,
+    private: bool = False,
+) -> Launch:
+    words = command.split() if isinstance(command, str) else command
+    text = written or " ".join(words or ())
+    return Launch(
+        "compose-service", "x", SPAN, SPAN, Words("service `x`", "shm_size"), ReadOnly(),
+        image=value(image),
+        base_images=(Value(base, SPAN, base),) if base else (),
+        command=Value(tuple(words), SPAN, text, private=private) if words is not None else None,
+        entrypoint=Value(tuple(entrypoint), SPAN, " ".join(entrypoint)) if entrypoint else None,
+        gpu=GpuRequest(True, "nvidia", count),
+        environment={k: Value(v, SPAN, str(v)) for k, v in (env or {}).items()},
+        memory_limit=Value(memory, SPAN, str(memory)) if memory else None,
+        names=names,
+    )  # fmt: skip
+
+
+def found(image: str) -> str | None:
+    workload = recognise(image, builtin())[0]
+    return workload.id if workload else None
+
+
+# The knowledge base itself ---------------------------------------------------------------------
+
+
+def entries() -> list[dict[str, Any]]:
+    data: dict[str, Any] = json.loads((Path(rules.directory()) / "workloads.json").read_text("utf-8"))
+    return data["workloads"]  # type: ignore[no-any-return]
+
+
+def schema() -> dict[str, Any]:
+    path = Path(workloads.__file__).parent / "workloads.schema.json"
+    return json.loads(path.read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda e: e["id"])
+def test_every_entry_has_the_shape_of_the_schema(entry: dict[str, Any]) -> None:
+    jsonschema.validate(entry, schema(), jsonschema.Draft202012Validator)
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda e: e["id"])
+def test_every_entry_makes_sense(entry: dict[str, Any]) -> None:
+    assert all(pattern == pattern.lower() for pattern in [*entry["images"], *entry.get("names", ())])
+    if entry["needs"] == "no":
+        assert entry["minimum"] is None and entry["recommended"] is None
+    else:
+        assert "names" not in entry, "a name is no ground for an alarm"
+    if entry["minimum"] and entry["recommended"]:
+        assert parse_compose(entry["minimum"]) <= parse_compose(entry["recommended"])
+    if entry["verified"]:
+        assert entry["source"]
+    if entry["needs"] in ("yes", "multi-gpu") and entry["verified"]:
+        assert entry["recommended"] or entry.get("memory_share")
+
+
+def test_ids_are_unique_and_no_pattern_is_hidden_by_an_earlier_one() -> None:
+    assert len({e["id"] for e in entries()}) == len(entries())
+    for entry in entries():
+        for pattern in entry["images"]:
+            if not any(c in pattern for c in "*?[:"):
+                assert found(pattern) == entry["id"], pattern
+
+
+# Images ----------------------------------------------------------------------------------------
+
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    assert len(dict(pairs)) == len(pairs), "an image stands in the table twice"
+    return dict(pairs)
+
+
+TABLE: dict[str, dict[str, str | None]] = json.loads(
+    (Path(__file__).parent / "data" / "workload_images.json").read_text("utf-8"), object_pairs_hook=_once
+)
+"""Images people can pull or build from a project's own instructions, and made-up names that hold the same words."""
+REAL, MADE_UP = TABLE["real"], TABLE["made up"]
+
+INTENDED = {
+    ("triton-llm", "triton"), ("triton-sdk", "triton"), ("triton-min", "triton"),  # by tag
+    ("rocm", "vllm"), ("rocm", "megatron-lm"),  # AMD's own images
+}  # fmt: skip
+"""Entries that both know an image: the first one is meant to win."""
+
+
+def test_the_table_is_long_enough() -> None:
+    assert len(REAL) >= 180 and sum(1 for workload in REAL.values() if workload is None) >= 60
+    assert len(MADE_UP) >= 50
+
+
+@pytest.mark.parametrize(("image", "workload"), {**REAL, **MADE_UP}.items())
+def test_images(image: str, workload: str | None) -> None:
+    assert found(image) == workload
+
+
+@pytest.mark.parametrize("image", [*REAL, *MADE_UP])
+def test_no_image_is_claimed_twice_but_where_the_order_is_meant(image: str) -> None:
+    claims = [w.id for w in builtin() if recognise(image, [w])[0] is not None]
+    assert {(claims[0], other) for other in claims[1:]} <= INTENDED
+
+
+def test_every_order_that_is_meant_is_needed() -> None:
+    claims = [[w.id for w in builtin() if recognise(image, [w])[0]] for image in REAL]
+    assert {(ids[0], other) for ids in claims for other in ids[1:]} == INTENDED
+
+
+def test_every_entry_with_images_recognises_one_of_the_table() -> None:
+    assert {e["id"] for e in entries() if e["images"]} <= set(REAL.values())
+
+
+@pytest.mark.parametrize("image", [image for image in MADE_UP if image and "/" not in image and ":" not in image])
+def test_a_word_in_a_name_is_no_match(image: str) -> None:
+    """A made-up name is not recognised under anybody's registry either."""
+    for prefix in ("myorg/", "ghcr.io/myorg/", "localhost:5000/", "docker.io/library/"):
+        assert found(f"{prefix}{image}:1.0") == MADE_UP[image]
+
+
+ON_DOCKER_HUB = [i for i, w in REAL.items() if w and i.count("/") == 1 and "." not in i.split("/")[0]]
+MIRRORS = ("docker.io/", "index.docker.io/", "mirror.gcr.io/", "docker.m.daocloud.io/", "m.daocloud.io/docker.io/")
+
+
+@pytest.mark.parametrize("image", ON_DOCKER_HUB)
+def test_mirrors_of_docker_hub(image: str) -> None:
+    for mirror in MIRRORS:
+        assert found(f"{mirror}{image}") == REAL[image]
+
+
+# Commands --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "workload"),
+    [
+        ("torchrun --nproc_per_node=8 train.py", "nccl"),
+        ("/opt/conda/bin/torchrun train.py", "nccl"),
+        ("python -m torch.distributed.launch --nproc_per_node 2 train.py", "nccl"),
+        ("accelerate launch train.py", "nccl"),
+        ("deepspeed train.py --deepspeed ds.json", "nccl"),
+        ("mpirun -np 4 ./app", "nccl"),
+        ("vllm serve meta-llama/Llama-3.1-8B", "vllm"),
+        ("python3 -m vllm.entrypoints.openai.api_server --model x", "vllm"),
+        ("python -m sglang.launch_server --model-path x", "sglang"),
+        ("text-generation-launcher --model-id x", "tgi"),
+        ("lmdeploy serve api_server x", "lmdeploy"),
+        ("ray start --head --block", "ray"),
+        ("xinference-local -H 0.0.0.0", "xinference"),
+        ("xinference-supervisor -H 0.0.0.0", "xinference-supervisor"),
+        ("tritonserver --model-repository=/models", "triton"),
+        ("axolotl train config.yml", "axolotl"),
+        ("llamafactory-cli train x.yaml", "llama-factory"),
+        ("yolo detect train data=coco.yaml", "ultralytics"),
+        ("yolo detect predict source=0", "ultralytics-predict"),
+        ("ns-train nerfacto --data /data", "nerfstudio"),
+        ("nnUNetv2_train 1 2d 0", "nnunet"),
+        ("jupyter lab --ip=0.0.0.0", "jupyter"),
+        ("uvicorn app.main:app --host 0.0.0.0", "servers"),
+        ("python -m uvicorn app:app", "servers"),
+        ("gunicorn -w 4 app:app", "servers"),
+        ("streamlit run ui.py", "servers"),
+        ("flask run --host 0.0.0.0", "servers"),
+        ("python app.py", "servers"),
+        ("python3 -u /app/src/server.py --port 80", "servers"),
+        ("python run_inference.py", "servers"),
+        ("python -m http.server 8000", "web-servers"),
+        ("nvidia-smi", "gpu-probes"),
+        ("nvidia-smi -L", "gpu-probes"),
+        ("ollama serve", "ollama"),
+        ("llama-server -m model.gguf", "llama-cpp"),
+        ("ffmpeg -hwaccel cuda -i in.mp4 out.mp4", "transcoding"),
+        ("colmap automatic_reconstructor --workspace_path /w", "photogrammetry"),
+        ("bash CarlaUnreal.sh -RenderOffScreen", "carla"),
+        ("tensorflow_model_server --rest_api_port=8501", "tensorflow-serving"),
+        ("lorax-launcher --model-id x", "lorax"),
+        ("f5-tts_infer-cli -c story.toml", "tts"),
+        ("docling-serve run", "docling-serve"),
+        ("python train.py", None),
+        ("python main.py --epochs 3", None),
+        ("echo torch", None),
+        ("./run.sh", None),
+        ("echo nvidia-smi", None),
+    ],
+)
+def test_commands(command: str, workload: str | None) -> None:
+    matched = match_command(command.split(), builtin())
+    assert (matched.id if matched else None) == workload
+
+
+@pytest.mark.parametrize(
+    ("words", "ranks", "vary"),
+    [
+        ("torchrun --nproc_per_node=8 train.py", 8, False),
+        ("torchrun --nproc-per-node 4 train.py", 4, False),
+        ("torchrun --nproc_per_node=auto train.py", None, True),
+        ("torchrun --nproc_per_node=${GPUS:-8} train.py", None, True),
+        ("torchrun train.py", 1, False),
+        ("torchrun --nnodes=2 --nproc_per_node=1 train.py", None, True),
+        ("torchrun --nnodes=2 --nproc_per_node=8 train.py", 8, True),
+        ("torchrun --nnodes=1 --nproc_per_node=2 train.py", 2, False),
+        ("vllm serve x --tensor-parallel-size 4", 4, False),
+        ("vllm serve x -tp 4 -pp 2", 8, False),
+        ("vllm serve x --tensor-parallel-size 1", 1, False),
+        ("vllm serve x --tensor-parallel-size", None, False),
+        ("text-generation-launcher --num-shard 2", 2, False),
+        ("accelerate launch --num_processes 4 train.py", 4, False),
+        ("deepspeed --num_gpus=2 train.py", 2, False),
+        ("mpirun -np 4 app", 4, False),
+        ("horovodrun -np 8 python train.py", 8, False),
+        ("llama-server -np 4", None, False),
+        ("python train.py", None, False),
+    ],
+)
+def test_ranks(words: str, ranks: int | None, vary: bool) -> None:
+    assert read_ranks(words.split()) == (ranks, vary)
+
+
+def test_options_that_may_mean_anything_count_only_in_known_programs() -> None:
+    words = ["python", "x.py", "--num_processes", "8", "--num_gpus", "2", "-tp", "3"]
+    assert read_ranks(words, launcher=False) == (None, False)
+    assert assess(launch("pytorch/pytorch", "python split.py --num_processes 8")).verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("words", "workers"),
+    [
+        ("python train.py --num_workers 8", 8),
+        ("python train.py --num_workers=0", 0),
+        ("python train.py --dataloader_num_workers 4", 4),
+        ("python train.py --num-workers ${N}", None),
+        ("uvicorn app:app --workers 4", None),
+    ],
+)
+def test_workers(words: str, workers: int | None) -> None:
+    assert read_workers(words.split()) == workers
+
+
+def test_scripts_are_split() -> None:
+    assert flatten(["bash", "-c", "cd /app && torchrun \\\n --nproc_per_node=2 x.py; true"]) == [
+        "bash", "-c", "cd", "/app", "&&", "torchrun", "--nproc_per_node=2", "x.py", ";", "true",
+    ]  # fmt: skip
+    assert flatten(["--model x"]) == ["--model", "x"]
+
+
+# What a launch needs ---------------------------------------------------------------------------
+
+NEEDS: list[tuple[str, Launch, str]] = [
+    # Workloads that need it whatever they do
+    ("ngc", launch("nvcr.io/nvidia/pytorch:24.01-py3"), "needed"),
+    ("ngc, one GPU", launch("nvcr.io/nvidia/pytorch:24.01-py3", "python train.py", count=1), "needed"),
+    ("monai", launch("projectmonai/monai:1.4.0", "python train.py"), "needed"),
+    # What needs nothing
+    ("ollama", launch("ollama/ollama"), "not-needed"),
+    ("ollama, many GPUs", launch("ollama/ollama", count=8), "not-needed"),
+    ("comfyui's own server", launch("yanwk/comfyui-boot:cu124", "python main.py --listen"), "not-needed"),
+    ("kohya's launcher", launch("ghcr.io/bmaltais/kohya-ss-gui", "accelerate launch train.py", count=1), "not-needed"),
+    ("probe", launch("nvidia/cuda:12.2.0-base-ubuntu22.04", "nvidia-smi"), "not-needed"),
+    ("probe in a shell", launch("nvidia/cuda", ["sh", "-c", "nvidia-smi"]), "not-needed"),
+    ("probe in a loop",
+     launch("nvidia/cuda", ["bash", "-c", "while true; do nvidia-smi; sleep 5; done"]), "not-needed"),
+    ("probe, then training", launch("nvidia/cuda", ["bash", "-c", "nvidia-smi && python train.py"]), "unknown"),
+    ("static files", launch("nvcr.io/nvidia/pytorch:24.01-py3", "python -m http.server"), "not-needed"),
+    # Nobody knows
+    ("nothing said", launch(), "unknown"),
+    ("own image", launch("myorg/app"), "unknown"),
+    ("torch", launch("pytorch/pytorch:2.5.1", "python train.py"), "unknown"),
+    ("cuda", launch("nvidia/cuda:12.2.0-devel-ubuntu22.04"), "unknown"),
+    ("triton", launch("nvcr.io/nvidia/tritonserver:24.05-py3"), "unknown"),
+    ("triton, one GPU", launch("nvcr.io/nvidia/tritonserver:24.05-py3", "tritonserver", count=1), "unknown"),
+    ("triton, Python backend", launch("nvcr.io/nvidia/tritonserver:24.05-pyt-python-py3"), "unknown"),
+    ("triton, vLLM", launch("nvcr.io/nvidia/tritonserver:24.05-vllm-python-py3", count=1), "needed"),
+    ("triton, TensorRT-LLM", launch("nvcr.io/nvidia/tritonserver:24.05-trtllm-python-py3"), "needed"),
+    ("triton, clients", launch("nvcr.io/nvidia/tritonserver:24.05-py3-sdk", "perf_analyzer -m x"), "not-needed"),
+    ("triton, base", launch("nvcr.io/nvidia/tritonserver:24.05-py3-min"), "unknown"),
+    ("desktop", launch("kasmweb/desktop:1.14.0"), "unknown"),
+    # Idling says nothing: the image decides
+    ("idle", launch("nvidia/cuda", "sleep infinity"), "unknown"),
+    ("idle in a shell", launch("nvidia/cuda", ["bash", "-c", "nvidia-smi; sleep infinity"]), "unknown"),
+    ("idle tail", launch("pytorch/pytorch", "tail -f /dev/null"), "unknown"),
+    ("idle in an image that needs it", launch("nvcr.io/nvidia/pytorch:24.01-py3", "sleep infinity"), "needed"),
+    # A server or a notebook in a training image need not use what the image is for
+    ("notebook in ngc", launch("nvcr.io/nvidia/pytorch:24.01-py3", "jupyter lab"), "unknown"),
+    ("uvicorn in ngc", launch("nvcr.io/nvidia/pytorch:24.01-py3", "uvicorn app:app"), "unknown"),
+    ("app.py in ngc", launch("nvcr.io/nvidia/pytorch:24.01-py3", "python app.py"), "unknown"),
+    ("wrapped", launch("nvcr.io/nvidia/pytorch:24.01-py3", ["bash", "-lc", "exec python3 app.py"]), "unknown"),
+    ("gunicorn, own image", launch("myorg/app", "gunicorn app:app"), "unknown"),
+    # Commands beat images
+    ("torchrun", launch("myorg/app", "torchrun --nproc_per_node=8 train.py"), "needed"),
+    ("torchrun in a shell", launch("myorg/app", ["bash", "-c", "cd x && torchrun --nproc_per_node=2 t.py"]), "needed"),
+    ("torchrun on cuda", launch("nvidia/cuda", "torchrun --nproc_per_node=4 train.py", count=4), "needed"),
+    ("torchrun, one process", launch("myorg/app", "torchrun train.py", count=4), "unknown"),
+    ("torchrun, variable", launch("myorg/app", "torchrun --nproc_per_node=auto train.py"), "unknown"),
+    ("torchrun, one GPU", launch("myorg/app", "torchrun --nproc_per_node=1 train.py", count=1), "unknown"),
+    ("more ranks than GPUs", launch("vllm/vllm-openai", "--model x --tensor-parallel-size 2", count=1), "not-needed"),
+    ("a launcher in ollama's image", launch("ollama/ollama", "torchrun --nproc_per_node=2 train.py"), "needed"),
+    ("vllm in an own image", launch("myorg/app", "vllm serve x --tensor-parallel-size 2"), "needed"),
+    ("workers", launch("pytorch/pytorch", "python train.py --num_workers 8"), "needed"),
+    ("workers, own image", launch("myorg/app", "python train.py --num_workers 8"), "needed"),
+    ("no workers", launch("pytorch/pytorch", "python train.py --num_workers 0"), "unknown"),
+    ("workers of a server", launch("myorg/app", "python server.py --num_workers 2"), "unknown"),
+    # The number of GPUs decides for what needs it between GPUs only
+    ("vllm, all", launch("vllm/vllm-openai"), "unknown"),
+    ("vllm, one", launch("vllm/vllm-openai", count=1), "not-needed"),
+    ("vllm, two", launch("vllm/vllm-openai", count=2), "needed"),
+    ("vllm, unknown", launch("vllm/vllm-openai", count=None), "unknown"),
+    ("vllm, two, one process", launch("vllm/vllm-openai", "--model x", count=2), "unknown"),
+    ("vllm, two, said so", launch("vllm/vllm-openai", "--model x --tensor-parallel-size 1", count=2), "not-needed"),
+    ("vllm, all, two", launch("vllm/vllm-openai", "--model x -tp 2"), "needed"),
+    ("tgi, two", launch("ghcr.io/huggingface/text-generation-inference", "--model-id x", count=2), "needed"),
+    ("tgi, shards", launch("ghcr.io/huggingface/text-generation-inference", env={"NUM_SHARD": "2"}), "needed"),
+    ("tgi, one shard", launch("ghcr.io/huggingface/text-generation-inference", env={"NUM_SHARD": "1"}), "not-needed"),
+    ("nim, one", launch("nvcr.io/nim/meta/llama-3.1-8b-instruct", count=1), "not-needed"),
+    ("nim, two", launch("nvcr.io/nim/meta/llama-3.1-70b-instruct", count=2), "unknown"),
+    ("nim, all", launch("nvcr.io/nim/meta/llama-3.1-70b-instruct"), "unknown"),
+    ("nim, two ranks", launch("nvcr.io/nim/meta/llama3-70b-instruct", env={"TENSOR_PARALLEL_SIZE": "2"}), "unknown"),
+    ("nim, a launcher", launch("nvcr.io/nim/meta/llama3-70b-instruct", "torchrun --nproc_per_node=2 t.py"), "needed"),
+    ("sglang, one", launch("lmsysorg/sglang", count=1), "unknown"),
+    ("sglang, tp", launch("lmsysorg/sglang", "python3 -m sglang.launch_server --tp 2"), "needed"),
+    ("sglang, no tp", launch("lmsysorg/sglang", "python3 -m sglang.launch_server --model-path x"), "unknown"),
+    ("tensorflow, one", launch("tensorflow/tensorflow:latest-gpu", count=1), "not-needed"),
+    ("tensorflow, two", launch("tensorflow/tensorflow:latest-gpu", count=2), "unknown"),
+    # *_VISIBLE_DEVICES narrow
+    ("visible one", launch("vllm/vllm-openai", env={"CUDA_VISIBLE_DEVICES": "0"}), "not-needed"),
+    ("visible two", launch("vllm/vllm-openai", env={"NVIDIA_VISIBLE_DEVICES": "0,1"}), "needed"),
+    ("visible of four", launch("vllm/vllm-openai", count=4, env={"CUDA_VISIBLE_DEVICES": "3"}), "not-needed"),
+    ("visible all", launch("vllm/vllm-openai", count=4, env={"NVIDIA_VISIBLE_DEVICES": "all"}), "needed"),
+    ("more than given", launch("vllm/vllm-openai", count=1, env={"CUDA_VISIBLE_DEVICES": "0,1"}), "not-needed"),
+    ("none", launch("vllm/vllm-openai", count=4, env={"CUDA_VISIBLE_DEVICES": "-1"}), "not-needed"),
+    ("from outside", launch("vllm/vllm-openai", count=2, env={"CUDA_VISIBLE_DEVICES": Unknown("?")}), "unknown"),
+    ("amd", launch("vllm/vllm-openai", env={"HIP_VISIBLE_DEVICES": "0"}), "not-needed"),
+    # Base images: less sure than images
+    ("built on ngc", launch(base="nvcr.io/nvidia/pytorch:24.01-py3", command="python train.py"), "unknown"),
+    ("built on ngc, ranks",
+     launch(base="nvcr.io/nvidia/pytorch:24.01-py3", command="torchrun --nproc_per_node=2 x"), "needed"),
+    ("built on ollama", launch(base="ollama/ollama"), "not-needed"),
+    ("built on cuda", launch(base="nvidia/cuda:12.2.0-base-ubuntu22.04"), "unknown"),
+    ("image beats base", launch("ollama/ollama", base="nvcr.io/nvidia/pytorch:24.01-py3"), "not-needed"),
+    # Somebody's own image of that name
+    ("own detectron2", launch("myorg/detectron2"), "unknown"),
+    ("own deepspeed", launch("myorg/deepspeed", count=4), "unknown"),
+    ("the official one", launch("deepspeed/deepspeed"), "needed"),
+    # Names spare an alarm and never raise one
+    ("named whisper", launch(base="nvidia/cuda:12.2.0-base-ubuntu22.04", names=("whisper-api",)), "not-needed"),
+    ("named comfyui", launch(names=("comfyui",)), "not-needed"),
+    ("named vllm", launch(names=("vllm",)), "unknown"),
+    ("a name says nothing of training", launch("myorg/whisper", "python finetune.py", names=("whisper",)), "unknown"),
+    ("nor of a program for it", launch("myorg/my-tts", "my-tts_finetune-gradio --port 1"), "unknown"),
+    ("a model's name is none of it", launch("myorg/my-tts", "serve --port 1 --model fine-tuned"), "not-needed"),
+    ("a name does not beat a command", launch("myorg/a", "torchrun --nproc_per_node=2 t.py", names=("tts",)), "needed"),
+    # Guesses are not errors
+    ("unsloth, two", launch("unsloth/unsloth", count=2), "unknown"),
+    ("unsloth, two ranks", launch("unsloth/unsloth", "python train.py -tp 2"), "unknown"),
+    ("unsloth, sharded", launch("unsloth/unsloth", env={"NUM_SHARD": "2"}), "unknown"),
+    ("aphrodite, two", launch("alpindale/aphrodite-openai", count=2), "needed"),
+    ("aphrodite, one", launch("alpindale/aphrodite-openai", count=1), "not-needed"),
+    ("aphrodite, two ranks", launch("alpindale/aphrodite-openai", "aphrodite run x -tp 2"), "needed"),
+    # What the maintainers start with GPUs and without more, and what only sounds like it
+    ("drone maps", launch("opendronemap/odm:gpu", "--project-path /datasets project"), "not-needed"),
+    ("drone maps as a service", launch("webodm/nodeodm:gpu", count=1), "not-needed"),
+    ("colmap", launch("myorg/sfm", "colmap feature_extractor --image_path /images"), "not-needed"),
+    ("colmap, then training", launch("myorg/sfm", ["bash", "-c", "colmap mapper x && python train.py"]), "unknown"),
+    ("carla by its script", launch("myorg/sim", "/bin/bash ./CarlaUE4.sh -RenderOffScreen"), "not-needed"),
+    ("tensorflow serving", launch("tensorflow/serving:latest-gpu", count=4), "not-needed"),
+    ("tensorflow serving, own image", launch("myorg/model", "tensorflow_model_server --port=8500"), "not-needed"),
+    ("speech from a command", launch("ghcr.io/swivid/f5-tts:main", "f5-tts_infer-gradio --port 7860"), "not-needed"),
+    ("photos", launch("photoprism/photoprism:latest", count=1), "not-needed"),
+    ("a launcher in odm's image", launch("opendronemap/odm:gpu", "torchrun --nproc_per_node=2 t.py"), "needed"),
+    # What they give room, and what decides besides
+    ("lorax, two", launch("ghcr.io/predibase/lorax:main", "--model-id x", count=2), "needed"),
+    ("lorax, one", launch("ghcr.io/predibase/lorax:main", "--model-id x", count=1), "not-needed"),
+    ("llm studio", launch("gcr.io/vorvan/h2oai/h2o-llmstudio:nightly"), "needed"),
+    ("gpt-sovits", launch("breakstring/gpt-sovits:latest"), "needed"),
+    ("somebody's gpt-sovits", launch("myorg/gpt-sovits:latest-cu128"), "unknown"),
+    ("gpt-sovits, only its interface", launch("breakstring/gpt-sovits:latest", "python api.py"), "unknown"),
+    ("tabbyapi, one", launch("ghcr.io/theroyallab/tabbyapi:latest", count=1), "unknown"),
+    ("viseron", launch("roflcoopter/amd64-cuda-viseron:latest", count=1), "unknown"),
+    ("zoneminder", launch("zoneminderhq/zoneminder:latest-el7", count=1), "unknown"),
+    ("torchserve", launch("pytorch/torchserve:latest-gpu"), "unknown"),
+    ("matlab", launch("mathworks/matlab-deep-learning:r2024b"), "unknown"),
+    ("sunshine", launch("lizardbyte/sunshine:latest-ubuntu-24.04"), "unknown"),
+    ("holoscan", launch("nvcr.io/nvidia/clara-holoscan/holoscan:v2.5.0-dgpu"), "not-needed"),
+    ("entrypoint", launch("myorg/app", entrypoint=["torchrun", "--nproc_per_node=2", "t.py"]), "needed"),
+    ("a default is no decision",
+     launch("vllm/vllm-openai", "--tensor-parallel-size 1", count=2, written="--tensor-parallel-size ${TP:-1}"),
+     "unknown"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "verdict"), [(c, v) for _, c, v in NEEDS], ids=[name for name, _, _ in NEEDS])
+def test_needs(case: Launch, verdict: str) -> None:
+    assert assess(case).verdict == verdict
+
+
+def test_the_arithmetic_is_shown() -> None:
+    need = assess(launch("nvcr.io/nvidia/pytorch:24.01-py3", "torchrun --nproc_per_node=8 t.py"))
+    assert (need.minimum, need.recommended) == (GIB, 8 * GIB)
+    assert [e.text for e in need.evidence] == [
+        "NVIDIA NGC framework containers", "8 ranks: NCCL alone may take up to 536.7 MiB",
+    ]  # fmt: skip
+
+
+def test_numbers_from_an_env_file_are_not_shown() -> None:
+    for command in ("torchrun --nproc_per_node=8 t.py", "python t.py --num_workers 8"):
+        need = assess(launch("pytorch/pytorch", command, private=True, written=command))
+        assert need.verdict == "needed"
+        assert "8" not in " ".join(e.text for e in need.evidence)
+
+
+CHECK = "import torch; print(torch.cuda.is_available())"
+
+
+@pytest.mark.parametrize(
+    ("words", "looks"),
+    [
+        (("python", "-c", CHECK), True),
+        (("python3.11", "-c", "import torch, sys\nassert torch.cuda.device_count() > 1"), True),
+        (("python", "-c", "import tensorflow as tf; print(tf.config.list_physical_devices('GPU'))"), True),
+        (("python", "-c", f"{CHECK}; from torch.utils.data import DataLoader"), False),
+        (("python", "-c", f"{CHECK}; exec(open('train.py').read())"), False),
+        (("python", "-c", "import train; train.main()"), False),
+        (("python", "-c", CHECK + "; x = 1" * 200), False),
+        (("python", "-c", CHECK, "more"), False),
+        (("bash", "-c", "nvidia-smi && nvcc --version"), True),
+        (("sh", "-c", "ls /dev/nvidia*; env | grep NVIDIA"), True),
+        (("nvcc", "--version"), True),
+        (("train", "--help"), True),
+        (("pip", "list"), True),
+        (("true",), True),
+        (("uname", "-a"), True),
+        (("bash", "-c", "pip install -e . && python train.py"), False),
+        (("bash", "-c", "cd /x; ./run.sh"), False),
+        (("bash", "-c", "source env.sh"), False),
+        (("bash", "-c", "ls; exec bash"), False),
+        (("bash", "-c", "find . -name t.py -exec python {} +"), False),
+        (("conda", "run", "python", "t.py"), False),
+        (("uv", "run", "t.py"), False),
+        (("pytest", "-v"), False),
+        (("bash",), False),
+        (("sleep", "infinity"), False),
+        ((), False),
+    ],
+)
+def test_a_command_that_looks_and_ends(words: tuple[str, ...], looks: bool) -> None:
+    found = launch("nvcr.io/nvidia/pytorch:24.01-py3")._replace(command=Value(words, SPAN, " ".join(words)))
+    assert (assess(found).verdict == "not-needed") is looks
+
+
+def test_ray_wants_a_share_of_the_memory() -> None:
+    need = assess(launch("rayproject/ray:2.9.0-gpu", memory=20 * GIB))
+    assert need.verdict == "needed" and (need.minimum, need.recommended) == (512 * 1024**2, 6 * GIB)
+    assert need.why.endswith("; it wants more than 30 % of the container's memory, here 6 GiB of 20 GiB")
+
+
+def test_a_share_of_a_small_memory_is_enough() -> None:
+    """What a fix writes is never too small for the rule that asked for it."""
+    need = assess(launch("rayproject/ray:2.9.0-gpu", memory=GIB))
+    assert need.recommended is not None and need.floor == need.recommended == 307 * 1024**2
+
+
+def test_a_share_of_an_unknown_memory_is_no_number() -> None:
+    unlimited = launch("rayproject/ray:2.9.0-gpu")._replace(memory_limit=Value(0, SPAN, "0"))
+    for case in (launch("rayproject/ray:2.9.0-gpu"), unlimited):
+        need = assess(case)
+        assert need.recommended is None and need.floor == 512 * 1024**2
+        assert need.why.endswith("of the container's memory, and no limit is declared")
+    for limit in (Value(Unknown("?"), SPAN, "${M}"), Value(20 * GIB, SPAN, "${M}", private=True)):
+        need = assess(launch("rayproject/ray:2.9.0-gpu")._replace(memory_limit=limit))
+        assert need.recommended is None and need.why.endswith("container's memory, whose limit is not known here")
+        assert "20" not in need.why
+
+
+@pytest.mark.parametrize(
+    ("command", "minimum", "recommended"),
+    [
+        ("ray start --head --object-store-memory 20000000000", 20_000_000_000, 19 * GIB),
+        ("ray start --object-store-memory=20000000000 --block", 20_000_000_000, 19 * GIB),
+        ("ray start --object-store-memory 300000000", 300_000_000, 287 * 1024**2),
+        ("ray start --object-store-memory $STORE", 512 * 1024**2, 9830 * 1024**2),
+        ("ray start --object-store-memory", 512 * 1024**2, 9830 * 1024**2),
+    ],
+)
+def test_ray_is_told_the_size_of_its_store(command: str, minimum: int, recommended: int) -> None:
+    need = assess(launch("rayproject/ray:2.9.0-gpu", command, memory=32 * GIB))
+    assert (need.verdict, need.minimum) == ("needed", minimum)
+    assert need.recommended is not None and recommended <= need.recommended < recommended + 2**21
+    private = assess(launch("rayproject/ray:2.9.0-gpu", command, private=True, written=command))
+    assert "18.6" not in private.why
+
+
+def test_a_condition_is_stated() -> None:
+    need = assess(launch("nvcr.io/nim/meta/llama-3.1-70b-instruct", count=4))
+    assert need.recommended == 16 * GIB and "NVLink" in need.why
+    assert "NVLink" not in assess(launch("nvcr.io/nim/meta/llama-3.1-8b-instruct", count=1)).why
+
+
+def test_a_formula_is_told_with_its_source() -> None:
+    need = assess(launch("ghcr.io/blakeblackshear/frigate:stable", count=1))
+    assert (need.verdict, need.minimum, need.recommended) == ("needed", 128 * 1024**2, 512 * 1024**2)
+    formula = need.evidence[-1]
+    assert "width × height × 1.5 + 270480" in formula.text and "services.py" in formula.source and formula.span is None
+
+
+def test_the_formula_in_words_is_the_one_that_is_computed() -> None:
+    from shmlint.workloads.mechanisms import FRIGATE_SPARE, frigate_terms, total
+
+    def in_words(cameras: list[tuple[int, int]], birdseye: bool) -> int:
+        frames = sum(round((w * h * 1.5 + 270480) / 2**20, 1) for w, h in [*cameras, FRIGATE_SPARE, FRIGATE_SPARE])
+        return round(50 + 20 * frames + (8 if birdseye else 0))
+
+    for cameras in ([], [(1280, 720)], [(1280, 720)] * 2, [(640, 480), (1920, 1080), (2560, 1440)], [(1, 1)]):
+        for birdseye in (False, True):
+            assert total(frigate_terms(cameras, birdseye)) == in_words(cameras, birdseye) * 2**20
+
+
+@pytest.mark.parametrize("entry", [e for e in entries() if not e["verified"]], ids=lambda e: e["id"])
+def test_an_unverified_entry_is_marked_and_only_ever_warns(entry: dict[str, Any]) -> None:
+    images = [image for image, workload in REAL.items() if workload == entry["id"]]
+    commands = [c.removeprefix("^ ").replace("*", "x") for c in entry["commands"]]
+    for case in [launch(i, count=n) for i in images for n in (1, 2, "all")] + [launch("myorg/a", c) for c in commands]:
+        need = assess(case)
+        if need.workload is not None and need.workload.id == entry["id"]:
+            assert need.verdict != "needed"
+            assert need.why.endswith("(unverified: no source was read)")
+
+
+@pytest.mark.parametrize("entry", [e for e in entries() if e["verified"]], ids=lambda e: e["id"])
+def test_a_verified_entry_says_who_says_so(entry: dict[str, Any]) -> None:
+    assert entry["source"].startswith("https://")
+    assert entry["quote"] or "says nothing" in entry["notes"] or "sets nothing" in entry["notes"]
+    moving = ("/blob/main/", "/blob/master/", "/tree/main", "/tree/master", "/latest/", "/stable/")
+    assert not any(part in entry["source"] for part in moving), "link to a commit or a version"
+
+
+def test_ranks_with_an_unverified_workload_are_nccls_claim() -> None:
+    need = assess(launch("unsloth/unsloth", "--tensor-parallel-size 2"))
+    assert (need.verdict, need.recommended, need.source) == ("needed", GIB, workloads.NCCL_SOURCE)
+    assert "between several GPUs" not in need.why and "unverified" not in need.why
+
+
+# Settings --------------------------------------------------------------------------------------
+
+
+def test_settings_come_first() -> None:
+    extra = users([{"id": "ours", "needs": "no", "images": ["nvcr.io/nvidia/pytorch"]}])
+    for command in (None, "torchrun --nproc_per_node=2 t.py"):
+        assert assess(launch("nvcr.io/nvidia/pytorch:24.01-py3", command), extra).verdict == "not-needed"
+
+
+def test_settings_say_what_is_sure() -> None:
+    extra = users([{"id": "ours", "needs": "yes", "images": ["MyOrg/*"], "minimum": "2g", "recommended": 4294967296}])
+    need = assess(launch("myorg/app"), extra)
+    assert (need.verdict, need.minimum, need.recommended) == ("needed", 2 * GIB, 4 * GIB)
+    assert assess(launch(base="myorg/base"), extra).verdict == "needed"
+
+
+def test_settings_match_commands_too() -> None:
+    extra = users([{"id": "ours", "needs": "no", "commands": ["torchrun"]}])
+    assert assess(launch("myorg/app", "torchrun --nproc_per_node=2 t.py"), extra).verdict == "not-needed"
+
+
+def test_settings_change_an_entry_of_the_programs_own() -> None:
+    extra = users([{"id": "vllm", "recommended": "32gb"}])
+    need = assess(launch("vllm/vllm-openai", count=2), extra)
+    assert (need.verdict, need.recommended) == ("needed", 32 * GIB)
+
+
+def test_settings_know_whether_a_condition_holds() -> None:
+    extra = users([{"id": "nim", "condition": ""}])
+    need = assess(launch("nvcr.io/nim/meta/llama3-70b-instruct", count=2), extra)
+    assert (need.verdict, need.recommended) == ("needed", 16 * GIB) and "NVLink" not in need.why

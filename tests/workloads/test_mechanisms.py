@@ -1,0 +1,134 @@
+"""The arithmetic of explanations."""
+
+from __future__ import annotations
+
+import pytest
+
+from shmlint.workloads.mechanisms import (
+    SEGMENT,
+    batches_at_once,
+    dataloader_terms,
+    frigate_terms,
+    nccl_terms,
+    nccl_upper_bound,
+    proxy_pool,
+    segment,
+    share_term,
+    total,
+)
+
+
+def test_a_segment_is_what_logs_show() -> None:
+    assert SEGMENT == segment() == 9637888
+    assert segment(524288) == 5967872  # NVIDIA/nccl-tests#166
+
+
+@pytest.mark.parametrize(
+    ("nccl", "size"),
+    [
+        ("2.12.10", 4194656),
+        ("2.18.1", 4194656),
+        ("2.20.5", 5767520),
+        ("2.21.5", 7340384),
+        ("2.22.3", 7340384),
+        ("2.23.4", 10486112),
+        ("2.24", 14156128),
+        ("2.25.1", 31850880),
+        ("2.26.2", 33030528),
+        ("2.27.5-1", 33030528),
+        ("2.28.9", 34210176),
+        ("2.30.3", 34210176),
+        ("3.0", 34210176),
+        ("2.8.4", 4194656),
+        (None, 34210176),
+    ],
+)
+def test_the_pool_of_a_version(nccl: str | None, size: int) -> None:
+    assert proxy_pool(nccl) == size
+
+
+@pytest.mark.parametrize("nccl", ["", "2", "new", "v2.20"])
+def test_refuses_what_is_no_version(nccl: str) -> None:
+    with pytest.raises(ValueError):
+        proxy_pool(nccl)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "nccl", "mebibytes"),
+    [
+        (2, "2.19", 44.8),
+        (2, "2.21", 50.8),
+        (2, "2.24", 63.8),
+        (2, "2.25", 97.5),
+        (2, "2.27", 99.8),
+        (2, None, 102.0),
+        (4, "2.19", 144.7),
+        (4, None, 259.2),
+        (8, "2.19", 307.7),
+        (8, None, 536.7),
+    ],
+)
+def test_the_bound(ranks: int, nccl: str | None, mebibytes: float) -> None:
+    assert round(nccl_upper_bound(ranks, nccl) / 2**20, 1) == mebibytes
+
+
+def test_the_bound_grows_with_channels_and_needs_two_ranks() -> None:
+    assert nccl_upper_bound(2, channels=3) - nccl_upper_bound(2, channels=2) == 2 * SEGMENT
+    assert nccl_upper_bound(1) == nccl_upper_bound(0) == 0
+
+
+@pytest.mark.parametrize(
+    ("workers", "prefetch", "batch", "peak"),
+    # Peaks of /dev/shm in MiB with PyTorch 2.13 and float32 images of 3 × 224 × 224.
+    [
+        (1, 2, 16, 28), (2, 2, 16, 46), (2, 4, 32, 165), (4, 2, 32, 179), (4, 2, 64, 331), (8, 2, 32, 312),
+    ],
+)  # fmt: skip
+def test_batches_take_what_was_measured(workers: int, prefetch: int, batch: int, peak: int) -> None:
+    batch_bytes = batch * 3 * 224 * 224 * 4
+    estimate = total(dataloader_terms(1, workers, batch_bytes, prefetch))
+    # One batch less was in use in some of the runs.
+    assert (estimate - batch_bytes) / 2**20 - 1 < peak < estimate / 2**20 + 1
+
+
+def test_batches_count_for_every_rank() -> None:
+    assert total(dataloader_terms(8, 4, 1000)) == 8 * (4 * 2 + 2) * 1000
+    assert dataloader_terms(8, 0, 1000) == ()
+    assert (batches_at_once(4), batches_at_once(4, 3), batches_at_once(0)) == (10, 14, 0)
+
+
+def test_terms_say_how_they_come_about() -> None:
+    pools, connections = nccl_terms(8, "2.27")
+    assert (pools.bytes, pools.formula) == (8 * 33030528, "8 ranks × 31.5 MiB (NCCL 2.27)")
+    assert connections.bytes == 15 * 2 * SEGMENT
+    assert connections.formula == "15 connections × 2 channels × 9.2 MiB"
+    assert total((pools, connections)) == nccl_upper_bound(8, "2.27")
+    assert nccl_terms(2, channels=1)[1].formula == "2 connections × 1 channel × 9.2 MiB"
+    assert "the newest known" in nccl_terms(2)[0].formula
+    assert nccl_terms(2, buffsize=524288)[1].bytes == 2 * 2 * 5967872
+    (batches,) = dataloader_terms(2, 4, 2**20, 3)
+    assert (batches.bytes, batches.formula) == (28 * 2**20, "2 ranks × (4 workers × 3 ahead + 2 in use) × 1 MiB")
+    assert dataloader_terms(1, 1, 2**20)[0].formula == "(1 worker × 2 ahead + 2 in use) × 1 MiB"
+    share = share_term("a share", 64 * 2**30, 0.3, "https://example.com")
+    assert (share.bytes, share.formula, share.basis) == (int(64 * 2**30 * 0.3), "30 % of 64 GiB", "documented")
+
+
+@pytest.mark.parametrize(
+    ("cameras", "birdseye", "mebibytes"),
+    # round(50 (+ 8) + 20 × the sum of the rounded frames, two of 1280 × 720 more): frigate/util/services.py
+    [
+        ([], False, 114),
+        ([(1280, 720)] * 2, False, 178),
+        ([(1280, 720)] * 2, True, 186),
+        ([(1920, 1080), (640, 480)], False, 192),
+        ([(3840, 2160)] * 8, True, 2058),
+    ],
+)
+def test_frigates_formula(cameras: list[tuple[int, int]], birdseye: bool, mebibytes: int) -> None:
+    def frame(width: int, height: int) -> float:
+        return round((width * height * 1.5 + 270480) / 1048576, 1)
+
+    by_hand = 50 + 8 * birdseye + 20 * (sum(frame(*camera) for camera in cameras) + 2 * frame(1280, 720))
+    terms = frigate_terms(cameras, birdseye)
+    assert total(terms) == mebibytes * 2**20 == round(by_hand) * 2**20
+    assert all(term.basis == "documented" for term in terms)
