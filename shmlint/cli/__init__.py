@@ -272,7 +272,8 @@ def _doctor(
     command: Sequence[str], gpus: int | None, settings: Settings, out: _Output, form: str, *, verbose: bool,
     quiet: bool, exit_zero: bool,
 ) -> None:  # fmt: skip
-    from shmlint.cli.doctor import Machine, NotLinux, examine, render_json, render_text
+    from shmlint.cli.doctor import examine, render_json, render_text
+    from shmlint.formats.live import Machine, NotLinux
 
     try:
         examination = examine(Machine(), settings, command, gpus)

@@ -1,213 +1,31 @@
-"""A machine seen from inside, on trees that stand for ``/``."""
+"""The report of a machine, on trees that stand for ``/``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from shmlint import cli
-from shmlint.cli import doctor
-from shmlint.cli.doctor import Blocks, Examination, Machine, NotLinux, examine, facts, render_json, render_text
+from shmlint.cli.doctor import Examination, examine, render_json, render_text
+from shmlint.formats import live
+from shmlint.formats.live import Blocks, Machine
 from shmlint.model.settings import Settings
-
-MIB = 1024 * 1024
-GIB = 1024 * MIB
-
-ROOT = "70 60 0:40 / / rw,relatime - overlay overlay rw,lowerdir=/l"
-DEV = "74 70 0:44 / /dev rw,nosuid - tmpfs tmpfs rw,size=65536k,mode=755"
-OWN = "88 74 0:47 / /dev/shm rw,nosuid,nodev,noexec,relatime - tmpfs shm rw,size=65536k"
-TMPFS = "91 74 0:47 / /dev/shm rw,nosuid,nodev,noexec,relatime - tmpfs tmpfs rw,size=2097152k"
-DISK = "92 74 8:1 /srv/shm /dev/shm rw,relatime shared:3 - ext4 /dev/sda1 rw"
-LIMITS = """\
-Limit                     Soft Limit           Hard Limit           Units
-Max stack size            8388608              unlimited            bytes
-Max open files            1024                 1048576              files
-Max locked memory         65536                65536                bytes
-Max realtime timeout      unlimited            unlimited            us
-"""
-UNLIMITED = LIMITS.replace("65536                65536 ", "unlimited            unlimited ")
-
-
-def machine(
-    root: Path,
-    files: Mapping[str, str] | None = None,
-    *,
-    mounts: Sequence[str] = (ROOT, DEV, OWN),
-    nodes: Sequence[str] = (),
-    size: int = 64 * MIB,
-    used: int = 0,
-    environment: Mapping[str, str] | None = None,
-) -> Machine:
-    """A tree with these files and device nodes, and a /dev/shm of so many bytes."""
-    written = {
-        "proc/self/mountinfo": "".join(f"{mount}\n" for mount in mounts),
-        "proc/self/limits": LIMITS,
-        ".dockerenv": "",
-        **{node.lstrip("/"): "" for node in nodes},
-        **(files or {}),
-    }
-    for name, text in written.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    blocks = Blocks(4096, size // 4096, (size - used) // 4096)
-    return Machine(str(root), environment or {}, "linux", lambda path: blocks)
+from tests.machine import DEV, DISK, GIB, MIB, NVIDIA, OWN, ROOT, TMPFS, UNLIMITED, V2, machine
 
 
 def found(examination: Examination) -> list[tuple[str, str]]:
     return [(finding.rule, finding.severity) for finding in examination.run.findings]
 
 
-def told(examination: Examination) -> str:
+def report(examination: Examination) -> str:
     return "\n".join(render_text(examination))
 
 
 TORCHRUN = ["torchrun", "--nproc_per_node=8", "train.py"]
-
-
-# What is there -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("mounts", "by", "size"),
-    [
-        ((ROOT, DEV, OWN), "engine", 64 * MIB),
-        ((ROOT, DEV, TMPFS), "tmpfs", 64 * MIB),
-        ((ROOT, DEV, OWN, TMPFS), "tmpfs", 64 * MIB),
-        ((ROOT, DEV, TMPFS, OWN), "engine", 64 * MIB),
-        ((ROOT, DEV, DISK), "disk", 64 * MIB),
-        ((ROOT, DEV), "nothing", None),
-        ((), "unknown", None),
-        (("broken", "1 2 3 - tmpfs", " - - ", OWN), "engine", 64 * MIB),
-    ],
-)
-def test_what_mounted_it(tmp_path: Path, mounts: Sequence[str], by: str, size: int | None) -> None:
-    shm = facts(machine(tmp_path, mounts=mounts)).shm
-    assert (shm.by, shm.size) == (by, size)
-
-
-@pytest.mark.parametrize(("mounts", "by"), [((ROOT, DEV), "tmpfs"), ((ROOT,), "disk")])
-def test_a_directory_lies_in_what_is_mounted_above(tmp_path: Path, mounts: Sequence[str], by: str) -> None:
-    assert facts(machine(tmp_path, {"dev/shm/x": ""}, mounts=mounts)).shm.by == by
-
-
-def test_size_and_use(tmp_path: Path) -> None:
-    shm = facts(machine(tmp_path, size=GIB, used=3 * MIB)).shm
-    assert (shm.size, shm.used) == (GIB, 3 * MIB)
-    assert shm.span.line == 3 and shm.span.text == OWN
-
-
-def test_a_shm_that_cannot_be_asked(tmp_path: Path) -> None:
-    def refuse(path: str) -> Blocks:
-        assert Path(path) == tmp_path / "dev/shm"
-        raise PermissionError
-
-    here = machine(tmp_path)._replace(statvfs=refuse)
-    assert facts(here).shm.size is None
-    assert "cannot be looked at" in told(examine(here, Settings(), TORCHRUN))
-
-
-V2 = "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw"
-V2_BELOW = "31 23 0:28 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw"
-V1 = "81 77 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory"
-V1_TOP = "81 77 0:32 / /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory"
-NO_LIMIT_V1 = "9223372036854771712"
-
-
-@pytest.mark.parametrize(
-    ("mount", "cgroup", "files", "limit"),
-    [
-        (V2, "0::/\n", {"memory.max": "536870912\n"}, 512 * MIB),
-        (V2, "0::/\n", {"memory.max": "max\n"}, None),
-        (V2, "0::/\n", {}, None),
-        (V2, "0::/a/b\n", {"a/memory.max": "268435456", "a/b/memory.max": "max"}, 256 * MIB),
-        (V2, "0::/a/b\n", {"a/memory.max": "268435456", "a/b/memory.max": "134217728"}, 128 * MIB),
-        (V2, "0::/a/b\n", {"a/memory.max": "134217728", "a/b/memory.max": "268435456"}, 128 * MIB),
-        (V2, "0::/../other\n", {"memory.max": "536870912", "../other/memory.max": "1"}, 512 * MIB),
-        (V2_BELOW, "0::/docker/abc/x\n", {"memory.max": "536870912", "x/memory.max": "max"}, 512 * MIB),
-        (V1, "4:memory:/docker/abc\n", {"memory/memory.limit_in_bytes": "536870912"}, 512 * MIB),
-        (V1, "4:memory:/docker/abc\n", {"memory/memory.limit_in_bytes": NO_LIMIT_V1}, None),
-        (V1, "4:cpu,memory:/docker/abc\n0::/\n", {"memory/memory.limit_in_bytes": "1048576"}, MIB),
-        (V1, "4:memory:/docker/abc\n",
-         {"memory/memory.limit_in_bytes": NO_LIMIT_V1,
-          "memory/memory.stat": "cache 1\nhierarchical_memory_limit 1048576\n"}, MIB),
-        (V1_TOP, "4:memory:/a/b\n",
-         {"memory/a/memory.limit_in_bytes": "2097152", "memory/a/b/memory.limit_in_bytes": NO_LIMIT_V1}, 2 * MIB),
-        (V1, "4:memory:/docker/abc\n", {"memory/memory.limit_in_bytes": "many"}, None),
-        (V2, "no cgroup at all\n", {"memory.max": "1"}, None),
-    ],
-)  # fmt: skip
-def test_memory_limit(tmp_path: Path, mount: str, cgroup: str, files: dict[str, str], limit: int | None) -> None:
-    tree = {f"sys/fs/cgroup/{name}": text for name, text in files.items()}
-    here = machine(tmp_path, {"proc/self/cgroup": cgroup, **tree}, mounts=(ROOT, DEV, mount, OWN))
-    given = facts(here).memory_limit
-    assert (given.known if given is not None else None) == limit
-
-
-def test_limits(tmp_path: Path) -> None:
-    limits = facts(machine(tmp_path)).limits
-    assert {name: (limit.soft, limit.hard) for name, limit in limits.items()} == {
-        "stack": (8 * MIB, -1), "nofile": (1024, 1048576), "memlock": (65536, 65536),
-    }  # fmt: skip
-    assert limits["memlock"].span.line == 4
-
-
-NVIDIA = ("/dev/nvidia0", "/dev/nvidia1", "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-caps/nvidia-cap1")
-AMD = ("/dev/kfd", "/dev/dri/renderD128", "/dev/dri/renderD129", "/dev/dri/card0")
-
-
-@pytest.mark.parametrize(
-    ("nodes", "environment", "count", "visible", "vendor"),
-    [
-        ((), {}, 0, 0, None),
-        ((), {"NVIDIA_VISIBLE_DEVICES": "all"}, 0, 0, None),
-        (NVIDIA, {}, 2, 2, "nvidia"),
-        (NVIDIA, {"CUDA_VISIBLE_DEVICES": "1"}, 2, 1, "nvidia"),
-        (NVIDIA, {"CUDA_VISIBLE_DEVICES": "0,1,2,3"}, 2, 2, "nvidia"),
-        (NVIDIA, {"CUDA_VISIBLE_DEVICES": "0,-1,1"}, 2, 1, "nvidia"),
-        (NVIDIA, {"CUDA_VISIBLE_DEVICES": ""}, 2, 0, "nvidia"),
-        (NVIDIA, {"NVIDIA_VISIBLE_DEVICES": "0"}, 2, 2, "nvidia"),
-        (AMD, {}, 2, 2, "amd"),
-        (AMD, {"HIP_VISIBLE_DEVICES": "0"}, 2, 1, "amd"),
-        (("/dev/kfd",), {}, None, None, "amd"),
-        (("/dev/dri/renderD128",), {}, 0, 0, None),
-        (("/dev/dxg",), {}, None, None, "nvidia"),
-        (("/dev/nvidiactl",), {}, 0, 0, None),
-    ],
-)
-def test_gpus(
-    tmp_path: Path, nodes: Sequence[str], environment: dict[str, str], count: int | None, visible: int | None,
-    vendor: str | None,
-) -> None:  # fmt: skip
-    gpus = facts(machine(tmp_path, nodes=nodes, environment=environment)).gpus
-    assert (gpus.count, gpus.visible, gpus.vendor) == (count, visible, vendor)
-
-
-@pytest.mark.parametrize(
-    ("files", "kind"),
-    [
-        ({}, "docker"),
-        ({"run/.containerenv": ""}, "podman"),
-        ({"var/run/secrets/kubernetes.io/x": ""}, "kubernetes"),
-    ],
-)
-def test_in_a_container(tmp_path: Path, files: dict[str, str], kind: str) -> None:
-    assert facts(machine(tmp_path, files)).container == kind
-
-
-@pytest.mark.parametrize(
-    ("cgroup", "kind"),
-    [("0::/\n", ""), ("4:memory:/docker/abc\n", "docker"), ("0::/kubepods.slice/x\n", "kubernetes"),
-     ("0::/machine.slice/libpod-1.scope\n", "podman"), ("0::/user.slice\n", "")],
-)  # fmt: skip
-def test_in_a_container_by_its_cgroup(tmp_path: Path, cgroup: str, kind: str) -> None:
-    here = machine(tmp_path, {"proc/self/cgroup": cgroup})
-    (tmp_path / ".dockerenv").unlink()
-    assert facts(here).container == kind
 
 
 # What the rules say ------------------------------------------------------------------------------
@@ -327,7 +145,7 @@ def test_text(tmp_path: Path) -> None:
     }  # fmt: skip
     here = machine(tmp_path, nodes=NVIDIA, used=MIB, environment=environment)
     settings = Settings(select=("SHM1",))
-    text = told(examine(here, settings))
+    text = report(examine(here, settings))
     assert text.startswith(EXPECTED)
     assert "start the container with --shm-size=1g" in text and text.endswith("\n1 warning")
     assert "secret" not in text and "TOKEN" not in text and "CUDA_VISIBLE_DEVICES" not in text
@@ -364,20 +182,27 @@ def test_without_a_gpu_nothing_is_judged(tmp_path: Path) -> None:
     body = json.loads(render_json(examination))
     assert body["judged"] is False and body["need"] is None and body["findings"] == []
     assert len(body["notes"]) == 2 and "64 MiB would be little" in body["notes"][0]
-    assert "nothing is judged" in told(examination) and "nothing found" not in told(examination)
+    assert "nothing is judged" in report(examination) and "nothing found" not in report(examination)
+
+
+def test_a_shm_whose_size_cannot_be_read(tmp_path: Path) -> None:
+    def refuse(path: str) -> Blocks:
+        raise PermissionError
+
+    assert "cannot be looked at" in report(examine(machine(tmp_path)._replace(statvfs=refuse), Settings(), TORCHRUN))
 
 
 def test_no_container(tmp_path: Path) -> None:
     here = machine(tmp_path, nodes=NVIDIA, size=GIB)
     (tmp_path / ".dockerenv").unlink()
-    assert "does not look like a container" in told(examine(here, Settings()))
+    assert "does not look like a container" in report(examine(here, Settings()))
 
 
 # On the command line -----------------------------------------------------------------------------
 
 
 def run(monkeypatch: pytest.MonkeyPatch, here: Machine, *arguments: str) -> tuple[int, str]:
-    monkeypatch.setattr(doctor, "Machine", lambda: here)
+    monkeypatch.setattr(live, "Machine", lambda: here)
     result = CliRunner().invoke(cli._command, ["--doctor", *arguments])
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result.exit_code, result.output
@@ -411,7 +236,5 @@ def test_gpus_is_the_doctors() -> None:
 @pytest.mark.parametrize("platform", ["darwin", "win32"])
 def test_elsewhere_than_on_linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str) -> None:
     here = machine(tmp_path)._replace(platform=platform)
-    with pytest.raises(NotLinux):
-        facts(here)
     status, output = run(monkeypatch, here)
     assert status == 2 and "Linux" in output and output.count("\n") == 1
