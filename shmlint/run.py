@@ -8,6 +8,7 @@ from shmlint.files.workspace import Unreadable, Workspace
 from shmlint.formats import read_all
 from shmlint.model.finding import SEVERITIES, Finding, readable
 from shmlint.model.launch import Launch
+from shmlint.model.reading import Build, NotRead, joined
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Span
 from shmlint.rules import Context, all_rules, configured, selected
@@ -17,7 +18,9 @@ from shmlint.workloads.assess import Need, users
 class Run:
     """Everything a run found out. ``files`` are those that were read, by kind."""
 
-    __slots__ = ("context", "files", "findings", "launches", "settings", "workspace")
+    __slots__ = (
+        "builds", "context", "files", "findings", "launches", "not_read", "problems", "settings", "workspace",
+    )  # fmt: skip
 
     def __init__(self, files: dict[str, list[str]], settings: Settings, workspace: Workspace) -> None:
         self.files = files
@@ -26,6 +29,12 @@ class Run:
         self.context = Context(settings, users(settings.workloads))
         self.launches: list[Launch] = []
         self.findings: list[Finding] = []
+        self.problems: list[Problem] = []
+        """What files are refused for."""
+        self.builds: tuple[Build, ...] = ()
+        """The images that the files build."""
+        self.not_read: tuple[NotRead, ...] = ()
+        """Files and launches that were seen and not read."""
 
     def need(self, launch: Launch) -> Need:
         return self.context.need(launch)
@@ -48,12 +57,14 @@ def lint(
     """
     workspace = workspace or Workspace(follow_outside=settings.follow_outside)
     run = Run(files, settings, workspace)
-    all_problems = list(problems)
-    for reading in read_all(files, workspace, settings, jobs):
-        run.launches += reading.launches
-        all_problems += reading.problems
+    run.problems += problems
+    reading = joined(read_all(files, workspace, settings, jobs))
+    run.launches += reading.launches
+    run.problems += reading.problems
+    run.builds = reading.builds
+    run.not_read = reading.not_read
     run.context.launches = run.launches
-    run.findings = list(_findings(run, all_problems))
+    run.findings = list(_findings(run))
     return run
 
 
@@ -61,17 +72,17 @@ def judge(launches: Sequence[Launch], settings: Settings, workspace: Workspace) 
     """Check launches that were read from no file. The workspace has the texts that they point into."""
     run = Run({}, settings, workspace)
     run.launches = run.context.launches = list(launches)
-    run.findings = list(_findings(run, ()))
+    run.findings = list(_findings(run))
     return run
 
 
-def _findings(run: Run, problems: Sequence[Problem]) -> list[Finding]:
+def _findings(run: Run) -> list[Finding]:
     from shmlint.rules.shm001_unreadable_file import report
 
     rules = [(rule, check) for rule, check in all_rules().values() if selected(rule, run.settings)]
     found: list[Finding] = []
     if any(rule.id == "SHM001" for rule, _ in rules):
-        found += [report(problem) for problem in problems]
+        found += [report(problem) for problem in run.problems]
     for launch in run.launches:
         if _plain(launch):
             continue
@@ -88,7 +99,7 @@ def _findings(run: Run, problems: Sequence[Problem]) -> list[Finding]:
     if marked:
         from shmlint.suppression.comments import suppress
 
-        found = suppress(run, found, marked, {problem.span.path for problem in problems})
+        found = suppress(run, found, marked, {problem.span.path for problem in run.problems})
     if settings.severity:
         found = [_with_severity(finding, settings) for finding in found]
     found = _ordered(_distinct(list(map(readable, found))))

@@ -15,7 +15,7 @@ from shmlint.model.source import Problem, Source, Span
 from shmlint.syntax.yaml import Document, YamlError, parse
 
 if TYPE_CHECKING:
-    from shmlint.formats import Reading
+    from shmlint.model.reading import Reading
 
 Kept = dict[tuple[str, str], "tuple[Reading, frozenset[str]]"]
 """What was made of files that stand alone, by kind and path, and which files were asked for in it."""

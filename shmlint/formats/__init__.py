@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from shmlint.files.workspace import Kept, Unreadable, Workspace
-from shmlint.model.launch import Launch
+from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source
 
@@ -37,23 +37,13 @@ PORTION = 64 * 1024
 """Bytes that one of them takes at a time, or one larger file."""
 
 
-class Reading:
-    """What a format made of its files."""
-
-    __slots__ = ("launches", "problems")
-
-    def __init__(self) -> None:
-        self.launches: list[Launch] = []
-        self.problems: list[Problem] = []
-
-
-def sources(paths: Sequence[str], workspace: Workspace, reading: Reading) -> Iterator[Source]:
-    """The files that can be read as text; of the others the reading gets a problem."""
+def sources(paths: Sequence[str], workspace: Workspace, problems: list[Problem]) -> Iterator[Source]:
+    """The files that can be read as text; of each of the others a problem is added to ``problems``."""
     for path in paths:
         try:
             yield workspace.source(path)
         except Unreadable as error:
-            reading.problems.append(error.problem)
+            problems.append(error.problem)
 
 
 def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from shmlint.docker.run_options import read_run
 from shmlint.files.workspace import Unreadable, Workspace
-from shmlint.formats import Reading
 from shmlint.formats.shell.read import mentions_engine
 from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.formats.shell.run import launch_of, launches, read_gpu
 from shmlint.model.launch import Launch
+from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Source, Span
+from shmlint.model.source import Problem, Source, Span
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import NOWHERE, Builder, ShellText
 from shmlint.syntax.word import Word
@@ -38,28 +38,29 @@ _SHARED_SHELL = frozenset(
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The containers that CI jobs start."""
-    reading = Reading()
+    found: list[Launch] = []
+    problems: list[Problem] = []
     for path in paths:
         try:
             source = workspace.source(path)
             if not mentions_engine(source.text) and "container" not in source.text and "options" not in source.text:
                 continue
         except Unreadable as error:
-            reading.problems.append(error.problem)
+            problems.append(error.problem)
             continue
         try:
             documents = workspace.documents(path)
         except Unreadable as error:
             template = _as_template(source)
             if template is None:
-                reading.problems.append(error.problem)
-                reading.launches += (as_written(launch) for launch in _loose(source))
+                problems.append(error.problem)
+                found += (as_written(launch) for launch in _loose(source))
                 continue
             documents = template
         for document in documents:
-            reading.launches += (as_written(launch) for launch in _launches(document.root, source))
-    reading.launches.sort(key=lambda launch: (launch.span.path, launch.span.start))
-    return reading
+            found += (as_written(launch) for launch in _launches(document.root, source))
+    found.sort(key=lambda launch: (launch.span.path, launch.span.start))
+    return Reading(tuple(found), tuple(problems))
 
 
 _OPENS = re.compile(r"\{[%#]")

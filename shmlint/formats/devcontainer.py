@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from shmlint.docker.run_options import Option, RunCommand, read_run
 from shmlint.docker.sizes import spell_docker
 from shmlint.files.workspace import OUTSIDE, Unreadable, Workspace, normal
-from shmlint.formats import Reading, sources
+from shmlint.formats import sources
 from shmlint.formats.shell.run import launch_of, read_gpu
 from shmlint.model.launch import Change, GpuEvidence, GpuRequest, GpuSlip, Launch, Misplaced, ReadOnly, Value
+from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.syntax.json import Json, parse
@@ -24,24 +25,25 @@ from shmlint.syntax.word import Word
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The containers that editors start for development."""
-    reading = Reading()
-    for source in sources(paths, workspace, reading):
+    found: list[Launch] = []
+    problems: list[Problem] = []
+    for source in sources(paths, workspace, problems):
         path = source.path
-        root, problems = parse(source)
-        reading.problems += problems
+        root, faults = parse(source)
+        problems += faults
         if root is None:
             continue
         if root.kind != "object":
-            reading.problems.append(Problem(root.span, f"not a dev container: expected an object, found {root.kind}"))
+            problems.append(Problem(root.span, f"not a dev container: expected an object, found {root.kind}"))
             continue
         starts_service = root.get("dockerComposeFile") is not None
         launch = (_compose_launch if starts_service else _launch)(root, path, workspace)
-        if problems:  # what is broken is not to be edited by guesses
+        if faults:  # what is broken is not to be edited by guesses
             slips = tuple(slip._replace(changes=()) for slip in launch.gpu.slips)
             invalid = tuple(slip._replace(changes=()) for slip in launch.gpu.invalid)
             launch = launch._replace(rewriter=ReadOnly(), gpu=launch.gpu._replace(slips=slips, invalid=invalid))
-        reading.launches.append(launch)
-    return reading
+        found.append(launch)
+    return Reading(tuple(found), tuple(problems))
 
 
 def _unknown(text: str) -> str:

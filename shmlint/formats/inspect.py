@@ -19,7 +19,7 @@ from shmlint.docker.devices import Count, combine, count_ids, node_of, request_v
 from shmlint.docker.mounts import clean
 from shmlint.docker.sizes import InvalidSize, parse_tmpfs_option
 from shmlint.files.workspace import Workspace
-from shmlint.formats import Reading, sources
+from shmlint.formats import sources
 from shmlint.model.launch import (
     GpuEvidence,
     GpuRequest,
@@ -32,6 +32,7 @@ from shmlint.model.launch import (
     Vendor,
     Words,
 )
+from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source, Span
 from shmlint.syntax.json import Json, parse_all
@@ -39,23 +40,24 @@ from shmlint.syntax.json import Json, parse_all
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The containers of inspect output."""
-    reading = Reading()
-    for source in sources(paths, workspace, reading):
+    found: list[Launch] = []
+    problems: list[Problem] = []
+    for source in sources(paths, workspace, problems):
         source.marked_only = True  # beside what is marked there may be passwords, all in one line
-        values, problems = parse_all(source)  # several where each was asked for, or `{{json .}}`
-        if problems:
+        values, faults = parse_all(source)  # several where each was asked for, or `{{json .}}`
+        if faults:
             # Of an output that was cut off nothing is to be concluded.
-            reading.problems.append(_broken(source) or problems[0])
+            problems.append(_broken(source) or faults[0])
             continue
         objects = [item for value in values for item in (value.items if value.kind == "array" else [value])]
         strange = next((item for item in objects if item.kind != "object"), None)
         if strange is not None:
             message = f"not what inspect prints: expected an object, found {strange.kind}"
-            reading.problems.append(Problem(Span(source, strange.start, strange.start), message))
+            problems.append(Problem(Span(source, strange.start, strange.start), message))
             continue
         containers = [item for item in objects if _object(item, "HostConfig") is not None]
-        reading.launches += _joined(containers, [_launch(item, settings) for item in containers])
-    return reading
+        found += _joined(containers, [_launch(item, settings) for item in containers])
+    return Reading(tuple(found), tuple(problems))
 
 
 def _broken(source: Source) -> Problem | None:

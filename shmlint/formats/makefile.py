@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats import Reading, sources
+from shmlint.formats import sources
 from shmlint.formats.shell.read import mentions_engine
 from shmlint.formats.shell.run import launches, tied
+from shmlint.model.launch import Launch
+from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Source, Span
+from shmlint.model.source import Problem, Source, Span
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import CLOSE_BRACE, OPEN_BRACE, Builder, ShellText
 
@@ -22,17 +24,17 @@ _DEPTH = 8
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands of recipes."""
-    reading = Reading()
-    for source in sources(paths, workspace, reading):
+    found: list[Launch] = []
+    problems: list[Problem] = []
+    for source in sources(paths, workspace, problems):
         path = source.path
         if not mentions_engine(source.text):
             continue
         just = os.path.basename(path).lower().lstrip(".") == "justfile" or path.endswith(".just")
         for text in _just(source) if just else _make(source):
             if mentions_engine(text.text):
-                reading.launches += launches(list(commands(text)))
-    reading.launches = tied(reading.launches)
-    return reading
+                found += launches(list(commands(text)))
+    return Reading(tuple(tied(found)), tuple(problems))
 
 
 class _Variable(NamedTuple):

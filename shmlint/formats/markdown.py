@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats import Reading, sources
+from shmlint.formats import sources
 from shmlint.formats.shell.read import mentions_engine
 from shmlint.formats.shell.run import launches, tied
 from shmlint.model.launch import Launch
+from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import BOM, Source, Span
+from shmlint.model.source import BOM, Problem, Source, Span
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import CLOSE, CLOSE_BRACE, NOWHERE, OPEN, OPEN_BRACE, Builder, ShellText
 
@@ -42,19 +43,18 @@ class Block(NamedTuple):
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands and compose files in documents."""
-    reading = Reading()
-    for source in sources(paths, workspace, reading):
+    found: list[Launch] = []
+    problems: list[Problem] = []
+    for source in sources(paths, workspace, problems):
         if not mentions_engine(source.text) and "services:" not in source.text:
             continue
         for block in blocks(source):
-            _read_block(block, source, workspace, settings, reading)
-    reading.launches = tied(sorted(reading.launches, key=lambda launch: (launch.span.path, launch.span.start)))
-    return reading
+            found += _launches(block, source, workspace)
+    found = tied(sorted(found, key=lambda launch: (launch.span.path, launch.span.start)))
+    return Reading(tuple(found), tuple(problems))
 
 
-def _read_block(
-    block: Block, source: Source, workspace: Workspace, settings: Settings, reading: Reading
-) -> None:
+def _launches(block: Block, source: Source, workspace: Workspace) -> Iterable[Launch]:
     text = "\n".join(source.text[start:end] for start, end in block.lines)
     if _is_compose(block, text):
         from shmlint.formats.compose.read import read_embedded
@@ -62,9 +62,10 @@ def _read_block(
         # The rest of the document is blanked, so that every offset is one of the document.
         start, end = block.lines[0][0], block.lines[-1][1]
         start = source.text.rfind("\n", 0, start) + 1
-        reading.launches += read_embedded(source, start, end, workspace)
-    elif mentions_engine(text) and block.language in (_SHELL | _MAKE):
-        reading.launches += map(_as_written, launches(list(commands(_shell_text(block, source)))))
+        return read_embedded(source, start, end, workspace)
+    if mentions_engine(text) and block.language in (_SHELL | _MAKE):
+        return map(_as_written, launches(list(commands(_shell_text(block, source)))))
+    return ()
 
 
 _SERVICES = re.compile(r"^services:[ \t]*(?:#.*)?$", re.M)

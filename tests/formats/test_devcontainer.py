@@ -27,7 +27,7 @@ def launch(text: str, **others: str) -> Launch:
     """The launch of a dev container, nothing on disk."""
     workspace = Workspace({HERE: text, **{name.replace("__", "/"): other for name, other in others.items()}})
     reading = read([HERE], workspace, Settings())
-    assert reading.problems == [] and len(reading.launches) == 1
+    assert reading.problems == () and len(reading.launches) == 1
     return reading.launches[0]
 
 

@@ -57,8 +57,8 @@ def container(
 
 def launches(*containers: Any, **settings: Any) -> list[Launch]:
     reading = read(["i.json"], Workspace({"i.json": json.dumps(list(containers))}), Settings(**settings))
-    assert reading.problems == []
-    return reading.launches
+    assert reading.problems == ()
+    return list(reading.launches)
 
 
 def launch(*arguments: Any, **host: Any) -> Launch:

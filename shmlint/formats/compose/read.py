@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from shmlint.files.workspace import Unreadable, Workspace, normal
-from shmlint.formats import Reading
 from shmlint.formats.compose.project import (
     DEFAULT_FILES,
     OVERRIDE_FILES,
@@ -22,8 +21,9 @@ from shmlint.formats.compose.service import read_project
 from shmlint.formats.compose.shape import check
 from shmlint.formats.compose.tree import Branch, Layer, Tree
 from shmlint.model.launch import JUDGED_ELSEWHERE, Launch
+from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Source
+from shmlint.model.source import Problem, Source
 from shmlint.syntax.yaml import YamlError, parse_part
 
 _MANY_BASES = 4
@@ -32,37 +32,40 @@ _MANY_BASES = 4
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """Every service of the projects that the given compose files take part in."""
-    reading = Reading()
+    launches: list[Launch] = []
+    problems: list[Problem] = []
     wanted = [normal(path) for path in paths]
     readable: list[str] = []
     for path in wanted:
         try:
             documents = workspace.documents(path)
         except Unreadable as error:
-            reading.problems.append(error.problem)
+            problems.append(error.problem)
             continue
-        problems = list(check(path, documents, workspace))
-        reading.problems += problems
-        if documents and not any(p.message.startswith("not a compose file") for p in problems):
+        faults = list(check(path, documents, workspace))
+        problems += faults
+        if documents and not any(p.message.startswith("not a compose file") for p in faults):
             readable.append(path)
 
-    seen_problems = {(p.span.path, p.span.start, p.message) for p in reading.problems}
+    seen_problems = {(p.span.path, p.span.start, p.message) for p in problems}
     extended = _extended(readable, workspace)
     for combination in _combinations(readable, workspace, settings):
         try:
             project = load_project(combination.files, workspace)
         except Unreadable as error:
             if error.path not in wanted:
-                reading.problems.append(error.problem)
+                problems.append(error.problem)
             continue
         for problem in project.problems:
             key = (problem.span.path, problem.span.start, problem.message)
             if key not in seen_problems:
                 seen_problems.add(key)
-                reading.problems.append(problem)
-        for launch in read_project(project, workspace, _swarm(project, workspace, settings)):
-            reading.launches.append(_placed(launch, combination, extended, project, workspace))
-    return reading
+                problems.append(problem)
+        launches += (
+            _placed(launch, combination, extended, project, workspace)
+            for launch in read_project(project, workspace, _swarm(project, workspace, settings))
+        )
+    return Reading(tuple(launches), tuple(problems))
 
 
 def _only_in_swarm(deploy: Tree | None) -> bool:

@@ -1,0 +1,60 @@
+"""Reading: what a format made of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from shmlint.model.launch import Launch
+from shmlint.model.source import Problem, Span
+
+
+class Build(NamedTuple):
+    """An image that a file builds: ``docker build -t tag -f dockerfile --target target context``.
+
+    Paths are those of the file. ``dockerfile`` and ``target`` are None where the command does not
+    name them; ``args`` are the build arguments, the value None where the environment gives it.
+    """
+
+    tag: str
+    context: str
+    dockerfile: str | None
+    target: str | None
+    args: tuple[tuple[str, str | None], ...]
+    span: Span
+
+
+NotReadKind = Literal["unsupported", "unreadable", "outside", "syntax", "dynamic"]
+"""Why something was not read: no format reads such files, the file cannot be read as text, it lies
+outside of the repository, its syntax is broken there, or its text is put together when it runs."""
+
+
+class NotRead(NamedTuple):
+    """A file or a launch that was seen and not read. ``because`` is for people, ``kind`` for code."""
+
+    span: Span
+    because: str
+    kind: NotReadKind
+
+
+class Reading(NamedTuple):
+    """What a format made of its files."""
+
+    launches: tuple[Launch, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    """What the files are refused for."""
+    builds: tuple[Build, ...] = ()
+    """The images that the same files build."""
+    not_read: tuple[NotRead, ...] = ()
+    """Files and launches that were seen and not read."""
+
+
+def joined(readings: Iterable[Reading]) -> Reading:
+    """Several readings as one."""
+    some = list(readings)
+    return Reading(
+        tuple(launch for reading in some for launch in reading.launches),
+        tuple(problem for reading in some for problem in reading.problems),
+        tuple(build for reading in some for build in reading.builds),
+        tuple(place for reading in some for place in reading.not_read),
+    )
