@@ -1,4 +1,8 @@
-"""What every test runs under: Hypothesis without deadlines, and judges that may be required."""
+"""Hypothesis profiles, a clean environment, and oracles that may be required.
+
+By default Hypothesis tries the same few examples on every run. ``HYPOTHESIS_PROFILE=search`` lets it look for new
+ones, and more of them.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,17 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
-# A slow machine is no failure; on CI the same examples are tried every time.
-settings.register_profile("shmlint", deadline=None, derandomize=os.environ.get("CI") == "true")
-settings.load_profile("shmlint")
+# No deadlines: a slow machine is not a failure.
+settings.register_profile("fixed", deadline=None, derandomize=True, database=None, max_examples=30)
+settings.register_profile("search", deadline=None, max_examples=int(os.environ.get("SHMLINT_EXAMPLES", "1000")))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
-# A report looks another way in a job of GitHub Actions; tests that mean one say so.
+# In a job of GitHub Actions the report has another format; tests of that format set these themselves.
 for _name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
     os.environ.pop(_name, None)
 
-JUDGES = ("docker_client", "compose_judge", "engine", "packaging")
-"""Markers of tests that need something which a developer's machine may lack, and CI must not."""
+ORACLES = ("docker_client", "compose_judge", "engine", "packaging")
+"""Markers of tests that need a program or a network which CI has, and a developer's machine may lack."""
 
 
 def required() -> bool:
@@ -26,9 +31,10 @@ def required() -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where the oracles are required, a test of one that is skipped has failed."""
     report = yield
     if required() and report.skipped and not hasattr(report, "wasxfail"):
-        marks = [name for name in JUDGES if item.get_closest_marker(name)]
+        marks = [name for name in ORACLES if item.get_closest_marker(name)]
         if marks:
             report.outcome = "failed"
             report.longrepr = f"skipped, but SHMLINT_JUDGES=required ({', '.join(marks)}): {_reason(report)}"
@@ -39,7 +45,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """A file that skips as a whole hides which markers its tests have."""
+    """A file that is skipped as a whole hides the markers of its tests, so it fails too."""
     report = yield
     if required() and report.skipped:
         report.outcome = "failed"

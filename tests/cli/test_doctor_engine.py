@@ -2,7 +2,7 @@
 
     DOCKER_HOST=unix:///… pytest -m engine
 
-The engine needs the image that tests/test_engine.py names. It has no Python, so this machine's is
+The engine needs the image that tests/formats/compose/test_engine.py names. It has no Python, so this machine's is
 mounted read-only at the places where it is here.
 """
 
@@ -21,7 +21,7 @@ import pytest
 
 import shmlint
 from shmlint import cli
-from tests.test_engine import IMAGE, lacking
+from tests.formats.compose.test_engine import IMAGE, lacking
 
 pytestmark = pytest.mark.engine
 

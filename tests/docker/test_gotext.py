@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shmlint.docker.gotext import CSVError, go_bool, go_int, read_record
-from tests.judges_argv import docker_create, has_docker
+from tests.oracles.docker_client import docker_create, has_docker
 
 RECORDS = [
     ("a", ["a"]),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shmlint.docker.mounts import MountOption, clean, parse_mount, parse_tmpfs, parse_volume
-from tests.judges_argv import docker_create, has_docker
+from tests.oracles.docker_client import docker_create, has_docker
 
 G = 1 << 30
 

@@ -16,7 +16,7 @@ import pytest
 from shmlint.docker.option_values import cdi_device, check_image, network_name
 from shmlint.docker.run_options import find_docker, read_run
 from shmlint.syntax.word import Word
-from tests.judges_argv import docker_create, has_docker
+from tests.oracles.docker_client import docker_create, has_docker
 
 ANSWERS: dict[str, dict[str, list[str]]] = json.loads(
     Path(__file__).with_name("data").joinpath("option_values.json").read_text(encoding="utf-8")

@@ -20,9 +20,7 @@ from shmlint.docker.option_values import cdi_device, check_image, check_value, n
 from shmlint.docker.run_options import RunCommand, Word, find_docker, flags, read_run
 from shmlint.docker.sizes import parse_docker
 from shmlint.model.source import Source, Span
-from tests.judges_argv import CWD, docker_create, has_docker
-
-EXAMPLES = int(os.environ.get("SHMLINT_ARGV_EXAMPLES", "150"))
+from tests.oracles.docker_client import CWD, docker_create, has_docker
 
 
 def words(line: str) -> list[Word]:
@@ -675,7 +673,7 @@ def client_answer(argv: list[str]) -> dict[str, Any] | None:
 
 @pytest.mark.docker_client
 @pytest.mark.skipif(not has_docker(), reason="no docker client")
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(arguments())
 def test_the_client_agrees(argv: list[str]) -> None:
     ours, theirs = our_answer(argv), client_answer(argv)

@@ -21,7 +21,7 @@ from shmlint.docker.sizes import (
     spell_compose,
     spell_docker,
 )
-from tests.judges_argv import docker_create, has_docker
+from tests.oracles.docker_client import docker_create, has_docker
 
 CASES: list[tuple[str, int | None, int | None, int | None]] = json.loads(
     Path(__file__).with_name("data").joinpath("size_cases.json").read_text(encoding="utf-8")
@@ -304,9 +304,7 @@ _UNITS = st.sampled_from(
 
 @pytest.mark.docker_client
 @pytest.mark.skipif(not has_docker(), reason="docker is not on PATH")
-@settings(
-    max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+@settings(suppress_health_check=list(HealthCheck))
 @given(number=_NUMBERS, blank=st.sampled_from(["", "", "", " ", "  "]), unit=_UNITS)
 def test_the_docker_client_agrees(number: str, blank: str, unit: str) -> None:
     text = f"{number}{blank}{unit}"

@@ -22,13 +22,12 @@ from shmlint.model.launch import Change
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, OverlappingEdits, Problem, Source, Span, apply_edits
 from shmlint.run import Run, lint
-from tests.judges import compose_config, need_compose
+from tests.oracles.compose import compose_config, need_compose
 
 SETTINGS = Settings(shm_size=8 << 30)
 SIZES = {8 << 30, 954 << 20, 64 << 20}
 """What the generated files are given: the setting, and what 1e9 and 64 were meant to be."""
 
-EXAMPLES = int(os.environ.get("SHMLINT_EXAMPLES", "0"))
 
 LACKING = "services:\n  a:\n    image: pytorch/pytorch\n    gpus: all\n    ports: ['1:1']\n  b:\n    image: redis\n"
 FIXED = LACKING.replace("gpus: all\n", "gpus: all\n    shm_size: 8gb\n")
@@ -540,7 +539,6 @@ def without_what_was_written(before: str, after: str) -> tuple[str, str]:
 
 def examples(few: int) -> Any:
     return settings(
-        max_examples=EXAMPLES or few,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
 
@@ -602,7 +600,7 @@ def test_the_generated_files_are_worth_the_trouble() -> None:
     """Not a property: that the generator makes files that are read, and fixed in several places."""
     counts = {"read": 0, "fixed": 0, "many": 0}
 
-    @settings(max_examples=60, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=60, suppress_health_check=list(HealthCheck))
     @given(files())
     def count(text: str) -> None:
         run = readable(text)

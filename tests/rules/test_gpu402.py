@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.judges import compose_answer, need_compose
-from tests.judges_argv import docker_create, has_docker
+from tests.oracles.compose import compose_answer, need_compose
+from tests.oracles.docker_client import docker_create, has_docker
 from tests.project import findings, fixed, run
 
 THIS = ("GPU402",)
@@ -217,7 +217,7 @@ requests = st.dictionaries(
 
 @pytest.mark.compose_judge
 @given(st.lists(requests, max_size=2).map(lambda some: f"[{', '.join(some)}]") | values, st.booleans())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_compose_agrees(tmp_path: Path, value: str, as_gpus: bool) -> None:
     need_compose()
     where = "gpus: " if as_gpus else "deploy: {resources: {reservations: {devices: "

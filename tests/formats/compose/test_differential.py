@@ -1,7 +1,7 @@
 """Small generated projects: whenever Compose accepts one, its services are what our launches say.
 
-``SHMLINT_EXAMPLES`` sets how many are asked (60). Left out is what nobody writes: ``!reset`` inside
-of ``!override``, and tags in what merge keys bring; Compose loses sight of those in its own ways.
+Left out is what nobody writes: ``!reset`` inside ``!override``, and tags in what merge keys bring; Compose has
+faults of its own there.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.project import load_project
 from shmlint.formats.compose.service import read_project
-from tests.agreement import disagreements
-from tests.judges import compose_config, need_compose
+from tests.oracles.agreement import disagreements
+from tests.oracles.compose import compose_config, need_compose
 
 NAMES = ("a", "b", "c")
 ENV = {"ONE": "1g", "EMPTY": "", "HOST": "host", "TWO": "${ONE}", "QUOTED": "'2g'", "DOLLAR": "'$ONE'"}
@@ -189,7 +189,6 @@ def compared(texts: dict[str, str], used: tuple[str, ...]) -> list[str] | None:
 @pytest.mark.compose_judge
 @settings(
     max_examples=int(os.environ.get("SHMLINT_EXAMPLES", "60")),
-    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 @given(projects())

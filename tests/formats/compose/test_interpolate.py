@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from shmlint.formats.compose.interpolate import InvalidInterpolation, interpolate
-from tests.judges import compose_answer, need_compose
+from tests.oracles.compose import compose_answer, need_compose
 
 VARIABLES: dict[str, str | None] = {"A": "1", "B": "two words", "EMPTY": "", "_x9": "under", "Ab": "mixed"}
 
@@ -151,7 +151,6 @@ def judged(texts: list[str]) -> list[str | None]:
 @pytest.mark.compose_judge
 @settings(
     max_examples=max(1, int(os.environ.get("SHMLINT_EXAMPLES", "60")) // 6),
-    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 @given(st.lists(st.lists(pieces, max_size=8).map("".join), min_size=30, max_size=60))

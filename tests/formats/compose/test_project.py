@@ -11,8 +11,8 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.project import Project, default_files, load_project
 from shmlint.formats.compose.service import read_project
 from shmlint.model.launch import Launch
-from tests.agreement import disagreements
-from tests.judges import compose_config, has_compose
+from tests.oracles.agreement import disagreements
+from tests.oracles.compose import compose_config, has_compose
 
 BASE = "services:\n  a:\n    image: x\n    "
 

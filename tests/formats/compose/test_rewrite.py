@@ -15,7 +15,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Source
 from shmlint.run import Run, lint
 from shmlint.syntax.yaml import parse
-from tests.judges import compose_answer, need_compose
+from tests.oracles.compose import compose_answer, need_compose
 
 SETTINGS = Settings(shm_size=8 << 30)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,9 +17,7 @@ from shmlint.model.launch import Change
 from shmlint.model.settings import Settings
 from shmlint.model.source import apply_edits
 from shmlint.run import Run, lint
-from tests.judges import compose_config, need_compose
-
-EXAMPLES = int(os.environ.get("SHMLINT_EXAMPLES", "0"))
+from tests.oracles.compose import compose_config, need_compose
 
 NAME = "NCCL_P2P_DISABLE"
 
@@ -350,7 +347,7 @@ def variables(text: str) -> dict[str, object]:
 
 
 @settings(
-    max_examples=EXAMPLES or 60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(environments(), st.sampled_from(["", "ports: ['1:1']\n", "# end\n"]), st.sampled_from(["\n", "\r\n"]))
 def test_any_environment_loses_one_variable_and_nothing_else(environment: str, behind: str, newline: str) -> None:
@@ -375,7 +372,7 @@ def _others(text: str) -> list[str]:
 
 @pytest.mark.compose_judge
 @settings(
-    max_examples=EXAMPLES or 8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(environments(), st.sampled_from(["", "ports: ['1:1']\n"]))
 def test_compose_sees_one_variable_less(environment: str, behind: str) -> None:

@@ -25,7 +25,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.settings import Settings
 from shmlint.model.source import OverlappingEdits, apply_edits
 from shmlint.run import Run, lint
-from tests.judges import compose_config, has_compose, need_compose
+from tests.oracles.compose import compose_config, has_compose, need_compose
 
 MIB = 1024**2
 SIZES = [16 * MIB, 64 * MIB, 1000 * MIB, 1024 * MIB, 8 * 1024 * MIB, 954 * MIB]
@@ -172,11 +172,11 @@ JUDGED = False
 
 
 def test_any_sequence_of_fixes() -> None:
-    run_state_machine_as_test(Fixes, settings=settings(max_examples=60, stateful_step_count=8, deadline=None))
+    run_state_machine_as_test(Fixes, settings=settings(stateful_step_count=8))
 
 
 @pytest.mark.compose_judge
 def test_any_sequence_of_fixes_to_compose(monkeypatch: pytest.MonkeyPatch) -> None:
     need_compose()
     monkeypatch.setattr("tests.formats.compose.test_state_machine.JUDGED", True)
-    run_state_machine_as_test(Fixes, settings=settings(max_examples=12, stateful_step_count=6, deadline=None))
+    run_state_machine_as_test(Fixes, settings=settings(stateful_step_count=6))

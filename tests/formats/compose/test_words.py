@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shmlint.formats.compose.words import split_words
-from tests.judges import compose_config, need_compose
+from tests.oracles.compose import compose_config, need_compose
 
 SPLIT: list[tuple[str, list[str]]] = [
     ("", []),
@@ -121,7 +121,7 @@ def test_compose_refuses(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.compose_judge
-@settings(max_examples=8, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(st.lists(st.text("ab1 \\'\"`$();&|<>\n\t", max_size=12), min_size=30, max_size=60))
 def test_compose_splits_any_text_so(tmp_path: Path, texts: list[str]) -> None:
     """Those we take in one file; of those we refuse the first, alone."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shmlint.files.workspace import Workspace
@@ -17,9 +16,7 @@ from shmlint.model.source import Source
 from shmlint.run import Run, lint
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import whole
-from tests.judges_argv import docker_create, has_docker
-
-EXAMPLES = int(os.environ.get("SHMLINT_SHELL_EXAMPLES", "100"))
+from tests.oracles.docker_client import docker_create, has_docker
 
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
 """Stands for ``IMG`` in the texts below: an image that is known to need more than the default."""
@@ -273,7 +270,6 @@ def scripts(draw: st.DrawFn) -> str:
     return text.replace("\n", "\r\n") if draw(st.integers(0, 9)) == 0 else text
 
 
-@settings(max_examples=EXAMPLES)
 @given(scripts())
 def test_generated_scripts(text: str) -> None:
     after = fixed(text)
@@ -299,7 +295,6 @@ def _without_size(text: str) -> list[list[str]]:
 
 @pytest.mark.docker_client
 @pytest.mark.skipif(not has_docker(), reason="no docker client")
-@settings(max_examples=max(EXAMPLES // 4, 5))
 @given(run_commands())
 def test_the_client_reads_the_same_but_for_the_size(text: str) -> None:
     bodies = []

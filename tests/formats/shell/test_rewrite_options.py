@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from shmlint.files.workspace import Workspace
@@ -15,8 +14,6 @@ from shmlint.fixing import fix as fixing
 from shmlint.model.settings import Settings
 from shmlint.model.source import apply_edits
 from shmlint.run import Run, lint
-
-EXAMPLES = int(os.environ.get("SHMLINT_SHELL_EXAMPLES", "100"))
 
 NAME = "NCCL_P2P_DISABLE"
 """Stands for ``V`` in the texts below."""
@@ -184,7 +181,6 @@ VARIABLE = st.sampled_from([f"-e {NAME}=1", f"--env {NAME}=1", f"--env={NAME}=1"
 BREAKS = st.sampled_from([" ", "  ", " \\\n  ", " \\\n    "])
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(st.data(), st.lists(OPTIONS, max_size=5, unique=True), st.sampled_from(["\n", "\r\n", ""]))
 def test_any_command_loses_one_variable_and_nothing_else(data: st.DataObject, options: list[str], end: str) -> None:
     at = data.draw(st.integers(0, len(options)))

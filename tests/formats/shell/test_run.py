@@ -134,7 +134,7 @@ def test_gpus_of_commands(command: str, count: object) -> None:
 @pytest.mark.parametrize(
     ("options", "decided_by", "size"),
     [
-        # Measured on an engine, Docker 20.10 (tests/test_engine_run.py measures some again).
+        # Measured on an engine, Docker 20.10 (tests/formats/shell/test_engine.py measures some again).
         ("", "default", DEFAULT),
         ("--shm-size=0", "default", DEFAULT),
         ("--shm-size=8g", "shm_size", 8 * GIB),

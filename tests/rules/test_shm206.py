@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shmlint.formats.compose.stack import DEPLOY_KEYS, SERVICE_KEYS, TOP_KEYS, is_named_a_stack
-from tests.judges_stack import need_stack, stack_config
+from tests.oracles.stack import need_stack, stack_config
 from tests.project import findings, fixed, run
 
 NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
@@ -317,7 +317,7 @@ lines = st.lists(
 
 
 @given(lines, st.sampled_from(["shm_size: 8gb", "shm_size: '1g'", ""]), st.sampled_from(["\n", "\r\n"]), st.booleans())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_fixing_adds_lines_and_takes_none(tmp_path: Path, some: list[str], size: str, newline: str, end: bool) -> None:
     text = stack(*some, *([size] if size else [])).replace("\n", newline)
     text = text if end else text.removesuffix(newline)

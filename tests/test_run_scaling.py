@@ -19,6 +19,8 @@ from shmlint.model.settings import Settings
 from shmlint.reports import diff, json, text
 from shmlint.run import lint
 
+pytestmark = pytest.mark.slow
+
 SMALL = 40
 """Launches of the smaller text."""
 

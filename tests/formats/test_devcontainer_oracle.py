@@ -16,7 +16,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Source
 from shmlint.run import lint
 from shmlint.syntax.json import Json, parse
-from tests.judges_devcontainer import need_devcontainer, read_configuration, substituted
+from tests.oracles.devcontainer import need_devcontainer, read_configuration, substituted
 
 pytestmark = pytest.mark.devcontainer_cli
 
@@ -116,7 +116,7 @@ def documents(draw: st.DrawFn) -> str:
     return f"{draw(gaps)}{{{body}{comma}{draw(gaps)}}}{draw(gaps)}"
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(documents())
 def test_generated_files_are_read_the_same(tmp_path: Path, text: str) -> None:
     assert compare(text, tmp_path)

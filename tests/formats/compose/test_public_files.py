@@ -22,8 +22,8 @@ from shmlint.files.workspace import Unreadable, Workspace
 from shmlint.formats.compose.project import default_files, incomplete, load_project
 from shmlint.formats.compose.service import read_project
 from shmlint.formats.compose.shape import check
-from tests.agreement import disagreements
-from tests.judges import compose_answer, need_compose
+from tests.oracles.agreement import disagreements
+from tests.oracles.compose import compose_answer, need_compose
 
 Asked = tuple[Path, tuple[str, ...]]
 """A directory, and files in it that are read together."""
@@ -97,6 +97,7 @@ def asked(directory: Path, files: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 @pytest.mark.compose_judge
+@pytest.mark.slow
 def test_compose_agrees_on_public_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if "SHMLINT_CORPUS" not in os.environ:
         pytest.skip("SHMLINT_CORPUS names no directory of public files")

@@ -2,7 +2,7 @@
 
     DOCKER_HOST=unix:///… pytest -m engine
 
-The engine needs the image that tests/test_engine.py names. No GPU is needed: the option that asks
+The engine needs the image that tests/formats/compose/test_engine.py names. No GPU is needed: the option that asks
 for it is taken out of the fixed command before it runs.
 """
 
@@ -20,7 +20,7 @@ from shmlint.model.source import Source
 from shmlint.run import Run, lint
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import whole
-from tests.test_engine import IMAGE, expected, host_shm, lacking
+from tests.formats.compose.test_engine import IMAGE, expected, host_shm, lacking
 
 pytestmark = pytest.mark.engine
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 posix = pytest.mark.skipif(os.name == "nt", reason="this system has no such files or signals")
 
 GOOD = """\

@@ -21,7 +21,7 @@ import pytest
 import shmlint
 from shmlint.cli.explain import terminal
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FIXTURE = ROOT / "fixtures" / "quickstart" / "compose.yaml"
 PAGES = sorted(path.name for path in (ROOT / "rules").glob("[A-Z]*-*.md"))
 SCRIPTS = "Scripts" if os.name == "nt" else "bin"

@@ -36,6 +36,7 @@ def test_variants_differ_and_are_made_again() -> None:
     assert len(set(some)) > 45
 
 
+@pytest.mark.fuzz
 def test_variants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # and back at the end
     directories = [ROOT / "fixtures"]
@@ -45,6 +46,7 @@ def test_variants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not failures, failures[0]
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_guided(kind: str, tmp_path: Path) -> None:
     pytest.importorskip("atheris", reason="atheris is not installed (pip install '.[fuzz]')")

@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from tests.cli.test_check import TRAINER
 from tests.project import write
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 BASH = shutil.which("bash") if sys.platform != "win32" else None  # on Windows that may be another system's
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.judges import compose_answer, need_compose
-from tests.judges_argv import docker_create, has_docker
+from tests.oracles.compose import compose_answer, need_compose
+from tests.oracles.docker_client import docker_create, has_docker
 from tests.project import findings, fixed, run
 
 THIS = ("SHM210",)
@@ -221,7 +221,7 @@ beside = st.lists(st.sampled_from(["replicas: 1", "# why", "mode: replicated", "
 
 
 @given(where, beside, st.sampled_from(["8g", "'1gb'", "512m # NCCL"]), st.sampled_from(["\n", "\r\n"]), st.booleans())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_moving_keeps_the_rest(
     tmp_path: Path, place: str, others: list[str], size: str, newline: str, first: bool
 ) -> None:

@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from shmlint.files.discover import classify
 from tests.project import write
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 HOOKS: dict[str, dict[str, Any]] = {
     hook["id"]: hook for hook in YAML(typ="safe").load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
 }
