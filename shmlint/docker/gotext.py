@@ -1,13 +1,11 @@
-"""Texts as Go's standard library reads them: a CSV record, a truth value, an integer.
+"""Texts as Go's standard library reads them: a CSV record, a truth value.
 
-The docker client reads the values of ``--gpus``, ``--mount`` and ``--network`` as CSV (docker/cli
-opts/gpus.go, opts/mount.go, opts/network.go). Python's own reader accepts what Go refuses, such
-as a quotation mark in the middle of a field; its ``int`` differs likewise.
+The docker client reads the values of ``--gpus`` and ``--mount`` as CSV (docker/cli opts/gpus.go,
+opts/mount.go). Python's own reader accepts what Go refuses, such
+as a quotation mark in the middle of a field.
 """
 
 from __future__ import annotations
-
-import re
 
 
 class CSVError(ValueError):
@@ -87,18 +85,3 @@ _FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
 def go_bool(text: str) -> bool | None:
     """Go's ``strconv.ParseBool``; None where it refuses the text."""
     return True if text in _TRUE else False if text in _FALSE else None
-
-
-_UNDERSCORED = r"(?:0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO]?(?:_?[0-7])+|0|[1-9](?:_?[0-9])*)"
-
-
-def go_int(text: str, low: int = -(2**63), high: int = 2**63 - 1) -> int | None:
-    """Go's ``strconv.ParseInt(text, 0, …)``: also hexadecimal, octal (``0`` or ``0o``), binary, ``1_000``."""
-    sign = r"[+-]?" if low < 0 else ""
-    if not re.fullmatch(sign + _UNDERSCORED, text):
-        return None
-    digits = text.lstrip("+-").replace("_", "")
-    octal = re.fullmatch(r"0[0-7]+", digits)
-    number = int(digits, 8) if octal else int(digits, 0)
-    number = -number if text.startswith("-") else number
-    return number if low <= number <= high else None

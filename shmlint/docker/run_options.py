@@ -2,8 +2,7 @@
 
 Options follow spf13/pflag (flag.go parseLongArg, parseSingleShortArg) with interspersed options
 off: the first word that is no option is the image, and all that follows is its command. The
-option table is docker_run_flags.json. Compared with the docker 28.2 client; of podman only
-the shape of the command line and the sizes are judged.
+option table is docker_run_flags.json. Compared with the docker 28.2 client.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from typing import NamedTuple
 from shmlint.docker.engines import DockerCommand, Engine, Verb, find_docker
 from shmlint.docker.gotext import go_bool
 from shmlint.docker.gpus import GpuDevices, parse_gpus, parse_podman_gpus
+from shmlint.docker.images import is_reference
 from shmlint.docker.mounts import MountOption, parse_mount, parse_tmpfs, parse_volume
-from shmlint.docker.option_values import check_image, check_together, check_value
 from shmlint.model.source import Span
 from shmlint.syntax.word import Word
 
@@ -67,7 +66,7 @@ class RunCommand:
     """What a container is started with.
 
     ``unknown`` is why options may be missing here: a word among them could hold any others, or
-    an option is not known. ``error`` is the first reason why the client refuses the command.
+    an option is not known. ``unknown_option`` is the word of that option.
     """
 
     engine: Engine
@@ -75,7 +74,7 @@ class RunCommand:
     image: Word | None
     command: tuple[Word, ...]
     unknown: str = ""
-    error: str = ""
+    unknown_option: Word | None = None
 
     def all(self, name: str) -> tuple[Option, ...]:
         """Every use of an option, in order."""
@@ -211,30 +210,14 @@ def read_run(words: Sequence[Word], engine: Engine = "docker", verb: Verb = "run
     """Read the words after ``docker run`` (or ``create``)."""
     reader = _Reader(words, engine, verb)
     reader.read()
-    image = reader.image
-    error = reader.error
-    if not error and reader.ends_early:
-        error = reader.ends_early
-    if not error and image is None and not reader.unknown:
-        error = f"'{'podman' if engine == 'podman' else 'docker'} {verb}' requires at least 1 argument"
-    options = tuple(reader.options)
-    if not error and engine != "podman":
-        error = _check_all(options, image)
-    return RunCommand(engine, options, image, tuple(reader.command), reader.unknown, error)
-
-
-def _check_all(options: Sequence[Option], image: Word | None) -> str:
-    """What the client refuses only after all options have been read."""
-    values: dict[str, tuple[str, ...]] = {}
-    for option in options:
-        if option.unknown:
-            continue
-        value = "true" if option.value is None else option.value
-        values[option.name] = (*values.get(option.name, ()), value)
-    together = check_together(values)
-    if not together and image is not None and not image.unknown:
-        together = check_image(image.text)
-    return together
+    return RunCommand(
+        engine,
+        tuple(reader.options),
+        reader.image,
+        tuple(reader.command),
+        reader.unknown,
+        reader.unknown_option,
+    )
 
 
 class _UnreadableError(Exception):
@@ -254,8 +237,7 @@ class _Reader:
         self.image: Word | None = None
         self.command: Sequence[Word] = ()
         self.unknown = ""
-        self.error = ""
-        self.ends_early = ""
+        self.unknown_option: Word | None = None
 
     def read(self) -> None:
         passed: Word | None = None
@@ -270,7 +252,7 @@ class _Reader:
                     self.at += 1
                     found = self._long(word) if text.startswith("--") else self._short(word)
                     for option in found:
-                        self._add(option)
+                        self.options.append(option)
                     continue
                 if word.unknown and word.options and word.maybe_many:
                     if not word.harmless:
@@ -291,18 +273,15 @@ class _Reader:
             self.image = self.words[self.at]
             self.command = self.words[self.at + 1 :]
 
-    def _refuse(self, error: str) -> None:
-        self.error = self.error or error
-
     def _give_up(self, word: Word, error: str) -> _UnreadableError:
         """The option is not in the table: it may be one of a newer client, and take a value or not."""
-        if word.unknown:
-            self.unknown = self.unknown or word.unknown
-        else:
-            self.unknown = self.unknown or error
-            if self.engine != "podman":
-                self._refuse(error)
+        self.unknown = self.unknown or word.unknown or error
         return _UnreadableError()
+
+    def _unknown_option(self, word: Word, error: str) -> _UnreadableError:
+        if not self.unknown and not word.unknown:
+            self.unknown_option = word
+        return self._give_up(word, error)
 
     def _lookup(self, spelling: str) -> Flag | None:
         flag = self.flags.get(spelling)
@@ -314,13 +293,13 @@ class _Reader:
             raise self._give_up(word, f"bad flag syntax: {word.text}")
         flag = self._lookup(name)
         if flag is None:
-            raise self._give_up(word, f"unknown flag: {name}")
+            raise self._unknown_option(word, f"unknown flag: {name}")
         if equals:
             yield Option(flag.name, value, word, word, word.part_span(value), True, word.unknown)
         elif flag.type == "bool":
             yield Option(flag.name, None, word)
         else:
-            yield self._with_next(flag, word, f"flag needs an argument: {name}")
+            yield self._with_next(flag, word)
 
     def _short(self, word: Word) -> Iterator[Option]:
         cluster = word.text[1:]
@@ -330,7 +309,7 @@ class _Reader:
         while cluster:
             flag = self._lookup(f"-{cluster[0]}")
             if flag is None:
-                raise self._give_up(word, f"unknown shorthand flag: '{cluster[0]}' in -{cluster}")
+                raise self._unknown_option(word, f"unknown shorthand flag: '{cluster[0]}' in -{cluster}")
             if len(cluster) > 2 and cluster[1] == "=":
                 value = cluster[2:]
             elif flag.type == "bool":
@@ -340,31 +319,17 @@ class _Reader:
             elif len(cluster) > 1:
                 value = cluster[1:]
             else:
-                yield self._with_next(flag, word, f"flag needs an argument: '{cluster}' in -{cluster}")
+                yield self._with_next(flag, word)
                 return
             yield Option(flag.name, value, word, word, word.part_span(value), True, word.unknown)
             return
 
-    def _with_next(self, flag: Flag, word: Word, error: str) -> Option:
+    def _with_next(self, flag: Flag, word: Word) -> Option:
         if self.at == len(self.words):
-            self._refuse(error)
             raise _UnreadableError
         after = self.words[self.at]
         self.at += 1
         return Option(flag.name, after.text, word, after, after.part_span(after.text), False, after.unknown)
-
-    def _add(self, option: Option) -> None:
-        self.options.append(option)
-        if option.name == "--help" and option.value in (None, *_TRUE):
-            # The client prints its help, but only once all options have been found sound.
-            self.ends_early = "--help prints the help and starts nothing"
-        flag = self.flags[option.name]
-        if option.value is None or option.unknown:
-            return
-        if self.engine == "podman" and flag.type not in ("bool", "bytes"):
-            return
-        if why := check_value(option.name, flag.type, option.value):
-            self._refuse(f'invalid argument "{option.value}" for "{option.name}": {why}')
 
     def _holds_options(self, word: Word) -> bool:
         """Whether a word that is not known stands for options rather than for the image.
@@ -388,10 +353,9 @@ class _Reader:
             return self._lookup(name if name.startswith("--") else name[:2]) is not None
         if after.unknown:
             return _NAMED_IMAGE.search(after.text) is not None
-        return "/" in after.text[1:] and after.text[0] not in "/.~" and not check_image(after.text)
+        return "/" in after.text[1:] and after.text[0] not in "/.~" and is_reference(after.text)
 
 
-_TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _LITERAL_START = re.compile(r"[A-Za-z0-9_/]|\.[^.]")
 _NAMED_OPTIONS = re.compile(
     r"(?i)(?:arg|opt|option|flag|param|argument|parameter)s?(?:\[[@*]\])?\W*$|\$\{?[@*]|\.\.\.|…"

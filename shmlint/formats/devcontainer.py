@@ -105,10 +105,10 @@ def _launch(root: Json, path: str, workspace: Workspace) -> Launch:
         label="dev container", rewriter=DevcontainerRewriter(root, run), gpu=gpu,
     )  # fmt: skip
     home = gpu.evidence[0].span if gpu.evidence else span
-    if run.unknown:
+    if run.unknown_option is not None:
         from shmlint.formats.shell.misplaced import misspelt
 
-        launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(words, run.unknown)))
+        launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(run)))
     return launch._replace(
         home=home,
         image=Value(image.text, image.inside, image.text, _unknown(image.text))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shmlint.docker.gotext import CSVError, go_bool, go_int, read_record
+from shmlint.docker.gotext import CSVError, go_bool, read_record
 from tests.oracles.docker_client import docker_create, has_docker
 
 RECORDS = [
@@ -106,32 +106,3 @@ def test_any_text_is_a_record_or_not(text: str) -> None:
 )
 def test_truth_values(text: str, value: bool | None) -> None:
     assert go_bool(text) is value
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("0", 0), ("7", 7), ("-7", -7), ("+7", 7), ("007", 7), ("0o17", 15), ("0O17", 15), ("017", 15), ("-017", -15),
-        ("0x1F", 31), ("0X1f", 31), ("-0x1f", -31), ("0b101", 5), ("0B1", 1), ("1_000", 1000), ("0_17", 15),
-        ("0x_1f", 31), ("00", 0), ("9223372036854775807", 2**63 - 1), ("-9223372036854775808", -(2**63)),
-        ("9223372036854775808", None), ("-9223372036854775809", None), ("", None), ("x", None), ("1.5", None),
-        ("08", None), ("0b2", None), ("0x", None), ("0xg", None), ("1__0", None), ("_1", None), ("1_", None),
-        ("--1", None), ("+-1", None), (" 1", None), ("1 ", None), ("٣", None), ("1e3", None),
-    ],
-)  # fmt: skip
-def test_integers(text: str, number: int | None) -> None:
-    assert go_int(text) == number
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [("0", 0), ("65535", 65535), ("65536", None), ("-1", None), ("+1", None), ("-0", None), ("0xffff", 65535)],
-)
-def test_integers_without_a_sign(text: str, number: int | None) -> None:
-    assert go_int(text, 0, 2**16 - 1) == number
-
-
-@given(st.integers(-(2**70), 2**70))
-def test_an_integer_is_read_back_where_it_fits(number: int) -> None:
-    expected = number if -(2**63) <= number < 2**63 else None
-    assert [go_int(f(number)) for f in (str, hex, oct, bin, "{:_}".format)] == [expected] * 5

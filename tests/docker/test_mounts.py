@@ -1,4 +1,4 @@
-"""What mount options mount, by the letter of the docker client; which it refuses is in test_optionvalues.py."""
+"""What mount options mount, as the docker client reads them."""
 
 from __future__ import annotations
 

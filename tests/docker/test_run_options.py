@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from shmlint.docker.gotext import go_bool
 from shmlint.docker.mounts import MountOption, parse_mount, parse_tmpfs, parse_volume
-from shmlint.docker.option_values import cdi_device, check_image, check_value, network_name
 from shmlint.docker.run_options import RunCommand, Word, find_docker, flags, read_run
 from shmlint.docker.sizes import parse_docker
 from shmlint.model.source import Source, Span
@@ -190,39 +189,28 @@ def test_options(line: str, options: list[tuple[str, str | None]], image: str, c
 
 
 @pytest.mark.parametrize(
-    ("line", "error"),
+    ("line", "because", "option"),
     [
-        ("docker run", "'docker run' requires at least 1 argument"),
-        ("docker run --rm", "'docker run' requires at least 1 argument"),
-        ("docker run --shm-size", "flag needs an argument: --shm-size"),
-        ("docker run -it -v", "flag needs an argument: 'v' in -v"),
-        ("docker run --shm_size=8g a", "unknown flag: --shm_size"),
-        ("docker run -gpus all a", "unknown shorthand flag: 'g' in -gpus"),
-        ("docker run -shm-size=8g a", "unknown shorthand flag: 's' in -shm-size=8g"),
-        ("docker run --gpu all a", "unknown flag: --gpu"),
-        ("docker run ---rm a", "bad flag syntax: ---rm"),
-        ("docker run --=x a", "bad flag syntax: --=x"),
-        ("docker run --replace a", "unknown flag: --replace"),
-        ("docker create -d a", "unknown shorthand flag: 'd' in -d"),
-        ("docker run --shm-size 8Gi a", "invalid size: '8Gi'"),
-        ("docker run --shm-size -1 a", "invalid size: '-1'"),
-        ("docker run --gpus --rm a", 'value must be either "all" or an integer'),
-        ("docker run --mount type=tmpfs,target=/dev/shm,size=8g a", "unexpected key 'size'"),
-        ("docker run --mount type=tmpfs a", "target is required"),
-        ("docker run -v ab: b", "empty section between colons"),
-        ("docker run -v '' b", "invalid empty volume spec"),
-        ("docker run --ulimit memlock b", "invalid ulimit argument: memlock"),
-        ("docker run --ulimit memlock=unlimited b", "not a number"),
-        ("docker run --rm --restart=always b", "cannot specify both --restart and --rm"),
-        ("docker run nvidia/Cuda", "must be lowercase"),
-        ("docker run ''", "invalid reference format"),
-        ("docker run -", "invalid reference format"),
-        ("docker run --help a", "starts nothing"),
-        ("podman run --shm-size 8Gi a", "invalid size: '8Gi'"),
+        ("docker run --shm_size=8g a", "unknown flag: --shm_size", "--shm_size=8g"),
+        ("docker run -gpus all a", "unknown shorthand flag: 'g' in -gpus", "-gpus"),
+        ("docker run --replace a", "unknown flag: --replace", "--replace"),
+        ("docker create -d a", "unknown shorthand flag: 'd' in -d", "-d"),
+        ("docker run ---rm a", "bad flag syntax: ---rm", None),
+        ("docker run --=x a", "bad flag syntax: --=x", None),
+        ("docker run --$X a", "not known", None),
     ],
 )
-def test_refused(line: str, error: str) -> None:
-    assert error in read(line).error
+def test_unknown_options(line: str, because: str, option: str | None) -> None:
+    run = read(line)
+    assert run.unknown == because
+    assert (run.unknown_option.text if run.unknown_option else None) == option
+    assert run.image is None
+
+
+@pytest.mark.parametrize("line", ["docker run", "docker run --rm", "docker run --shm-size", "docker run -it -v"])
+def test_no_image(line: str) -> None:
+    run = read(line)
+    assert run.image is None and not run.unknown
 
 
 @pytest.mark.parametrize(
@@ -265,12 +253,10 @@ def test_images_not_known_are_images(line: str, image: str) -> None:
     assert not run.unknown
     assert run.image is not None
     assert run.image.text == image
-    assert not run.error
 
 
-def test_values_not_known_are_not_refused() -> None:
+def test_values_not_known() -> None:
     run = read("docker run --shm-size=$SIZE --gpus $GPUS -v $A:/dev/shm a")
-    assert not run.error
     assert all(option.unknown for option in run.options)
 
 
@@ -523,8 +509,6 @@ def option_words(draw: st.DrawFn, verb: str, sound: bool) -> list[str]:
         ),
         ANY_TEXT,
     )
-    if sound:
-        values = values.filter(lambda value: not check_value(flag.name, flag.type, value))
     value = draw(values)
     if short and draw(st.booleans()):
         cluster = "".join(draw(st.lists(st.sampled_from("itdP" if verb == "run" else "itP"), max_size=2)))
@@ -557,18 +541,19 @@ def _bind(value: str, mount: MountOption) -> str:
     return value
 
 
-def our_answer(argv: list[str]) -> dict[str, Any] | None:
-    """What is compared, as we read it; None where the client should refuse."""
+CDI_NAME = re.compile(r"[\w.-]+/[\w.-]+=[\w.:-]+")
+
+
+def our_answer(argv: list[str]) -> dict[str, Any]:
+    """What is compared, as we read it."""
     found = [Word(text) for text in ["docker", *argv]]
     command = find_docker(found)
     assert command is not None
     run = read_run(found[command.index :], command.engine, command.verb)
-    if run.error:
-        return None
     assert run.image is not None
     shm, ipc, memory = run.shm_size(), run.ipc(), run.memory()
     volumes = [(option.value or "", parse_volume(option.value or "")) for option in run.all("--volume")]
-    cdi = [option.value for option in run.devices() if cdi_device(option.value or "")]
+    cdi = [option.value for option in run.devices() if CDI_NAME.fullmatch(option.value or "")]
     requests: list[Any] = [
         [gpus.driver, gpus.count, list(gpus.device_ids), [list(gpus.capabilities)], dict(gpus.options)]
         for _, gpus in run.gpus()
@@ -597,7 +582,7 @@ def our_answer(argv: list[str]) -> dict[str, Any] | None:
         "hostname": name.value if name else "",
         "tty": run.flag("--tty"),
         "runtime": (run.last("--runtime").value if run.runtime() else ""),  # type: ignore[union-attr]
-        "network": network_name(network.value or "") if network else "default",
+        "network": (network.value or "") if network else "default",
     }
 
 
@@ -676,15 +661,9 @@ def client_answer(argv: list[str]) -> dict[str, Any] | None:
 @settings(suppress_health_check=list(HealthCheck))
 @given(arguments())
 def test_the_client_agrees(argv: list[str]) -> None:
-    ours, theirs = our_answer(argv), client_answer(argv)
-    assert ours == theirs
-
-
-@pytest.mark.docker_client
-@pytest.mark.skipif(not has_docker(), reason="no docker client")
-@pytest.mark.parametrize("image", IMAGES)
-def test_the_client_agrees_on_images(image: str) -> None:
-    assert bool(check_image(image)) == (docker_create(["create", "--", image])[1] is None)
+    theirs = client_answer(argv)
+    assume(theirs is not None)
+    assert our_answer(argv) == theirs
 
 
 @pytest.mark.parametrize(("text", "value"), [("T", True), ("False", False), ("yes", None), ("", None)])

@@ -13,18 +13,14 @@ from shmlint.model.source import Edit, Span
 from shmlint.syntax.word import Word
 
 
-def misspelt(words: Sequence[Word], unknown: str) -> Iterator[Misplaced]:
+def misspelt(run: RunCommand) -> Iterator[Misplaced]:
     """``--shm_size``, ``--shmsize``, ``-shm-size``, ``--shm``, where that is what the client refuses."""
-    if "shm" not in unknown:
-        return
-    for word in words:
-        name = word.text.partition("=")[0]
-        bare = name.lstrip("-").replace("-", "").replace("_", "")
-        refused = unknown in (f"unknown flag: {name}", f"unknown shorthand flag: 's' in {word.text}")
-        if refused and bare in ("shm", "shmsize") and word.span is not None:
-            message = f"`{name}` is an unknown flag, and Docker refuses the command: `{OPTION}` is the option"
-            yield Misplaced(word.span, message, at=name, advice=f"write {OPTION}")
-            return
+    word = run.unknown_option
+    name = word.text.partition("=")[0] if word is not None else ""
+    bare = name.lstrip("-").replace("-", "").replace("_", "")
+    if word is not None and word.span is not None and bare in ("shm", "shmsize"):
+        message = f"`{name}` is an unknown flag, and Docker refuses the command: `{OPTION}` is the option"
+        yield Misplaced(word.span, message, at=name, advice=f"write {OPTION}")
 
 
 def behind_image(run: RunCommand) -> Iterator[Misplaced]:

@@ -55,10 +55,10 @@ def read_launch(command: Command) -> Launch | None:
     )
     if run.image is not None and not run.unknown and not _can_be_image(run.image.text):
         launch = launch._replace(undecided="what stands in the place of its image is none")
-    if "shm" in run.unknown:
+    if run.unknown_option is not None and "shm" in run.unknown_option.text:
         from shmlint.formats.shell.misplaced import misspelt
 
-        launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(words, run.unknown)))
+        launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(run)))
     return launch
 
 
