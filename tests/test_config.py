@@ -10,6 +10,7 @@ from shmlint.config import InvalidSettings, described, load, schema
 from shmlint.model.settings import Settings
 from shmlint.workloads.assess import users
 from tests.project import findings, write
+from tests.table import table
 
 GIB = 1024**3
 
@@ -169,7 +170,7 @@ def test_named(repository: Path) -> None:
 # Slips -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "message"),
     [
         ("shm-sise: 8gb\n", ".shmlint.yaml:1: unknown key shm-sise; did you mean shm-size?"),
@@ -264,7 +265,7 @@ def told(text: str, **files: str) -> list[tuple[str, str, str]]:
     return [(f.span.path, f.rule, f.severity) for f in findings(Path(), files, **found._asdict())]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "severity"),
     [
         ("{}", "error"),

@@ -18,6 +18,7 @@ from shmlint.fixing import fix
 from shmlint.model.settings import Settings
 from shmlint.reports import diff, json, text
 from shmlint.run import lint
+from tests.table import table
 
 pytestmark = pytest.mark.slow
 
@@ -104,7 +105,7 @@ def work(texts: Mapping[str, Mapping[str, str]]) -> Counter[str]:
     return calls
 
 
-@pytest.mark.parametrize("case", CASES)
+@table("case", CASES)
 def test_twice_the_launches_are_twice_the_work(case: str) -> None:
     kind, path, content = CASES[case]
     compare(lambda count: {kind: {path: content(count)}})
@@ -146,7 +147,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("case", HOSTILE)
+@table("case", HOSTILE)
 def test_no_pattern_starts_over_at_every_character(case: str) -> None:
     """In time that grows with the square these would take a minute and more."""
     start = time.process_time()

@@ -15,6 +15,7 @@ from shmlint.formats import live
 from shmlint.formats.live import Blocks, Machine
 from shmlint.model.settings import Settings
 from tests.machine import DEV, DISK, GIB, MIB, NVIDIA, OWN, ROOT, TMPFS, UNLIMITED, V2, machine
+from tests.table import table
 
 
 def found(examination: Examination) -> list[tuple[str, str]]:
@@ -31,7 +32,7 @@ TORCHRUN = ["torchrun", "--nproc_per_node=8", "train.py"]
 # What the rules say ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("size", "nodes", "command", "verdicts"),
     [
         (64 * MIB, NVIDIA, TORCHRUN, [("SHM101", "error")]),

@@ -16,6 +16,7 @@ from shmlint.cli.explain import NothingFound, find, near, search, symptoms, term
 from shmlint.files import installed as rules
 from shmlint.rules import all_rules
 from shmlint.workloads.assess import builtin
+from tests.table import table
 
 PAGE = Path(rules.directory(), "README.md")
 SYMPTOMS = symptoms()
@@ -106,13 +107,13 @@ PASTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("pasted", "title"), PASTED)
+@table(("pasted", "title"), PASTED)
 def test_a_pasted_line_finds_its_symptom(pasted: str, title: str) -> None:
     found = find(pasted, SYMPTOMS)
     assert found[0].symptom.title == title, [(match.symptom.title, match.text, match.score) for match in found]
 
 
-@pytest.mark.parametrize(
+@table(
     "pasted",
     [
         "", "  ", "a", "error", "exited with code 1", "exited with code 13", "nothing", "of a", "28", "torch",
@@ -270,7 +271,7 @@ def test_headings_tables_and_files_for_a_terminal() -> None:
 # Workloads -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("asked", "ids"),
     [
         ("vllm", ["vllm"]),
@@ -299,7 +300,7 @@ def test_all_workloads_are_listed() -> None:
     assert [line.split()[0] for line in lines[2:]] == [workload.id for workload in builtin()]
 
 
-@pytest.mark.parametrize("workload", builtin(), ids=lambda workload: workload.id)
+@table("workload", builtin(), ids=lambda workload: workload.id)
 def test_all_that_is_known_of_a_workload_is_shown(workload: explain.Workload) -> None:
     shown = " ".join(" ".join(explain.explain(f"workload:{workload.id}")).split())
     assert shown.startswith(workload.name)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from shmlint.docker.gotext import CSVError, go_bool, read_record
 from tests.oracles.docker_client import docker_create, has_docker
+from tests.table import table
 
 RECORDS = [
     ("a", ["a"]),
@@ -54,12 +55,12 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("text", "fields"), RECORDS)
+@table(("text", "fields"), RECORDS)
 def test_records(text: str, fields: list[str]) -> None:
     assert read_record(text) == fields
 
 
-@pytest.mark.parametrize(("text", "message"), BROKEN)
+@table(("text", "message"), BROKEN)
 def test_what_is_no_record(text: str, message: str) -> None:
     with pytest.raises(CSVError) as refusal:
         read_record(text)
@@ -68,7 +69,7 @@ def test_what_is_no_record(text: str, message: str) -> None:
 
 @pytest.mark.docker_client
 @pytest.mark.skipif(not has_docker(), reason="docker is not on PATH")
-@pytest.mark.parametrize("text", [text for text, _ in RECORDS] + [text for text, _ in BROKEN])
+@table("text", [text for text, _ in RECORDS] + [text for text, _ in BROKEN])
 def test_the_client_reads_the_same_fields(text: str) -> None:
     """It names the first field where that is no option of ``--gpus``, or what is wrong with the record."""
     text = text.replace("a", "a=").replace("b", "b=")
@@ -98,7 +99,7 @@ def test_any_text_is_a_record_or_not(text: str) -> None:
         assert str(error) == "EOF" or "parse error on line" in str(error)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "value"),
     [(text, True) for text in ("1", "t", "T", "true", "True", "TRUE")]
     + [(text, False) for text in ("0", "f", "F", "false", "False", "FALSE")]

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shmlint.docker.goyaml import resolve_plain
+from tests.table import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "value"),
     [
         ("", None),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from shmlint.docker.gpus import ALL, GpuDevices, parse_gpus, parse_podman_gpus
+from tests.table import table
 
 BOTH = "cannot set both Count and DeviceIDs on device request"
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "expected"),
     [
         ("all", GpuDevices(count=ALL)),
@@ -54,7 +53,7 @@ def test_requests(value: str, expected: GpuDevices) -> None:
 NOT_A_COUNT = 'invalid count ({}): value must be either "all" or an integer: invalid syntax'
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "error"),
     [
         ("", "EOF"),

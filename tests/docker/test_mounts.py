@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from shmlint.docker.mounts import MountOption, clean, parse_mount, parse_tmpfs, parse_volume
 from tests.oracles.docker_client import docker_create, has_docker
+from tests.table import table
 
 G = 1 << 30
 
@@ -73,14 +74,14 @@ TMPFS = [
 ]
 
 
-@pytest.mark.parametrize(("value", "mount"), MOUNTS)
+@table(("value", "mount"), MOUNTS)
 def test_mounts(value: str, mount: MountOption) -> None:
     assert parse_mount(value) == mount
 
 
 @pytest.mark.docker_client
 @pytest.mark.skipif(not has_docker(), reason="docker is not on PATH")
-@pytest.mark.parametrize(("value", "mount"), MOUNTS)
+@table(("value", "mount"), MOUNTS)
 def test_the_client_mounts_the_same(value: str, mount: MountOption) -> None:
     _, body, said = docker_create(["create", "--mount", value, "image"])
     assert body is not None, said
@@ -96,14 +97,14 @@ def test_the_client_mounts_the_same(value: str, mount: MountOption) -> None:
     )
 
 
-@pytest.mark.parametrize(("value", "mount"), VOLUMES)
+@table(("value", "mount"), VOLUMES)
 def test_volumes(value: str, mount: MountOption) -> None:
     assert parse_volume(value) == mount
 
 
 @pytest.mark.docker_client
 @pytest.mark.skipif(not has_docker(), reason="docker is not on PATH")
-@pytest.mark.parametrize(("value", "mount"), VOLUMES)
+@table(("value", "mount"), VOLUMES)
 def test_the_client_tells_anonymous_volumes_apart(value: str, mount: MountOption) -> None:
     _, body, said = docker_create(["create", "--volume", value, "image"])
     assert body is not None, said
@@ -112,12 +113,12 @@ def test_the_client_tells_anonymous_volumes_apart(value: str, mount: MountOption
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("value", "mount"), TMPFS)
+@table(("value", "mount"), TMPFS)
 def test_tmpfs(value: str, mount: MountOption) -> None:
     assert parse_tmpfs(value) == mount
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "cleaned"),
     [
         ("/dev/shm", "/dev/shm"), ("/dev/shm/", "/dev/shm"), ("//dev//shm", "/dev/shm"), ("/dev/./shm", "/dev/shm"),

@@ -20,6 +20,7 @@ from shmlint.docker.run_options import RunCommand, Word, find_docker, flags, rea
 from shmlint.docker.sizes import parse_docker
 from shmlint.model.source import Source, Span
 from tests.oracles.docker_client import CWD, docker_create, has_docker
+from tests.table import table
 
 
 def words(line: str) -> list[Word]:
@@ -46,7 +47,7 @@ def given_options(run: RunCommand) -> list[tuple[str, str | None]]:
 # -- where the command starts -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "engine", "verb", "first"),
     [
         ("docker run --rm a", "docker", "run", "--rm"),
@@ -104,7 +105,7 @@ def test_assignments_in_front() -> None:
     assert [word.text for word in command.assignments] == ["A=1", "B=2", "C=3"]
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
     [
         "",
@@ -142,7 +143,7 @@ def test_starts_nothing(line: str) -> None:
 # -- options ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "options", "image", "command"),
     [
         ("docker run a b -c", [], "a", ["b", "-c"]),
@@ -213,7 +214,7 @@ def test_no_image(line: str) -> None:
     assert run.image is None and not run.unknown
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
     [
         "docker run $OPTS a",
@@ -234,7 +235,7 @@ def test_options_not_known(line: str) -> None:
     assert read(line).unknown
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "image"),
     [
         ("docker run --rm $IMAGE", "$IMAGE"),
@@ -337,7 +338,7 @@ def test_where_the_value_stands(written: str, text: str, value: str | None) -> N
 # -- grammars of mounts -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("mount", "expected"),
     [
         (parse_volume("/dev/shm"), MountOption(target="/dev/shm")),

@@ -22,6 +22,7 @@ from shmlint.docker.sizes import (
     spell_docker,
 )
 from tests.oracles.docker_client import docker_create, has_docker
+from tests.table import table
 
 CASES: list[tuple[str, int | None, int | None, int | None]] = json.loads(
     Path(__file__).with_name("data").joinpath("size_cases.json").read_text(encoding="utf-8")
@@ -48,7 +49,7 @@ def compose(value: object) -> int | None:
         return None
 
 
-@pytest.mark.parametrize(("text", "in_docker", "quoted", "plain"), CASES)
+@table(("text", "in_docker", "quoted", "plain"), CASES)
 def test_reads_what_docker_and_compose_read(
     text: str, in_docker: int | None, quoted: int | None, plain: int | None
 ) -> None:
@@ -58,7 +59,7 @@ def test_reads_what_docker_and_compose_read(
     assert compose(resolve_plain(text.strip(" "))) == plain
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "size"),
     [
         ("inf g", -(2**63)),
@@ -99,7 +100,7 @@ def test_reads_numbers_as_go_does(text: str, size: int | None) -> None:
     assert docker(text) == size
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "words"),
     [
         ("", "there is no size"),
@@ -137,7 +138,7 @@ def test_compose_reads_whole_numbers_first(value: int | str, size: int | None) -
     assert compose(value) == size
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "size"),
     [
         # mount -t tmpfs -o size=… on Linux 6.18, and the blocks that statfs gave
@@ -169,7 +170,7 @@ def test_reads_what_the_kernel_mounts(text: str, size: int | None) -> None:
     assert parse_tmpfs_option(text) == size
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "",
@@ -200,7 +201,7 @@ def test_keeps_the_last_64_bits_of_a_long_number() -> None:
     assert parse_tmpfs_option(digits) == int(digits[-100:]) % 2**64
 
 
-@pytest.mark.parametrize(
+@table(
     ("size", "in_compose", "in_docker", "in_prose"),
     [
         (8 << 30, "8gb", "8g", "8 GiB"),

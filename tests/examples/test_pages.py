@@ -7,13 +7,12 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 from shmlint.cli import explain
 from shmlint.files import installed as rules
 from shmlint.files.discover import classify
 from shmlint.rules import all_rules
 from tests.project import findings, fixed
+from tests.table import table
 
 PAGES = sorted(Path(rules.directory()).glob("[A-Z]*-*.md"))
 FORMATS = {
@@ -119,7 +118,7 @@ def test_rules_and_pages_are_the_same() -> None:
     assert [f"{rule.id}-{rule.name}" for rule, _ in all_rules().values()] == [page.stem for page in PAGES]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@table("page", PAGES, ids=lambda p: p.stem)
 def test_the_front_matter_is_the_rules(page: Path) -> None:
     text = page.read_text("utf-8")
     about = rules.front_matter(text)
@@ -132,7 +131,7 @@ def test_the_front_matter_is_the_rules(page: Path) -> None:
     assert rule.help.endswith(f"/rules/{page.name}")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@table("page", PAGES, ids=lambda p: p.stem)
 def test_the_sections_are_there(page: Path) -> None:
     text = page.read_text("utf-8")
     about = rules.front_matter(text)
@@ -143,7 +142,7 @@ def test_the_sections_are_there(page: Path) -> None:
     assert "](https://" in section(text, "Sources")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@table("page", PAGES, ids=lambda p: p.stem)
 def test_a_page_has_examples(page: Path) -> None:
     bad, good = examples(page, "Example"), examples(page, "Use instead")
     assert bad and good
@@ -151,7 +150,7 @@ def test_a_page_has_examples(page: Path) -> None:
     assert any(example.fixed for example in good) == repairs
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@table("page", PAGES, ids=lambda p: p.stem)
 def test_a_page_has_examples_in_every_format_of_its_rule(page: Path) -> None:
     about = rules.front_matter(page.read_text("utf-8"))
     named = about["formats"].split(", ")
@@ -165,7 +164,7 @@ def test_a_page_has_examples_in_every_format_of_its_rule(page: Path) -> None:
         assert missing == {format for rule, format in UNFIXED if rule == about["id"]}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@table("page", PAGES, ids=lambda p: p.stem)
 def test_a_page_says_how_safe_its_fix_is(page: Path) -> None:
     text = page.read_text("utf-8")
     safe, fix = rules.front_matter(text)["safe"], section(text, "Fix").strip()
@@ -174,7 +173,7 @@ def test_a_page_says_how_safe_its_fix_is(page: Path) -> None:
     assert safe != "false" or ("not safe" in fix and "--unsafe-fixes" in fix)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@table("page", PAGES, ids=lambda p: p.stem)
 def test_a_page_shows_the_error_that_is_seen(page: Path) -> None:
     """Word for word in a block of its own; and `--explain` knows it as a symptom."""
     id = page.stem.partition("-")[0]
@@ -188,7 +187,7 @@ def test_a_page_shows_the_error_that_is_seen(page: Path) -> None:
     assert bool(known) == (id not in NO_SYMPTOM), lines
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@table("page", PAGES, ids=lambda p: p.stem)
 def test_a_page_is_well_formed(page: Path) -> None:
     text = page.read_text("utf-8")
     fences = re.findall(r"^```(.*)$", text, re.M)
@@ -201,7 +200,7 @@ def test_a_page_is_well_formed(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@table("page", PAGES, ids=lambda p: p.stem)
 def test_sources_do_not_move(page: Path) -> None:
     """A branch of a repository does: what a line number means there, and whether the file is still there."""
     links = re.findall(r"https://github\.com/[^/\s]+/[^/\s]+/(?:blob|tree)/([^/)\s]+)", page.read_text("utf-8"))
@@ -213,23 +212,23 @@ def test_exceptions_are_of_rules_that_exist() -> None:
     assert set(named) <= set(all_rules())
 
 
-@pytest.mark.parametrize("example", BAD, ids=str)
+@table("example", BAD, ids=str)
 def test_what_is_bad_is_found(tmp_path: Path, example: Example) -> None:
     found = findings(tmp_path, {example.name: example.text}, select=chosen(example.rule))
     assert [finding.rule for finding in found] == [example.rule]
 
 
-@pytest.mark.parametrize("example", GOOD, ids=str)
+@table("example", GOOD, ids=str)
 def test_what_is_good_is_not(tmp_path: Path, example: Example) -> None:
     assert findings(tmp_path, {example.name: example.text}, select=chosen(example.rule)) == []
 
 
-@pytest.mark.parametrize("example", [e for e in GOOD if e.fixed], ids=str)
+@table("example", [e for e in GOOD if e.fixed], ids=str)
 def test_what_is_good_has_no_error_at_all(tmp_path: Path, example: Example) -> None:
     assert [f.rule for f in findings(tmp_path, {example.name: example.text}) if f.severity == "error"] == []
 
 
-@pytest.mark.parametrize("example", [e for e in GOOD if e.fixed], ids=str)
+@table("example", [e for e in GOOD if e.fixed], ids=str)
 def test_fixing_gives_exactly_what_the_page_shows(tmp_path: Path, example: Example) -> None:
     before = next(e for e in BAD if (e.page, e.number) == (example.page, example.number))
     texts, rule = {before.name: before.text}, chosen(example.rule)
@@ -242,6 +241,6 @@ def test_fixing_gives_exactly_what_the_page_shows(tmp_path: Path, example: Examp
 REPAIRED = {example.page for example in GOOD if example.fixed}
 
 
-@pytest.mark.parametrize("example", [e for e in BAD if e.page not in REPAIRED], ids=str)
+@table("example", [e for e in BAD if e.page not in REPAIRED], ids=str)
 def test_a_rule_without_a_repair_changes_nothing(tmp_path: Path, example: Example) -> None:
     assert fixed(tmp_path, {example.name: example.text}, select=chosen(example.rule)) == {}

@@ -13,6 +13,7 @@ import pytest
 
 from shmlint.files import discover as module
 from shmlint.files.discover import Found, Problem, classify, discover
+from tests.table import table
 
 COMPOSE = "services:\n  web:\n    image: nginx\n"
 GIT = shutil.which("git") or ""
@@ -67,7 +68,7 @@ def paths(*named: str, exclude: tuple[str, ...] = (), kinds: tuple[str, ...] = (
 # Kinds by name and by content
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "kind"),
     [
         ("compose.yml", "compose"),
@@ -123,7 +124,7 @@ def test_the_name_decides(path: str, kind: str | None) -> None:
     assert classify(path, unread) == kind
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "content"),
     [
         ("gpu.yml", COMPOSE),
@@ -140,7 +141,7 @@ def test_the_content_tells_a_compose_file(path: str, content: str) -> None:
     assert classify(path, lambda: content.encode()) == "compose"
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "content"),
     [
         ("workflow.yml", "on: push\njobs:\n  a:\n    services:\n      db:\n        image: postgres\n"),

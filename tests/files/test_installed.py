@@ -10,6 +10,7 @@ from shmlint.files import installed as rules
 from shmlint.files.installed import front_matter
 from shmlint.model.rule import Rule
 from shmlint.rules import all_rules
+from tests.table import table
 
 RULE = Rule("SHM999", "not-there", "error")
 
@@ -59,7 +60,7 @@ def test_front_matter(text: str, found: dict[str, str]) -> None:
     assert front_matter(text) == found
 
 
-@pytest.mark.parametrize("rule", [rule for rule, _ in all_rules().values()], ids=lambda rule: rule.id)
+@table("rule", [rule for rule, _ in all_rules().values()], ids=lambda rule: rule.id)
 def test_every_rule_has_a_page_where_its_help_points(rule: Rule) -> None:
     assert Path(rules.directory(), rule.help.rpartition("/")[2]).is_file()
     assert front_matter(rules.page(rule))["id"] == rule.id

@@ -20,6 +20,7 @@ from shmlint.fixing import fix
 from shmlint.model.settings import Settings
 from shmlint.reports import json
 from shmlint.run import Run, lint
+from tests.table import table
 
 # Newer Pythons warn where the runner of these tests has threads.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -54,8 +55,8 @@ def slow(number: int) -> tuple[int, int]:
     return number, os.getpid()
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 4])
-@pytest.mark.parametrize("count", [0, 1, 2, 40])
+@table("jobs", [1, 2, 4])
+@table("count", [0, 1, 2, 40])
 def test_the_results_come_in_order(jobs: int, count: int) -> None:
     done = []
     assert share(double, MANY[:count], jobs, lambda: done.append(os.getpid())) == [2 * n for n in range(count)]

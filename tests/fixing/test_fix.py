@@ -23,6 +23,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, OverlappingEdits, Problem, Source, Span, apply_edits
 from shmlint.run import Run, lint
 from tests.oracles.compose import compose_config, need_compose
+from tests.table import table
 
 SETTINGS = Settings(shm_size=8 << 30)
 SIZES = {8 << 30, 954 << 20, 64 << 20}
@@ -60,7 +61,7 @@ def lie(monkeypatch: pytest.MonkeyPatch, *edits: tuple[str, str]) -> None:
 SIZE = ("gpus: all\n", "gpus: all\n    shm_size: 8gb\n")
 
 
-@pytest.mark.parametrize(
+@table(
     "edits",
     [
         [("gpus: all\n", "gpus: all\n    shm_size: 4gb\n")],

@@ -16,6 +16,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.source import Source
 from shmlint.syntax.yaml import Mapping, Scalar, parse
 from tests.project import fixed, run
+from tests.table import table
 
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
 RUN = f"docker run --gpus all --rm {IMAGE} python train.py"
@@ -68,9 +69,9 @@ def after_fix(directory: Path, text: str, name: str = GITHUB) -> str:
 # Scripts in every scalar style -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize("bom", ["", "\ufeff"])
-@pytest.mark.parametrize(
+@table("newline", ["\n", "\r\n"])
+@table("bom", ["", "\ufeff"])
+@table(
     ("before", "old", "new"),
     [
         pytest.param(
@@ -138,7 +139,7 @@ def test_every_style(tmp_path: Path, newline: str, bom: str, before: str, old: s
         assert after_fix(tmp_path, bom + text) == result
 
 
-@pytest.mark.parametrize(
+@table(
     "value",
     [
         "|\n  a \\\n\n  b\n\n   c\n  d",
@@ -157,7 +158,7 @@ def test_every_style(tmp_path: Path, newline: str, bom: str, before: str, old: s
         '"a \t\n \t b"',
     ],
 )
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@table("newline", ["\n", "\r\n"])
 def test_a_scalar_is_what_yaml_reads(value: str, newline: str) -> None:
     text = f"key: {value}\n".replace("\n", newline)
     check_scalar(text)
@@ -208,14 +209,14 @@ def test_any_scalar_is_what_yaml_reads(value: str, style: str, width: int) -> No
 # Which texts are scripts -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "key", ["name", "if", "uses", "description", "displayName", "label", "title", "block", "prompt", "help", "message"]
 )
 def test_talk(tmp_path: Path, key: str) -> None:
     assert lines(tmp_path, steps(f"      - {key}: {RUN}\n        x: 1\n")) == []
 
 
-@pytest.mark.parametrize(
+@table(
     "step",
     [
         "run: docker compose up\n",
@@ -240,7 +241,7 @@ def test_an_action_that_runs_its_script_on_a_host(tmp_path: Path) -> None:
     assert after_fix(tmp_path, text) == text.replace(RUN, FIXED)
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "text", "expected"),
     [
         (
@@ -323,8 +324,8 @@ def test_expressions(tmp_path: Path, command: str, undecided: bool) -> None:
 # Containers of jobs ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize(
+@table("newline", ["\n", "\r\n"])
+@table(
     ("options", "old", "new"),
     [
         ("--gpus all", "all", "all --shm-size=8g"),

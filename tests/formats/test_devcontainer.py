@@ -17,6 +17,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Source, apply_edits
 from shmlint.syntax.json import Json, parse
 from tests.project import findings, fixed, run, write
+from tests.table import table
 
 HERE = ".devcontainer/devcontainer.json"
 NGC = '"image": "nvcr.io/nvidia/pytorch:24.01-py3"'
@@ -38,7 +39,7 @@ def arguments(*given: str) -> Launch:
 # What asks for a GPU -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("wanted", "requested", "optional"),
     [
         ("true", True, False),
@@ -57,7 +58,7 @@ def test_host_requirements(wanted: str, requested: bool | None, optional: bool) 
     assert gpu.count == ("all" if requested else None)
 
 
-@pytest.mark.parametrize(
+@table(
     ("given", "requested", "count"),
     [
         (["--gpus=all"], True, "all"),
@@ -103,7 +104,7 @@ def test_container_env_goes_with_the_runtime() -> None:
 # What decides /dev/shm -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("more", "decider", "size"),
     [
         ('"runArgs": ["--shm-size=8g"]', "shm_size", 8 * GIB),
@@ -255,7 +256,7 @@ def test_what_only_the_dev_container_has_is_its_own(tmp_path: Path) -> None:
     assert [(f.rule, f.launch.kind) for f in found if f.launch] == [("SHM101", "devcontainer")]
 
 
-@pytest.mark.parametrize(
+@table(
     ("given", "dead"),
     [
         ('["--shm-size=8g"]', ["--shm-size=8g"]),
@@ -264,7 +265,7 @@ def test_what_only_the_dev_container_has_is_its_own(tmp_path: Path) -> None:
         ('["--name", "--shm-size=8g", "-v", "/data:/data"]', []),
     ],
 )
-@pytest.mark.parametrize("gpu", ["true", "false"])
+@table("gpu", ["true", "false"])
 def test_run_arguments_beside_compose_are_dead(tmp_path: Path, given: str, dead: list[str], gpu: str) -> None:
     text = STARTS.replace("true", gpu).replace("}}", f'}}, "runArgs": {given}}}')
     for files in ({HERE: text, "compose.yaml": COMPOSE}, {HERE: text.replace("../compose", "../missing")}):
@@ -409,7 +410,7 @@ REWRITES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", REWRITES)
+@table("case", REWRITES)
 def test_rewriting(tmp_path: Path, case: str) -> None:
     before, after = (text.replace("IMG", NGC) for text in REWRITES[case])
     assert fixed(tmp_path, {HERE: before}) == {HERE: after}
@@ -417,7 +418,7 @@ def test_rewriting(tmp_path: Path, case: str) -> None:
     assert findings(tmp_path, {HERE: after}) == []
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         '{IMG, "runArgs": ["--gpus=all", "--shm-size=8g"]}',

@@ -17,6 +17,7 @@ from shmlint.model.source import Source
 from shmlint.run import lint
 from shmlint.syntax.json import Json, parse
 from tests.oracles.devcontainer import need_devcontainer, read_configuration, substituted
+from tests.table import table
 
 pytestmark = pytest.mark.devcontainer_cli
 
@@ -70,7 +71,7 @@ def compare(text: str, directory: Path) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         '{"image": "a", "runArgs": ["--gpus", "all", "--shm-size=8g"]}',

@@ -10,6 +10,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Source, apply_edits
 from shmlint.run import Run, lint
 from shmlint.syntax.json import parse
+from tests.table import table
 
 PATH = ".devcontainer/devcontainer.json"
 
@@ -87,8 +88,8 @@ DROPS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("before", "after"), DROPS.values(), ids=DROPS)
-@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
+@table(("before", "after"), DROPS.values(), ids=DROPS)
+@table("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
 def test_a_variable_goes(before: str, after: str, newline: str) -> None:
     assert fixed(before.replace("\n", newline), "NCCL501") == after.replace("\n", newline)
 

@@ -22,6 +22,7 @@ from shmlint.model.settings import Settings
 from shmlint.reports import json as json_report
 from shmlint.reports import text as text_report
 from shmlint.run import Run, lint
+from tests.table import table
 
 MIB = 1024 * 1024
 GIB = 1024 * MIB
@@ -77,7 +78,7 @@ def rules(*containers: Any, **settings: Any) -> list[tuple[str, str]]:
 # What is read ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("host", "decided_by", "size"),
     [
         ({}, "default", 64 * MIB),
@@ -122,7 +123,7 @@ def node(path: str) -> dict[str, str]:
     return {"PathOnHost": path, "PathInContainer": path, "CgroupPermissions": "rwm"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("host", "environment", "requested", "count", "vendor"),
     [
         ({}, [], False, None, None),
@@ -281,7 +282,7 @@ def test_the_rules_work_as_they_are() -> None:
     assert rules(container(DeviceRequests=ALL, config={"Image": "ollama/ollama", "Cmd": ["serve"]})) == []
 
 
-@pytest.mark.parametrize(
+@table(
     "host",
     [{}, {"ShmSize": 128 * MIB}, {"ShmSize": 65_536_000}, {"IpcMode": "host"}, {"IpcMode": "none"},
      {"Memory": 32 * MIB}, {"Binds": ["/dev/shm:/dev/shm"]}, {"Tmpfs": {"/dev/shm": "size=1m"}},
@@ -291,7 +292,7 @@ def test_no_alarm_without_a_gpu(host: dict[str, Any]) -> None:
     assert rules(container(**host)) == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("labels", "more", "advice"),
     [
         ({}, {}, "docker run --shm-size=8g"),
@@ -302,7 +303,7 @@ def test_no_alarm_without_a_gpu(host: dict[str, Any]) -> None:
          "docker service update --mount-add type=tmpfs,dst=/dev/shm,tmpfs-size=8g s_a"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("size", [64 * MIB, 128 * MIB])
+@table("size", [64 * MIB, 128 * MIB])
 def test_what_to_type(labels: dict[str, str], more: dict[str, Any], advice: str, size: int) -> None:
     given = container(DeviceRequests=ALL, ShmSize=size, config={**NGC_CONFIG, "Labels": labels}, more=more)
     (finding,) = run(json.dumps([given])).findings
@@ -339,8 +340,8 @@ def test_secrets_are_in_no_format(form: str) -> None:
     assert result.exit_code == 1 and "SHM101" in result.output and SECRET not in result.output
 
 
-@pytest.mark.parametrize("cut", [0.2, 0.5, 0.9, 0.999])
-@pytest.mark.parametrize("indent", [None, 4])
+@table("cut", [0.2, 0.5, 0.9, 0.999])
+@table("indent", [None, 4])
 def test_broken_json_is_one_clear_line(cut: float, indent: int | None) -> None:
     given = [container(str(n), DeviceRequests=ALL, config={"Env": [f"PASSWORD={SECRET}"]}) for n in range(3)]
     text = json.dumps(given, indent=indent)
@@ -351,7 +352,7 @@ def test_broken_json_is_one_clear_line(cut: float, indent: int | None) -> None:
     assert SECRET not in "\n".join(text_report.render(done, done.findings))
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "launched", "problem"),
     [
         ("[]", 0, ""),
@@ -452,7 +453,7 @@ def test_a_baseline_knows_containers_by_name(tmp_path: Path, monkeypatch: pytest
     assert CliRunner().invoke(cli._command, [*baseline, "i.json"]).exit_code == 1
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "tells"),
     [
         (b'[{"HostConfig": {}}]', True),

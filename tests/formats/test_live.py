@@ -9,9 +9,10 @@ import pytest
 
 from shmlint.formats.live import Blocks, NotLinux, read_facts
 from tests.machine import DEV, DISK, GIB, MIB, NVIDIA, OWN, ROOT, TMPFS, V1, V1_TOP, V2, V2_BELOW, machine
+from tests.table import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("mounts", "by", "size"),
     [
         ((ROOT, DEV, OWN), "engine", 64 * MIB),
@@ -52,7 +53,7 @@ def test_a_shm_whose_size_cannot_be_read(tmp_path: Path) -> None:
 NO_LIMIT_V1 = "9223372036854771712"
 
 
-@pytest.mark.parametrize(
+@table(
     ("mount", "cgroup", "files", "limit"),
     [
         (V2, "0::/\n", {"memory.max": "536870912\n"}, 512 * MIB),
@@ -93,7 +94,7 @@ def test_limits(tmp_path: Path) -> None:
 AMD = ("/dev/kfd", "/dev/dri/renderD128", "/dev/dri/renderD129", "/dev/dri/card0")
 
 
-@pytest.mark.parametrize(
+@table(
     ("nodes", "environment", "count", "visible", "vendor"),
     [
         ((), {}, 0, 0, None),

@@ -8,6 +8,7 @@ import pytest
 
 from shmlint.model.launch import Launch
 from tests.project import fixed, run
+from tests.table import table
 
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
 
@@ -33,7 +34,7 @@ def test_justfiles_are_found(tmp_path: Path, name: str) -> None:
     assert one(tmp_path, "a:\n  docker run --gpus all IMG\n", name).gpu.requested
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "image", "count", "line"),
     [
         ("a:\n\tdocker run --gpus all IMG x\n", IMAGE, "all", 2),
@@ -71,7 +72,7 @@ def test_recipes(tmp_path: Path, text: str, image: str, count: object, line: int
     assert not launch.undecided
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "ifdef X\nO = --shm-size=8g\nendif\na:\n\tdocker run --gpus all $(O) IMG\n",
@@ -135,7 +136,7 @@ def test_recipes_in_other_languages_are_not_read(tmp_path: Path) -> None:
     assert one(tmp_path, text, "justfile").gpu.count == 1
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "before", "after"),
     [
         ("Makefile", "a:\n\tdocker run --gpus all IMG", "a:\n\tdocker run --gpus all --shm-size=8g IMG"),

@@ -14,6 +14,7 @@ from shmlint.fixing import fix as fixing
 from shmlint.model.launch import Launch
 from shmlint.model.source import apply_edits
 from tests.project import fixed, run
+from tests.table import table
 
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
 RUN = f"docker run --gpus all --rm {IMAGE} python train.py"
@@ -51,7 +52,7 @@ def after_fix(directory: Path, text: str, name: str = "docs/x.md") -> str:
 # What is a command -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "language",
     [
         "",
@@ -83,12 +84,12 @@ def test_fences_that_hold_commands(tmp_path: Path, language: str) -> None:
     assert after_fix(tmp_path, text) == text.replace(RUN, FIXED)
 
 
-@pytest.mark.parametrize("language", ["python", "dockerfile", "yaml", "json", "toml", "diff", "mermaid", "{.python}"])
+@table("language", ["python", "dockerfile", "yaml", "json", "toml", "diff", "mermaid", "{.python}"])
 def test_fences_of_other_languages(tmp_path: Path, language: str) -> None:
     assert lines(tmp_path, f"```{language}\n{RUN}\n# {RUN}\n```\n") == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         pytest.param(f"```console\n$ {RUN}\n{RUN}\n$ ls\n{RUN}\n$ {RUN}\n```\n", [2, 6], id="output between prompts"),
@@ -113,7 +114,7 @@ def test_prompts(tmp_path: Path, text: str, expected: list[int]) -> None:
     assert lines(tmp_path, text) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     "prompt",
     [
         "$ ",
@@ -142,7 +143,7 @@ def test_every_prompt(tmp_path: Path, prompt: str) -> None:
     assert after_fix(tmp_path, text) == text.replace(RUN, FIXED)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         pytest.param(f"Some {RUN} in prose.\n\n{RUN}\n\n# {RUN}\n\n| {RUN} | x |\n", [], id="prose"),
@@ -201,7 +202,7 @@ def test_txt_is_not_read(tmp_path: Path) -> None:
     assert lines(tmp_path, f"```bash\n{RUN}\n```\n", "README.txt") == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("command", "image", "undecided"),
     [
         ("docker run --gpus all <image> <cmd>", "<image>", False),
@@ -229,8 +230,8 @@ def test_placeholders(tmp_path: Path, command: str, image: str, undecided: bool)
         assert after_fix(tmp_path, f"```bash\n{command}\n```\n") == f"```bash\n{command}\n```\n"
 
 
-@pytest.mark.parametrize("language", ["", "bash", "powershell", "cmd"])
-@pytest.mark.parametrize("escape", ["`", "^"])
+@table("language", ["", "bash", "powershell", "cmd"])
+@table("escape", ["`", "^"])
 def test_other_shells_go_on_with_other_characters(tmp_path: Path, language: str, escape: str) -> None:
     if (language, escape) == ("powershell", "^"):
         return  # no continuation there
@@ -249,7 +250,7 @@ def test_a_blank_behind_the_backslash_is_a_slip(tmp_path: Path) -> None:
 # reStructuredText --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         pytest.param(f".. code-block:: bash\n   :linenos:\n   :caption: x\n\n   {RUN}\n\n{RUN}\n", [5], id="options"),
@@ -281,8 +282,8 @@ def test_restructuredtext_is_rewritten_in_its_style(tmp_path: Path, newline: str
 # Rewriting -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize(
+@table("newline", ["\n", "\r\n"])
+@table(
     ("before", "by"),
     [
         ("", ""),
@@ -338,11 +339,11 @@ def repaired(directory: Path, text: str, name: str = "docs/x.md") -> str:
     return apply_edits(text, edits)
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize(
+@table("newline", ["\n", "\r\n"])
+@table(
     ("before", "by"), [("# x\n\n", ""), ("- item\n\n", "  "), ("1. item\n", "   "), ('=== "x"\n\n', "    ")]
 )
-@pytest.mark.parametrize("language", ["yaml", 'yml title="compose.yaml"', ""])
+@table("language", ["yaml", 'yml title="compose.yaml"', ""])
 def test_compose_blocks(tmp_path: Path, newline: str, before: str, by: str, language: str) -> None:
     text = (before + indented(f"```{language}\n{COMPOSE}```\n", by) + f"\n`{RUN}`\n").replace("\n", newline)
     service, command = launches(tmp_path, text)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from shmlint.model.launch import Decider, Effective, Launch, Mount, ReadOnly, Size, Unknown, Value, Words
 from shmlint.model.source import Source, Span
+from tests.table import table
 
 G = 1 << 30
 TEXT = Source("compose.yaml", "service mount dev size ipc donor\n")
@@ -170,7 +169,7 @@ CASES: dict[str, tuple[Launch, Decider, int | None, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("launch", "decider", "size", "place", "because"), CASES.values(), ids=CASES)
+@table(("launch", "decider", "size", "place", "because"), CASES.values(), ids=CASES)
 def test_what_decides(launch: Launch, decider: Decider, size: int | None, place: str, because: str) -> None:
     assert launch.effective_shm() == Effective(decider, size, at(place) if place else None, because)
 

@@ -17,6 +17,7 @@ from shmlint.fixing import fix
 from shmlint.model.settings import Settings
 from shmlint.reports import diff
 from shmlint.run import lint
+from tests.table import table
 
 LACKING = "services:\n  a:\n    image: pytorch/pytorch\n    gpus: all\n    ports: ['1:1']\n  b:\n    image: redis\n"
 FIXED = LACKING.replace("gpus: all\n", "gpus: all\n    shm_size: 8gb\n")
@@ -60,8 +61,8 @@ def test_line_endings_stay_and_what_only_looks_like_one() -> None:
 
 
 @pytest.mark.skipif(shutil.which("patch") is None or shutil.which("git") is None, reason="needs patch and git")
-@pytest.mark.parametrize("name", ["a b.yaml", "a\"b.yaml", "\u00e9 \u4e16.yaml", "tab\there.yaml", "new\nline.yaml"])
-@pytest.mark.parametrize("program", [["patch", "-p0"], ["git", "apply", "-p0"]])
+@table("name", ["a b.yaml", "a\"b.yaml", "\u00e9 \u4e16.yaml", "tab\there.yaml", "new\nline.yaml"])
+@table("program", [["patch", "-p0"], ["git", "apply", "-p0"]])
 def test_strange_names(name: str, program: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path(name).write_text(LACKING)

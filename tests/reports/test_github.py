@@ -17,6 +17,7 @@ from shmlint.reports.github import render, write_summary
 from tests.project import run
 from tests.reports.hostile import NAMES, TWO, hostile
 from tests.reports.test_text import MANY, TRAINER
+from tests.table import table
 
 
 def unescape(text: str, also: dict[str, str]) -> str:
@@ -67,7 +68,7 @@ def test_one_annotation_in_full(tmp_path: Path) -> None:
     assert render(started, [], quiet=True) == ""
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_nothing_is_injected(tmp_path: Path, name: str) -> None:
     started = run(tmp_path, TRAINER)
     finding = hostile(started.findings[0], name)
@@ -150,7 +151,7 @@ def test_the_summary_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     write_summary(started, started.findings)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_a_row_stays_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     from markdown_it import MarkdownIt
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import pytest
 
 from shmlint.reports.gitlab import render
 from shmlint.run import Run
@@ -15,6 +14,7 @@ from tests.project import run
 from tests.reports.hostile import NAMES, TWO, hostile, parsed
 from tests.reports.test_json import NUMBER, PATH, TEXT, closed
 from tests.reports.test_text import CASES, MANY, TRAINER
+from tests.table import table
 
 ENTRY = closed(
     description=TEXT,
@@ -31,7 +31,7 @@ def data(started: Run) -> list[Any]:
     return found  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("files", [files for files, _ in CASES.values()], ids=CASES)
+@table("files", [files for files, _ in CASES.values()], ids=CASES)
 def test_the_shape(tmp_path: Path, files: Mapping[str, str] | str) -> None:
     started = run(tmp_path, files)
     assert len(data(started)) == len(started.findings)
@@ -61,7 +61,7 @@ def test_fingerprints(tmp_path: Path) -> None:
     assert len(two) == len(set(two)) == 4, "each service of each file is a finding of its own"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_any_name(tmp_path: Path, name: str) -> None:
     started = run(tmp_path, TRAINER)
     found = parsed(render(started, [hostile(started.findings[0], name)]))

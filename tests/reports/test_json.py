@@ -15,6 +15,7 @@ from shmlint.reports import dumps
 from shmlint.reports.json import inventory, render
 from tests.project import run
 from tests.reports.test_text import CASES, MANY, TRAINER
+from tests.table import table
 
 
 def closed(**properties: Any) -> dict[str, Any]:
@@ -94,7 +95,7 @@ def data(directory: Path, files: Mapping[str, str] | str) -> dict[str, Any]:
     return json.loads(render(started, started.findings))  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("files", [files for files, _ in CASES.values()], ids=CASES)
+@table("files", [files for files, _ in CASES.values()], ids=CASES)
 def test_the_shape(tmp_path: Path, files: Mapping[str, str] | str) -> None:
     started = run(tmp_path, files)
     found = json.loads(render(started, started.findings))

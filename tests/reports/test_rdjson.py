@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
-import pytest
 
 from shmlint.fixing import fix
 from shmlint.model.launch import Change as Edits
@@ -18,6 +17,10 @@ from tests.project import run
 from tests.reports.hostile import NAMES, Change, apply, hostile, parsed, place
 from tests.reports.test_json import NUMBER, TEXT, closed
 from tests.reports.test_text import CASES, MANY, TRAINER
+from tests.table import table
+
+if TYPE_CHECKING:
+    import pytest
 
 POSITION = closed(line=NUMBER, column=NUMBER)
 RANGE = closed(start=POSITION, end=POSITION)
@@ -58,15 +61,15 @@ def in_bytes(line: bytes, column: int) -> int:
     return column - 1
 
 
-@pytest.mark.parametrize("files", [files for files, _ in CASES.values()], ids=CASES)
+@table("files", [files for files, _ in CASES.values()], ids=CASES)
 def test_the_shape(tmp_path: Path, files: Mapping[str, str] | str) -> None:
     started = run(tmp_path, files)
     assert len(data(started)) == len(started.findings)
 
 
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-@pytest.mark.parametrize("ending", ["\n", "\r\n"])
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+@table("mark", ["", "\ufeff"])
+@table("ending", ["\n", "\r\n"])
+@table("text", TEXTS.values(), ids=TEXTS)
 def test_suggestions_give_what_fix_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, ending: str, mark: str
 ) -> None:
@@ -125,7 +128,7 @@ def test_a_fix_in_another_file_is_no_suggestion(tmp_path: Path) -> None:
         assert "suggestions" not in data(started)[0]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_any_name(tmp_path: Path, name: str) -> None:
     started = run(tmp_path, TRAINER)
     started.findings = [hostile(started.findings[0], name)]

@@ -19,6 +19,7 @@ from shmlint.run import Run
 from tests.project import run
 from tests.reports.hostile import NAMES, Change, apply, hostile, parsed
 from tests.reports.test_text import CASES, MANY, TRAINER
+from tests.table import table
 
 SCHEMA = json.loads((Path(__file__).parent / "data" / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
@@ -31,7 +32,7 @@ def log(started: Run) -> Any:
     return found["runs"][0]
 
 
-@pytest.mark.parametrize("files", [files for files, _ in CASES.values()], ids=CASES)
+@table("files", [files for files, _ in CASES.values()], ids=CASES)
 def test_valid(tmp_path: Path, files: Mapping[str, str] | str) -> None:
     started = run(tmp_path, files)
     shown = log(started)
@@ -140,7 +141,7 @@ def test_absolute_paths_have_no_base(tmp_path: Path) -> None:
     assert place["uri"].startswith("file:///") and place["uri"].endswith("/a%20b.yaml") and "uriBaseId" not in place
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_any_name_is_valid(tmp_path: Path, name: str) -> None:
     started = run(tmp_path, TRAINER)
     started.findings = [hostile(started.findings[0], name)]

@@ -17,6 +17,7 @@ from shmlint.fixing import fix
 from shmlint.reports import escape
 from shmlint.reports.text import inventory, render
 from tests.project import run
+from tests.table import table
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -179,7 +180,7 @@ def test_marks_stand_below_what_they_mark(tmp_path: Path) -> None:
     assert mark.count("^") == 6  # two quotes and two wide characters
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "shown"),
     [
         ("plain", "plain"), ("é訓", "é訓"), ("a\x1b[2Jb", "a\\x1b[2Jb"), ("a\nb", "a\\x0ab"),

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
-
 from shmlint.reports import checkstyle, escape, junit
 from tests.project import run
 from tests.reports.hostile import NAMES, hostile
 from tests.reports.test_text import CASES, MANY, TRAINER
+from tests.table import table
 
 FINE = "services:\n  x:\n    image: redis\n"
 
@@ -20,7 +19,7 @@ def tree(text: str) -> ElementTree.Element:
     return ElementTree.fromstring(text.encode("utf-8"))
 
 
-@pytest.mark.parametrize("files", [files for files, _ in CASES.values()], ids=CASES)
+@table("files", [files for files, _ in CASES.values()], ids=CASES)
 def test_every_finding_is_there(tmp_path: Path, files: Mapping[str, str] | str) -> None:
     started = run(tmp_path, files)
     cases = tree(junit.render(started, started.findings))
@@ -55,7 +54,7 @@ def test_checkstyle(tmp_path: Path) -> None:
     assert places == [(str(f.span.begin.line), str(f.span.begin.column)) for f in started.findings]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_any_name_is_well_formed(tmp_path: Path, name: str) -> None:
     started = run(tmp_path, TRAINER)
     finding = hostile(started.findings[0], name)

@@ -15,6 +15,7 @@ from ruamel.yaml import YAML
 
 from shmlint.files.discover import classify
 from tests.project import write
+from tests.table import table
 
 ROOT = Path(__file__).parents[2]
 HOOKS: dict[str, dict[str, Any]] = {
@@ -36,7 +37,7 @@ def taken(path: str) -> bool:
     return re.search(HOOKS["shmlint"]["files"], path) is not None
 
 
-@pytest.mark.parametrize(
+@table(
     "path",
     [
         "compose.yaml", "docker-compose.yml", "deploy/docker-compose.gpu.yml", "compose.override.yaml",
@@ -55,7 +56,7 @@ def test_what_is_read_is_taken(path: str) -> None:
     assert classify(path, lambda: b"") is not None
 
 
-@pytest.mark.parametrize(
+@table(
     "path",
     [
         "Dockerfile", "LICENSE", "main.py", "values.yaml", "k8s/deployment.yml", "package.json", "devcontainer.json5",

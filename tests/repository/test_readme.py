@@ -17,6 +17,7 @@ from shmlint import config as configuration
 from shmlint.cli import size as sizing_cli
 from shmlint.files.discover import classify
 from tests.readme import BLOCK, INDEX, README, ROOT, generated
+from tests.table import table
 
 TEXT = README.read_text(encoding="utf-8")
 TEXTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md", "rules/README.md")
@@ -101,7 +102,7 @@ def test_pre_commit_example_names_hooks() -> None:
     assert repo["rev"] == f"v{shmlint.__version__}"
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "taken"),
     [
         ("compose.yaml", True),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.project import findings, fixed
+from tests.table import table
 
 NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
 
@@ -15,7 +16,7 @@ def service(*lines: str) -> str:
     return "services:\n  x:\n" + "".join(f"    {line}\n" for line in (f"image: {NGC}", "gpus: all", *lines))
 
 
-@pytest.mark.parametrize(
+@table(
     ("written", "size"),
     [
         ("1.5", "8gb"), ("1e9", "954mb"), ("8589934592.0", "8gb"), ("1_000_000_000.0", "954mb"), ("1048576.0", "1mb"),
@@ -30,7 +31,7 @@ def test_a_float_is_written_as_the_size_it_means(tmp_path: Path, written: str, s
     assert fixed(tmp_path, text, select=("SHM202",)) == {"compose.yaml": service(f"shm_size: {size}")}
 
 
-@pytest.mark.parametrize(
+@table(
     ("lines", "rules"),
     [
         (("ipc: host", "shm_size: 8gb"), ["SHM204"]),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.oracles.compose import compose_answer, need_compose
 from tests.oracles.docker_client import docker_create, has_docker
 from tests.project import findings, fixed, run
+from tests.table import table
 
 THIS = ("GPU402",)
 Count = int | str | None
@@ -158,7 +159,7 @@ RIGHT: dict[str, str] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "message", "count", "after"), CASES.values(), ids=CASES)
+@table(("text", "message", "count", "after"), CASES.values(), ids=CASES)
 def test_compose(tmp_path: Path, text: str, message: str, count: Count, after: str | None) -> None:
     found = run(tmp_path, text, select=(*THIS, "SHM001"))
     assert [(f.rule, f.severity, f.message) for f in found.findings] == [
@@ -171,7 +172,7 @@ def test_compose(tmp_path: Path, text: str, message: str, count: Count, after: s
 
 
 @pytest.mark.compose_judge
-@pytest.mark.parametrize(("text", "message", "count", "after"), CASES.values(), ids=CASES)
+@table(("text", "message", "count", "after"), CASES.values(), ids=CASES)
 def test_compose_refuses_it(tmp_path: Path, text: str, message: str, count: Count, after: str | None) -> None:
     need_compose()
     path = tmp_path / "compose.yaml"
@@ -188,7 +189,7 @@ def test_compose_refuses_it(tmp_path: Path, text: str, message: str, count: Coun
         assert len(request[0].get("device_ids") or "") or ("all" if asked == -1 else asked) == count
 
 
-@pytest.mark.parametrize("text", RIGHT.values(), ids=RIGHT)
+@table("text", RIGHT.values(), ids=RIGHT)
 def test_what_is_right(tmp_path: Path, text: str) -> None:
     assert findings(tmp_path, text, select=(*THIS, "SHM001")) == []
 
@@ -199,7 +200,7 @@ def test_what_is_not_known_is_not_judged(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.compose_judge
-@pytest.mark.parametrize("text", RIGHT.values(), ids=RIGHT)
+@table("text", RIGHT.values(), ids=RIGHT)
 def test_compose_takes_it(tmp_path: Path, text: str) -> None:
     need_compose()
     (tmp_path / "compose.yaml").write_text(text, "utf-8")
@@ -253,7 +254,7 @@ COMMANDS: dict[str, tuple[str, str | None, str | None]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("option", "message", "after"), COMMANDS.values(), ids=COMMANDS)
+@table(("option", "message", "after"), COMMANDS.values(), ids=COMMANDS)
 def test_commands(tmp_path: Path, option: str, message: str | None, after: str | None) -> None:
     files = {"run.sh": f"docker run {option} --shm-size=8g foo\n"}
     found = findings(tmp_path, files, select=THIS)
@@ -263,7 +264,7 @@ def test_commands(tmp_path: Path, option: str, message: str | None, after: str |
 
 
 @pytest.mark.docker_client
-@pytest.mark.parametrize(("option", "message", "after"), COMMANDS.values(), ids=COMMANDS)
+@table(("option", "message", "after"), COMMANDS.values(), ids=COMMANDS)
 def test_the_client_agrees(tmp_path: Path, option: str, message: str | None, after: str | None) -> None:
     if not has_docker():
         pytest.skip("no docker client is here")

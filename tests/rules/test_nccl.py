@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from shmlint.model.finding import Finding
 from shmlint.rules import nccl
 from shmlint.rules.nccl501_debug_variable_left_in import DEFAULTS, VARIABLES
 from shmlint.rules.nccl505_renamed_variable import RENAMED
 from tests.project import findings, fixed
+from tests.table import table
 
 NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
 
@@ -138,7 +137,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
+@table(("text", "expected"), CASES.values(), ids=CASES)
 def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
     assert told(findings(tmp_path, text, select=("NCCL",))) == expected
 
@@ -169,7 +168,7 @@ COMMANDS: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("options", "expected"), COMMANDS.values(), ids=COMMANDS)
+@table(("options", "expected"), COMMANDS.values(), ids=COMMANDS)
 def test_what_is_found_in_a_command(tmp_path: Path, options: str, expected: list[tuple[str, str]]) -> None:
     text = f"docker run {options} --shm-size=8g {NGC} train\n"
     assert told(findings(tmp_path, {"run.sh": text}, select=("NCCL",))) == expected
@@ -207,7 +206,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "message"), MESSAGES.values(), ids=MESSAGES)
+@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
 def test_messages(tmp_path: Path, text: str, message: str) -> None:
     assert [f.message for f in findings(tmp_path, text, select=("NCCL",))] == [message]
 
@@ -261,7 +260,7 @@ def test_everything_at_once(tmp_path: Path) -> None:
 # Knowledge -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "value"),
     [("0", 0), ("1", 1), ("-2", -2), (" 1", 1), ("1 ", 1), ("1x", 1), ("0x10", 16), ("010", 8), ("08", 0),
      ("true", 0), ("", 0), ("yes", 0), ("+3", 3)],

@@ -11,6 +11,7 @@ import pytest
 from shmlint.model.finding import Finding
 from shmlint.reports.json import render
 from tests.project import findings, fixed, run
+from tests.table import table
 
 GIB = 1024**3
 THESE = (
@@ -108,7 +109,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
+@table(("text", "expected"), CASES.values(), ids=CASES)
 def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
     assert sorted(told(findings(tmp_path, text, select=THESE))) == expected
 
@@ -142,7 +143,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "message"), MESSAGES.values(), ids=MESSAGES)
+@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
 def test_messages(tmp_path: Path, text: str, message: str) -> None:
     assert [f.message for f in findings(tmp_path, text, select=THESE)] == [message]
 
@@ -161,7 +162,7 @@ REPAIRS: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), REPAIRS.values(), ids=REPAIRS)
+@table(("before", "after"), REPAIRS.values(), ids=REPAIRS)
 def test_repairs_of_a_size_without_a_gpu(tmp_path: Path, before: str, after: str) -> None:
     def text(size: str) -> str:
         return service(f"shm_size: {size}", gpu=None, image="foo")
@@ -208,7 +209,7 @@ def test_a_workload_of_ones_own(tmp_path: Path) -> None:
     assert "shm_size: 3gb" in fixed(tmp_path, text, workloads=mine)["compose.yaml"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("select", "ignore", "expected"),
     [
         ((), (), ["SHM102", "SHM204"]),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from shmlint.formats.compose.stack import DEPLOY_KEYS, SERVICE_KEYS, TOP_KEYS, is_named_a_stack
 from tests.oracles.stack import need_stack, stack_config
 from tests.project import findings, fixed, run
+from tests.table import table
 
 NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
 GENERIC = "{generic_resources: [{discrete_resource_spec: {kind: NVIDIA-GPU, value: 8}}]}"
@@ -24,7 +25,7 @@ def stack(*lines: str, gpu: str = GPU, image: str = f"image: {NGC}", head: str =
     return f"{head}services:\n  x:\n" + "".join(f"    {line}\n" for line in body)
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "expected"),
     [
         ("docker-stack.yml", True), ("docker-stack.prod.yml", True), ("dockerstack.yaml", True), ("stack.yml", True),
@@ -78,12 +79,12 @@ TAKEN: dict[str, tuple[str, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "text", "because"), TAKEN.values(), ids=TAKEN)
+@table(("name", "text", "because"), TAKEN.values(), ids=TAKEN)
 def test_what_is_taken_for_a_stack(tmp_path: Path, name: str, text: str, because: str) -> None:
     assert [launch.swarm for launch in run(tmp_path, {name: text}).launches] == [because]
 
 
-@pytest.mark.parametrize(("name", "text", "because"), TAKEN.values(), ids=TAKEN)
+@table(("name", "text", "because"), TAKEN.values(), ids=TAKEN)
 def test_a_setting_takes_what_the_client_takes(tmp_path: Path, name: str, text: str, because: str) -> None:
     refused = because == "" and name == "docker-stack.yml"
     launches = run(tmp_path, {name: text}, engine="swarm").launches
@@ -91,7 +92,7 @@ def test_a_setting_takes_what_the_client_takes(tmp_path: Path, name: str, text: 
 
 
 @pytest.mark.docker_client
-@pytest.mark.parametrize(("name", "text", "because"), TAKEN.values(), ids=TAKEN)
+@table(("name", "text", "because"), TAKEN.values(), ids=TAKEN)
 def test_the_client_refuses_what_is_not_taken_by_name(tmp_path: Path, name: str, text: str, because: str) -> None:
     need_stack()
     asked, said = stack_config(tmp_path, text)
@@ -138,7 +139,7 @@ EFFECTIVE: dict[str, tuple[tuple[str, ...], str, int | None]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("lines", "decider", "size"), EFFECTIVE.values(), ids=EFFECTIVE)
+@table(("lines", "decider", "size"), EFFECTIVE.values(), ids=EFFECTIVE)
 def test_what_becomes_of_it(tmp_path: Path, lines: tuple[str, ...], decider: str, size: int | None) -> None:
     launch = run(tmp_path, {"docker-stack.yml": stack(*lines)}).launches[0]
     assert launch.effective_shm()[:2] == (decider, size)
@@ -175,7 +176,7 @@ SAYS: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), SAYS.values(), ids=SAYS)
+@table(("text", "expected"), SAYS.values(), ids=SAYS)
 def test_what_is_said(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
     found = findings(tmp_path, {"docker-stack.yml": text}, select=("SHM206",))
     assert [(f.severity, f.message) for f in found] == [
@@ -254,7 +255,7 @@ REPAIRS: dict[str, tuple[str, str | None]] = {
 DONE = {name: repair for name, repair in REPAIRS.items() if repair[1] is not None}
 
 
-@pytest.mark.parametrize(("before", "after"), REPAIRS.values(), ids=REPAIRS)
+@table(("before", "after"), REPAIRS.values(), ids=REPAIRS)
 def test_repairs(tmp_path: Path, before: str, after: str | None) -> None:
     name = "docker-stack.yml"
     assert fixed(tmp_path, {name: before}, select=("SHM206",)) == ({} if after is None else {name: after})
@@ -267,7 +268,7 @@ def test_no_other_rule_speaks_of_what_is_dropped(tmp_path: Path, line: str) -> N
 
 
 @pytest.mark.docker_client
-@pytest.mark.parametrize(("before", "after"), DONE.values(), ids=DONE)
+@table(("before", "after"), DONE.values(), ids=DONE)
 def test_the_client_sees_one_mount_more(tmp_path: Path, before: str, after: str) -> None:
     need_stack()
     old, said = stack_config(tmp_path, before.replace("a:/a", "/a:/a").replace("b:/b", "/b:/b"))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.project import findings, fixed
+from tests.table import table
 
 RULE = ("SHM207",)
 
@@ -41,8 +40,8 @@ FINE = ["size=8g", "size=8gb,size=8g", "size=8G", "size=50%", "size=0", "size=0x
 WAYS = [("compose.yaml", compose), ("run.sh", shell)]
 
 
-@pytest.mark.parametrize(("name", "write"), WAYS)
-@pytest.mark.parametrize(("option", "right"), RESPELLED)
+@table(("name", "write"), WAYS)
+@table(("option", "right"), RESPELLED)
 def test_is_respelled(tmp_path: Path, name: str, write: Callable[[str], str], option: str, right: str) -> None:
     (found,) = findings(tmp_path, {name: write(option)}, select=RULE)
     assert found.severity == "error"
@@ -57,16 +56,16 @@ def test_without_a_gpu_too(tmp_path: Path) -> None:
     assert [found.rule for found in findings(tmp_path, text)] == ["SHM207"]
 
 
-@pytest.mark.parametrize(("name", "write"), WAYS)
-@pytest.mark.parametrize("option", BY_HAND)
+@table(("name", "write"), WAYS)
+@table("option", BY_HAND)
 def test_is_left_to_people(tmp_path: Path, name: str, write: Callable[[str], str], option: str) -> None:
     (found,) = findings(tmp_path, {name: write(option)}, select=RULE)
     assert found.fix is None
     assert fixed(tmp_path, {}, select=RULE) == {}
 
 
-@pytest.mark.parametrize(("name", "write"), WAYS)
-@pytest.mark.parametrize("option", FINE)
+@table(("name", "write"), WAYS)
+@table("option", FINE)
 def test_is_fine(tmp_path: Path, name: str, write: Callable[[str], str], option: str) -> None:
     assert findings(tmp_path, {name: write(option)}, select=RULE) == []
 

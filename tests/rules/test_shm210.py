@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.oracles.compose import compose_answer, need_compose
 from tests.oracles.docker_client import docker_create, has_docker
 from tests.project import findings, fixed, run
+from tests.table import table
 
 THIS = ("SHM210",)
 
@@ -113,7 +114,7 @@ CASES: dict[str, tuple[str, list[str], str | None]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected", "after"), CASES.values(), ids=CASES)
+@table(("text", "expected", "after"), CASES.values(), ids=CASES)
 def test_compose(tmp_path: Path, text: str, expected: list[str], after: str | None) -> None:
     found = findings(tmp_path, text, select=(*THIS, "SHM001"))
     assert [(f.rule, f.severity, f.message.partition(": ")[2]) for f in found] == [
@@ -124,7 +125,7 @@ def test_compose(tmp_path: Path, text: str, expected: list[str], after: str | No
 
 
 @pytest.mark.compose_judge
-@pytest.mark.parametrize(("text", "expected", "after"), CASES.values(), ids=CASES)
+@table(("text", "expected", "after"), CASES.values(), ids=CASES)
 def test_compose_refuses_what_we_say_it_refuses(
     tmp_path: Path, text: str, expected: list[str], after: str | None
 ) -> None:
@@ -183,7 +184,7 @@ COMMANDS: dict[str, tuple[str, list[str], str | None]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "expected", "after"), COMMANDS.values(), ids=COMMANDS)
+@table(("line", "expected", "after"), COMMANDS.values(), ids=COMMANDS)
 def test_commands(tmp_path: Path, line: str, expected: list[str], after: str | None) -> None:
     files = {"run.sh": f"{line}\n"}
     found = findings(tmp_path, files, select=THIS)
@@ -192,7 +193,7 @@ def test_commands(tmp_path: Path, line: str, expected: list[str], after: str | N
 
 
 @pytest.mark.docker_client
-@pytest.mark.parametrize(("line", "expected", "after"), COMMANDS.values(), ids=COMMANDS)
+@table(("line", "expected", "after"), COMMANDS.values(), ids=COMMANDS)
 def test_the_client_sees_an_argument(tmp_path: Path, line: str, expected: list[str], after: str | None) -> None:
     if not has_docker():
         pytest.skip("no docker client is here")

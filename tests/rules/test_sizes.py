@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.project import findings, fixed, run
+from tests.table import table
 
 GIB = 1 << 30
 NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
@@ -63,7 +64,7 @@ UNKNOWN: dict[str, tuple[dict[str, str] | str, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("files", "what", "because"), UNKNOWN.values(), ids=UNKNOWN)
+@table(("files", "what", "because"), UNKNOWN.values(), ids=UNKNOWN)
 def test_what_is_not_known_is_told(tmp_path: Path, files: dict[str, str] | str, what: str, because: str) -> None:
     (message,) = told(tmp_path, files, "SHM104")
     assert f": {what} not known here: " in message
@@ -90,7 +91,7 @@ KNOWN: dict[str, dict[str, str] | str] = {
 }
 
 
-@pytest.mark.parametrize("text", KNOWN.values(), ids=KNOWN)
+@table("text", KNOWN.values(), ids=KNOWN)
 def test_what_is_known_is_not(tmp_path: Path, text: dict[str, str] | str) -> None:
     assert told(tmp_path, text, "SHM104") == []
 
@@ -147,7 +148,7 @@ LIMITS: dict[str, tuple[dict[str, str] | str, list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("files", "messages"), LIMITS.values(), ids=LIMITS)
+@table(("files", "messages"), LIMITS.values(), ids=LIMITS)
 def test_a_size_above_the_memory_limit(tmp_path: Path, files: dict[str, str] | str, messages: list[str]) -> None:
     assert told(tmp_path, files, "SHM209") == messages
 
@@ -155,7 +156,7 @@ def test_a_size_above_the_memory_limit(tmp_path: Path, files: dict[str, str] | s
 # SHM211 ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("limit", "image", "written"),
     [
         ("16g", NGC, "8gb"),
@@ -168,7 +169,7 @@ def test_a_size_above_the_memory_limit(tmp_path: Path, files: dict[str, str] | s
         ("${LIMIT}", NGC, "8gb"),
     ],
 )
-@pytest.mark.parametrize("size", ["", "shm_size: 128m"])
+@table("size", ["", "shm_size: 128m"])
 def test_no_fix_asks_for_more_than_the_memory_there_is(
     tmp_path: Path, limit: str, image: str, written: str, size: str
 ) -> None:
@@ -232,7 +233,7 @@ DONORS: dict[str, tuple[dict[str, str] | str, list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("files", "messages"), DONORS.values(), ids=DONORS)
+@table(("files", "messages"), DONORS.values(), ids=DONORS)
 def test_a_donor_that_does_not_share(tmp_path: Path, files: dict[str, str] | str, messages: list[str]) -> None:
     assert told(tmp_path, files, "SHM211") == messages
 
@@ -340,7 +341,7 @@ VARIANTS: dict[str, tuple[dict[str, str] | str, list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("files", "names"), VARIANTS.values(), ids=VARIANTS)
+@table(("files", "names"), VARIANTS.values(), ids=VARIANTS)
 def test_a_variant_that_was_forgotten(tmp_path: Path, files: dict[str, str] | str, names: list[str]) -> None:
     found = findings(tmp_path, files, select=("SHM212",))
     assert [f.launch.name for f in found if f.launch] == names
@@ -412,7 +413,7 @@ HOSTS: dict[str, tuple[dict[str, str] | str, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("files", "messages"), HOSTS.values(), ids=HOSTS)
+@table(("files", "messages"), HOSTS.values(), ids=HOSTS)
 def test_the_hosts_namespace(tmp_path: Path, files: dict[str, str] | str, messages: list[str]) -> None:
     assert told(tmp_path, files, "SHM301") == messages
 
@@ -443,7 +444,7 @@ OWNS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("before", "after"), OWNS.values(), ids=OWNS)
+@table(("before", "after"), OWNS.values(), ids=OWNS)
 def test_a_namespace_of_its_own(tmp_path: Path, before: dict[str, str], after: dict[str, str]) -> None:
     assert fixed(tmp_path, before, select=("SHM301",)) == {}
     assert fixed(tmp_path, before, select=("SHM301",), unsafe=True) == after

@@ -10,6 +10,7 @@ import pytest
 
 from shmlint.fixing.add_ignore import add
 from tests.project import findings, fixed, run
+from tests.table import table
 
 NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
 DOCKER = f"docker run --gpus all {NGC} python train.py"
@@ -30,7 +31,7 @@ COMMENT = "  # shmlint: ignore[SHM101] why"
 ABOVE = "  # shmlint: ignore[SHM101] why\n"
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         compose(key=COMMENT),
@@ -148,7 +149,7 @@ def test_documents_about_suppressing(tmp_path: Path) -> None:
 # Unused ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("comment", "message", "left"),
     [
         ("# shmlint: ignore[SHM101] why", "SHM101 finds nothing here", ""),
@@ -260,7 +261,7 @@ def added(tmp_path: Path, files: dict[str, str]) -> tuple[dict[str, str], int]:
 C = "# shmlint: ignore[SHM101] a reason"
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "before", "after"),
     [
         ("compose.yaml", compose(), compose(key=f"  {C}")),

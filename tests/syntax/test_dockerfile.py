@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shmlint.syntax.dockerfile import BuiltImage, read
+from tests.table import table
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def image(text: str, target: str | None = None, **args: str) -> BuiltImage:
@@ -18,7 +22,7 @@ def image(text: str, target: str | None = None, **args: str) -> BuiltImage:
     return found
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "bases"),
     [
         ("FROM a/b:1", [("a/b:1", 1)]),
@@ -62,7 +66,7 @@ def test_follows_from(text: str, bases: list[tuple[str, int]]) -> None:
     assert list(image(text).base_images) == bases
 
 
-@pytest.mark.parametrize(
+@table(
     "text", ["", "\n", "RUN x", "# FROM a", "FROM", "ARG A=1\n", "\x00\x01", '{"FROM": 1}']
 )
 def test_no_from_is_no_image(text: str) -> None:
@@ -74,7 +78,7 @@ def test_arguments_are_given() -> None:
     assert image(text, TAG="2", WHAT="-x", UNDECLARED="y").base_images == (("a:2-x${UNDECLARED}", 3),)
 
 
-@pytest.mark.parametrize(
+@table(
     ("target", "base"),
     [
         ("x", "a"),
@@ -93,7 +97,7 @@ def test_builds_a_target(target: str | None, base: str | None) -> None:
     assert (found.base_images[0][0] if found else None) == base
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "entrypoint", "command"),
     [
         ("", None, None),
@@ -137,7 +141,7 @@ def test_reads_what_is_started(
         assert (found.entrypoint, found.command) == (entrypoint, command)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "environment"),
     [
         ("ENV A=1", {"A": "1"}),
@@ -184,7 +188,7 @@ def test_a_stage_keeps_what_it_had() -> None:
     assert image(text, "x").command == ("/bin/sh", "-c", "b")
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "RUN <<EOF\nFROM b\nCMD wrong\nEOF",
@@ -212,7 +216,7 @@ def test_a_here_document_is_no_instruction(text: str) -> None:
         assert found.environment == {"LAST": "1"}
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "RUN <<EOF\nCMD right\n",  # never ends

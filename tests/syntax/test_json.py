@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from shmlint.model.source import Source, character_offsets
 from shmlint.syntax.json import Json, parse
+from tests.table import table
 
 
 def read(text: str) -> Json:
@@ -58,7 +59,7 @@ def test_places_count_characters() -> None:
     assert value.entries["näme"][0].span.text == '"näme"'
 
 
-@pytest.mark.parametrize(
+@table(
     ("written", "text", "places"),
     [
         ("abc", "abc", [1, 2, 3]),
@@ -78,7 +79,7 @@ def test_a_string_knows_the_place_of_each_character(written: str, text: str, pla
     assert (value.text, list(value.offsets)) == (text, places)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "line", "column"),
     [
         ("", 1, 1),

@@ -10,6 +10,7 @@ from shmlint.model.source import Source
 from shmlint.syntax.shell import Command, commands
 from shmlint.syntax.shell_text import whole
 from shmlint.syntax.word import Word
+from tests.table import table
 
 
 def read(text: str) -> list[Command]:
@@ -33,7 +34,7 @@ def dockers(text: str) -> list[str]:
     return [" ".join(found) for found in words(text) if found[0] in ("docker", "podman", "nvidia-docker")]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         ("docker run a b\n", ["docker", "run", "a", "b"]),
@@ -65,7 +66,7 @@ def test_words(text: str, expected: list[str]) -> None:
     assert words(text) == [expected]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         ("a && docker run b || docker run c | tee x; (docker run d) & { docker run e; }", "bcde"),
@@ -91,7 +92,7 @@ def test_commands_are_found(text: str, expected: str) -> None:
     assert dockers(text) == [f"docker run {image}" for image in expected]
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "cat <<EOF\ndocker run a\nEOF\n",
@@ -129,7 +130,7 @@ def test_backticks_over_lines_are_substitutions() -> None:
     assert dockers("x=`docker run \\\n  -d \\\n  a `\ndocker run b\n") == ["docker run -d a", "docker run b"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "use", "expected"),
     [
         ("A='--gpus all'", "$A", "--gpus all"),
@@ -159,7 +160,7 @@ def test_variables_are_followed(before: str, use: str, expected: str) -> None:
     assert dockers(f"{before}\ndocker run {use} img\n") == [f"docker run {expected} img"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "use", "expected"),
     [
         ("", "$A", "$A?*"),
@@ -233,7 +234,7 @@ def test_a_word_of_a_variable_stands_where_that_was_set_and_is_used_in_the_comma
     assert (size.span and size.span.text, size.used) == ('"--shm-size=$B"', None)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "part", "place"),
     [
         ("docker run --s=8g a", "8g", "8g"),
@@ -256,7 +257,7 @@ def deep(opening: str, closing: str, levels: int) -> str:
     return "docker run " + opening * levels + "a" + closing * levels
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         deep("(", ")", 10_000),

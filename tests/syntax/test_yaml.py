@@ -17,6 +17,7 @@ from ruamel.yaml import YAML
 
 from shmlint.model.source import Source
 from shmlint.syntax.yaml import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence, YamlError, parse, parse_part
+from tests.table import table
 
 
 def value_of(text: str, *path: str) -> tuple[Node, str]:
@@ -32,7 +33,7 @@ def value_of(text: str, *path: str) -> tuple[Node, str]:
     return node, text[node.start : node.end]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "span"),
     [
         ("a: 8gb\n", "8gb"),
@@ -151,7 +152,7 @@ def test_keys_that_stand_twice_are_noted(text: str, keys: list[str]) -> None:
     assert [key.value for key in document.duplicates] == keys
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "line", "column", "words"),
     [
         ("a: [1, 2\n", 2, 1, "expected ',' or ']'"),
@@ -388,7 +389,7 @@ def test_both_parsers_give_the_same_for_files() -> None:
         assert outline(text) == outline_in_python(text), path
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "a: >-\n  x\n\u2028-:  \n---\n",

@@ -15,6 +15,7 @@ from shmlint.model.launch import GpuRequest, Launch, ReadOnly, Unknown, Value, W
 from shmlint.model.source import Source, Span
 from shmlint.workloads import assess as workloads
 from shmlint.workloads.assess import assess, builtin, flatten, match_command, read_ranks, read_workers, recognise, users
+from tests.table import table
 
 GIB = 1024**3
 SOURCE = Source("compose.yaml", "services:\n")
@@ -71,12 +72,12 @@ def schema() -> dict[str, Any]:
     return json.loads(path.read_text("utf-8"))  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("entry", entries(), ids=lambda e: e["id"])
+@table("entry", entries(), ids=lambda e: e["id"])
 def test_every_entry_has_the_shape_of_the_schema(entry: dict[str, Any]) -> None:
     jsonschema.validate(entry, schema(), jsonschema.Draft202012Validator)
 
 
-@pytest.mark.parametrize("entry", entries(), ids=lambda e: e["id"])
+@table("entry", entries(), ids=lambda e: e["id"])
 def test_every_entry_makes_sense(entry: dict[str, Any]) -> None:
     assert all(pattern == pattern.lower() for pattern in [*entry["images"], *entry.get("names", ())])
     if entry["needs"] == "no":
@@ -126,12 +127,12 @@ def test_the_table_is_long_enough() -> None:
     assert len(MADE_UP) >= 50
 
 
-@pytest.mark.parametrize(("image", "workload"), {**REAL, **MADE_UP}.items())
+@table(("image", "workload"), {**REAL, **MADE_UP}.items())
 def test_images(image: str, workload: str | None) -> None:
     assert found(image) == workload
 
 
-@pytest.mark.parametrize("image", [*REAL, *MADE_UP])
+@table("image", [*REAL, *MADE_UP])
 def test_no_image_is_claimed_twice_but_where_the_order_is_meant(image: str) -> None:
     claims = [w.id for w in builtin() if recognise(image, [w])[0] is not None]
     assert {(claims[0], other) for other in claims[1:]} <= INTENDED
@@ -146,7 +147,7 @@ def test_every_entry_with_images_recognises_one_of_the_table() -> None:
     assert {e["id"] for e in entries() if e["images"]} <= set(REAL.values())
 
 
-@pytest.mark.parametrize("image", [image for image in MADE_UP if image and "/" not in image and ":" not in image])
+@table("image", [image for image in MADE_UP if image and "/" not in image and ":" not in image])
 def test_a_word_in_a_name_is_no_match(image: str) -> None:
     """A made-up name is not recognised under anybody's registry either."""
     for prefix in ("myorg/", "ghcr.io/myorg/", "localhost:5000/", "docker.io/library/"):
@@ -157,7 +158,7 @@ ON_DOCKER_HUB = [i for i, w in REAL.items() if w and i.count("/") == 1 and "." n
 MIRRORS = ("docker.io/", "index.docker.io/", "mirror.gcr.io/", "docker.m.daocloud.io/", "m.daocloud.io/docker.io/")
 
 
-@pytest.mark.parametrize("image", ON_DOCKER_HUB)
+@table("image", ON_DOCKER_HUB)
 def test_mirrors_of_docker_hub(image: str) -> None:
     for mirror in MIRRORS:
         assert found(f"{mirror}{image}") == REAL[image]
@@ -166,7 +167,7 @@ def test_mirrors_of_docker_hub(image: str) -> None:
 # Commands --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("command", "workload"),
     [
         ("torchrun --nproc_per_node=8 train.py", "nccl"),
@@ -223,7 +224,7 @@ def test_commands(command: str, workload: str | None) -> None:
     assert (matched.id if matched else None) == workload
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "ranks", "vary"),
     [
         ("torchrun --nproc_per_node=8 train.py", 8, False),
@@ -422,7 +423,7 @@ NEEDS: list[tuple[str, Launch, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("case", "verdict"), [(c, v) for _, c, v in NEEDS], ids=[name for name, _, _ in NEEDS])
+@table(("case", "verdict"), [(c, v) for _, c, v in NEEDS], ids=[name for name, _, _ in NEEDS])
 def test_needs(case: Launch, verdict: str) -> None:
     assert assess(case).verdict == verdict
 
@@ -445,7 +446,7 @@ def test_numbers_from_an_env_file_are_not_shown() -> None:
 CHECK = "import torch; print(torch.cuda.is_available())"
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "looks"),
     [
         (("python", "-c", CHECK), True),
@@ -548,7 +549,7 @@ def test_the_formula_in_words_is_the_one_that_is_computed() -> None:
             assert total(frigate_terms(cameras, birdseye)) == in_words(cameras, birdseye) * 2**20
 
 
-@pytest.mark.parametrize("entry", [e for e in entries() if not e["verified"]], ids=lambda e: e["id"])
+@table("entry", [e for e in entries() if not e["verified"]], ids=lambda e: e["id"])
 def test_an_unverified_entry_is_marked_and_only_ever_warns(entry: dict[str, Any]) -> None:
     images = [image for image, workload in REAL.items() if workload == entry["id"]]
     commands = [c.removeprefix("^ ").replace("*", "x") for c in entry["commands"]]
@@ -559,7 +560,7 @@ def test_an_unverified_entry_is_marked_and_only_ever_warns(entry: dict[str, Any]
             assert need.why.endswith("(unverified: no source was read)")
 
 
-@pytest.mark.parametrize("entry", [e for e in entries() if e["verified"]], ids=lambda e: e["id"])
+@table("entry", [e for e in entries() if e["verified"]], ids=lambda e: e["id"])
 def test_a_verified_entry_says_who_says_so(entry: dict[str, Any]) -> None:
     assert entry["source"].startswith("https://")
     assert entry["quote"] or "says nothing" in entry["notes"] or "sets nothing" in entry["notes"]

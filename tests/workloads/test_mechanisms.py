@@ -16,6 +16,7 @@ from shmlint.workloads.mechanisms import (
     share_term,
     total,
 )
+from tests.table import table
 
 
 def test_a_segment_is_what_logs_show() -> None:
@@ -23,7 +24,7 @@ def test_a_segment_is_what_logs_show() -> None:
     assert segment(524288) == 5967872  # NVIDIA/nccl-tests#166
 
 
-@pytest.mark.parametrize(
+@table(
     ("nccl", "size"),
     [
         ("2.12.10", 4194656),
@@ -53,7 +54,7 @@ def test_refuses_what_is_no_version(nccl: str) -> None:
         proxy_pool(nccl)
 
 
-@pytest.mark.parametrize(
+@table(
     ("ranks", "nccl", "mebibytes"),
     [
         (2, "2.19", 44.8),

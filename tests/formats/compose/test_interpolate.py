@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from shmlint.formats.compose.interpolate import InvalidInterpolation, interpolate
 from tests.oracles.compose import compose_answer, need_compose
+from tests.table import table
 
 VARIABLES: dict[str, str | None] = {"A": "1", "B": "two words", "EMPTY": "", "_x9": "under", "Ab": "mixed"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "becomes"),
     [
         ("plain", "plain"),
@@ -67,7 +68,7 @@ def test_becomes(text: str, becomes: str) -> None:
     assert interpolate(text, VARIABLES).text == becomes
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "offset"),
     [
         ("${A", 0),

@@ -13,6 +13,7 @@ from shmlint.formats.compose.service import read_project
 from shmlint.model.launch import Launch
 from tests.oracles.agreement import disagreements
 from tests.oracles.compose import compose_config, has_compose
+from tests.table import table
 
 BASE = "services:\n  a:\n    image: x\n    "
 
@@ -39,7 +40,7 @@ GPU = "deploy: {resources: {reservations: {devices: [{capabilities: [gpu], count
 ALL = "deploy: {resources: {reservations: {devices: [{capabilities: [gpu]}]}}}"
 
 
-@pytest.mark.parametrize(
+@table(
     ("under", "over", "attribute", "value"),
     [
         ("shm_size: 1g", "shm_size: 2g", "shm", 2 * G),
@@ -81,7 +82,7 @@ ALL = "deploy: {resources: {reservations: {devices: [{capabilities: [gpu]}]}}}"
         ("build: .", "build: {shm_size: 1g}", "build_shm", G),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("how", ["override file", "multi-document", "extends another file"])
+@table("how", ["override file", "multi-document", "extends another file"])
 def test_merging(
     how: str, under: str, over: str, attribute: str, value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,7 +120,7 @@ def test_merging(
         assert not disagreements(theirs["services"][name], launch)
 
 
-@pytest.mark.parametrize(
+@table(
     ("texts", "sizes"),
     [
         ({"compose.yaml": "x-b: &b {image: x, shm_size: 1g}\nservices:\n  a: *b\n  b: {<<: *b, shm_size: 2g}\n"},

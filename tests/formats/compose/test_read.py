@@ -12,6 +12,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.settings import Settings
 from shmlint.run import Run, lint
 from tests import project
+from tests.table import table
 
 GPU = "    gpus: all\n"
 TRAINER = "services:\n  t:\n    image: pytorch/pytorch\n    command: torchrun --nproc_per_node=8 train.py\n"
@@ -35,7 +36,7 @@ def said(found: Run) -> list[tuple[str, str, str]]:
 RESERVED = "    deploy: {{resources: {{reservations: {{devices: [{}]}}}}}}\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("lines", "requested", "vendor", "count"),
     [
         (RESERVED.format("{capabilities: [gpu]}"), True, "nvidia", "all"),
@@ -101,7 +102,7 @@ def test_who_asks_for_a_gpu(lines: str, requested: bool | None, vendor: str | No
 G = 1 << 30
 
 
-@pytest.mark.parametrize(
+@table(
     ("lines", "decided_by", "size"),
     [
         ("", "default", 64 << 20),
@@ -205,7 +206,7 @@ CMD ["train.py"]
 """
 
 
-@pytest.mark.parametrize(
+@table(
     ("build", "bases", "entrypoint", "command"),
     [
         (".", ["nvcr.io/nvidia/pytorch:24.01-py3"], ("torchrun",), ("train.py",)),
@@ -228,7 +229,7 @@ def test_a_dockerfile_tells_base_and_command(
     assert (launch.command.value if launch.command else None) == command
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "position", "words"),
     [
         ("services:\n  a: [1]\n", (2, 6), "`services.a` must be a mapping"),
@@ -252,7 +253,7 @@ def test_what_is_no_compose_file_is_one_finding(text: str, position: object, wor
     assert position is None or finding.span.begin == position
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     ["services: {}\n", "services:\n", "include: [none.yaml]\n", "services: !reset {}\n", "services:\n  a: !reset\n",
      "services:\n  a: {image: yes}\n", "version: 3\nservices: {a: {image: x, init: yes}}\n", "name: x\n"],
@@ -267,7 +268,7 @@ def test_hostile_aliases_take_time_by_the_text() -> None:
     assert len(run({"compose.yaml": f"x0: &x0 {{k: v}}\n{lines}{services}"}).launches) == 2
 
 
-@pytest.mark.parametrize(
+@table(
     ("files", "requested", "count"),
     [
         ({"gpu.env": "NVIDIA_VISIBLE_DEVICES=none\n"}, False, None),
@@ -276,7 +277,7 @@ def test_hostile_aliases_take_time_by_the_text() -> None:
         ({}, True, "all"),
     ],
 )
-@pytest.mark.parametrize("entry", ["gpu.env", "[other.env, gpu.env]", "[{path: gpu.env, required: false}]"])
+@table("entry", ["gpu.env", "[other.env, gpu.env]", "[{path: gpu.env, required: false}]"])
 def test_an_env_file_says_which_gpus_a_runtime_hands_in(
     tmp_path: Path, files: dict[str, str], requested: bool, count: object, entry: str
 ) -> None:

@@ -16,6 +16,7 @@ from shmlint.model.source import Source
 from shmlint.run import Run, lint
 from shmlint.syntax.yaml import parse
 from tests.oracles.compose import compose_answer, need_compose
+from tests.table import table
 
 SETTINGS = Settings(shm_size=8 << 30)
 
@@ -767,7 +768,7 @@ PROJECTS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@table("name", CASES)
 def test_rewrites(name: str) -> None:
     before, after = CASES[name]
     assert fixed({"compose.yaml": before}) == {"compose.yaml": after}
@@ -779,7 +780,7 @@ def test_rewrites_projects(name: str) -> None:
     assert fixed(before) == {**before, **after}
 
 
-@pytest.mark.parametrize(
+@table(
     ("body", "wanted"),
     [
         ("", "\n    shm_size: 8gb"),
@@ -792,7 +793,7 @@ def test_rewrites_projects(name: str) -> None:
         (" &x\n", " &x\n    shm_size: 8gb\n"),
     ],
 )
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@table("newline", ["\n", "\r\n"])
 def test_an_empty_body_is_filled(body: str, wanted: str, newline: str) -> None:
     """The template asks for the GPU, in a file that is put together with the overlay first."""
     texts = {
@@ -818,7 +819,7 @@ NOOP = {
 }
 
 
-@pytest.mark.parametrize("name", NOOP)
+@table("name", NOOP)
 def test_leaves_alone(name: str) -> None:
     outcome = fix.fix(read({"compose.yaml": NOOP[name]}))
     assert outcome.texts == {}
@@ -880,7 +881,7 @@ def test_many_fixes_are_proved_together(bad: int, monkeypatch: pytest.MonkeyPatc
     assert readings <= 1 + 6 * 16 * bad
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "after", "same"),
     [
         ("a: {image: x}", "a: {image: x, shm_size: 1g}", True),
@@ -912,7 +913,7 @@ def test_what_counts_as_the_same(before: str, after: str, same: bool) -> None:
     assert same_but_for_size(*documents) is same
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "after", "same"),
     [
         ("a: {image: x, environment: [A=1]}", "a: {image: x}", True),
@@ -960,7 +961,7 @@ REFUSED_BEFORE = {
 
 
 @pytest.mark.compose_judge
-@pytest.mark.parametrize("name", [*CASES, *PROJECTS])
+@table("name", [*CASES, *PROJECTS])
 def test_compose_reads_nothing_else(name: str) -> None:
     need_compose()
     if name in PROJECTS:

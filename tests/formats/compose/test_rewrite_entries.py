@@ -18,6 +18,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import apply_edits
 from shmlint.run import Run, lint
 from tests.oracles.compose import compose_config, need_compose
+from tests.table import table
 
 NAME = "NCCL_P2P_DISABLE"
 
@@ -83,8 +84,8 @@ DROPS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("before", "after"), DROPS.values(), ids=DROPS)
-@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
+@table(("before", "after"), DROPS.values(), ids=DROPS)
+@table("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
 def test_a_variable_goes(before: str, after: str, newline: str) -> None:
     before, after = service(before).replace("\n", newline), service(after).replace("\n", newline)
     assert fixed({"compose.yaml": before}, "NCCL501") == {"compose.yaml": after}
@@ -148,7 +149,7 @@ WHOLE: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("before", "after"), WHOLE.values(), ids=WHOLE)
+@table(("before", "after"), WHOLE.values(), ids=WHOLE)
 def test_a_variable_goes_from_all_that_gives_it(before: dict[str, str], after: dict[str, str]) -> None:
     assert fixed(before, "NCCL501") == after
 
@@ -228,8 +229,8 @@ LIMITS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("before", "after"), LIMITS.values(), ids=LIMITS)
-@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
+@table(("before", "after"), LIMITS.values(), ids=LIMITS)
+@table("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
 def test_a_ulimit_is_set(before: str, after: str, newline: str) -> None:
     before, after = service(before).replace("\n", newline), service(after).replace("\n", newline)
     assert fixed({"compose.yaml": before}, "NCCL504") == {"compose.yaml": after}

@@ -13,6 +13,7 @@ import pytest
 from shmlint.formats.compose.tree import Branch, Entry, Layer, Leaf, Listing, Removed, Tree, items_of, merge_service
 from shmlint.model.source import Source
 from shmlint.syntax.yaml import parse
+from tests.table import table
 
 
 def read(text: str, path: str = "compose.yaml") -> Branch:
@@ -35,7 +36,7 @@ def plain(tree: Tree) -> Any:
     return "removed"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "value"),
     [
         ("a: {b: 1}\nc: {<<: {d: 2}}\n", {"a": {"b": "1"}, "c": {"d": "2"}}),
@@ -187,7 +188,7 @@ MERGED: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("under", "over", "merged"), MERGED)
+@table(("under", "over", "merged"), MERGED)
 def test_merging(under: str, over: str, merged: dict[str, Any]) -> None:
     base, later = read(under or "{}"), read(over or "{}", "override.yml")
     before = plain(base), plain(later)
@@ -219,7 +220,7 @@ def test_of_three_the_last_is_behind_the_others() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@table(
     ("under", "over", "path", "file"),
     [
         ("ipc: host", "shm_size: 1g", ("ipc",), "compose.yaml"),

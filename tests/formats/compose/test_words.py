@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from shmlint.formats.compose.words import split_words
 from tests.oracles.compose import compose_config, need_compose
+from tests.table import table
 
 SPLIT: list[tuple[str, list[str]]] = [
     ("", []),
@@ -82,12 +83,12 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "words"), SPLIT)
+@table(("text", "words"), SPLIT)
 def test_splits(text: str, words: list[str]) -> None:
     assert split_words(text) == words
 
 
-@pytest.mark.parametrize("text", REFUSED)
+@table("text", REFUSED)
 def test_refuses(text: str) -> None:
     assert split_words(text) is None
 
@@ -114,7 +115,7 @@ def test_compose_splits_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.compose_judge
-@pytest.mark.parametrize("text", REFUSED)
+@table("text", REFUSED)
 def test_compose_refuses(text: str, tmp_path: Path) -> None:
     need_compose()
     assert commands(tmp_path, [text]) is None

@@ -17,6 +17,7 @@ from shmlint.run import Run, lint
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import whole
 from tests.oracles.docker_client import docker_create, has_docker
+from tests.table import table
 
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
 """Stands for ``IMG`` in the texts below: an image that is known to need more than the default."""
@@ -178,32 +179,32 @@ NESTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("before", "after"), INLINE)
+@table(("before", "after"), INLINE)
 def test_inline(before: str, after: str) -> None:
     check(before, after)
 
 
-@pytest.mark.parametrize(("before", "after"), OWN_LINE)
+@table(("before", "after"), OWN_LINE)
 def test_on_a_line_of_its_own(before: str, after: str) -> None:
     check(before, after)
 
 
-@pytest.mark.parametrize(("before", "after"), VARIABLES)
+@table(("before", "after"), VARIABLES)
 def test_beside_variables(before: str, after: str) -> None:
     check(before, after)
 
 
-@pytest.mark.parametrize(("before", "after"), IN_PLACE)
+@table(("before", "after"), IN_PLACE)
 def test_in_place(before: str, after: str) -> None:
     check(before, after)
 
 
-@pytest.mark.parametrize(("before", "after"), NESTED)
+@table(("before", "after"), NESTED)
 def test_inside_other_texts(before: str, after: str) -> None:
     check(before, after)
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "docker run IMG\n",

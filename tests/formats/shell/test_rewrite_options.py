@@ -14,6 +14,7 @@ from shmlint.fixing import fix as fixing
 from shmlint.model.settings import Settings
 from shmlint.model.source import apply_edits
 from shmlint.run import Run, lint
+from tests.table import table
 
 NAME = "NCCL_P2P_DISABLE"
 """Stands for ``V`` in the texts below."""
@@ -72,7 +73,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after"), DROPS)
+@table(("before", "after"), DROPS)
 def test_a_variable_goes(before: str, after: str) -> None:
     before, after = before.replace("V=", NAME + "="), after.replace("V=", NAME + "=")
     assert fixed(before, "NCCL501") == after
@@ -127,7 +128,7 @@ RENAMES = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after"), RENAMES)
+@table(("before", "after"), RENAMES)
 def test_a_variable_gets_another_name(before: str, after: str) -> None:
     before, after = before.replace("OLD", "NCCL_BLOCKING_WAIT"), after.replace("OLD", "NCCL_BLOCKING_WAIT")
     assert fixed(before, "NCCL505") == after

@@ -11,6 +11,7 @@ from shmlint.model.launch import Launch, Unknown, Value
 from shmlint.model.source import Source
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import whole
+from tests.table import table
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -31,7 +32,7 @@ def known(value: Value[Any] | None) -> Any:
     return value.known if value is not None else None
 
 
-@pytest.mark.parametrize(
+@table(
     ("options", "vendor", "count"),
     [
         ("--gpus all", "nvidia", "all"),
@@ -75,7 +76,7 @@ def test_gpus(options: str, vendor: str, count: object) -> None:
     assert gpu.evidence
 
 
-@pytest.mark.parametrize(
+@table(
     "options",
     [
         "",
@@ -107,7 +108,7 @@ def test_gpus_that_are_not_known(options: str) -> None:
     assert gpu.because
 
 
-@pytest.mark.parametrize(
+@table(
     ("command", "count"),
     [
         ("nvidia-docker run img", "all"),
@@ -131,7 +132,7 @@ def test_gpus_of_commands(command: str, count: object) -> None:
     assert (gpu.requested, gpu.vendor, gpu.count) == (True, "nvidia", count)
 
 
-@pytest.mark.parametrize(
+@table(
     ("options", "decided_by", "size"),
     [
         # Measured on an engine, Docker 20.10 (tests/formats/shell/test_engine.py measures some again).
@@ -214,7 +215,7 @@ def test_zero_is_no_limit_to_podman() -> None:
     assert one("podman run --shm-size=1g img").effective_shm().bytes == GIB
 
 
-@pytest.mark.parametrize(
+@table(
     ("command", "image", "after"),
     [
         ("docker run img", "img", None),
@@ -288,7 +289,7 @@ def test_not_privileged(options: str) -> None:
     assert not one(f"docker run {options} img").privileged
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "docker run",
