@@ -205,6 +205,7 @@ def _command(
     failed: list[str] = []
     if do_fix or do_diff:
         from shmlint.fixing import fix
+        from shmlint.fixing.plan import planned
 
         outcome = fix.fix(run, unsafe=unsafe_fixes)
         if do_diff:
@@ -223,7 +224,8 @@ def _command(
         else:
             written, failed = _write(run, outcome)
             if failed:  # what is on disk now, and what is left of it
-                fixed = sum({e.path for e in f.fix.changes[0].edits} <= written for f in outcome.fixed if f.fix)
+                plans = map(planned, outcome.fixed)
+                fixed = sum({e.path for e in plan.edits} <= written for plan in plans if plan is not None)
                 texts = {path: outcome.texts[path] for path in written}
                 run = lint(files, settings, run.workspace.over(texts), problems)
                 findings = run.findings

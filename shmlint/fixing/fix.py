@@ -12,15 +12,16 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from shmlint.files.workspace import Unreadable, Workspace, normal
+from shmlint.fixing.plan import alternatives, becomes
 from shmlint.formats import ALONE
 from shmlint.formats.compose.rewrite import TOUCHED, same_but_for_size
-from shmlint.model.finding import Finding
-from shmlint.model.launch import Change, Launch, ReadOnly, Rewriter, Unknown, Value
+from shmlint.model.finding import Finding, QuoteDevices, SetSize
+from shmlint.model.launch import Change, Launch, Unknown, Value
 from shmlint.model.source import Edit, OverlappingEdits, Problem, Span, apply_edits
-from shmlint.rules import all_rules
 from shmlint.run import Run, lint
 
 Key = tuple[str, str | None, tuple[str, ...], str, int]
@@ -71,15 +72,10 @@ class _Repair:
     target: Key
     """Which launch is changed."""
 
-    @property
-    def after(self) -> Becoming | None:
-        """What is to become of the launch, where that is said."""
-        return self.finding.fix.after if self.finding.fix is not None else None
-
-    @property
-    def alters(self) -> str:
-        """What of the launch is to be another: ``shm``, ``gpu`` or ``mounts``."""
-        return self.finding.fix.alters if self.finding.fix is not None else "shm"
+    after: Becoming | None
+    """What is to become of the launch, where that is not only another size."""
+    alters: str
+    """What of the launch may be another after it: ``shm`` or ``gpu``."""
 
 
 def fix(run: Run, *, unsafe: bool = False) -> Outcome:
@@ -124,7 +120,7 @@ def _fixed(run: Run, *, unsafe: bool) -> Outcome:
 def _parts(run: Run) -> Iterator[dict[str, list[str]]]:
     """The files that have something to repair, by kind, together where they hang together."""
     fixable = {finding.span.path for finding in run.findings if finding.fix is not None}
-    fixable |= {e.path for f in run.findings if f.fix is not None for c in f.fix.changes for e in c.edits}
+    fixable |= {e.path for f in run.findings if f.fix is not None for c in alternatives(f) for e in c.edits}
     for kind, paths in run.files.items():
         if kind in ALONE:
             yield from ({kind: [path]} for path in paths if path in fixable)
@@ -210,12 +206,12 @@ def _tidy(outcome: Outcome, tries: Iterator[int]) -> None:
     while True:
         open_ = [
             f for f in outcome.run.findings
-            if f.launch is None and f.fix is not None and f.fix.safe and _about(f) not in refused
+            if f.launch is None and f.fix is not None and f.fix.safe and alternatives(f) and _about(f) not in refused
         ]  # fmt: skip
         if not open_ or next(tries, None) is None:
             outcome.unproved += open_
             return
-        some = list(_apart(open_, lambda f: f.fix.changes[0].edits if f.fix is not None else ()))[:most]
+        some = list(_apart(open_, lambda f: alternatives(f)[0].edits))[:most]
         if _tidied(outcome, some):
             most *= 2
         elif len(some) > 1:
@@ -233,7 +229,7 @@ def _about(finding: Finding) -> tuple[str, str, str]:
 def _tidied(outcome: Outcome, findings: Sequence[Finding]) -> bool:
     """Apply some fixes that change no launch together; False where they do not prove themselves."""
     run = outcome.run
-    after = unchanged(run, [edit for f in findings if f.fix is not None for edit in f.fix.changes[0].edits])
+    after = unchanged(run, [edit for f in findings for edit in alternatives(f)[0].edits])
     if after is None or len(after[0].findings) != len(run.findings) - len(findings):
         return False
     outcome.run = after[0]
@@ -265,17 +261,23 @@ def _repairs(run: Run, refused: Mapping[Identity, int], *, unsafe: bool) -> Iter
         if finding.fix is None or not (finding.fix.safe or unsafe) or finding.launch is None:
             continue
         identity = (finding.rule, keys[id(finding.launch)], finding.subject)
-        changes = finding.fix.changes
-        change = changes[min(refused[identity], len(changes) - 1)]
-        size = _intended(finding, run) if finding.fix.alters == "shm" and finding.fix.after is None else 0
         wanted = finding.fix.of or finding.launch
+        intention = finding.fix.intention
+        changes = alternatives(finding)
+        if not changes:
+            continue
+        change = changes[min(refused[identity], len(changes) - 1)]
+        sized = isinstance(intention, SetSize) and not wanted.swarm
+        size = intention.bytes if isinstance(intention, SetSize) and sized else 0
+        quoted = isinstance(intention, QuoteDevices)
+        after = None if sized or quoted else partial(becomes, wanted=intention)
         target = keys.get(id(wanted))
         if target is None:
             if not origins:
                 origins = {_origin(launch): keys[id(launch)] for launch in reversed(run.launches)}
             target = origins.get(_origin(wanted))
         if target is not None:
-            yield _Repair(finding, identity, change, len(changes), size, target)
+            yield _Repair(finding, identity, change, len(changes), size, target, after, "gpu" if quoted else "shm")
 
 
 _Origin = tuple[str, str | None, tuple[str, ...], Span]
@@ -284,30 +286,6 @@ _Origin = tuple[str, str | None, tuple[str, ...], Span]
 def _origin(launch: Launch) -> _Origin:
     """What a launch has in common with the copies that are made of it."""
     return launch.kind, launch.name, launch.files, launch.span
-
-
-class _Asked(ReadOnly):
-    """In the place of a launch's rewriter: notes the size a rule asks for."""
-
-    def __init__(self, rewriter: Rewriter) -> None:
-        self.rewriter = rewriter
-        self.size = 0
-
-    def set_shm_size(self, size: int) -> Sequence[Change]:
-        self.size = size
-        return self.rewriter.set_shm_size(size)
-
-
-def _intended(finding: Finding, run: Run) -> int:
-    """The size a finding's rule asked the rewriter for, heard from the rule and not from the edits."""
-    assert finding.launch is not None
-    asked = _Asked(finding.launch.rewriter)
-    _, check = all_rules()[finding.rule]
-    copy = finding.launch._replace(rewriter=asked)
-    run.context.needs_the_same(copy, finding.launch)
-    for _ in check(copy, run.context):
-        pass
-    return asked.size
 
 
 def _compatible(repairs: Sequence[_Repair]) -> list[_Repair]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from shmlint.model.launch import Change, Launch
@@ -21,16 +20,86 @@ class Evidence(NamedTuple):
     source: str = ""
 
 
-class Fix(NamedTuple):
-    """How a finding can be repaired; the first of ``changes`` that proves itself is written."""
+class SetSize(NamedTuple):
+    """Give the launch a /dev/shm of so many bytes."""
 
-    title: str
-    changes: tuple[Change, ...]
+    bytes: int
+
+
+class SetIpc(NamedTuple):
+    """Give the launch an IPC mode."""
+
+    mode: str
+
+
+class LeaveHostIpc(NamedTuple):
+    """Take the IPC mode away and give the launch a /dev/shm of so many bytes; 0 keeps the size that is there."""
+
+    bytes: int
+
+
+class SetUlimit(NamedTuple):
+    """Set a ulimit, soft and hard."""
+
+    name: str
+    value: str
+
+
+class DropVariable(NamedTuple):
+    """Take a variable out of the environment."""
+
+    name: str
+
+
+class RenameVariable(NamedTuple):
+    """Give a variable of the environment another name."""
+
+    name: str
+    new: str
+
+
+class MoveSize(NamedTuple):
+    """Write a misplaced size where it is read. ``at`` names it among the launch's."""
+
+    at: str
+
+
+class QuoteDevices(NamedTuple):
+    """Quote the list of devices at a place, so that it is read as a list."""
+
+    place: Span
+
+
+class CorrectGpuRequest(NamedTuple):
+    """Write the refused GPU request at a place as it was meant."""
+
+    place: Span
+
+
+class CorrectMountSize(NamedTuple):
+    """Write the size of the tmpfs at a place in the kernel's spelling."""
+
+    place: Span
+    bytes: int
+
+
+class EditComment(NamedTuple):
+    """Change a comment; it belongs to no launch."""
+
+    change: Change
+
+
+Intention = (
+    SetSize | SetIpc | LeaveHostIpc | SetUlimit | DropVariable | RenameVariable | MoveSize | QuoteDevices
+    | CorrectGpuRequest | CorrectMountSize | EditComment
+)  # fmt: skip
+
+
+class Fix(NamedTuple):
+    """What is to be changed, as data. ``shmlint.fixing.plan`` finds the edits."""
+
+    intention: Intention
     safe: bool = True
-    alters: Literal["shm", "gpu", "mounts"] = "shm"
-    """What of the launch is meant to be another after it; all else must stay."""
-    after: Callable[[Launch], Launch] | None = None
-    """What exactly is to become of the launch, in the place of ``alters``. Done twice it is done once."""
     of: Launch | None = None
     """The launch that is changed, where it is not the finding's own."""
 
@@ -53,7 +122,7 @@ class Finding(NamedTuple):
     """How much is needed and who says so, in one line."""
     fix: Fix | None = None
     advice: str = ""
-    """What to type where there is no fix."""
+    """What to type where there is no fix, or where its edits cannot be written."""
     source: str = ""
     """Who says what is needed: an address."""
     subject: str = ""

@@ -9,7 +9,7 @@ of the program pays for every definition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 
@@ -94,8 +94,11 @@ class Misplaced(NamedTuple):
     span: Span
     message: str
     changes: tuple[Change, ...] = ()
-    after: Callable[[Launch], Launch] | None = None
-    """What the changes make of the launch."""
+    """Ways to write it where it is read, the best first."""
+    size: Value[Size] | None = None
+    """The size the launch has after such a change."""
+    arguments: tuple[str, ...] = ()
+    """The arguments of the container's command that are gone after it."""
     at: str = ""
     advice: str = ""
 

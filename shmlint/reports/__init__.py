@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from shmlint.fixing.plan import planned
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
 from shmlint.run import Run
@@ -21,7 +22,7 @@ def summary(run: Run, findings: list[Finding], fixed: int = 0) -> dict[str, int]
         "error": levels["error"],
         "warning": levels["warning"],
         "note": levels["note"],
-        "fixable": sum(1 for f in findings if f.fix is not None and f.fix.safe),
+        "fixable": sum(1 for f in findings if f.fix is not None and f.fix.safe and planned(f) is not None),
         "fixed": fixed,
     }
 

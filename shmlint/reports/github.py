@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from shmlint.fixing.plan import planned
 from shmlint.model.finding import SEVERITIES, Finding
 from shmlint.reports import escape, summary
 from shmlint.reports.text import summary_line
@@ -58,8 +59,9 @@ def _command(finding: Finding) -> str:
     parts = [escape(finding.message)]
     if finding.needs:
         parts.append(f"needs: {escape(finding.needs)}")
-    if finding.fix is not None:
-        parts.append(f"fix: {escape(finding.fix.title)} ({finding.fix.command})")
+    change = planned(finding)
+    if finding.fix is not None and change is not None:
+        parts.append(f"fix: {escape(change.title)} ({finding.fix.command})")
     elif finding.advice:
         parts.append(escape(finding.advice))
     return f"::{_LEVELS[finding.severity]} {given}::{_data(chr(10).join(parts))}"

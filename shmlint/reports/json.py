@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from shmlint.fixing.plan import planned
 from shmlint.model.finding import Evidence, Finding
 from shmlint.model.launch import Launch
 from shmlint.model.source import Edit, Position, Source
@@ -67,11 +68,11 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
 
 
 def _fix(run: Run, finding: Finding) -> dict[str, Any] | None:
-    if finding.fix is None:
+    change = planned(finding)
+    if finding.fix is None or change is None:
         return None
-    change = finding.fix.changes[0]
     return {
-        "title": finding.fix.title,
+        "title": change.title,
         "safe": finding.fix.safe,
         "edits": [_edit(edit, run.workspace.source(edit.path)) for edit in change.edits],
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from shmlint.fixing.plan import planned
 from shmlint.model.finding import Finding
 from shmlint.model.source import Edit, Source, apply_edits
 from shmlint.reports import dumps
@@ -44,8 +45,9 @@ def _diagnostic(run: Run, finding: Finding) -> dict[str, Any]:
         "severity": _LEVELS[finding.severity],
         "code": {"value": finding.rule, "url": all_rules()[finding.rule][0].help},
     }
-    if finding.fix is not None and finding.fix.safe:
-        edits = finding.fix.changes[0].edits
+    change = planned(finding)
+    if finding.fix is not None and finding.fix.safe and change is not None:
+        edits = change.edits
         # A suggestion stands in the file of its diagnostic, and a part of a fix is none.
         if all(edit.path == span.path for edit in edits):
             found["suggestions"] = [_suggestion(run.workspace.source(span.path), edits)]

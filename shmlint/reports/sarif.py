@@ -9,7 +9,9 @@ from urllib.parse import quote
 
 from shmlint import __version__
 from shmlint.files import installed as rules
+from shmlint.fixing.plan import planned
 from shmlint.model.finding import Evidence, Finding
+from shmlint.model.launch import Change
 from shmlint.model.source import Edit, Span
 from shmlint.reports import dumps
 from shmlint.reports.fingerprint import fingerprints
@@ -78,8 +80,9 @@ def _result(run: Run, finding: Finding, number: int, fingerprint: str) -> dict[s
     related = [_related(i, e) for i, e in enumerate(finding.evidence, 1) if e.span is not None]
     if related:
         result["relatedLocations"] = related
-    if finding.fix is not None and finding.fix.safe:
-        result["fixes"] = [_fix(run, finding)]
+    change = planned(finding)
+    if finding.fix is not None and finding.fix.safe and change is not None:
+        result["fixes"] = [_fix(run, change)]
     return result
 
 
@@ -114,12 +117,11 @@ def _related(number: int, evidence: Evidence) -> dict[str, Any]:
     return {"id": number, "message": {"text": _plain(evidence.text)}, "physicalLocation": _location(evidence.span)}
 
 
-def _fix(run: Run, finding: Finding) -> dict[str, Any]:
-    assert finding.fix is not None
+def _fix(run: Run, change: Change) -> dict[str, Any]:
     by_path: dict[str, list[Edit]] = {}
-    for edit in finding.fix.changes[0].edits:
+    for edit in change.edits:
         by_path.setdefault(edit.path, []).append(edit)
-    changes = []
+    changed = []
     for path, edits in by_path.items():
         source = run.workspace.source(path)
         replacements = [
@@ -129,5 +131,5 @@ def _fix(run: Run, finding: Finding) -> dict[str, Any]:
             }
             for edit in edits
         ]
-        changes.append({"artifactLocation": _uri(path), "replacements": replacements})
-    return {"description": {"text": finding.fix.title}, "artifactChanges": changes}
+        changed.append({"artifactLocation": _uri(path), "replacements": replacements})
+    return {"description": {"text": change.title}, "artifactChanges": changed}

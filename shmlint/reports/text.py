@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from shmlint.fixing.plan import planned
 from shmlint.model.finding import Evidence, Finding, cut
 from shmlint.model.launch import Launch
 from shmlint.model.source import Span
@@ -55,8 +56,9 @@ def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
         yield f"   {paint('needs', 'dim')}  {escape(finding.needs)}"
         if finding.source:
             yield f"          {paint(escape(finding.source), 'dim')}"
-    if finding.fix is not None:
-        yield f"   {paint('fix', 'good')}    {escape(finding.fix.title)}: {finding.fix.command}"
+    change = planned(finding)
+    if finding.fix is not None and change is not None:
+        yield f"   {paint('fix', 'good')}    {escape(change.title)}: {finding.fix.command}"
     elif finding.advice:
         yield f"   {paint('do', 'good')}     {escape(finding.advice)}"
 

@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import Literal
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import SEVERITIES, Evidence, Finding, Fix, Severity
-from shmlint.model.launch import Launch, Mount
+from shmlint.model.finding import SEVERITIES, Evidence, Finding, Fix, SetSize, Severity
+from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.model.settings import Settings
 from shmlint.model.source import Span
@@ -52,10 +52,6 @@ class Context:
         if known is None:
             known = self._needs[id(launch)] = (launch, assess(launch, self.workloads))
         return known[1]
-
-    def needs_the_same(self, copy: Launch, launch: Launch) -> None:
-        """What a launch needs is not asked again for a copy that is only rewritten in another way."""
-        self._needs[id(copy)] = (copy, self.need(launch))
 
 
 _RULE = re.compile(r"[a-z]+[0-9]{3}_")
@@ -144,7 +140,7 @@ def fits(launch: Launch, size: int) -> bool:
 def give(launch: Launch, size: int) -> tuple[Fix | None, str]:
     """The fix that gives a launch a size it never asked for, and what to do by hand where there is none."""
     if fits(launch, size):
-        return set_size(launch, size), by_hand(launch, size)
+        return Fix(SetSize(size)), by_hand(launch, size)
     from shmlint.docker.sizes import spell_docker
 
     advice = "raise the memory limit, against which /dev/shm counts, above the size, and set"
@@ -190,25 +186,6 @@ def _around(span: Span) -> str:
 def when(launch: Launch) -> str:
     """The combination of files a finding speaks of, where there are others."""
     return f" ({launch.combination})" if launch.combination else ""
-
-
-def set_size(launch: Launch, size: int) -> Fix | None:
-    """A fix that sets the size; None where the launch's syntax has no place for it."""
-    changes = tuple(launch.rewriter.set_shm_size(size))
-    if not changes:
-        return None
-    return Fix(changes[0].title, changes, after=_mounting(size) if launch.swarm else None)
-
-
-def _mounting(size: int) -> Callable[[Launch], Launch]:
-    """What is to become of a launch whose size can only be that of a mount."""
-
-    def after(launch: Launch) -> Launch:
-        if any(mount.target == "/dev/shm" for mount in launch.mounts):
-            return launch
-        return launch._replace(mounts=(*launch.mounts, Mount("tmpfs", "/dev/shm", size, launch.home)))
-
-    return after
 
 
 def stated(launch: Launch, need: Need, settings: Settings) -> int:

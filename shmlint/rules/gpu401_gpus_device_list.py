@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Finding, Fix
+from shmlint.model.finding import Finding, Fix, QuoteDevices
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -15,7 +15,6 @@ RULE = Rule("GPU401", "gpus-device-list", "error")
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     """The findings for one launch."""
     for slip in launch.gpu.slips:
-        changes = slip.changes
         yield Finding(
             RULE.id,
             RULE.severity,
@@ -23,6 +22,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             f"{launch.words.launch}: {slip.message}",
             launch,
             needs=f"quotation marks that reach Docker: {slip.right}",
-            fix=Fix(changes[0].title, changes, alters="gpu") if changes else None,
+            fix=Fix(QuoteDevices(slip.span)) if slip.changes else None,
             advice=slip.advice,
         )

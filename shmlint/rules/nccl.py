@@ -7,9 +7,8 @@ that ``true`` is 0; an empty text counts as not set.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from shmlint.model.finding import Fix
+from shmlint.model.finding import DropVariable, Fix
 from shmlint.model.launch import Launch, Value
 
 ENV_PAGE = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
@@ -48,25 +47,6 @@ def infiniband(launch: Launch) -> Value[str] | None:
     return None
 
 
-def removal(launch: Launch, name: str) -> Fix | None:
-    """The fix that takes a variable away; None where it cannot be written. It asks to be wanted."""
-    changes = tuple(launch.rewriter.drop_variable(name))
-    return Fix(changes[0].title, changes, safe=False, after=without(name)) if changes else None
-
-
-def without(name: str) -> Callable[[Launch], Launch]:
-    """A launch without a variable."""
-
-    def after(launch: Launch) -> Launch:
-        return launch._replace(environment={k: v for k, v in launch.environment.items() if k != name})
-
-    return after
-
-
-def renamed(name: str, new: str) -> Callable[[Launch], Launch]:
-    """A launch with a variable under another name."""
-
-    def after(launch: Launch) -> Launch:
-        return launch._replace(environment={new if k == name else k: v for k, v in launch.environment.items()})
-
-    return after
+def removal(name: str) -> Fix:
+    """The fix that takes a variable away; applied only with ``--unsafe-fixes``."""
+    return Fix(DropVariable(name), safe=False)

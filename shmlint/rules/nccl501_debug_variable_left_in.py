@@ -74,7 +74,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             launch,
             gpu_evidence(launch),
             "NVIDIA: not to be retained in scripts, or only as a workaround until the issue is resolved",
-            removal(launch, name),
+            removal(name),
             advice="remove it where it is set, and see whether the problem it was for is still there",
             source=f"{ENV_PAGE}#debugging",
             subject=name,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Evidence, Finding
+from shmlint.model.finding import Evidence, Finding, Fix, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, by_hand, gpu_evidence, needs_line, needs_source, set_size, stated, when
+from shmlint.rules import Context, by_hand, gpu_evidence, needs_line, needs_source, stated, when
 
 RULE = Rule("NCCL502", "shm-disabled-not-sized", "warning")
 
@@ -29,7 +29,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     private = launch.shm is not None and launch.shm.private
     size = "what an env file says" if private else human(effective.bytes)
     wanted = stated(launch, need, context.settings)
-    fix = set_size(launch, wanted) if sizeable and not private else None
     how = by_hand(launch, wanted) if sizeable and not private else "give /dev/shm the size"
     evidence = [*gpu_evidence(launch)]
     if effective.span is not None:
@@ -43,8 +42,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         tuple(evidence),
         needs_line(need),
-        fix,
-        advice="" if fix else f"{how or 'set its size'}, and remove the variable",
+        Fix(SetSize(wanted)) if sizeable and not private else None,
+        advice=f"{how or 'set its size'}, and remove the variable",
         source=needs_source(need),
         subject="NCCL_SHM_DISABLE",
     )

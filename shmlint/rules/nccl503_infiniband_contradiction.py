@@ -30,7 +30,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         (*gpu_evidence(launch), Evidence("InfiniBand is passed in here", device.span)),
         "one of the two: the devices without the variable, or neither",
-        removal(launch, "NCCL_IB_DISABLE"),
+        removal("NCCL_IB_DISABLE"),
         advice="remove the variable, or the devices where nothing else uses them",
         source=f"{ENV_PAGE}#nccl-ib-disable",
         subject="NCCL_IB_DISABLE",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Evidence, Finding, Fix
-from shmlint.model.launch import Launch, Value
+from shmlint.model.finding import Evidence, Finding, Fix, SetUlimit
+from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context, gpu_evidence, when
 
@@ -34,7 +34,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     evidence = [*gpu_evidence(launch)]
     if limit is not None:
         evidence.append(Evidence("this is the limit", limit.span))
-    changes = tuple(launch.rewriter.set_ulimit("memlock", "-1"))
     yield Finding(
         RULE.id,
         RULE.severity,
@@ -44,7 +43,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         tuple(evidence),
         "`memlock: -1`, or the capability IPC_LOCK; RDMA pins every buffer it registers",
-        Fix(changes[0].title, changes, after=_unlimited) if changes else None,
+        Fix(SetUlimit("memlock", "-1")),
         advice=f"{'raise' if low else 'set'} the memlock ulimit to -1",
         source=_DOCS,
     )
@@ -68,7 +67,3 @@ def _soft(text: str) -> int | None:
     """The soft limit of ``soft[:hard]`` in bytes; None where it is no number."""
     soft = text.rpartition("=")[2].partition(":")[0].strip()
     return int(soft) if soft.removeprefix("-").isdecimal() else None
-
-
-def _unlimited(launch: Launch) -> Launch:
-    return launch._replace(ulimits={**launch.ulimits, "memlock": Value("-1", launch.span, "-1")})

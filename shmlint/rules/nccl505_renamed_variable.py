@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Finding, Fix
+from shmlint.model.finding import Finding, Fix, RenameVariable
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context, gpu_evidence, when
@@ -21,14 +21,10 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     for name, value in launch.environment.items():
         if name not in RENAMED or value.private:
             continue
-        from shmlint.rules.nccl import removal, renamed
+        from shmlint.rules.nccl import removal
 
         new = f"TORCH_{name}"
         both = new in launch.environment
-        changes = () if both else tuple(launch.rewriter.rename_variable(name, new))
-        fix = Fix(changes[0].title, changes, safe=False, after=renamed(name, new)) if changes else None
-        if both:
-            fix = removal(launch, name)
         yield Finding(
             RULE.id,
             RULE.severity,
@@ -37,7 +33,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             launch,
             gpu_evidence(launch),
             f"{new}; it is PyTorch's, NCCL does not know it",
-            fix,
+            removal(name) if both else Fix(RenameVariable(name, new), safe=False),
             advice=f"remove it: {new} is set too" if both else f"pass it on as {new}",
             source=_SOURCE,
             subject=name,

@@ -40,7 +40,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         gpu_evidence(launch),
         needs,
-        removal(launch, name),
+        removal(name),
         advice=f"remove {name} where it is set",
         source=f"{ENV_PAGE}#{name.lower().replace('_', '-')}",
         subject=name,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import InvalidSize, parse_docker
-from shmlint.model.finding import Finding
+from shmlint.model.finding import Finding, Fix, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, advised, set_size
+from shmlint.rules import Context, advised
 
 RULE = Rule("SHM201", "invalid-size", "error")
 
@@ -26,7 +26,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"{launch.words.launch}: {launch.words.shm_option}{shown} is refused: {size.error}",
         launch,
         needs="a number and one of b, k, m, g: `512mb`, `8gb`; the container does not start otherwise",
-        fix=None if launch.shm.private else set_size(launch, meant),
+        fix=None if launch.shm.private else Fix(SetSize(meant)),
         advice="write a size Docker reads, like 8gb" if launch.shm.private else "",
     )
 

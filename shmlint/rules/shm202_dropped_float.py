@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Finding
+from shmlint.model.finding import Finding, Fix, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, advised, set_size
+from shmlint.rules import Context, advised
 
 RULE = Rule("SHM202", "dropped-float", "error")
 
@@ -35,6 +35,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"/dev/shm stays at {human(context.settings.default_shm_size)}",
         launch,
         needs="a whole number, or a text with a unit like `8gb`",
-        fix=set_size(launch, meant),
+        fix=Fix(SetSize(meant)),
         source=SOURCE,
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Finding
+from shmlint.model.finding import Finding, Fix, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, advised, set_size
+from shmlint.rules import Context, advised
 
 RULE = Rule("SHM203", "bytes-not-megabytes", "error")
 
@@ -39,6 +39,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         + f" counts bytes: /dev/shm is {human(pages)}",
         launch,
         needs="a unit: a number alone is bytes, rounded up to whole pages of 4 KiB",
-        fix=None if launch.shm.private else set_size(launch, meant),
+        fix=None if launch.shm.private else Fix(SetSize(meant)),
         advice="write the unit, like 512mb" if launch.shm.private else "",
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Finding
+from shmlint.model.finding import Finding, Fix, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, gpu_evidence, lower, set_size, severity_of_need, stated, when
+from shmlint.rules import Context, gpu_evidence, lower, severity_of_need, stated, when
 
 RULE = Rule("SHM205", "build-only-shm-size", "warning")
 
@@ -35,6 +35,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         gpu_evidence(launch),
         needs="a shm_size of the service's own",
-        fix=set_size(launch, meant),
+        fix=Fix(SetSize(meant)),
         source=SOURCE,
     )

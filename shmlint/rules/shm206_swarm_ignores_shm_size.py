@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Evidence, Finding
+from shmlint.model.finding import Evidence, Finding, Fix, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, gpu_evidence, lower, set_size, severity_of_need, stated, when
+from shmlint.rules import Context, gpu_evidence, lower, severity_of_need, stated, when
 
 RULE = Rule("SHM206", "swarm-ignores-shm-size", "warning")
 
@@ -44,7 +44,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         (Evidence(f"taken for a stack: {launch.swarm}"), *gpu_evidence(launch)),
         needs="a tmpfs mounted on /dev/shm, with a size, in the long form of `volumes`",
-        fix=set_size(launch, _meant(launch, context)) if sized and size is not None and size.bytes else None,
+        fix=Fix(SetSize(_meant(launch, context))) if sized and size is not None and size.bytes else None,
         advice="mount a tmpfs of this size on /dev/shm, in the long form of `volumes`"
         if sized or short is not None
         else "mount a tmpfs on /dev/shm in the long form of `volumes`: containers of a swarm share no IPC namespace",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.docker.sizes import InvalidSize, parse_docker, spell_docker
-from shmlint.model.finding import Finding, Fix
-from shmlint.model.launch import Change, Launch, Mount
+from shmlint.docker.sizes import InvalidSize, parse_docker
+from shmlint.model.finding import CorrectMountSize, Finding, Fix
+from shmlint.model.launch import Launch, Mount
 from shmlint.model.rule import Rule
-from shmlint.model.source import Edit
 from shmlint.rules import Context
 from shmlint.rules.shm201_invalid_size import meant_size
 
@@ -41,6 +40,4 @@ def _respelled(mount: Mount) -> Fix | None:
         size = meant_size(place.text)
     if not size or size < 0:
         return None
-    text = spell_docker(size).removesuffix("b")  # bytes have no letter in the kernel's grammar
-    title = f"write `size={text}` in line {place.line}"
-    return Fix(title, (Change((Edit(place.path, place.start, place.end, text),), title),), alters="mounts")
+    return Fix(CorrectMountSize(place, size))

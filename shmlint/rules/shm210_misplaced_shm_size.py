@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Finding, Fix
+from shmlint.model.finding import Finding, Fix, MoveSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -21,7 +21,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             slip.span,
             f"{launch.words.launch}: {slip.message}",
             launch,
-            fix=Fix(slip.changes[0].title, slip.changes, after=slip.after) if slip.changes else None,
+            fix=Fix(MoveSize(slip.at)) if slip.changes else None,
             advice=slip.advice or f"set `{launch.words.shm_option}` where the container is described, and delete this",
             subject=slip.at,
         )

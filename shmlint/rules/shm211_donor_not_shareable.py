@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Evidence, Finding, Fix
-from shmlint.model.launch import Launch, Value
+from shmlint.model.finding import Evidence, Finding, Fix, SetIpc
+from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context, when
 
@@ -29,7 +29,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if donor.ipc is not None:
         why = Evidence("keeps its own to itself", donor.ipc.span)
     # Where the donor says nothing, being joined is all that is known to be wanted of it.
-    fix = _share(donor, safe=donor.ipc is None)
+    fix = Fix(SetIpc("shareable"), safe=donor.ipc is None, of=donor)
     yield Finding(
         RULE.id,
         RULE.severity,
@@ -40,18 +40,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         (why,),
         needs=f"`{option}` at {donor.words.launch}, whose size is the one that counts for both",
         fix=fix,
-        advice="" if fix else f"set `{option}` at {donor.words.launch}",
+        advice=f"set `{option}` at {donor.words.launch}",
         source=SOURCE,
     )
-
-
-def _share(donor: Launch, *, safe: bool) -> Fix | None:
-    changes = tuple(donor.rewriter.set_ipc("shareable"))
-    if not changes:
-        return None
-    return Fix(changes[0].title, changes, safe, after=_shared, of=donor)
-
-
-def _shared(launch: Launch) -> Launch:
-    """What becomes of the donor."""
-    return launch._replace(ipc=Value("shareable", launch.span, "shareable"))

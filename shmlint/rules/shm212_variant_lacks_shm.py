@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import cast
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Evidence, Finding
+from shmlint.model.finding import Evidence, Finding, Fix, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, advised, asks, gpu_evidence, needs_line, selected, set_size, severity_of_need, when
+from shmlint.rules import Context, advised, asks, gpu_evidence, needs_line, selected, severity_of_need, when
 
 RULE = Rule("SHM212", "variant-lacks-shm", "warning")
 
@@ -45,7 +45,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         (*gpu_evidence(launch), *(Evidence("the variant's", span) for span in (given.span,) if span), *need.evidence),
         needs_line(need),
-        set_size(launch, size),
+        Fix(SetSize(size)),
         source=need.source,
     )
 

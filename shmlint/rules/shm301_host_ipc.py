@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import cast
 
-from shmlint.model.finding import Evidence, Finding, Fix
-from shmlint.model.launch import Change, Launch, Size, Value
+from shmlint.model.finding import Evidence, Finding, Fix, LeaveHostIpc
+from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.model.source import Edit, Span
+from shmlint.model.source import Span
 from shmlint.rules import Context, advised, gpu_evidence, needs_line, needs_source, when
 
 RULE = Rule("SHM301", "host-ipc", "warning", default=False)
@@ -40,7 +40,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         (*gpu_evidence(launch), *too[:_SHOWN]),
         "nothing of the host's" if need.verdict == "not-needed" else needs_line(need),
         fix,
-        advice="" if fix else _advice(launch, joined=_key(launch) in joined),
+        advice=_advice(launch, joined=_key(launch) in joined),
         source="" if need.verdict == "not-needed" else needs_source(need),
     )
 
@@ -78,33 +78,4 @@ def _own(launch: Launch, size: int) -> Fix | None:
     given = launch.shm.known if launch.shm is not None else None
     if launch.shm is not None and (given is None or given.error):
         return None
-    dropped = launch.rewriter.set_ipc("")
-    if given is not None and given.bytes:
-        changes = tuple(dropped)
-        return Fix(changes[0].title, changes, safe=False, after=_private) if changes else None
-    sized = launch.rewriter.set_shm_size(size)
-    changes = tuple(_both(dropped, sized))
-    if not changes:
-        return None
-
-    def after(before: Launch) -> Launch:
-        return _private(before)._replace(shm=Value(Size(size), before.span, ""))
-
-    return Fix(changes[0].title, changes, safe=False, after=after)
-
-
-def _both(some: Sequence[Change], others: Sequence[Change]) -> Iterator[Change]:
-    """Pairs of changes that do not touch each other, as one."""
-    for one in some:
-        for other in others:
-            edits = [*one.edits, *other.edits]
-            if not any(_touch(a, b) for a in one.edits for b in other.edits):
-                yield Change(tuple(sorted(edits)), f"{other.title}, {one.title}")
-
-
-def _touch(a: Edit, b: Edit) -> bool:
-    return a.path == b.path and a.start < b.end and b.start < a.end
-
-
-def _private(launch: Launch) -> Launch:
-    return launch._replace(ipc=None)
+    return Fix(LeaveHostIpc(0 if given is not None and given.bytes else size), safe=False)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from shmlint.files.discover import exclusion
 from shmlint.files.workspace import Unreadable
-from shmlint.model.finding import Finding, Fix
+from shmlint.model.finding import EditComment, Finding, Fix
 from shmlint.model.launch import Change
 from shmlint.model.rule import Rule
 from shmlint.model.settings import Settings
@@ -317,7 +317,7 @@ def _finding(mark: Mark, reason: str, kept: Sequence[str]) -> Finding:
         edit = _removal(mark)
         title = f"remove the comment in line {span.line}"
     change = Change((edit,), title)
-    return Finding(RULE.id, RULE.severity, span, f"unused suppression: {reason}", fix=Fix(title, (change,)))
+    return Finding(RULE.id, RULE.severity, span, f"unused suppression: {reason}", fix=Fix(EditComment(change)))
 
 
 def _removal(mark: Mark) -> Edit:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from shmlint import cli
 from shmlint.files.discover import discover, tells_inspect
 from shmlint.files.workspace import Workspace
+from shmlint.fixing.plan import planned
 from shmlint.formats import KINDS
 from shmlint.formats.inspect import read
 from shmlint.model.launch import Launch
@@ -307,7 +308,7 @@ def test_no_alarm_without_a_gpu(host: dict[str, Any]) -> None:
 def test_what_to_type(labels: dict[str, str], more: dict[str, Any], advice: str, size: int) -> None:
     given = container(DeviceRequests=ALL, ShmSize=size, config={**NGC_CONFIG, "Labels": labels}, more=more)
     (finding,) = run(json.dumps([given])).findings
-    assert finding.fix is None and advice in finding.advice
+    assert planned(finding) is None and advice in finding.advice
 
 
 # What is shown -----------------------------------------------------------------------------------

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 
 from shmlint.fixing import fix
+from shmlint.fixing.plan import planned
+from shmlint.model.finding import EditComment, Fix
 from shmlint.model.launch import Change as Edits
 from shmlint.model.source import Edit
 from shmlint.reports.rdjson import render
@@ -111,8 +113,7 @@ def test_several_edits_are_one_suggestion(tmp_path: Path) -> None:
     finding = started.findings[0]
     at = TRAINER.index("all")
     edits = (Edit("compose.yaml", at, at + 3, "é"), Edit("compose.yaml", 0, 8, "SERVICES"))
-    assert finding.fix is not None
-    started.findings = [finding._replace(fix=finding.fix._replace(changes=(Edits(edits, "two"),)))]
+    started.findings = [finding._replace(fix=Fix(EditComment(Edits(edits, "two"))))]
     (change,) = suggestions(data(started))
     wanted = TRAINER.replace("services", "SERVICES", 1).replace("all", "é", 1)
     assert apply(TRAINER.encode(), [change], in_bytes).decode() == wanted
@@ -121,10 +122,10 @@ def test_several_edits_are_one_suggestion(tmp_path: Path) -> None:
 def test_a_fix_in_another_file_is_no_suggestion(tmp_path: Path) -> None:
     started = run(tmp_path, TRAINER)
     finding = started.findings[0]
-    assert finding.fix is not None
-    (change,) = finding.fix.changes[:1]
+    change = planned(finding)
+    assert change is not None
     for edits in ((Edit("other.yaml", 0, 0, "x"),), (*change.edits, Edit("other.yaml", 0, 0, "x"))):
-        started.findings = [finding._replace(fix=finding.fix._replace(changes=(Edits(edits, "x"),)))]
+        started.findings = [finding._replace(fix=Fix(EditComment(Edits(edits, "x"))))]
         assert "suggestions" not in data(started)[0]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from shmlint.fixing.plan import planned
 from tests.project import findings, fixed
 from tests.table import table
 
@@ -79,7 +80,7 @@ def test_a_size_of_the_build_is_measured_by_the_daemons_default(
 
 def test_the_size_of_the_build_is_what_is_written(tmp_path: Path) -> None:
     text = "services:\n  x:\n    build: {context: ., shm_size: 16gb}\n    gpus: all\n"
-    titles = [found.fix.title for found in findings(tmp_path, text) if found.fix]
+    titles = [plan.title for plan in map(planned, findings(tmp_path, text)) if plan]
     assert len(titles) == 2 and all("shm_size: 16gb" in title for title in titles)
     assert fixed(tmp_path, text)["compose.yaml"] == text + "    shm_size: 16gb\n"
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from shmlint.fixing.plan import planned
 from shmlint.formats.compose.stack import DEPLOY_KEYS, SERVICE_KEYS, TOP_KEYS, is_named_a_stack
 from tests.oracles.stack import need_stack, stack_config
 from tests.project import findings, fixed, run
@@ -304,7 +305,7 @@ def test_a_missing_size_becomes_a_mount(tmp_path: Path) -> None:
 def test_by_hand(tmp_path: Path) -> None:
     found = findings(tmp_path, {"docker-stack.yml": stack(head='version: "3.4"\n')}, select=("SHM101",))
     mount = "mount a tmpfs of 8g on /dev/shm, in the long form of `volumes`"
-    assert [(f.fix, f.advice) for f in found] == [(None, f'write `version: "3.6"` or a later one; then {mount}')]
+    assert [(planned(f), f.advice) for f in found] == [(None, f'write `version: "3.6"` or a later one; then {mount}')]
 
 
 lines = st.lists(

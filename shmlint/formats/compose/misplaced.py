@@ -61,7 +61,7 @@ def _misplaced(
     entry: Entry, at: str, message: str, changes: tuple[Change, ...], size: Value[Size] | None
 ) -> Misplaced:
     span = entry.layer.span(entry.key)
-    return Misplaced(span, message, changes, lambda launch: launch._replace(shm=size), at)
+    return Misplaced(span, message, changes, size, at=at)
 
 
 def _rename(entry: Entry) -> Iterator[Change]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from shmlint.docker.run_options import RunCommand
 from shmlint.docker.sizes import InvalidSize, parse_docker
 from shmlint.formats.shell.rewrite import OPTION
-from shmlint.model.launch import Change, Launch, Misplaced, Size, Value
+from shmlint.model.launch import Change, Misplaced, Size, Value
 from shmlint.model.source import Edit, Span
 from shmlint.syntax.word import Word
 
@@ -32,9 +32,10 @@ def behind_image(run: RunCommand) -> Iterator[Misplaced]:
         if name == OPTION and word.span is not None and not run.unknown:
             words: Sequence[Word] = run.command[at : at + (1 if joined else 2)]
             changes = tuple(_moved(run, at, words))
+            size, given = _value(words), tuple(word.text for word in words)
             message = f"`{OPTION}` behind the image is an argument of what runs there, not Docker's option"
             advice = f"write {OPTION} in front of the image"
-            yield Misplaced(word.span, message, changes, _after(words), f"{OPTION} behind the image", advice)
+            yield Misplaced(word.span, message, changes, size, given, f"{OPTION} behind the image", advice)
             return
         if not joined:
             return  # whether the next word belongs to it is not known here
@@ -49,6 +50,14 @@ def _size(words: Sequence[Word]) -> tuple[str, int] | None:
     except InvalidSize:
         return None
     return (text, size) if size else None
+
+
+def _value(words: Sequence[Word]) -> Value[Size] | None:
+    """The size as it is read in front of the image."""
+    found, span = _size(words), words[0].span
+    if found is None or span is None:
+        return None
+    return Value(Size(found[1], bare_number=found[0].isdigit()), span, found[0])
 
 
 def _moved(run: RunCommand, at: int, words: Sequence[Word]) -> Iterator[Change]:
@@ -70,22 +79,3 @@ def _moved(run: RunCommand, at: int, words: Sequence[Word]) -> Iterator[Change]:
     start = known[0].start
     edits = (Edit(source.path, start, start, f"{given} "), Edit(source.path, behind, last, ""))
     yield Change(edits, f"move `{given}` in front of the image in line {known[0].line}")
-
-
-def _after(words: Sequence[Word]) -> Callable[[Launch], Launch]:
-    """The launch with the size, and a command without it."""
-    texts = tuple(word.text for word in words)
-
-    def after(launch: Launch) -> Launch:
-        found = _size(words)
-        if found is None or launch.command is None:
-            return launch
-        command = launch.command.known or ()
-        at = next((i for i in range(len(command)) if command[i : i + len(texts)] == texts), -1)
-        if at < 0:
-            return launch
-        left = command[:at] + command[at + len(texts) :]
-        size = Value(Size(found[1], bare_number=found[0].isdigit()), launch.command.span, found[0])
-        return launch._replace(shm=size, command=launch.command._replace(value=left) if left else None)
-
-    return after

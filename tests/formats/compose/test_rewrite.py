@@ -10,6 +10,7 @@ import pytest
 
 from shmlint.files.workspace import Workspace
 from shmlint.fixing import fix
+from shmlint.fixing.plan import planned
 from shmlint.formats.compose.rewrite import same_but_for_size
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source
@@ -835,7 +836,7 @@ def test_a_value_of_an_env_file_is_advised_and_not_changed() -> None:
     assert outcome.texts == {}
     (finding,) = fix.remaining(outcome)
     assert finding.rule == "SHM102"
-    assert finding.fix is None
+    assert planned(finding) is None
     assert "env file" in finding.advice
 
 
