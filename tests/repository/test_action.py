@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -40,9 +41,18 @@ def test_the_shape() -> None:
     for step in STEPS:
         assert ("run" in step) != ("uses" in step)
         assert ("run" in step) == (step.get("shell") == "bash"), "a composite step with a script names its shell"
-    assert [step["uses"] for step in STEPS if "uses" in step] == [
-        "actions/setup-python@v5", "github/codeql-action/upload-sarif@v3",
+    assert [step["uses"].partition("@")[0] for step in STEPS if "uses" in step] == [
+        "actions/setup-python", "github/codeql-action/upload-sarif",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", [ROOT / "action.yml", *WORKFLOWS], ids=lambda path: path.name)
+def test_actions_of_others_are_pinned(path: Path) -> None:
+    """A tag can be moved, a commit cannot; the version stands behind it for people."""
+    used = [line.partition("uses: ")[2] for line in path.read_text(encoding="utf-8").splitlines() if "uses: " in line]
+    assert used
+    for use in used:
+        assert use.startswith("./") or re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", use), use
 
 
 def test_every_input_is_used_and_every_use_is_an_input() -> None:
