@@ -80,8 +80,10 @@ def _toml(path: str) -> dict[str, Any]:
 
 def _yaml(path: str) -> tuple[dict[str, Any], dict[tuple[Any, ...], int]]:
     """The settings of a YAML file as plain data, and the line of each part."""
-    from shmlint.files.workspace import Unreadable, Workspace
+    from shmlint.files.read import Unreadable
+    from shmlint.files.workspace import Workspace
     from shmlint.formats.compose.tree import Branch, Layer, Leaf, Listing, Tree
+    from shmlint.syntax.yaml import read_documents
 
     lines: dict[tuple[Any, ...], int] = {}
     parts = 0
@@ -106,7 +108,7 @@ def _yaml(path: str) -> tuple[dict[str, Any], dict[tuple[Any, ...], int]]:
 
     workspace = Workspace()
     try:
-        documents = workspace.documents(path)
+        documents = read_documents(path, workspace)
     except Unreadable as error:
         if not error.source.text:
             raise InvalidSettings(f"{path}: {error.message}") from None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shmlint.files.workspace import Unreadable, Workspace
+from shmlint.files.read import Unreadable
+from shmlint.files.workspace import Workspace
 from shmlint.formats import read_all
 from shmlint.model.finding import SEVERITIES, Finding, readable
 from shmlint.model.launch import Launch

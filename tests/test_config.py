@@ -163,7 +163,7 @@ def test_named(repository: Path) -> None:
     assert (found.fail_on, found.projects) == ("warning", (("ci/a.yaml",),))
     write(repository, {"other.toml": "fail-on = 'note'\n"})
     assert load("other.toml", ".").fail_on == "note"
-    with pytest.raises(InvalidSettings, match=r"^gone\.yaml: No such file"):
+    with pytest.raises(InvalidSettings, match=r"^gone\.yaml: no such file"):
         load("gone.yaml", ".")
 
 

@@ -438,7 +438,7 @@ def _files(
 ) -> tuple[dict[str, list[str]], dict[str, str], list[Problem]]:
     """The files to read by kind, texts that are not on disk, and what could not be found."""
     from shmlint.files.discover import Found, classify, discover, tells_inspect, tells_shell
-    from shmlint.files.workspace import normal
+    from shmlint.files.read import normal
     from shmlint.formats import KINDS
     from shmlint.model.source import Problem, Source, Span
 

@@ -24,6 +24,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from shmlint.files.read import read_regular, reason
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -258,7 +260,7 @@ def _named(path: str, shown: str) -> Found | Problem | None:
             kind = "inspect" if tells_inspect(content()) else "compose"
         read_regular(path, 1)
     except (OSError, ValueError) as error:
-        return Problem(shown, _because(error))
+        return Problem(shown, reason(error))
     return Found(shown, kind, explicit=True)
 
 
@@ -275,48 +277,6 @@ def _shown(path: str) -> str:
 
 def _absolute(path: str) -> str:
     return os.path.abspath(path).replace(os.sep, "/")
-
-
-def _because(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror[:1].lower() + error.strerror[1:]
-    return str(error)
-
-
-_SORTS = {
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFDIR: "a directory",
-}
-
-
-def read_regular(path: str, limit: int) -> bytes:
-    """The first ``limit`` bytes of a regular file; OSError for anything else.
-
-    The sort is asked before the file is opened, for opening a FIFO or a device has effects, and
-    again afterwards, for it may have changed; opening does not wait in any case.
-    """
-    _require_file(os.stat(path).st_mode)
-    flags = (
-        os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-    )
-    handle = os.open(path, flags)
-    try:
-        status = os.fstat(handle)
-        _require_file(status.st_mode)
-        content = os.read(handle, min(status.st_size, limit) if status.st_size else limit)
-        while len(content) < limit and (more := os.read(handle, limit - len(content))):
-            content += more
-        return content
-    finally:
-        os.close(handle)
-
-
-def _require_file(mode: int) -> None:
-    if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, f"is {_SORTS.get(stat.S_IFMT(mode), 'something else')}, not a file")
 
 
 # What a directory holds ------------------------------------------------------------------------
@@ -427,7 +387,7 @@ def _examine(path: str, absolute: str, kinds: Collection[str]) -> Found | Proble
     except OSError as error:
         # Deleted but still in git's index, or a link to nothing: there is no file.
         gone = error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
-        return None if gone else Problem(path, _because(error))
+        return None if gone else Problem(path, reason(error))
     return Found(path, kind, explicit=False)
 
 
@@ -563,7 +523,7 @@ def _walk(real: str, top: str | None) -> Iterator[str | Problem]:
                     ):
                         pending.append((name + "/", rules))
         except OSError as error:
-            yield Problem(folder[len(start) :].rstrip("/"), _because(error))
+            yield Problem(folder[len(start) :].rstrip("/"), reason(error))
 
 
 def _rules_above(base: str, start: str) -> _Rules:

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
-from shmlint.files.workspace import Unreadable, Workspace, normal
+from shmlint.files.read import Unreadable, normal
+from shmlint.files.workspace import Workspace
 from shmlint.fixing.plan import alternatives, becomes
 from shmlint.formats import ALONE
 from shmlint.formats.compose.rewrite import TOUCHED, same_but_for_size
@@ -23,6 +24,7 @@ from shmlint.model.finding import Finding, QuoteDevices, SetSize
 from shmlint.model.launch import Change, Launch, Unknown, Value
 from shmlint.model.source import Edit, OverlappingEdits, Problem, Span, apply_edits
 from shmlint.run import Run, lint
+from shmlint.syntax.yaml import read_documents
 
 Key = tuple[str, str | None, tuple[str, ...], str, int]
 """Which launch, however far it has moved: kind, name, files, path, and its number among equals."""
@@ -485,7 +487,7 @@ def _not_found(run: Run) -> list[Problem]:
 def _same_documents(path: str, before: Workspace, after: Workspace, more: bool = False) -> bool:
     """Whether YAML says the same but for sizes, or but for all that a repair can be about (``more``)."""
     try:
-        return same_but_for_size(before.documents(path), after.documents(path), TOUCHED if more else ())
+        return same_but_for_size(read_documents(path, before), read_documents(path, after), TOUCHED if more else ())
     except Unreadable:
         return False
 

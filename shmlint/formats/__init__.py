@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from shmlint.files.workspace import Kept, Unreadable, Workspace
+from shmlint.files.cache import Key, Made
+from shmlint.files.read import Unreadable
+from shmlint.files.workspace import Workspace
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source
@@ -30,11 +32,16 @@ KINDS = frozenset(_MODULES)
 ALONE = frozenset({"shell", "makefile", "markdown", "ci"})
 """Kinds whose files are each read by themselves; the others say things of each other."""
 
+_READINGS = {kind: Key[Reading](f"{kind} reading") for kind in ALONE}
+
 MUCH = 500_000
 """Bytes in such files from which on several processes read them: about half a second of one."""
 
 PORTION = 64 * 1024
 """Bytes that one of them takes at a time, or one larger file."""
+
+
+_Result = tuple[Key[Reading], str, Made[Reading]]
 
 
 def sources(paths: Sequence[str], workspace: Workspace, problems: list[Problem]) -> Iterator[Source]:
@@ -60,7 +67,7 @@ def read_all(
     files: Mapping[str, Sequence[str]], workspace: Workspace, settings: Settings, jobs: int = 1
 ) -> Iterator[Reading]:
     """Read the files of all kinds, in their order; up to ``jobs`` processes do it where there is much to read."""
-    portions = list(_portions(files)) if jobs > 1 and workspace.fresh else []
+    portions = list(_portions(files)) if jobs > 1 and workspace.untouched else []
     related: dict[str, Reading] = {}
 
     def read_related() -> None:
@@ -73,8 +80,8 @@ def read_all(
 
         from shmlint.files.parallel import share
 
-        for texts, kept in share(partial(_read_portion, settings), portions, jobs, read_related):
-            workspace.adopt(texts, kept)
+        for texts, readings in share(partial(_read_portion, settings), portions, jobs, read_related):
+            workspace.adopt(texts, readings)
     else:
         read_related()
     for kind, paths in files.items():
@@ -85,15 +92,8 @@ def read_all(
 
 
 def _read_alone(kind: str, path: str, workspace: Workspace, settings: Settings) -> Reading:
-    """A file that stands alone; what was made of it before where that is still so."""
-    made = workspace.made(kind, path)
-    if made is not None:
-        return made[0]
-    before, workspace.asked = workspace.asked, set()
-    reading = read(kind, [path], workspace, settings)
-    workspace.keep(kind, path, reading, frozenset(workspace.asked))
-    workspace.asked |= before
-    return reading
+    """A file that stands alone, read again only where a file that it depends on has changed."""
+    return workspace.once(_READINGS[kind], path, lambda files: read(kind, [path], files, settings))
 
 
 def _portions(files: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
@@ -122,10 +122,10 @@ def _size(path: str) -> int:
         return 0
 
 
-def _read_portion(settings: Settings, portion: tuple[str, list[str]]) -> tuple[list[Source], Kept]:
-    """Files of one kind that stand alone, and the texts that were read for them."""
+def _read_portion(settings: Settings, portion: tuple[str, list[str]]) -> tuple[list[Source], list[_Result]]:
+    """The texts that are read for files of one kind that stand alone, and what is made of them."""
     kind, paths = portion
     workspace = Workspace(follow_outside=settings.follow_outside)
     for path in paths:
         _read_alone(kind, path, workspace, settings)
-    return workspace.sources(), workspace.kept
+    return workspace.results(_READINGS.values())

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from shmlint.docker.run_options import read_run
-from shmlint.files.workspace import Unreadable, Workspace
+from shmlint.files.read import Unreadable
+from shmlint.files.workspace import Workspace
 from shmlint.formats.shell.read import mentions_engine
 from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.formats.shell.run import launch_of, launches, read_gpu
@@ -21,7 +22,7 @@ from shmlint.model.source import Problem, Source, Span
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import NOWHERE, Builder, ShellText
 from shmlint.syntax.word import Word
-from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, YamlError, parse
+from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, YamlError, parse, read_documents
 from shmlint.syntax.yaml import Sequence as SequenceNode
 
 _TALK = frozenset(
@@ -49,7 +50,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             problems.append(error.problem)
             continue
         try:
-            documents = workspace.documents(path)
+            documents = read_documents(path, workspace)
         except Unreadable as error:
             template = _as_template(source)
             if template is None:

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 
 from shmlint.docker.run_options import Option, RunCommand, read_run
 from shmlint.docker.sizes import spell_docker
-from shmlint.files.workspace import OUTSIDE, Unreadable, Workspace, normal
+from shmlint.files.boundary import OUTSIDE
+from shmlint.files.read import Unreadable, normal
+from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.shell.run import launch_of, read_gpu
 from shmlint.model.launch import Change, GpuEvidence, GpuRequest, GpuSlip, Launch, Misplaced, ReadOnly, Value

@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from shmlint.files.discover import exclusion
-from shmlint.files.workspace import Unreadable
+from shmlint.files.read import Unreadable
 from shmlint.model.finding import EditComment, Finding, Fix
 from shmlint.model.launch import Change
 from shmlint.model.rule import Rule
@@ -228,11 +228,11 @@ def first_line(source: Source, line: int) -> int:
 
 def _yaml_texts(run: Run, source: Source) -> list[tuple[int, int]]:
     """Where the quoted and block texts of a YAML file stand."""
-    from shmlint.syntax.yaml import Mapping, Node, Scalar, Sequence
+    from shmlint.syntax.yaml import Mapping, Node, Scalar, Sequence, read_documents
 
     found = []
     try:
-        stack: list[Node] = [document.root for document in run.workspace.documents(source.path)]
+        stack: list[Node] = [document.root for document in read_documents(source.path, run.workspace)]
     except Unreadable:
         return []
     while stack:

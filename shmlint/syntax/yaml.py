@@ -16,6 +16,9 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from shmlint.files.cache import Key
+from shmlint.files.read import Unreadable
+from shmlint.files.workspace import Workspace
 from shmlint.model.source import Source
 
 _ODD = ("\t", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")
@@ -132,18 +135,36 @@ class Alias(Node):
 
 
 class Document:
-    """One document of a file: its root, and keys that stand twice in one mapping.
+    """One document of a file: its root, and keys that stand twice in one mapping."""
 
-    ``kept`` is for what a reader made of the nodes and may need again, by a name of its own.
-    """
-
-    __slots__ = ("duplicates", "kept", "root", "source")
+    __slots__ = ("duplicates", "root", "source")
 
     def __init__(self, source: Source, root: Node) -> None:
         self.source = source
         self.root = root
         self.duplicates: list[Scalar] = []
-        self.kept: dict[str, Any] = {}
+
+
+_DOCUMENTS: Key[list[Document] | Unreadable] = Key("yaml documents")
+
+
+def read_documents(path: str, workspace: Workspace) -> list[Document]:
+    """The YAML documents of a file, parsed once. Raises Unreadable."""
+    found = workspace.once(_DOCUMENTS, path, lambda files: _parsed(path, files))
+    if isinstance(found, Unreadable):
+        raise found
+    return found
+
+
+def _parsed(path: str, workspace: Workspace) -> list[Document] | Unreadable:
+    try:
+        source = workspace.source(path)
+    except Unreadable as error:
+        return error
+    try:
+        return parse(source)
+    except YamlError as error:
+        return Unreadable(source.path, error.message, error.offset, source)
 
 
 def parse_part(source: Source, start: int, end: int) -> list[Document]:

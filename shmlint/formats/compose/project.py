@@ -6,7 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from shmlint.files.workspace import OUTSIDE, Unreadable, Workspace, normal
+from shmlint.files.boundary import OUTSIDE
+from shmlint.files.cache import Key
+from shmlint.files.read import Unreadable, normal
+from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.interpolate import interpolate
 from shmlint.formats.compose.tree import (
     Branch,
@@ -19,7 +22,7 @@ from shmlint.formats.compose.tree import (
     merge_service,
 )
 from shmlint.model.source import Problem
-from shmlint.syntax.yaml import Document, Node, Scalar
+from shmlint.syntax.yaml import Document, Node, Scalar, read_documents
 
 DEFAULT_FILES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 OVERRIDE_FILES = (
@@ -130,7 +133,7 @@ def _read_file(
     directory: str,
     trail: tuple[str, ...],
 ) -> None:
-    for document in workspace.documents(path):
+    for document in read_documents(path, workspace):
         layer = Layer(document.source, variables, directory)
         root = read_document(project, document, path, layer, workspace)
         if root is not None and root.get("include") is not None:
@@ -278,7 +281,7 @@ class _Local:
         if not self.workspace.exists(path):
             return f"it extends {path}, which is not here"
         try:
-            documents = self.workspace.documents(path)
+            documents = read_documents(path, self.workspace)
         except Unreadable as error:
             return f"it extends {path}, which cannot be read: {error.message}"
         if not documents:
@@ -380,17 +383,21 @@ def default_files(directory: str, workspace: Workspace) -> tuple[str, ...]:
     return tuple(normal(os.path.join(directory, f)) for f in files_)
 
 
-def _written(path: str, workspace: Workspace) -> Iterator[tuple[str, Tree]]:
+_SERVICES: Key[list[tuple[str, Tree]]] = Key("compose services")
+
+
+def _written(path: str, workspace: Workspace) -> list[tuple[str, Tree]]:
     """The services that a file itself writes, extends not followed. Raises Unreadable."""
-    for document in workspace.documents(path):
-        # Every overlay asks this of every file beside it.
-        services = document.kept.get("services")
-        if services is None:
-            root = Layer(document.source, {}, "").tree(document.root)
-            found = root.get("services") if isinstance(root, Branch) else None
-            entries = found.entries if isinstance(found, Branch) else {}
-            services = document.kept["services"] = [(name, entry.tree) for name, entry in entries.items()]
-        yield from services
+    # Every overlay asks this of every file beside it.
+    return workspace.once(_SERVICES, path, lambda files: list(_services(path, files)))
+
+
+def _services(path: str, workspace: Workspace) -> Iterator[tuple[str, Tree]]:
+    for document in read_documents(path, workspace):
+        root = Layer(document.source, {}, "").tree(document.root)
+        found = root.get("services") if isinstance(root, Branch) else None
+        if isinstance(found, Branch):
+            yield from ((name, entry.tree) for name, entry in found.entries.items())
 
 
 def incomplete(path: str, workspace: Workspace) -> list[str]:

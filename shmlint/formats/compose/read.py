@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from shmlint.files.workspace import Unreadable, Workspace, normal
+from shmlint.files.read import Unreadable, normal
+from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.project import (
     DEFAULT_FILES,
     OVERRIDE_FILES,
@@ -24,7 +25,7 @@ from shmlint.model.launch import JUDGED_ELSEWHERE, Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source
-from shmlint.syntax.yaml import YamlError, parse_part
+from shmlint.syntax.yaml import YamlError, parse_part, read_documents
 
 _MANY_BASES = 4
 """An overlay that fits more bases than this is read with the first ones only."""
@@ -38,7 +39,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     readable: list[str] = []
     for path in wanted:
         try:
-            documents = workspace.documents(path)
+            documents = read_documents(path, workspace)
         except Unreadable as error:
             problems.append(error.problem)
             continue
@@ -214,11 +215,7 @@ def _bases(
 
 
 def _siblings(directory: str, workspace: Workspace) -> list[str]:
-    try:
-        names = os.listdir(directory or ".")
-    except OSError:
-        names = []
-    names += workspace.given_in(directory)
+    names = workspace.names_in(directory)
     return sorted({n for n in names if n.endswith((".yml", ".yaml")) and "compose" in n.lower()})
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 from shmlint.docker.devices import Count, combine, count_ids, node_of, request_vendor, together, visible_devices
 from shmlint.docker.sizes import InvalidSize, parse_compose, parse_tmpfs_option
-from shmlint.files.workspace import Unreadable, Workspace, normal
+from shmlint.files.read import Unreadable, normal
+from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.project import Project, Service, read_variables
 from shmlint.formats.compose.rewrite import ServiceRewriter
 from shmlint.formats.compose.tree import Branch, Entry, Leaf, Listing, Removed, Tree, items_of

@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from shmlint.docker.sizes import human
-from shmlint.files.workspace import Unreadable, Workspace
+from shmlint.files.read import Unreadable
+from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.project import Body, Project, Service
 from shmlint.formats.compose.rewrite import (
     ServiceRewriter,
@@ -28,7 +29,7 @@ from shmlint.formats.compose.tree import Branch, Layer, Leaf, items_of
 from shmlint.model.launch import Change, Words
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Span
-from shmlint.syntax.yaml import Mapping, Scalar
+from shmlint.syntax.yaml import Mapping, Scalar, read_documents
 from shmlint.syntax.yaml import Sequence as SequenceNode
 
 SERVICE_KEYS = frozenset(
@@ -115,7 +116,7 @@ def _accepted(project: Project, workspace: Workspace) -> bool:
     """Whether the client takes the files, as far as their keys and a few values tell."""
     for path in project.files:
         try:
-            documents = workspace.documents(path)
+            documents = read_documents(path, workspace)
         except Unreadable:
             return False
         for document in documents:
@@ -218,7 +219,7 @@ class _Fixed(StackRewriter):
 def _can_size_mounts(project: Project, workspace: Workspace) -> bool:
     """Whether the files' versions know the size of a tmpfs: 3.6 is the first."""
     for path in project.files:
-        for document in workspace.documents(path):
+        for document in read_documents(path, workspace):
             root = Layer(document.source, {}, "").tree(document.root)
             version = root.leaf("version") if isinstance(root, Branch) else None
             if version is not None and version.text in ("3.0", "3.1", "3.2", "3.3", "3.4", "3.5"):

@@ -18,10 +18,12 @@ from typing import Any
 
 import pytest
 
-from shmlint.files.workspace import Unreadable, Workspace
+from shmlint.files.read import Unreadable
+from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.project import default_files, incomplete, load_project
 from shmlint.formats.compose.service import read_project
 from shmlint.formats.compose.shape import check
+from shmlint.syntax.yaml import read_documents
 from tests.oracles.agreement import disagreements
 from tests.oracles.compose import compose_answer, need_compose
 
@@ -117,7 +119,7 @@ def test_compose_agrees_on_public_files(tmp_path: Path, monkeypatch: pytest.Monk
         workspace = Workspace()
         try:
             project = load_project(files, workspace)
-            problems = [p for file in files for p in check(file, workspace.documents(file), workspace)]
+            problems = [p for file in files for p in check(file, read_documents(file, workspace), workspace)]
         except Unreadable as error:
             found.append(f"{name}: unreadable, {error.message}")
             continue

@@ -1,0 +1,48 @@
+"""What a file may refer to: nothing outside of its repository, unless the settings allow it."""
+
+from __future__ import annotations
+
+import os
+
+OUTSIDE = "outside the repository and is not followed (setting `follow-outside`)"
+
+
+class Boundary:
+    """Decides what may be followed. ``follow_outside`` lets files refer to others outside of their repository."""
+
+    __slots__ = ("_roots", "follow_outside")
+
+    def __init__(self, *, follow_outside: bool = False) -> None:
+        self.follow_outside = follow_outside
+        self._roots: dict[str, str | None] = {}
+
+    def root(self, path: str) -> str | None:
+        """The git work tree a file lies in; None outside of any."""
+        directory = os.path.realpath(os.path.dirname(path) or ".")
+        if directory not in self._roots:
+            self._roots[directory] = work_tree(directory)
+        return self._roots[directory]
+
+    def inside(self, path: str, of: str) -> bool:
+        """Whether the file ``of`` may refer to ``path``: not out of its repository.
+
+        The repository may be a stranger's pull request. Outside of any repository, relative paths
+        may be followed and absolute ones may not.
+        """
+        if self.follow_outside:
+            return True
+        root = self.root(of)
+        if root is None:
+            return not os.path.isabs(path)
+        real = os.path.realpath(path)
+        return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def work_tree(directory: str) -> str | None:
+    """The nearest directory upwards that holds a ``.git``, the directory itself included."""
+    while not os.path.exists(os.path.join(directory, ".git")):
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return None
+        directory = parent
+    return directory

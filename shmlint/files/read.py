@@ -1,0 +1,94 @@
+"""A file's text, decoded exactly; regular files only."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from shmlint.model.source import Problem, Source, Span
+
+MOST = 8 * 1024 * 1024
+"""Bytes; a larger file is not a compose file, a script or a page that a person wrote."""
+
+
+class Unreadable(Exception):
+    """A file cannot be read as text: why, and the offset of the first bad character."""
+
+    def __init__(self, path: str, message: str, offset: int = 0, source: Source | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+        self.message = message
+        self.offset = offset
+        self.source = source or Source(path, "")
+
+    @property
+    def problem(self) -> Problem:
+        """The problem to report."""
+        return Problem(Span(self.source, self.offset, self.offset), self.message)
+
+
+def normal(path: str) -> str:
+    """A path as it is printed and compared: normalised, with ``/``."""
+    return os.path.normpath(path).replace(os.sep, "/")
+
+
+def read_text(path: str) -> Source | Unreadable:
+    """The text of a file on disk."""
+    try:
+        data = read_regular(path, MOST + 1)
+    except (OSError, ValueError) as error:
+        return Unreadable(path, reason(error))
+    if len(data) > MOST:
+        return Unreadable(path, f"larger than {MOST >> 20} MiB, and so not read")
+    try:
+        return Source(path, data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return Unreadable(path, "UTF-16 text; save it as UTF-8")
+        good = data[: error.start].decode("utf-8")
+        return Unreadable(path, f"not UTF-8: byte 0x{data[error.start]:02x}", len(good), Source(path, good))
+
+
+def reason(error: Exception) -> str:
+    """Why a path cannot be used, as a phrase that follows the path."""
+    if isinstance(error, OSError):
+        text = error.strerror or "cannot be read"
+        return text[:1].lower() + text[1:]
+    return "a path cannot contain a NUL character"  # the only ValueError of os.stat and os.open
+
+
+_SORTS = {
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "a directory",
+}
+
+
+def read_regular(path: str, limit: int) -> bytes:
+    """The first ``limit`` bytes of a regular file; OSError for anything else.
+
+    The type is checked before the file is opened, because opening a FIFO or a device has effects,
+    and again afterwards, because it may have changed. Opening does not wait in any case.
+    """
+    _require_file(os.stat(path).st_mode)
+    flags = (
+        os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    )
+    handle = os.open(path, flags)
+    try:
+        status = os.fstat(handle)
+        _require_file(status.st_mode)
+        content = os.read(handle, min(status.st_size, limit) if status.st_size else limit)
+        while len(content) < limit and (more := os.read(handle, limit - len(content))):
+            content += more
+        return content
+    finally:
+        os.close(handle)
+
+
+def _require_file(mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, f"is {_SORTS.get(stat.S_IFMT(mode), 'something else')}, not a file")
