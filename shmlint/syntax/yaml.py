@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -20,6 +21,9 @@ from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.model.source import Source
+
+_ANCHOR_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_BEHIND_ANCHOR = frozenset("\0 \t\r\n\x85\u2028\u2029?:,]}%@`")
 
 _ODD = ("\t", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")
 _ODD_HEAD = ("%", "...")
@@ -212,9 +216,10 @@ def _documents_in_c(source: Source) -> list[Document] | None:
     try:
         parser = import_module("_ruamel_yaml").CParser(text)
         found = []
+        anchors: dict[str, Node] = {}
         while (event := parser.get_event()) is not None:
             if type(event).__name__ == "DocumentStartEvent":
-                found.append(_compose(source, parser))
+                found.append(_compose(source, parser, anchors))
                 if isinstance(found[-1].root, Scalar):  # a block scalar without indentation ends elsewhere
                     return None
         return found
@@ -245,17 +250,17 @@ def _documents(source: Source) -> Iterator[Document]:
 
     try:
         yaml = YAML(typ="safe", pure=True)
-        if "\t" in source.text:
-            yaml.Scanner = _scanner_of_tabs()
+        yaml.Scanner, yaml.Parser = _go_scanner(), _go_parser()
         if "%" in source.text:  # ruamel.yaml notes directives there, and prepares it only in load()
             from ruamel.yaml.docinfo import DocInfo
 
             yaml.doc_infos.append(DocInfo())
         _, parser = yaml.get_constructor_parser(source.text)
+        anchors: dict[str, Node] = {}
         while parser.check_event():
             event = parser.get_event()
             if type(event).__name__ == "DocumentStartEvent":
-                yield _compose(source, parser)
+                yield _compose(source, parser, anchors)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         offset = mark.index if mark is not None else 0
@@ -270,11 +275,17 @@ def _documents(source: Source) -> Iterator[Document]:
         raise YamlError(f"not valid YAML ({type(error).__name__})", 0) from None
 
 
-def _scanner_of_tabs() -> Any:
-    """A scanner that takes tabs for blanks wherever go-yaml does: anywhere but in an indentation."""
+@cache
+def _go_scanner() -> Any:
+    """A scanner that differs from go-yaml's no more than is known.
+
+    Tabs are blanks anywhere but in an indentation; the name of an anchor ends before a colon, so
+    that ``*name: value`` has an alias as its key; a comment may touch the header of a block scalar.
+    """
+    from ruamel.yaml.error import MarkedYAMLError
     from ruamel.yaml.scanner import Scanner
 
-    class TabScanner(Scanner):
+    class GoScanner(Scanner):
         def scan_to_next_token(self) -> Any:
             super().scan_to_next_token()
             while self.reader.peek() == "\t" and (self.flow_level or not self.allow_simple_key):
@@ -293,12 +304,55 @@ def _scanner_of_tabs() -> Any:
                 return super().scan_plain_spaces(indent, start_mark)
             return [blanks]
 
-    return TabScanner
+        def scan_anchor(self, token: Any) -> Any:
+            start = self.reader.get_mark()
+            self.reader.forward()
+            length = 0
+            while self.reader.peek(length) in _ANCHOR_NAME:
+                length += 1
+            name = self.reader.prefix(length)
+            self.reader.forward(length)
+            if not name or self.reader.peek() not in _BEHIND_ANCHOR:
+                problem = f"expected alphabetic or numeric character, but found {self.reader.peek()!r}"
+                raise MarkedYAMLError("while scanning an anchor or alias", start, problem, self.reader.get_mark())
+            return token(name, start, self.reader.get_mark())
+
+        def scan_block_scalar_indicators(self, start_mark: Any) -> Any:
+            length = 0
+            while self.reader.peek(length) in "+-0123456789":
+                length += 1
+            if self.reader.peek(length) != "#":
+                return super().scan_block_scalar_indicators(start_mark)
+            header = self.reader.prefix(length)
+            signs, digits = header.strip("0123456789"), header.strip("+-")
+            if len(signs) > 1 or len(digits) > 1 or digits == "0":
+                problem = f"expected chomping or indentation indicators, but found {header!r}"
+                raise MarkedYAMLError("while scanning a block scalar", start_mark, problem, self.reader.get_mark())
+            self.reader.forward(length)
+            return {"": None, "+": True, "-": False}[signs], int(digits) if digits else None
+
+    return GoScanner
 
 
-def _compose(source: Source, parser: Any) -> Document:
-    """Nodes of one document, without recursion. ``parser`` stands behind its start event."""
-    anchors: dict[str, Node] = {}
+@cache
+def _go_parser() -> Any:
+    """A parser that takes any number of ``...`` behind a document, and then wants a ``---`` as go-yaml does."""
+    from ruamel.yaml.parser import Parser
+
+    class GoParser(Parser):
+        def parse_document_end(self) -> Any:
+            event = super().parse_document_end()
+            self.state = self.parse_document_start
+            return event
+
+    return GoParser
+
+
+def _compose(source: Source, parser: Any, anchors: dict[str, Node]) -> Document:
+    """Nodes of one document, without recursion. ``parser`` stands behind its start event.
+
+    ``anchors`` are those of the documents before it, which go-yaml still knows; its own are added.
+    """
     stack: list[Mapping | Sequence] = []
     pending: list[Node | None] = []  # for a mapping: the key that waits for its value
     seen: list[set[str]] = []

@@ -152,6 +152,26 @@ def test_keys_that_stand_twice_are_noted(text: str, keys: list[str]) -> None:
     assert [key.value for key in document.duplicates] == keys
 
 
+def test_what_go_yaml_reads_and_other_parsers_refuse() -> None:
+    for text, value in [
+        ("k: &k a\n---\na: *k\n", "a"),
+        ("k: &k a\nb:\n  *k: 1\n---\na: *k\n", "a"),
+        ("k: &k a\n*k: b\n", "b"),
+        ("k: &k a\nb: {*k: c}\na: d\n", "d"),
+        ("k: &k:x\na: *k\n", ":x"),
+        ("a: b\n...\n...\n", "b"),
+        ("a: b\n... # c\n\n...\n---\na: d\n...\n...\n", "d"),
+        ("a: |#c\n  b\n", "b\n"),
+        ("a: >-#c\n  b\n", "b"),
+        ("a: |2+#c\n   b\n\n", " b\n\n"),
+    ]:
+        root = parse(Source("f.yaml", text))[-1].root
+        assert isinstance(root, Mapping)
+        values = {key.resolved.value: node.resolved for key, node in root.pairs if isinstance(key.resolved, Scalar)}
+        found = values["a"]
+        assert isinstance(found, Scalar) and found.value == value, text
+
+
 @table(
     ("text", "line", "column", "words"),
     [
@@ -159,6 +179,9 @@ def test_keys_that_stand_twice_are_noted(text: str, keys: list[str]) -> None:
         ("a: 1\n b: 2\n", 2, 3, "mapping values are not allowed"),
         ("a:\n\tb: 1\n", 2, 1, "'\\t'"),
         ('a: "x\n', 2, 1, "while scanning a quoted scalar"),
+        ("a: &k.x b\n", 1, 6, "expected alphabetic or numeric character, but found '.'"),
+        ("a: |22#c\n  b\n", 1, 5, "expected chomping or indentation indicators"),
+        ("a: b\n...\nc: d\n", 3, 1, "expected '<document start>'"),
         ("a: *nope\n", 1, 4, "alias *nope has no anchor before it"),
         ("a: &a [*a]\n", 1, 8, "anchor &a contains itself"),
         ("a: &a {b: {c: *a}}\n", 1, 15, "anchor &a contains itself"),
