@@ -221,7 +221,7 @@ def _check_workload(
     path: str, at: tuple[Any, ...], entry: dict[str, Any], lines: dict[tuple[Any, ...], int] | None
 ) -> None:
     """A new workload must say what it needs and how it is recognised."""
-    from shmlint.workloads.assess import builtin
+    from shmlint.workloads.knowledge import builtin
 
     if any(entry["id"] == workload.id for workload in builtin()):
         return

@@ -9,11 +9,12 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_all
 from shmlint.model.finding import SEVERITIES, Finding, readable
 from shmlint.model.launch import Launch
+from shmlint.model.need import Need
 from shmlint.model.reading import Build, NotRead, joined
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Span
 from shmlint.rules import Context, all_rules, configured, selected
-from shmlint.workloads.assess import Need, users
+from shmlint.workloads.knowledge import users
 
 
 class Run:

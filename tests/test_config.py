@@ -8,7 +8,7 @@ import pytest
 
 from shmlint.config import InvalidSettings, described, load, schema
 from shmlint.model.settings import Settings
-from shmlint.workloads.assess import users
+from shmlint.workloads.knowledge import users
 from tests.project import findings, write
 from tests.table import table
 
@@ -186,7 +186,7 @@ def test_named(repository: Path) -> None:
          ".shmlint.yaml:2: per-file-ignores.docs/ must be a list of rule ids, prefixes or names"),
         ("per-file-ignores:\n  '!': [SHM1]\n", ".shmlint.yaml:2: `!` is not a pattern as in a .gitignore"),
         ("engine: lxc\n", ".shmlint.yaml:1: engine must be one of docker, podman, swarm"),
-        ("unknown-workload: maybe\n", ".shmlint.yaml:1: unknown-workload must be one of warn, error, ignore"),
+        ("unknown-workload: maybe\n", ".shmlint.yaml:1: unknown-workload must be one of note, warn, error, ignore"),
         ("shm-size: 1.5\n", ".shmlint.yaml:1: shm-size must be a size like 8gb"),
         ("shm-size: 8Gi\n",
          ".shmlint.yaml:1: shm-size: `Gi` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
@@ -331,7 +331,7 @@ def test_described() -> None:
         'shm-size: "16g"  # .shmlint.yaml',
         'daemon-default-shm-size: "64m"  # default',
         'engine: "docker"  # default',
-        'unknown-workload: "warn"  # default',
+        'unknown-workload: "note"  # default',
         "follow-outside: false  # default",
         "projects: []  # default",
         "workloads: []  # default",

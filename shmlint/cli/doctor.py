@@ -10,9 +10,11 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import live
 from shmlint.formats.live import Facts, Gpus, Machine, Shm
 from shmlint.model.launch import GpuRequest, Launch
+from shmlint.model.need import UNKNOWN_MINIMUM
 from shmlint.model.settings import Settings
 from shmlint.run import Run, judge
-from shmlint.workloads.assess import UNKNOWN_MINIMUM, assess, users
+from shmlint.workloads.assess import assess
+from shmlint.workloads.knowledge import users
 
 
 class Examination(NamedTuple):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from shmlint.docker.sizes import human
 from shmlint.files import installed as rules
 from shmlint.reports import escape
-from shmlint.workloads.assess import Workload, builtin, image_names, recognise
+from shmlint.workloads.knowledge import Workload, builtin, image_names, recognise
 
 _WIDTH = 100
 _PREFIX = "workload:"

@@ -15,7 +15,7 @@ from shmlint.docker.sizes import InvalidSize, human, parse_docker
 from shmlint.model.launch import Launch, ReadOnly, Value, Words
 from shmlint.model.source import Source, Span
 from shmlint.workloads import mechanisms as estimate
-from shmlint.workloads.assess import Workload, builtin, match_command, recognise, users
+from shmlint.workloads.knowledge import Workload, builtin, match_command, recognise, users
 
 _EPILOG = """\b
 Examples:

@@ -7,19 +7,11 @@ from typing import NamedTuple
 
 from shmlint.docker.sizes import human, spell_compose, spell_docker
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
+from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.reports import escape
 from shmlint.workloads import mechanisms as estimate
-from shmlint.workloads.assess import (
-    NCCL_SOURCE,
-    UNKNOWN_RECOMMENDED,
-    Count,
-    Need,
-    Workload,
-    assess,
-    image_names,
-    numbers,
-    told_size,
-)
+from shmlint.workloads.assess import NCCL_SOURCE, Count, assess, numbers, told_size
+from shmlint.workloads.knowledge import Workload, entry_of, image_names
 from shmlint.workloads.mechanisms import Term
 
 _GIB = 2**30
@@ -45,13 +37,15 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """``bytes`` is what to ask for: None where no number can be given, 0 where Docker's default will do.
+    """``workload`` is the entry that the need rests on.
 
+    ``bytes`` is what to ask for: None where no number can be given, 0 where Docker's default will do.
     ``why`` is what the answer rests on, in a few words; ``notes`` are what a reader should know besides.
     """
 
     question: Question
     need: Need
+    workload: Workload | None
     gpus: Count
     ranks: int
     terms: tuple[Term, ...]
@@ -72,7 +66,7 @@ def answer(question: Question, extra: Sequence[Workload] = (), default: int = DO
     launch = question.launch
     need = assess(launch, extra)
     gpus, told_ranks, told_workers = numbers(launch, extra)
-    workload = need.workload
+    workload = entry_of(need.workload, extra)
     ranks = told_ranks or (gpus if isinstance(gpus, int) else 1)
     workers = question.workers if question.workers is not None else told_workers
     notes: list[str] = []
@@ -129,10 +123,11 @@ def answer(question: Question, extra: Sequence[Workload] = (), default: int = DO
     if workload is not None and known and not question.cameras:
         notes.append(f"{workload.name}: {known}")
 
-    size, why = _size(need, terms, gpus, ranks, default, exact=bool(question.cameras))
+    size, why = _size(need, terms, gpus, ranks, default, exact=bool(question.cameras),
+                      shares=workload is not None and workload.memory_share is not None)  # fmt: skip
     if size and limit and size > limit:
         notes.append(f"/dev/shm counts against the memory limit of {human(limit)}: raise that too (SHM209)")
-    return Answer(question, need, gpus, ranks, terms, size, why, tuple(notes))
+    return Answer(question, need, workload, gpus, ranks, terms, size, why, tuple(notes))
 
 
 _ALONE = frozenset(
@@ -155,7 +150,7 @@ def _number(launch: Launch, variable: str) -> int | None:
 
 
 def _size(
-    need: Need, terms: Sequence[Term], gpus: Count, ranks: int, default: int, *, exact: bool
+    need: Need, terms: Sequence[Term], gpus: Count, ranks: int, default: int, *, exact: bool, shares: bool
 ) -> tuple[int | None, str]:
     """The size to ask for, and what it rests on."""
     total = estimate.total(terms)
@@ -164,7 +159,7 @@ def _size(
         return computed, "Frigate's own formula, rounded up"
     spared = need.verdict == "not-needed" or _only_a_sum(need, terms, gpus, ranks)
     advised = 0 if spared else max(need.recommended or 0, need.minimum or 0)
-    if not advised and not spared and (need.workload is None or need.workload.memory_share is None):
+    if not advised and not spared and not shares:
         advised = UNKNOWN_RECOMMENDED
     if not terms and not advised:
         if need.verdict == "not-needed":
@@ -249,7 +244,7 @@ def wrapped(label: str, text: str, margin: int = 11, width: int = 110) -> Iterat
 
 
 def _about(found: Answer) -> str:
-    launch, workload = found.question.launch, found.need.workload
+    launch, workload = found.question.launch, found.workload
     name = workload.name if workload is not None else "what it runs is not known"
     parts = [name]
     if launch.image is not None and launch.image.text and (workload is None or launch.image.text != workload.id):
@@ -270,7 +265,7 @@ def _advised(found: Answer) -> Iterator[str]:
     if found.question.cameras or not (who or why):
         return
     yield ""
-    workload = found.need.workload
+    workload = found.workload
     if size or least:
         text = "advised" if size else "at least"
         if size and least and size != least:
@@ -322,7 +317,7 @@ def render_json(found: Answer, default: int = DOCKER_DEFAULT_SHM) -> str:
     """The answer for programs: ``version`` 1, sizes in bytes."""
     from json import dumps
 
-    launch, workload = found.question.launch, found.need.workload
+    launch, workload = found.question.launch, found.workload
     who, least, size, why, source = advice(found)
     words = [word for part in (launch.entrypoint, launch.command) if part is not None for word in part.known or ()]
     effective = launch.effective_shm(default)

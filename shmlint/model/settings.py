@@ -26,7 +26,7 @@ class Settings(NamedTuple):
     """The daemon's own default on the hosts this repository is for."""
     engine: Literal["docker", "podman", "swarm"] = "docker"
     """What starts the containers; for ``swarm``, compose files that it takes are stacks."""
-    unknown_workload: Literal["warn", "error", "ignore"] = "warn"
+    unknown_workload: Literal["note", "warn", "error", "ignore"] = "note"
     follow_outside: bool = False
     """Whether files may refer to others outside of their repository."""
     projects: tuple[tuple[str, ...], ...] = ()

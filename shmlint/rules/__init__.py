@@ -16,10 +16,12 @@ from typing import Literal
 from shmlint.docker.sizes import human
 from shmlint.model.finding import SEVERITIES, Evidence, Finding, Fix, SetSize, Severity
 from shmlint.model.launch import Launch
+from shmlint.model.need import UNKNOWN_MINIMUM_SOURCE, UNKNOWN_RECOMMENDED, Need
 from shmlint.model.rule import Rule
 from shmlint.model.settings import Settings
 from shmlint.model.source import Span
-from shmlint.workloads.assess import Need, Workload, assess
+from shmlint.workloads.assess import assess
+from shmlint.workloads.knowledge import Workload
 
 Check = Callable[[Launch, "Context"], Iterator[Finding]]
 
@@ -97,20 +99,28 @@ def meant(rule: Rule, pattern: str) -> bool:
 
 
 def severity_of_need(launch: Launch, need: Need, settings: Settings) -> Severity | None:
-    """Error where the workload is known to need it, warning where it may; None: nothing to say.
+    """Error where it is needed, warning where that is likely, note where nothing is known; None: nothing to say.
 
     A step lower where other readings of the same files come to another verdict, or the GPU is optional.
     """
     if need.verdict == "not-needed":
         return None
-    level: Severity = "error"
+    level: Severity = "error" if need.verdict == "needed" else "warning"
     if need.verdict == "unknown":
         if settings.unknown_workload == "ignore":
             return None
-        level = "error" if settings.unknown_workload == "error" else "warning"
+        level = _UNKNOWN[settings.unknown_workload]
+    return lowered(launch, level)
+
+
+def lowered(launch: Launch, level: Severity) -> Severity:
+    """A severity, a step lower where only one reading of the files has the fault, or the GPU is optional."""
     if launch.combination.startswith("when ") and launch.combination.endswith("alone"):
         level = lower(level)
     return lower(level) if launch.gpu.optional else level
+
+
+_UNKNOWN: dict[str, Severity] = {"note": "note", "warn": "warning", "error": "error"}
 
 
 def lower(severity: Severity) -> Severity:
@@ -119,8 +129,6 @@ def lower(severity: Severity) -> Severity:
 
 def advised(launch: Launch, need: Need, settings: Settings) -> int:
     """The size in bytes that a fix writes: what is recommended, or the least where only that fits the memory limit."""
-    from shmlint.workloads.assess import UNKNOWN_RECOMMENDED
-
     if settings.shm_size:
         return settings.shm_size
     size = max(need.recommended or UNKNOWN_RECOMMENDED, need.minimum or 0)
@@ -151,11 +159,12 @@ def needs_line(need: Need) -> str:
     """How much is needed and why."""
     name = need.workload.name if need.workload else ""
     because = f": {need.why}" if need.why else ""
-    if need.verdict == "unknown":
-        if need.workload is None:
-            return "what it runs is not known; NCCL or DataLoader workers need 512 MiB or more"
+    if need.verdict == "unknown" and need.workload is None:
+        where = f": {need.stopped}" if need.stopped else ""
+        return f"what it runs is not known{where}; NCCL or DataLoader workers need 512 MiB or more"
+    if need.verdict in ("unknown", "likely"):
         amount = f", {human(need.recommended)} advised" if need.recommended else ""
-        return f"{name} may need more{amount}{because}"
+        return f"{name or 'what it runs'} may need more{amount}{because}"
     least = f"{human(need.minimum)} at least" if need.minimum else "more"
     more = need.recommended and need.recommended != need.minimum
     amount = f", {human(need.recommended)} advised" if more and need.recommended else ""
@@ -164,8 +173,6 @@ def needs_line(need: Need) -> str:
 
 def needs_source(need: Need) -> str:
     """Who says so."""
-    from shmlint.workloads.assess import UNKNOWN_MINIMUM_SOURCE
-
     return need.source or (UNKNOWN_MINIMUM_SOURCE if need.workload is None else "")
 
 

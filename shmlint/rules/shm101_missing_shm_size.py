@@ -35,7 +35,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     severity = severity_of_need(launch, need, context.settings)
     if severity is None or effective.bytes >= need.floor:
         return
-    if need.verdict == "unknown" and len(context.launches) > 1:
+    if need.verdict in ("unknown", "likely") and len(context.launches) > 1:
         from shmlint.rules.shm212_variant_lacks_shm import speaks
 
         if speaks(launch, context):

@@ -9,8 +9,9 @@ from typing import cast
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence, Finding, Fix, SetSize
 from shmlint.model.launch import Launch
+from shmlint.model.need import Need
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, advised, asks, gpu_evidence, needs_line, selected, severity_of_need, when
+from shmlint.rules import Context, advised, asks, gpu_evidence, lowered, needs_line, selected, when
 
 RULE = Rule("SHM212", "variant-lacks-shm", "warning")
 
@@ -35,10 +36,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         size = context.settings.shm_size or given.bytes
         shown = human(given.bytes)
     elsewhere = f" of {other.home.path}" if other.home.path != launch.home.path else ""
-    told = severity_of_need(launch, need, context.settings)
     yield Finding(
         RULE.id,
-        "note" if told == "note" else RULE.severity,
+        lowered(launch, RULE.severity),
         launch.home,
         f"{launch.words.launch} asks for {asks(launch)} on {context.engine(launch)}'s {human(default)} /dev/shm; "
         f"its variant {other.words.launch}{elsewhere} has {shown}{when(launch)}",
@@ -71,11 +71,15 @@ def forgotten(launch: Launch, context: Context) -> Launch | None:
 def speaks(launch: Launch, context: Context) -> bool:
     """Whether this rule tells of a launch what SHM101 could only suppose: it may need more."""
     return (
-        context.need(launch).verdict == "unknown"
-        and context.settings.unknown_workload == "warn"
+        (context.need(launch).verdict == "likely" or _unknown(context.need(launch), context))
         and selected(RULE, context.settings)
         and forgotten(launch, context) is not None
     )
+
+
+def _unknown(need: Need, context: Context) -> bool:
+    """Whether nothing is known of what runs, and that is no more than a warning."""
+    return need.verdict == "unknown" and context.settings.unknown_workload in ("note", "warn")
 
 
 def _reported(launch: Launch, context: Context) -> bool:
@@ -85,8 +89,10 @@ def _reported(launch: Launch, context: Context) -> bool:
     need = context.need(launch)
     if not selected(MISSING, context.settings):
         return False
+    if need.verdict == "likely" or _unknown(need, context):
+        return False
     if need.verdict == "unknown":
-        return context.settings.unknown_workload == "error"
+        return True
     default = launch.effective_shm(context.settings.default_shm_size).bytes or 0
     return need.verdict == "needed" and default < need.floor
 
@@ -129,7 +135,7 @@ def _variants(launch: Launch, other: Launch) -> bool:
 
 def _same_image(launch: Launch, other: Launch) -> bool:
     """Whether two services run builds of the same thing."""
-    from shmlint.workloads.assess import image_names
+    from shmlint.workloads.knowledge import image_names
 
     if launch.image is None or other.image is None:
         return launch.image is other.image and bool(launch.built_from) and launch.built_from == other.built_from

@@ -37,12 +37,12 @@ TORCHRUN = ["torchrun", "--nproc_per_node=8", "train.py"]
     [
         (64 * MIB, NVIDIA, TORCHRUN, [("SHM101", "error")]),
         (64 * MIB, (), TORCHRUN, [("SHM101", "error")]),  # before the GPUs are there
-        (64 * MIB, NVIDIA, [], [("SHM101", "warning")]),
+        (64 * MIB, NVIDIA, [], [("SHM101", "note")]),
         (64 * MIB, NVIDIA, ["ollama", "serve"], []),
         (64 * MIB, (), ["python", "-m", "http.server"], []),
         (64 * MIB, (), [], []),
         (128 * MIB, NVIDIA, TORCHRUN, [("SHM102", "error")]),
-        (511 * MIB, NVIDIA, [], [("SHM102", "warning")]),
+        (511 * MIB, NVIDIA, [], [("SHM102", "note")]),
         (512 * MIB, NVIDIA, [], []),
         (16 * GIB, NVIDIA, TORCHRUN, []),
     ],
@@ -86,7 +86,7 @@ def test_what_to_do_in_a_pod(tmp_path: Path) -> None:
 def test_gpus_that_are_to_be_there(tmp_path: Path) -> None:
     here = machine(tmp_path, size=64 * MIB)
     assert found(examine(here, Settings(), ["vllm", "serve", "m", "--tensor-parallel-size", "2"], 2)) != []
-    assert found(examine(here, Settings(), (), 4)) == [("SHM101", "warning")]
+    assert found(examine(here, Settings(), (), 4)) == [("SHM101", "note")]
     assert found(examine(here, Settings(), TORCHRUN, 0)) == []
 
 
@@ -148,7 +148,7 @@ def test_text(tmp_path: Path) -> None:
     settings = Settings(select=("SHM1",))
     text = report(examine(here, settings))
     assert text.startswith(EXPECTED)
-    assert "start the container with --shm-size=1g" in text and text.endswith("\n1 warning")
+    assert "start the container with --shm-size=1g" in text and text.endswith("\n1 note")
     assert "secret" not in text and "TOKEN" not in text and "CUDA_VISIBLE_DEVICES" not in text
 
 
@@ -211,9 +211,9 @@ def run(monkeypatch: pytest.MonkeyPatch, here: Machine, *arguments: str) -> tupl
 
 def test_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = machine(tmp_path, nodes=NVIDIA)
-    assert run(monkeypatch, here)[0] == 0  # a warning
-    assert run(monkeypatch, here, "--fail-on", "warning")[0] == 1
-    assert run(monkeypatch, here, "--fail-on", "warning", "--exit-zero")[0] == 0
+    assert run(monkeypatch, here)[0] == 0  # a note
+    assert run(monkeypatch, here, "--fail-on", "note")[0] == 1
+    assert run(monkeypatch, here, "--fail-on", "note", "--exit-zero")[0] == 0
     assert run(monkeypatch, here, "--", *TORCHRUN)[0] == 1
     assert run(monkeypatch, here, "--gpus", "0", "--", *TORCHRUN)[0] == 0
 

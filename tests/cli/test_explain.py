@@ -15,7 +15,7 @@ from shmlint.cli import explain
 from shmlint.cli.explain import NothingFound, find, near, search, symptoms, terminal
 from shmlint.files import installed as rules
 from shmlint.rules import all_rules
-from shmlint.workloads.assess import builtin
+from shmlint.workloads.knowledge import builtin
 from tests.table import table
 
 PAGE = Path(rules.directory(), "README.md")

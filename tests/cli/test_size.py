@@ -17,7 +17,7 @@ from shmlint.cli import size as sizing_cli
 from shmlint.cli import sizing
 from shmlint.cli.sizing import nccl_of_image, nccl_of_torch, round_up
 from shmlint.workloads import mechanisms as estimate
-from shmlint.workloads.assess import builtin
+from shmlint.workloads.knowledge import builtin
 
 Run = Callable[..., Result]
 GIB = 2**30
@@ -130,12 +130,12 @@ def test_control_characters_reach_no_terminal(run: Run) -> None:
     [
         (["vllm/vllm-openai", "--gpus", "4", "--tensor-parallel-size", "4"], "vllm", "needed", 8 * GIB),
         (["vllm/vllm-openai", "--gpus", "1"], "vllm", "not-needed", 0),
-        (["vllm/vllm-openai"], "vllm", "unknown", 8 * GIB),
-        (["vllm"], "vllm", "unknown", 8 * GIB),
+        (["vllm/vllm-openai"], "vllm", "likely", 8 * GIB),
+        (["vllm"], "vllm", "likely", 8 * GIB),
         (["VLLM", "--gpus=2"], "vllm", "needed", 8 * GIB),
         (["vllm", "serve", "m", "-tp", "2"], "vllm", "needed", 8 * GIB),
         (["vllm serve m --tensor-parallel-size 2"], "vllm", "needed", 8 * GIB),
-        (["--", "vllm", "serve", "m", "--gpus", "2"], "vllm", "unknown", 8 * GIB),
+        (["--", "vllm", "serve", "m", "--gpus", "2"], "vllm", "likely", 8 * GIB),
         (["nvcr.io/nvidia/pytorch:24.01-py3", "--gpus", "all"], "ngc", "needed", 8 * GIB),
         (["ollama"], "ollama", "not-needed", 0),
         (["--gpus", "2"], None, "unknown", GIB),

@@ -84,7 +84,8 @@ LAUNCH = closed(
     ),
     workload=MAYBE_TEXT,
     need=closed(
-        verdict={"enum": ["needed", "not-needed", "unknown"]}, minimum_bytes=MAYBE_COUNT, recommended_bytes=MAYBE_COUNT
+        verdict={"enum": ["needed", "likely", "unknown", "not-needed"]},
+        minimum_bytes=MAYBE_COUNT, recommended_bytes=MAYBE_COUNT,
     ),
 )
 INVENTORY = closed(version={"const": 1}, launches={"type": "array", "items": LAUNCH})

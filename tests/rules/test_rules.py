@@ -183,10 +183,10 @@ def test_a_donor_is_judged_at_the_one_that_joins(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "expected"), [("warn", ["warning"]), ("error", ["error"]), ("ignore", [])]
+    ("setting", "expected"), [("note", ["note"]), ("warn", ["warning"]), ("error", ["error"]), ("ignore", [])]
 )
 def test_unknown_workload(tmp_path: Path, setting: str, expected: list[str]) -> None:
-    found = findings(tmp_path, service(image="pytorch/pytorch"), unknown_workload=setting)
+    found = findings(tmp_path, service(image="myorg/app"), unknown_workload=setting)
     assert [f.severity for f in found] == expected
 
 

@@ -358,7 +358,7 @@ def test_what_is_said_of_a_variant(tmp_path: Path) -> None:
 
 SELECTIONS: dict[str, tuple[tuple[str, ...], dict[str, str], str, list[tuple[str, str]]]] = {
     "in the place of a guess": ((), {}, OWN, [("SHM212", "warning")]),
-    "the guess, where it alone is wanted": (("SHM101",), {}, OWN, [("SHM101", "warning")]),
+    "the guess, where it alone is wanted": (("SHM101",), {}, OWN, [("SHM101", "note")]),
     "this one, where it alone is wanted": (("SHM212",), {}, OWN, [("SHM212", "warning")]),
     "what is known says more": ((), {}, NGC, [("SHM101", "error")]),
     "what is known, where this one alone is wanted": (("SHM212",), {}, NGC, [("SHM212", "warning")]),

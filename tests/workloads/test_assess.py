@@ -14,7 +14,9 @@ from shmlint.files import installed as rules
 from shmlint.model.launch import GpuRequest, Launch, ReadOnly, Unknown, Value, Words
 from shmlint.model.source import Source, Span
 from shmlint.workloads import assess as workloads
-from shmlint.workloads.assess import assess, builtin, flatten, match_command, read_ranks, read_workers, recognise, users
+from shmlint.workloads.assess import assess
+from shmlint.workloads.commands import flatten, read_ranks, read_workers
+from shmlint.workloads.knowledge import builtin, match_command, recognise, users
 from tests.table import table
 
 GIB = 1024**3
@@ -255,7 +257,7 @@ def test_ranks(words: str, ranks: int | None, vary: bool) -> None:
 def test_options_that_may_mean_anything_count_only_in_known_programs() -> None:
     words = ["python", "x.py", "--num_processes", "8", "--num_gpus", "2", "-tp", "3"]
     assert read_ranks(words, launcher=False) == (None, False)
-    assert assess(launch("pytorch/pytorch", "python split.py --num_processes 8")).verdict == "unknown"
+    assert assess(launch("pytorch/pytorch", "python split.py --num_processes 8")).verdict == "likely"
 
 
 @pytest.mark.parametrize(
@@ -295,67 +297,67 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("probe in a shell", launch("nvidia/cuda", ["sh", "-c", "nvidia-smi"]), "not-needed"),
     ("probe in a loop",
      launch("nvidia/cuda", ["bash", "-c", "while true; do nvidia-smi; sleep 5; done"]), "not-needed"),
-    ("probe, then training", launch("nvidia/cuda", ["bash", "-c", "nvidia-smi && python train.py"]), "unknown"),
+    ("probe, then training", launch("nvidia/cuda", ["bash", "-c", "nvidia-smi && python train.py"]), "likely"),
     ("static files", launch("nvcr.io/nvidia/pytorch:24.01-py3", "python -m http.server"), "not-needed"),
     # Nobody knows
     ("nothing said", launch(), "unknown"),
     ("own image", launch("myorg/app"), "unknown"),
-    ("torch", launch("pytorch/pytorch:2.5.1", "python train.py"), "unknown"),
-    ("cuda", launch("nvidia/cuda:12.2.0-devel-ubuntu22.04"), "unknown"),
-    ("triton", launch("nvcr.io/nvidia/tritonserver:24.05-py3"), "unknown"),
-    ("triton, one GPU", launch("nvcr.io/nvidia/tritonserver:24.05-py3", "tritonserver", count=1), "unknown"),
-    ("triton, Python backend", launch("nvcr.io/nvidia/tritonserver:24.05-pyt-python-py3"), "unknown"),
+    ("torch", launch("pytorch/pytorch:2.5.1", "python train.py"), "likely"),
+    ("cuda", launch("nvidia/cuda:12.2.0-devel-ubuntu22.04"), "likely"),
+    ("triton", launch("nvcr.io/nvidia/tritonserver:24.05-py3"), "likely"),
+    ("triton, one GPU", launch("nvcr.io/nvidia/tritonserver:24.05-py3", "tritonserver", count=1), "likely"),
+    ("triton, Python backend", launch("nvcr.io/nvidia/tritonserver:24.05-pyt-python-py3"), "likely"),
     ("triton, vLLM", launch("nvcr.io/nvidia/tritonserver:24.05-vllm-python-py3", count=1), "needed"),
     ("triton, TensorRT-LLM", launch("nvcr.io/nvidia/tritonserver:24.05-trtllm-python-py3"), "needed"),
     ("triton, clients", launch("nvcr.io/nvidia/tritonserver:24.05-py3-sdk", "perf_analyzer -m x"), "not-needed"),
-    ("triton, base", launch("nvcr.io/nvidia/tritonserver:24.05-py3-min"), "unknown"),
-    ("desktop", launch("kasmweb/desktop:1.14.0"), "unknown"),
+    ("triton, base", launch("nvcr.io/nvidia/tritonserver:24.05-py3-min"), "likely"),
+    ("desktop", launch("kasmweb/desktop:1.14.0"), "likely"),
     # Idling says nothing: the image decides
-    ("idle", launch("nvidia/cuda", "sleep infinity"), "unknown"),
-    ("idle in a shell", launch("nvidia/cuda", ["bash", "-c", "nvidia-smi; sleep infinity"]), "unknown"),
-    ("idle tail", launch("pytorch/pytorch", "tail -f /dev/null"), "unknown"),
+    ("idle", launch("nvidia/cuda", "sleep infinity"), "likely"),
+    ("idle in a shell", launch("nvidia/cuda", ["bash", "-c", "nvidia-smi; sleep infinity"]), "likely"),
+    ("idle tail", launch("pytorch/pytorch", "tail -f /dev/null"), "likely"),
     ("idle in an image that needs it", launch("nvcr.io/nvidia/pytorch:24.01-py3", "sleep infinity"), "needed"),
     # A server or a notebook in a training image need not use what the image is for
-    ("notebook in ngc", launch("nvcr.io/nvidia/pytorch:24.01-py3", "jupyter lab"), "unknown"),
-    ("uvicorn in ngc", launch("nvcr.io/nvidia/pytorch:24.01-py3", "uvicorn app:app"), "unknown"),
-    ("app.py in ngc", launch("nvcr.io/nvidia/pytorch:24.01-py3", "python app.py"), "unknown"),
-    ("wrapped", launch("nvcr.io/nvidia/pytorch:24.01-py3", ["bash", "-lc", "exec python3 app.py"]), "unknown"),
-    ("gunicorn, own image", launch("myorg/app", "gunicorn app:app"), "unknown"),
+    ("notebook in ngc", launch("nvcr.io/nvidia/pytorch:24.01-py3", "jupyter lab"), "likely"),
+    ("uvicorn in ngc", launch("nvcr.io/nvidia/pytorch:24.01-py3", "uvicorn app:app"), "likely"),
+    ("app.py in ngc", launch("nvcr.io/nvidia/pytorch:24.01-py3", "python app.py"), "likely"),
+    ("wrapped", launch("nvcr.io/nvidia/pytorch:24.01-py3", ["bash", "-lc", "exec python3 app.py"]), "likely"),
+    ("gunicorn, own image", launch("myorg/app", "gunicorn app:app"), "likely"),
     # Commands beat images
     ("torchrun", launch("myorg/app", "torchrun --nproc_per_node=8 train.py"), "needed"),
     ("torchrun in a shell", launch("myorg/app", ["bash", "-c", "cd x && torchrun --nproc_per_node=2 t.py"]), "needed"),
     ("torchrun on cuda", launch("nvidia/cuda", "torchrun --nproc_per_node=4 train.py", count=4), "needed"),
-    ("torchrun, one process", launch("myorg/app", "torchrun train.py", count=4), "unknown"),
-    ("torchrun, variable", launch("myorg/app", "torchrun --nproc_per_node=auto train.py"), "unknown"),
-    ("torchrun, one GPU", launch("myorg/app", "torchrun --nproc_per_node=1 train.py", count=1), "unknown"),
+    ("torchrun, one process", launch("myorg/app", "torchrun train.py", count=4), "likely"),
+    ("torchrun, variable", launch("myorg/app", "torchrun --nproc_per_node=auto train.py"), "likely"),
+    ("torchrun, one GPU", launch("myorg/app", "torchrun --nproc_per_node=1 train.py", count=1), "likely"),
     ("more ranks than GPUs", launch("vllm/vllm-openai", "--model x --tensor-parallel-size 2", count=1), "not-needed"),
     ("a launcher in ollama's image", launch("ollama/ollama", "torchrun --nproc_per_node=2 train.py"), "needed"),
     ("vllm in an own image", launch("myorg/app", "vllm serve x --tensor-parallel-size 2"), "needed"),
     ("workers", launch("pytorch/pytorch", "python train.py --num_workers 8"), "needed"),
     ("workers, own image", launch("myorg/app", "python train.py --num_workers 8"), "needed"),
-    ("no workers", launch("pytorch/pytorch", "python train.py --num_workers 0"), "unknown"),
-    ("workers of a server", launch("myorg/app", "python server.py --num_workers 2"), "unknown"),
+    ("no workers", launch("pytorch/pytorch", "python train.py --num_workers 0"), "likely"),
+    ("workers of a server", launch("myorg/app", "python server.py --num_workers 2"), "likely"),
     # The number of GPUs decides for what needs it between GPUs only
-    ("vllm, all", launch("vllm/vllm-openai"), "unknown"),
+    ("vllm, all", launch("vllm/vllm-openai"), "likely"),
     ("vllm, one", launch("vllm/vllm-openai", count=1), "not-needed"),
     ("vllm, two", launch("vllm/vllm-openai", count=2), "needed"),
-    ("vllm, unknown", launch("vllm/vllm-openai", count=None), "unknown"),
-    ("vllm, two, one process", launch("vllm/vllm-openai", "--model x", count=2), "unknown"),
+    ("vllm, unknown", launch("vllm/vllm-openai", count=None), "likely"),
+    ("vllm, two, one process", launch("vllm/vllm-openai", "--model x", count=2), "likely"),
     ("vllm, two, said so", launch("vllm/vllm-openai", "--model x --tensor-parallel-size 1", count=2), "not-needed"),
     ("vllm, all, two", launch("vllm/vllm-openai", "--model x -tp 2"), "needed"),
     ("tgi, two", launch("ghcr.io/huggingface/text-generation-inference", "--model-id x", count=2), "needed"),
     ("tgi, shards", launch("ghcr.io/huggingface/text-generation-inference", env={"NUM_SHARD": "2"}), "needed"),
     ("tgi, one shard", launch("ghcr.io/huggingface/text-generation-inference", env={"NUM_SHARD": "1"}), "not-needed"),
     ("nim, one", launch("nvcr.io/nim/meta/llama-3.1-8b-instruct", count=1), "not-needed"),
-    ("nim, two", launch("nvcr.io/nim/meta/llama-3.1-70b-instruct", count=2), "unknown"),
-    ("nim, all", launch("nvcr.io/nim/meta/llama-3.1-70b-instruct"), "unknown"),
-    ("nim, two ranks", launch("nvcr.io/nim/meta/llama3-70b-instruct", env={"TENSOR_PARALLEL_SIZE": "2"}), "unknown"),
+    ("nim, two", launch("nvcr.io/nim/meta/llama-3.1-70b-instruct", count=2), "likely"),
+    ("nim, all", launch("nvcr.io/nim/meta/llama-3.1-70b-instruct"), "likely"),
+    ("nim, two ranks", launch("nvcr.io/nim/meta/llama3-70b-instruct", env={"TENSOR_PARALLEL_SIZE": "2"}), "likely"),
     ("nim, a launcher", launch("nvcr.io/nim/meta/llama3-70b-instruct", "torchrun --nproc_per_node=2 t.py"), "needed"),
-    ("sglang, one", launch("lmsysorg/sglang", count=1), "unknown"),
+    ("sglang, one", launch("lmsysorg/sglang", count=1), "likely"),
     ("sglang, tp", launch("lmsysorg/sglang", "python3 -m sglang.launch_server --tp 2"), "needed"),
-    ("sglang, no tp", launch("lmsysorg/sglang", "python3 -m sglang.launch_server --model-path x"), "unknown"),
+    ("sglang, no tp", launch("lmsysorg/sglang", "python3 -m sglang.launch_server --model-path x"), "likely"),
     ("tensorflow, one", launch("tensorflow/tensorflow:latest-gpu", count=1), "not-needed"),
-    ("tensorflow, two", launch("tensorflow/tensorflow:latest-gpu", count=2), "unknown"),
+    ("tensorflow, two", launch("tensorflow/tensorflow:latest-gpu", count=2), "likely"),
     # *_VISIBLE_DEVICES narrow
     ("visible one", launch("vllm/vllm-openai", env={"CUDA_VISIBLE_DEVICES": "0"}), "not-needed"),
     ("visible two", launch("vllm/vllm-openai", env={"NVIDIA_VISIBLE_DEVICES": "0,1"}), "needed"),
@@ -363,18 +365,18 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("visible all", launch("vllm/vllm-openai", count=4, env={"NVIDIA_VISIBLE_DEVICES": "all"}), "needed"),
     ("more than given", launch("vllm/vllm-openai", count=1, env={"CUDA_VISIBLE_DEVICES": "0,1"}), "not-needed"),
     ("none", launch("vllm/vllm-openai", count=4, env={"CUDA_VISIBLE_DEVICES": "-1"}), "not-needed"),
-    ("from outside", launch("vllm/vllm-openai", count=2, env={"CUDA_VISIBLE_DEVICES": Unknown("?")}), "unknown"),
+    ("from outside", launch("vllm/vllm-openai", count=2, env={"CUDA_VISIBLE_DEVICES": Unknown("?")}), "likely"),
     ("amd", launch("vllm/vllm-openai", env={"HIP_VISIBLE_DEVICES": "0"}), "not-needed"),
     # Base images: less sure than images
-    ("built on ngc", launch(base="nvcr.io/nvidia/pytorch:24.01-py3", command="python train.py"), "unknown"),
+    ("built on ngc", launch(base="nvcr.io/nvidia/pytorch:24.01-py3", command="python train.py"), "likely"),
     ("built on ngc, ranks",
      launch(base="nvcr.io/nvidia/pytorch:24.01-py3", command="torchrun --nproc_per_node=2 x"), "needed"),
     ("built on ollama", launch(base="ollama/ollama"), "not-needed"),
-    ("built on cuda", launch(base="nvidia/cuda:12.2.0-base-ubuntu22.04"), "unknown"),
+    ("built on cuda", launch(base="nvidia/cuda:12.2.0-base-ubuntu22.04"), "likely"),
     ("image beats base", launch("ollama/ollama", base="nvcr.io/nvidia/pytorch:24.01-py3"), "not-needed"),
     # Somebody's own image of that name
-    ("own detectron2", launch("myorg/detectron2"), "unknown"),
-    ("own deepspeed", launch("myorg/deepspeed", count=4), "unknown"),
+    ("own detectron2", launch("myorg/detectron2"), "likely"),
+    ("own deepspeed", launch("myorg/deepspeed", count=4), "likely"),
     ("the official one", launch("deepspeed/deepspeed"), "needed"),
     # Names spare an alarm and never raise one
     ("named whisper", launch(base="nvidia/cuda:12.2.0-base-ubuntu22.04", names=("whisper-api",)), "not-needed"),
@@ -385,9 +387,9 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("a model's name is none of it", launch("myorg/my-tts", "serve --port 1 --model fine-tuned"), "not-needed"),
     ("a name does not beat a command", launch("myorg/a", "torchrun --nproc_per_node=2 t.py", names=("tts",)), "needed"),
     # Guesses are not errors
-    ("unsloth, two", launch("unsloth/unsloth", count=2), "unknown"),
-    ("unsloth, two ranks", launch("unsloth/unsloth", "python train.py -tp 2"), "unknown"),
-    ("unsloth, sharded", launch("unsloth/unsloth", env={"NUM_SHARD": "2"}), "unknown"),
+    ("unsloth, two", launch("unsloth/unsloth", count=2), "likely"),
+    ("unsloth, two ranks", launch("unsloth/unsloth", "python train.py -tp 2"), "likely"),
+    ("unsloth, sharded", launch("unsloth/unsloth", env={"NUM_SHARD": "2"}), "likely"),
     ("aphrodite, two", launch("alpindale/aphrodite-openai", count=2), "needed"),
     ("aphrodite, one", launch("alpindale/aphrodite-openai", count=1), "not-needed"),
     ("aphrodite, two ranks", launch("alpindale/aphrodite-openai", "aphrodite run x -tp 2"), "needed"),
@@ -407,19 +409,19 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("lorax, one", launch("ghcr.io/predibase/lorax:main", "--model-id x", count=1), "not-needed"),
     ("llm studio", launch("gcr.io/vorvan/h2oai/h2o-llmstudio:nightly"), "needed"),
     ("gpt-sovits", launch("breakstring/gpt-sovits:latest"), "needed"),
-    ("somebody's gpt-sovits", launch("myorg/gpt-sovits:latest-cu128"), "unknown"),
-    ("gpt-sovits, only its interface", launch("breakstring/gpt-sovits:latest", "python api.py"), "unknown"),
-    ("tabbyapi, one", launch("ghcr.io/theroyallab/tabbyapi:latest", count=1), "unknown"),
-    ("viseron", launch("roflcoopter/amd64-cuda-viseron:latest", count=1), "unknown"),
-    ("zoneminder", launch("zoneminderhq/zoneminder:latest-el7", count=1), "unknown"),
-    ("torchserve", launch("pytorch/torchserve:latest-gpu"), "unknown"),
-    ("matlab", launch("mathworks/matlab-deep-learning:r2024b"), "unknown"),
-    ("sunshine", launch("lizardbyte/sunshine:latest-ubuntu-24.04"), "unknown"),
+    ("somebody's gpt-sovits", launch("myorg/gpt-sovits:latest-cu128"), "likely"),
+    ("gpt-sovits, only its interface", launch("breakstring/gpt-sovits:latest", "python api.py"), "likely"),
+    ("tabbyapi, one", launch("ghcr.io/theroyallab/tabbyapi:latest", count=1), "likely"),
+    ("viseron", launch("roflcoopter/amd64-cuda-viseron:latest", count=1), "likely"),
+    ("zoneminder", launch("zoneminderhq/zoneminder:latest-el7", count=1), "likely"),
+    ("torchserve", launch("pytorch/torchserve:latest-gpu"), "likely"),
+    ("matlab", launch("mathworks/matlab-deep-learning:r2024b"), "likely"),
+    ("sunshine", launch("lizardbyte/sunshine:latest-ubuntu-24.04"), "likely"),
     ("holoscan", launch("nvcr.io/nvidia/clara-holoscan/holoscan:v2.5.0-dgpu"), "not-needed"),
     ("entrypoint", launch("myorg/app", entrypoint=["torchrun", "--nproc_per_node=2", "t.py"]), "needed"),
     ("a default is no decision",
      launch("vllm/vllm-openai", "--tensor-parallel-size 1", count=2, written="--tensor-parallel-size ${TP:-1}"),
-     "unknown"),
+     "likely"),
 ]  # fmt: skip
 
 

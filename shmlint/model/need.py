@@ -1,0 +1,72 @@
+"""Need: what a launch's program will put into /dev/shm, how sure that is, and what it rests on."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from shmlint.model.finding import Evidence
+from shmlint.model.source import Span
+
+Verdict = Literal["needed", "likely", "unknown", "not-needed"]
+"""``needed``: a mechanism is used and the sum exceeds what there is, or the maintainers say so of this use.
+``likely``: a mechanism is there, and the amount or the use is not known. ``unknown``: nothing is known of
+what runs. ``not-needed``: what runs was read to its end, or its maintainers say so."""
+
+Basis = Literal["documented", "measured", "computed", "estimated", "chosen"]
+"""What a figure rests on: a quote that holds it, a measurement, a sum whose terms are shown, an estimate that
+names what it leaves out, or our own choice."""
+
+UNKNOWN_MINIMUM = 512 * 1024 * 1024
+"""Bytes; below this DeepSpeed's own report warns, and nothing better is known of a workload."""
+UNKNOWN_MINIMUM_SOURCE = "https://github.com/deepspeedai/DeepSpeed/blob/edaa72212/deepspeed/env_report.py#L113-L115"
+UNKNOWN_RECOMMENDED = 1024 * 1024 * 1024
+"""Bytes; what NVIDIA's NCCL user guide sets for containers."""
+
+
+class Mechanism(NamedTuple):
+    """One thing that fills /dev/shm: ``bytes`` is None where the amount is not known."""
+
+    id: str
+    bytes: int | None
+    basis: Basis
+    because: str
+    evidence: tuple[Evidence, ...] = ()
+    source: str = ""
+
+
+class Step(NamedTuple):
+    """One step of the way from a launch to what runs: what was followed, and where that stands."""
+
+    text: str
+    span: Span | None = None
+
+
+class Known(NamedTuple):
+    """The entry of the knowledge base that a need rests on."""
+
+    id: str
+    name: str
+
+
+class Need(NamedTuple):
+    """The answer for one launch. ``minimum`` and ``recommended`` are bytes."""
+
+    verdict: Verdict
+    minimum: int | None = None
+    recommended: int | None = None
+    workload: Known | None = None
+    why: str = ""
+    source: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    mechanisms: tuple[Mechanism, ...] = ()
+    trail: tuple[Step, ...] = ()
+    """How the program was found."""
+    stopped: str = ""
+    """Where resolution stopped and why; empty where the program was read to its end."""
+    looks: bool = False
+    """The command only looks at something."""
+
+    @property
+    def floor(self) -> int:
+        """The least that is not too small, in bytes."""
+        return self.minimum if self.minimum is not None else UNKNOWN_MINIMUM

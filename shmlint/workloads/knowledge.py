@@ -1,0 +1,224 @@
+"""The knowledge base, ``rules/workloads.json``: which images and commands are known, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Literal
+
+from shmlint.docker.sizes import parse_compose
+from shmlint.model.finding import Evidence
+from shmlint.model.need import Known
+
+
+class Workload:
+    """One entry of the knowledge base; sizes in bytes.
+
+    What an entry says is read when it is asked for: most of the hundred are looked at by name alone.
+    """
+
+    __slots__ = ("_commands", "_images", "entry", "id")
+
+    def __init__(self, entry: Mapping[str, Any]) -> None:
+        self.id: str = entry["id"]
+        self.entry = entry
+        self._commands: tuple[tuple[str, ...], ...] | None = None
+        self._images: tuple[str, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        return str(self.entry.get("name", self.id))
+
+    @property
+    def known(self) -> Known:
+        """What a need says of it."""
+        return Known(self.id, self.name)
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        if self._images is None:
+            self._images = tuple(pattern.lower() for pattern in self.entry.get("images", ()))
+        return self._images
+
+    @property
+    def commands(self) -> tuple[tuple[str, ...], ...]:
+        """Patterns, as their words."""
+        if self._commands is None:
+            self._commands = tuple(tuple(pattern.split()) for pattern in self.entry.get("commands", ()))
+        return self._commands
+
+    @property
+    def names(self) -> Sequence[str]:
+        return tuple(self.entry.get("names", ()))
+
+    @property
+    def needs(self) -> Literal["yes", "multi-gpu", "no", "depends"]:
+        return self.entry["needs"]  # type: ignore[no-any-return]
+
+    @property
+    def single_gpu(self) -> Literal["needed", "advised", "not-needed", ""]:
+        return self.entry.get("single_gpu", "")  # type: ignore[no-any-return]
+
+    @property
+    def minimum(self) -> int | None:
+        return _bytes(self.entry.get("minimum"))
+
+    @property
+    def recommended(self) -> int | None:
+        return _bytes(self.entry.get("recommended"))
+
+    @property
+    def memory_share(self) -> float | None:
+        return self.entry.get("memory_share")
+
+    @property
+    def because(self) -> str:
+        return str(self.entry.get("because", ""))
+
+    @property
+    def condition(self) -> str:
+        """What decides besides, and cannot be read from a file: such a workload is never sure to need it."""
+        return str(self.entry.get("condition", ""))
+
+    @property
+    def formula(self) -> Evidence | None:
+        """How its maintainers compute the size, where they do, and where."""
+        text = str(self.entry.get("formula", ""))
+        return Evidence(text, None, str(self.entry.get("formula_source", ""))) if text else None
+
+    @property
+    def source(self) -> str:
+        return str(self.entry.get("source", ""))
+
+    @property
+    def verified(self) -> bool:
+        return bool(self.entry.get("verified", False))
+
+    @property
+    def one_process(self) -> bool:
+        """It uses one GPU, however many it has, unless its command asks for more."""
+        return bool(self.entry.get("one_process", False))
+
+
+def _bytes(size: str | int | None) -> int | None:
+    return parse_compose(size) if size else None
+
+
+@cache
+def builtin() -> tuple[Workload, ...]:
+    """The knowledge base that comes with the program. Raises OSError for a broken installation."""
+    import json
+    import os
+
+    from shmlint.files.installed import directory
+
+    with open(os.path.join(directory(), "workloads.json"), encoding="utf-8") as file:
+        return tuple(map(Workload, json.load(file)["workloads"]))
+
+
+def users(entries: Iterable[Mapping[str, Any]]) -> tuple[Workload, ...]:
+    """Workloads from settings. An entry that has the id of one of the program's own changes that one:
+    what it does not say stays."""
+    if not entries:
+        return ()
+    known = {workload.id: workload.entry for workload in builtin()}
+    return tuple(Workload({**known.get(entry["id"], {}), **entry, "verified": True}) for entry in entries)
+
+
+def entry_of(known: Known | None, extra: Sequence[Workload] = ()) -> Workload | None:
+    """The entry that a need rests on; None where it rests on none."""
+    if known is None:
+        return None
+    return next((workload for workload in (*extra, *builtin()) if workload.id == known.id), None)
+
+
+def image_names(image: str) -> tuple[str, str]:
+    """An image's repository, and repository:tag, in lower case and without Docker Hub's default parts."""
+    name = image.strip().lower().partition("@")[0]
+    head, slash, last = name.rpartition("/")
+    last, _, tag = last.partition(":")
+    repository = f"{head}{slash}{last}"
+    for prefix in _HUB:
+        repository = repository.removeprefix(prefix)
+    repository = repository.removeprefix("library/")
+    return repository, f"{repository}:{tag or 'latest'}"
+
+
+_HUB = (
+    "m.daocloud.io/", "docker.m.daocloud.io/", "mirror.gcr.io/", "public.ecr.aws/docker/", "registry.hub.docker.com/",
+    "index.docker.io/", "registry-1.docker.io/", "docker.io/",
+)  # fmt: skip
+"""Other names of Docker Hub, and mirrors that hold its repositories under their own names."""
+
+
+def recognise(image: str, workloads: Iterable[Workload]) -> tuple[Workload | None, bool]:
+    """The first workload whose image patterns fit, and whether that is certain.
+
+    ``*/name`` says nothing of who built the image: somebody's own image may run anything.
+    """
+    repository, tagged = image_names(image)
+    for workload in workloads:
+        certain: bool | None = None
+        for pattern in workload.images:
+            if _fits(tagged if ":" in pattern else repository, pattern):
+                certain = not (pattern.startswith("*/") and pattern.count("/") == 1)
+                if certain:
+                    break
+        if certain is not None:
+            return workload, certain
+    return None, False
+
+
+def match_name(names: Sequence[str], workloads: Iterable[Workload]) -> tuple[Workload, str] | None:
+    """The first workload that needs nothing whose names fit one of the launch's own names.
+
+    A name is a weak sign: it may spare an alarm, it never raises one.
+    """
+    for name in names:
+        lowered = name.lower().replace("_", "-")
+        for workload in workloads:
+            if workload.needs == "no" and any(_fits(lowered, pattern) for pattern in workload.names):
+                return workload, name
+    return None
+
+
+def _fits(text: str, pattern: str) -> bool:
+    """Whether a glob fits a whole text. Most do not, and most of those for want of a plain part."""
+    if "*" not in pattern and "?" not in pattern and "[" not in pattern:
+        return text == pattern
+    longest = max(pattern.replace("?", "*").split("*"), key=len)
+    if "[" not in longest and longest not in text:
+        return False
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(text, pattern)
+
+
+_MOST_WORDS = 500
+"""Words of a command that are compared with the patterns: what runs is said at its beginning."""
+
+
+def match_command(words: Sequence[str], workloads: Iterable[Workload]) -> Workload | None:
+    """The workload whose command patterns fit, the one with the most words where several do."""
+    best: tuple[int, Workload | None] = (0, None)
+    words = words[:_MOST_WORDS]
+    for workload in workloads:
+        for pattern in workload.commands:
+            if len(pattern) > best[0] and _command_fits(words, pattern):
+                best = (len(pattern), workload)
+    return best[1]
+
+
+def _command_fits(words: Sequence[str], pattern: tuple[str, ...]) -> bool:
+    first_only = pattern[0] == "^"
+    parts = pattern[1:] if first_only else pattern
+    starts = range(1) if first_only else range(len(words) - len(parts) + 1)
+    for start in starts:
+        if start + len(parts) > len(words):
+            return False
+        head = words[start]
+        if not (_fits(head, parts[0]) or ("/" in head and _fits(head.rpartition("/")[2], parts[0]))):
+            continue
+        if all(_fits(words[start + i], parts[i]) for i in range(1, len(parts))):
+            return True
+    return False
