@@ -78,8 +78,8 @@ def speaks(launch: Launch, context: Context) -> bool:
 
 
 def _unknown(need: Need, context: Context) -> bool:
-    """Whether nothing is known of what runs, and that is no more than a warning."""
-    return need.verdict == "unknown" and context.settings.unknown_workload in ("note", "warn")
+    """Whether nothing is known of what runs, and settings do not make that an error."""
+    return need.verdict == "unknown" and context.settings.unknown_workload != "error"
 
 
 def _reported(launch: Launch, context: Context) -> bool:
