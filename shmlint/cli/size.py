@@ -10,7 +10,7 @@ from typing import Literal, NoReturn
 import click
 
 from shmlint.cli.sizing import Question, answer, nccl_of_image, nccl_of_torch, render, render_json
-from shmlint.docker.gpus import parse_gpus
+from shmlint.docker.gpus_option import parse_gpus
 from shmlint.docker.sizes import InvalidSize, human, parse_docker
 from shmlint.model.launch import Launch, ReadOnly, Value, Words
 from shmlint.model.source import Source, Span

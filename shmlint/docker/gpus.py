@@ -1,121 +1,348 @@
-"""The value of ``docker run --gpus``, read as the docker client reads it.
+"""Which GPUs a container is started with: the one reader of whatever asks for them.
 
-Source: docker/cli opts/gpus.go; what the engine refuses later, moby daemon/devices.go.
+A format hands in what it found, each with the place it was written at: device requests, device
+nodes, the runtime, the environment. The names and rules are those of moby (daemon/devices_*.go), the
+vendors' container toolkits and the Container Device Interface. Accelerators that are no GPUs in the
+strict sense, such as Gaudi and Ascend, count as GPUs here: their programs use /dev/shm the same way.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
 
-from shmlint.docker.gotext import CSVError, read_record
+from shmlint.model.launch import NOTHING, GpuEvidence, GpuRequest, Value, Vendor
+from shmlint.model.source import Span
 
-ALL = -1
-"""``count`` of a request for all GPUs."""
-
-_BOTH = "cannot set both Count and DeviceIDs on device request"
+Count = int | Literal["all"] | None
+"""A number of GPUs; None where GPUs are asked for and the number is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class GpuDevices:
-    """One device request.
+class Accelerator(NamedTuple):
+    """How a kind of GPU or accelerator is handed to a container."""
 
-    ``count`` is the number of GPUs, ALL, or 0 where ``device_ids`` names them (or where none is
-    asked for). ``error`` is why the client refuses the value, ``daemon_error`` why the engine
-    refuses what the client makes of it.
-    """
-
+    label: str
+    vendor: Vendor | None
+    """None for those that the machine-readable reports have no name for."""
+    runtime: str = ""
+    variable: str = ""
+    """Which devices the runtime hands in; without the runtime it does nothing."""
     driver: str = ""
-    count: int = 0
-    device_ids: tuple[str, ...] = ()
+    """The drivers of a device request start with it."""
+    capabilities: frozenset[str] = frozenset()
+    """A device request without a driver gets these GPUs if its capabilities are among them."""
+    cdi: str = ""
+    """The vendor and the classes of its CDI names, as a pattern."""
+    device: str = ""
+    """The nodes that stand for one device each, as a pattern."""
+    node: str = ""
+    """The other nodes that only its users need, as a pattern."""
+    shared: bool = False
+    """Whether one node gives access to all devices."""
+
+
+NVIDIA = Accelerator(
+    "NVIDIA", "nvidia", "nvidia", "NVIDIA_VISIBLE_DEVICES", "nvidia",
+    frozenset({"gpu", "nvidia", "compute", "compat32", "graphics", "utility", "video", "display"}),
+    cdi=r"nvidia\.com/(?:gpu|mig|gpu-all)", device=r"/dev/nvidia[0-9]+", node=r"/dev/(?:nvidia.*|dxg)",
+)  # fmt: skip
+"""moby daemon/devices_nvidia_linux.go; /dev/dxg is the node of the Windows Subsystem for Linux."""
+AMD = Accelerator(
+    "AMD", "amd", "amd", "AMD_VISIBLE_DEVICES", "amd", frozenset({"gpu", "amd"}),
+    cdi=r"amd\.com/gpu", node="/dev/kfd",
+)  # fmt: skip
+"""moby daemon/devices_amd_linux.go; rocm.docs.amd.com, "Running ROCm Docker containers"."""
+ACCELERATORS = (
+    NVIDIA,
+    AMD,
+    # /dev/dri alone is display and transcoding hardware, not a GPU workload.
+    Accelerator("Intel", "intel", cdi=r"intel\.com/(?:gpu|xpu)"),
+    # docs.habana.ai, "Docker Installation". /dev/accel/accel0 may as well be an NPU of a notebook.
+    Accelerator(
+        "Gaudi", None, "habana", "HABANA_VISIBLE_DEVICES", "habana", cdi=r"habana\.ai/gaudi",
+        device=r"/dev/hl[0-9]+", node=r"/dev/(?:hl|accel/accel)_controlD[0-9]+",
+    ),
+    # hiascend.com, "Ascend Docker Runtime", and "Use in Containers" for the nodes.
+    Accelerator(
+        "Ascend", None, "ascend", "ASCEND_VISIBLE_DEVICES", "ascend",
+        device=r"/dev/v?davinci[0-9]+", node=r"/dev/davinci_manager",
+    ),
+    Accelerator("Moore Threads", None, "mthreads", "MTHREADS_VISIBLE_DEVICES", "mthreads"),
+    Accelerator("MetaX", None, node="/dev/mxcd", shared=True),
+)  # fmt: skip
+
+
+# What formats hand in ----------------------------------------------------------------------------
+
+
+class DeviceRequest(NamedTuple):
+    """A device request of the engine's API: a value of ``--gpus``, a reservation, ``DeviceRequests``.
+
+    ``count`` is negative for all, 0 for none or where ``device_ids`` names them, None where it is not
+    known. ``text`` is what the file says; without it ``verb`` and the GPUs are the evidence.
+    """
+
+    key: str
+    span: Span
+    text: str = ""
+    verb: str = ""
+    driver: str = ""
     capabilities: tuple[str, ...] = ()
-    options: tuple[tuple[str, str], ...] = ()
-    error: str = ""
-    daemon_error: str = ""
-
-
-def parse_gpus(value: str) -> GpuDevices:
-    """Read one ``--gpus`` value, which is one CSV record.
-
-    >>> parse_gpus("all").count
-    -1
-    >>> parse_gpus('"device=0,1"').device_ids
-    ('0', '1')
-    >>> parse_gpus("device=0,1").daemon_error  # the comma ends the field: device 0, count 1
-    'cannot set both Count and DeviceIDs on device request'
-    """
-    try:
-        fields = read_record(value)
-        return _request(fields)
-    except CSVError as error:
-        return GpuDevices(error=str(error))
-
-
-def parse_podman_gpus(value: str) -> GpuDevices:
-    """Read a ``podman run --gpus`` value: ``all`` or GPU ids, separated by commas.
-
-    Source: podman docs/source/markdown/options/gpus.md; each becomes ``nvidia.com/gpu=<id>``.
-    """
-    try:
-        ids = tuple(read_record(value))
-    except CSVError as error:
-        return GpuDevices(error=str(error))
-    if "all" in ids:
-        return GpuDevices(count=ALL, capabilities=("gpu",))
-    return GpuDevices(device_ids=ids, capabilities=("gpu",))
-
-
-def _request(fields: list[str]) -> GpuDevices:
-    driver = ""
-    count: int | None = None
     device_ids: tuple[str, ...] = ()
-    capabilities: tuple[str, ...] = ("gpu",)
-    options: dict[str, str] = {}
-    seen: set[str] = set()
-    for item in fields:
-        key, equals, val = item.partition("=")
-        if key in seen:
-            raise CSVError(f"gpu request key '{key}' can be specified only once")
-        seen.add(key)
-        if not equals:
-            seen.add("count")
-            count = _count(key)
-        elif key == "count":
-            count = _count(val)
-        elif key == "driver":
-            driver = val
-        elif key == "device":
-            device_ids = tuple(val.split(","))
-        elif key == "capabilities":
-            capabilities = (*val.split(","), "gpu")
-        elif key == "options":
-            try:
-                pairs = read_record(val)
-            except CSVError as error:
-                raise CSVError(f"failed to read gpu options: {error}") from None
-            options = {name: text for name, _, text in (pair.partition("=") for pair in pairs)}
-        else:
-            raise CSVError(f"unexpected key '{key}' in '{item}'")
-    if count is None:
-        count = 0 if device_ids else 1
-    return GpuDevices(
-        driver,
-        count,
-        device_ids,
-        capabilities,
-        tuple(sorted(options.items())),
-        daemon_error=_BOTH if count and device_ids else "",
-    )
+    count: int | None = 0  # type: ignore[assignment]  # hides tuple.count
+    ids_known: bool = True
 
 
-def _count(text: str) -> int:
-    if text == "all":
-        return ALL
-    why = ""
-    if not re.fullmatch(r"[+-]?[0-9]+", text):
-        why = "invalid syntax"
-    elif not -(2**63) <= int(text) < 2**63:
-        why = "value out of range"
-    if why:
-        raise CSVError(f'invalid count ({text}): value must be either "all" or an integer: {why}')
-    return int(text)
+class GenericResource(NamedTuple):
+    """A generic resource of Swarm, whose kind is a name that the cluster's owner chose."""
+
+    key: str
+    span: Span
+    kind: str
+    amount: int | None
+
+
+class DeviceNode(NamedTuple):
+    """A device that is passed in: a path on the host, or a CDI name."""
+
+    key: str
+    span: Span
+    text: str
+    device: str
+
+
+class Runtime(NamedTuple):
+    """The runtime that starts the container, and what names its devices.
+
+    ``devices`` is what the caller's environment names (``NV_GPU``); without it the container's own
+    variable counts. ``recorded`` says that the engine wrote it down: the environment is then the
+    container's whole one, and the runtime may be only the daemon's default.
+    """
+
+    key: str
+    span: Span
+    text: str
+    name: str
+    devices: Value[str] | None = None
+    recorded: bool = False
+
+
+Request = DeviceRequest | GenericResource | DeviceNode | Runtime
+
+
+# What they ask for -------------------------------------------------------------------------------
+
+
+class _Found(NamedTuple):
+    accelerator: Accelerator
+    number: Count
+    evidence: GpuEvidence
+
+
+def read(
+    requests: Sequence[Request], environment: Mapping[str, Value[str]] = NOTHING, because: str = ""
+) -> GpuRequest:
+    """What all requests of one launch ask for together, evidence in their order.
+
+    ``because`` is why a request may be missing. Of several numbers the largest counts, and "all" beats
+    numbers.
+    """
+    found: dict[int, _Found] = {}
+    devices: list[str] = []
+    for i, request in enumerate(requests):
+        if isinstance(request, DeviceNode):
+            if request.device in devices:
+                continue
+            devices.append(request.device)
+        answer = _read_request(request)
+        if answer is not None:
+            found[i] = answer
+    numbers = [answer.number for answer in found.values()] + _numbers_together(devices)
+    runtimes = {i: request for i, request in enumerate(requests) if isinstance(request, Runtime)}
+    recorded = any(runtime.recorded for runtime in runtimes.values())
+    # A device request names the devices to the runtime too, where its number is not known as well.
+    counted = any(isinstance(requests[i], DeviceRequest) for i in found)
+    for i, runtime in runtimes.items():
+        given = None if recorded and found else _read_runtime(runtime, environment)
+        if isinstance(given, str):
+            because = because or given
+        elif given is not None:
+            found[i] = given
+            if not counted and all(number is None for number in numbers):
+                numbers.append(given.number)
+    if not found:
+        because = because or ("" if recorded else _default_runtime(environment))
+        return GpuRequest(None if because else False, because=because)
+    ordered = [found[i] for i in sorted(found)]
+    count: Count = "all" if "all" in numbers else max((n for n in numbers if isinstance(n, int)), default=None)
+    return GpuRequest(True, ordered[0].accelerator.vendor, count, tuple(f.evidence for f in ordered), because)
+
+
+def _read_request(request: Request) -> _Found | None:
+    if isinstance(request, DeviceRequest):
+        return _read_device_request(request)
+    if isinstance(request, GenericResource):
+        kind = request.kind.lower()
+        if "gpu" not in kind:
+            return None
+        text = f"reserves {request.amount or 'a'} {request.kind}"
+        return _Found(AMD if "amd" in kind else NVIDIA, request.amount, GpuEvidence(request.key, text, request.span))
+    accelerator = _of_device(request.device) if isinstance(request, DeviceNode) else None
+    if accelerator is None:
+        return None
+    number: Count = "all" if accelerator.shared else None  # the others are counted together
+    return _Found(accelerator, number, GpuEvidence(request.key, request.text, request.span))
+
+
+def _read_device_request(request: DeviceRequest) -> _Found | None:
+    accelerator = _of_device_request(request.driver, request.capabilities, request.device_ids)
+    if accelerator is None:
+        return None
+    if request.device_ids:
+        number = count_ids(request.device_ids) if request.ids_known else None
+    elif request.count == 0:
+        return None
+    else:
+        number = "all" if request.count is not None and request.count < 0 else request.count
+    text = request.text or f"{request.verb} {_spelt(number, accelerator.label)}"
+    return _Found(accelerator, number, GpuEvidence(request.key, text, request.span))
+
+
+def _of_device_request(driver: str, capabilities: Iterable[str], ids: Iterable[str]) -> Accelerator | None:
+    """What a device request gets; None where it is not for a GPU.
+
+    With a driver the capabilities are ignored (moby daemon/devices.go).
+    """
+    wanted = frozenset(capabilities)
+    named = next((found for found in map(_of_cdi, ids) if found is not None), None)
+    if driver and driver != "cdi":
+        own = next((row for row in ACCELERATORS if row.driver and driver.startswith(row.driver)), None)
+        return own or (NVIDIA if "gpu" in wanted else None)
+    if driver or not wanted:
+        return named
+    fitting = next((row for row in ACCELERATORS if wanted <= row.capabilities), None)
+    return fitting or (NVIDIA if "gpu" in wanted else None)
+
+
+def _read_runtime(runtime: Runtime, environment: Mapping[str, Value[str]]) -> _Found | str | None:
+    """What a runtime hands in; a text says why that is not known."""
+    accelerator = next((row for row in ACCELERATORS if _runs(row, runtime)), None)
+    if accelerator is None:
+        return None
+    variable = environment.get(accelerator.variable)
+    number: Count = "all"
+    if variable is not None:
+        number = visible_devices(variable.known) if variable.known is not None else None
+    elif runtime.recorded:
+        if accelerator is not NVIDIA:
+            return f"what the {accelerator.runtime} runtime hands in without {accelerator.variable} is not known here"
+        # nvidia-container-toolkit internal/config/image: only CUDA images of old get GPUs unasked (IsLegacy).
+        old = "CUDA_VERSION" in environment and not any(name.startswith("NVIDIA_REQUIRE_") for name in environment)
+        number = "all" if old else 0
+    if number == 0:
+        return None
+    if runtime.devices is not None:
+        number = count_ids([runtime.devices.known]) if runtime.devices.known is not None else None
+    return _Found(accelerator, number, GpuEvidence(runtime.key, runtime.text, runtime.span))
+
+
+def _runs(accelerator: Accelerator, runtime: Runtime) -> bool:
+    if runtime.recorded:  # an engine may record the program: /usr/bin/nvidia-container-runtime
+        name = runtime.name.rpartition("/")[2]
+        return bool(accelerator.runtime) and name.startswith(accelerator.runtime)
+    return bool(runtime.name) and runtime.name == accelerator.runtime
+
+
+def _default_runtime(environment: Mapping[str, Value[str]]) -> str:
+    """Why GPUs may be handed in although no runtime is named, or nothing."""
+    for accelerator in ACCELERATORS:
+        variable = environment.get(accelerator.variable) if accelerator.variable else None
+        if variable is not None and variable.known is not None and visible_devices(variable.known) != 0:
+            return (
+                f"{accelerator.variable} asks for GPUs only where the daemon's default runtime is "
+                f"{accelerator.runtime}"
+            )
+    return ""
+
+
+# Devices -----------------------------------------------------------------------------------------
+
+
+def is_gpu_runtime(name: str) -> bool:
+    """Whether a runtime of this name hands in GPUs."""
+    return bool(name) and any(row.runtime == name for row in ACCELERATORS)
+
+
+def is_gpu(device: str) -> bool:
+    """Whether a device node or CDI name hands in a GPU.
+
+    >>> is_gpu("/dev/nvidia0"), is_gpu("nvidia.com/gpu=all"), is_gpu("/dev/dri")
+    (True, True, False)
+    """
+    return _of_device(device) is not None
+
+
+def _of_device(device: str) -> Accelerator | None:
+    if not device.startswith("/"):
+        return _of_cdi(device)
+    for row in ACCELERATORS:
+        if any(pattern and re.fullmatch(pattern, device) for pattern in (row.device, row.node)):
+            return row
+    return None
+
+
+def _of_cdi(name: str) -> Accelerator | None:
+    """What a CDI name stands for (``nvidia.com/gpu=all``)."""
+    kind, equals, _ = name.partition("=")
+    if not equals:
+        return None
+    return next((row for row in ACCELERATORS if row.cdi and re.fullmatch(row.cdi, kind)), None)
+
+
+def _numbers_together(devices: Collection[str]) -> list[Count]:
+    """How many GPUs device nodes and CDI names hand in together.
+
+    ``/dev/kfd`` gives access to all of AMD's; the render nodes beside it say which may be used.
+    """
+    single = {
+        device.partition("=")[2] or device
+        for device in devices
+        if _of_cdi(device) is not None or any(row.device and re.fullmatch(row.device, device) for row in ACCELERATORS)
+    }
+    numbers: list[Count] = [count_ids(single)] if single else []
+    if "/dev/kfd" in devices:
+        numbers.append(len({device for device in devices if device.startswith("/dev/dri/renderD")}) or "all")
+    return numbers
+
+
+def count_ids(ids: Iterable[str]) -> Count:
+    """How many GPUs device ids name; an id may itself be "all", a comma list or a range.
+
+    >>> count_ids(["0,3"]), count_ids(["0-3"])
+    (2, 4)
+    """
+    single = {part.strip() for given in ids for part in given.split(",") if part.strip()}
+    if any(part == "all" or part.endswith("=all") for part in single):
+        return "all"
+    return sum(_length(part) for part in single)
+
+
+def _length(part: str) -> int:
+    """The number of devices that ``0-3`` names (Ascend's runtime); anything else names one."""
+    match = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", part, re.ASCII)
+    return max(int(match[2]) - int(match[1]), 0) + 1 if match is not None else 1
+
+
+def visible_devices(value: str) -> Count:
+    """What NVIDIA_VISIBLE_DEVICES and its kind ask for: "all", a number of ids, 0 for none, void or nothing.
+
+    nvidia-container-toolkit internal/config/image/devices.go.
+    """
+    value = value.strip()
+    return 0 if value in ("", "none", "void") else count_ids([value])
+
+
+def _spelt(number: Count, label: str) -> str:
+    amount = "" if number is None else f"{number} "
+    return f"{amount}{label} GPU{'' if number == 1 else 's'}"

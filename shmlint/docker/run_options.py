@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from shmlint.docker.engines import DockerCommand, Engine, Verb, find_docker
 from shmlint.docker.gotext import go_bool
-from shmlint.docker.gpus import GpuDevices, parse_gpus, parse_podman_gpus
+from shmlint.docker.gpus_option import GpuDevices, parse_gpus, parse_podman_gpus
 from shmlint.docker.images import is_reference
 from shmlint.docker.mounts import MountOption, parse_mount, parse_tmpfs, parse_volume
 from shmlint.model.source import Span

@@ -15,13 +15,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
-from shmlint.docker.devices import Count, combine, count_ids, node_of, request_vendor, together, visible_devices
+from shmlint.docker import gpus as gpu_requests
+from shmlint.docker.gpus import DeviceNode, DeviceRequest, Request, Runtime
 from shmlint.docker.mounts import clean
 from shmlint.docker.sizes import InvalidSize, parse_tmpfs_option
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.model.launch import (
-    GpuEvidence,
     GpuRequest,
     Launch,
     Mount,
@@ -29,7 +29,6 @@ from shmlint.model.launch import (
     Size,
     Unknown,
     Value,
-    Vendor,
     Words,
 )
 from shmlint.model.reading import Reading
@@ -330,74 +329,35 @@ def _kernel_size(options: str) -> tuple[int | None, str]:
 
 def _gpu(host: Json, config: Json | None, environment: Mapping[str, Value[str]]) -> GpuRequest:
     """Everything that hands in GPUs: device requests, device nodes, the runtime."""
-    evidence: list[GpuEvidence] = []
-    vendors: list[Vendor | None] = []
-    counts: list[Count] = []
-    for i, request in enumerate(_items(host, "DeviceRequests")):
-        ids = _strings(request, "DeviceIDs")
-        wanted = [text for some in _items(request, "Capabilities")[:1] for text in _strings(some)]
-        number = _number(request, "Count") or 0
-        vendor = request_vendor(_text(request, "Driver"), wanted, ids)
-        if vendor is None or not (ids or number):
-            continue
-        count: Count = count_ids(ids) if ids else "all" if number < 0 else number
-        label = {"nvidia": "NVIDIA ", "amd": "AMD ", "intel": "Intel "}[vendor]
-        text = f"requests {'one' if count == 1 else count} {label}GPU{'' if count == 1 else 's'}"
-        evidence.append(GpuEvidence(f"HostConfig.DeviceRequests[{i}]", text, _place(host, "DeviceRequests")))
-        vendors.append(vendor)
-        counts.append(count)
-    _nodes(host, evidence, vendors, counts)
-    because = ""
-    if not evidence:
-        because = _runtime(host, environment, evidence, vendors, counts)
-    if not evidence and config is not None:
+    requests: list[Request] = []
+    for i, item in enumerate(_items(host, "DeviceRequests")):
+        wanted = [text for some in _items(item, "Capabilities")[:1] for text in _strings(some)]
+        requests.append(
+            DeviceRequest(
+                f"HostConfig.DeviceRequests[{i}]",
+                _place(host, "DeviceRequests"),
+                verb="requests",
+                driver=_text(item, "Driver"),
+                capabilities=tuple(wanted),
+                device_ids=tuple(_strings(item, "DeviceIDs")),
+                count=_number(item, "Count") or 0,
+            )
+        )
+    for i, item in enumerate(_items(host, "Devices")):
+        path = _text(item, "PathOnHost")
+        if path:
+            place = _place(item, "PathOnHost")
+            requests.append(DeviceNode(f"HostConfig.Devices[{i}]", place, f"has {path}", path))
+    runtime = _text(host, "Runtime")
+    if runtime:
+        text = f"its runtime is {runtime}"
+        requests.append(Runtime("HostConfig.Runtime", _place(host, "Runtime"), text, runtime, recorded=True))
+    request = gpu_requests.read(requests, environment if runtime else {})
+    if not request.requested and config is not None:
         created = _created(config)
         if created.requested:
             return created
-    return combine(evidence, vendors, counts, because)
-
-
-def _nodes(
-    host: Json, evidence: list[GpuEvidence], vendors: list[Vendor | None], counts: list[Count]
-) -> None:  # fmt: skip
-    paths = [_text(item, "PathOnHost") for item in _items(host, "Devices")]
-    for i, (path, item) in enumerate(zip(paths, _items(host, "Devices"), strict=True)):
-        node = node_of(path)
-        if node is not None:
-            evidence.append(GpuEvidence(f"HostConfig.Devices[{i}]", f"has {path}", _place(item, "PathOnHost")))
-            vendors.append(node[0])
-            counts.append(node[1])
-    counts += together(paths)
-
-
-def _runtime(
-    host: Json, environment: Mapping[str, Value[str]], evidence: list[GpuEvidence], vendors: list[Vendor | None],
-    counts: list[Count],
-) -> str:  # fmt: skip
-    """What the runtime hands in; why that is not known, where it is not.
-
-    A daemon whose default is the nvidia runtime gives it to every container. It hands in what
-    NVIDIA_VISIBLE_DEVICES names, and without that nothing, but for CUDA images of old
-    (nvidia-container-toolkit internal/config/image: IsLegacy).
-    """
-    runtime = _text(host, "Runtime")
-    vendor: Vendor | None = "nvidia" if "nvidia" in runtime else "amd" if runtime.startswith("amd") else None
-    if vendor is None:
-        return ""
-    setting = environment.get("NVIDIA_VISIBLE_DEVICES" if vendor == "nvidia" else "AMD_VISIBLE_DEVICES")
-    count: Count = 0
-    if setting is not None:
-        count = visible_devices(setting.known or "")
-    elif vendor == "amd":
-        return "what the amd runtime hands in without AMD_VISIBLE_DEVICES is not known here"
-    elif "CUDA_VERSION" in environment and not any(name.startswith("NVIDIA_REQUIRE_") for name in environment):
-        count = "all"
-    if count == 0:
-        return ""
-    evidence.append(GpuEvidence("HostConfig.Runtime", f"its runtime is {runtime}", _place(host, "Runtime")))
-    vendors.append(vendor)
-    counts.append(count)
-    return ""
+    return request
 
 
 def _created(config: Json) -> GpuRequest:

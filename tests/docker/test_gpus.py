@@ -1,84 +1,145 @@
-"""``--gpus`` values; what is expected was said by the client's own code (docker/cli opts/gpus.go)."""
+"""What requests for GPUs ask for together, whatever they are written in."""
 
 from __future__ import annotations
 
-from shmlint.docker.gpus import ALL, GpuDevices, parse_gpus, parse_podman_gpus
-from tests.table import table
+from collections.abc import Mapping, Sequence
 
-BOTH = "cannot set both Count and DeviceIDs on device request"
+import pytest
+
+from shmlint.docker.gpus import (
+    Count,
+    DeviceNode,
+    DeviceRequest,
+    GenericResource,
+    Request,
+    Runtime,
+    count_ids,
+    is_gpu,
+    read,
+    visible_devices,
+)
+from shmlint.docker.gpus_option import ALL
+from shmlint.model.launch import Unknown, Value
+from shmlint.model.source import Source, Span
+
+HERE = Span(Source("x", "x"), 0, 1)
+GPU = ("gpu",)
 
 
-@table(
-    ("value", "expected"),
+def devices(*paths: str) -> list[Request]:
+    return [DeviceNode("devices", HERE, path, path) for path in paths]
+
+
+def ask(driver: str = "", capabilities: Sequence[str] = GPU, ids: Sequence[str] = (), count: int | None = 0) -> Request:
+    return DeviceRequest("gpus", HERE, "", "reserves", driver, tuple(capabilities), tuple(ids), count)
+
+
+def runtime(name: str, *, recorded: bool = False) -> Request:
+    return Runtime("runtime", HERE, name, name, recorded=recorded)
+
+
+def env(**variables: str) -> Mapping[str, Value[str]]:
+    return {name: Value(text, HERE, text) for name, text in variables.items()}
+
+
+CASES: list[tuple[list[Request], Mapping[str, Value[str]], bool | None, Count, str | None]] = [
+    ([], {}, False, None, None),
+    # device requests
+    ([ask(count=ALL)], {}, True, "all", "nvidia"),
+    ([ask(count=0)], {}, False, None, None),
+    ([ask(count=None)], {}, True, None, "nvidia"),
+    ([ask(count=1), ask(count=3)], {}, True, 3, "nvidia"),
+    ([ask(ids=["0,3"])], {}, True, 2, "nvidia"),
+    ([ask(capabilities=["compute", "utility"], count=1)], {}, True, 1, "nvidia"),
+    ([ask(capabilities=["amd"], count=1)], {}, True, 1, "amd"),
+    ([ask(capabilities=["tpu"], count=1)], {}, False, None, None),
+    ([ask("nvidia", [], count=1)], {}, True, 1, "nvidia"),
+    ([ask("habana", ["gpu"], count=2)], {}, True, 2, None),
+    ([ask("cdi", [], ["nvidia.com/gpu=all"])], {}, True, "all", "nvidia"),
+    ([ask("cdi", [], ["amd.com/gpu=0", "amd.com/gpu=1"])], {}, True, 2, "amd"),
+    ([ask("cdi", ["gpu"], ["vendor.com/nic=0"])], {}, False, None, None),
+    # generic resources
+    ([GenericResource("generic", HERE, "NVIDIA-GPU", 2)], {}, True, 2, "nvidia"),
+    ([GenericResource("generic", HERE, "AMD-GPU", None)], {}, True, None, "amd"),
+    ([GenericResource("generic", HERE, "SSD", 2)], {}, False, None, None),
+    # device nodes
+    (devices("/dev/nvidia0", "/dev/nvidia1", "/dev/nvidiactl", "/dev/nvidia0"), {}, True, 2, "nvidia"),
+    (devices("/dev/nvidiactl"), {}, True, None, "nvidia"),
+    (devices("nvidia.com/gpu=0", "nvidia.com/gpu=1"), {}, True, 2, "nvidia"),
+    (devices("/dev/kfd", "/dev/dri/renderD128"), {}, True, 1, "amd"),
+    (devices("/dev/kfd", "/dev/dri"), {}, True, "all", "amd"),
+    (devices("/dev/dri"), {}, False, None, None),
+    (devices("/dev/snd", "/dev/nvme0"), {}, False, None, None),
+    (devices("/dev/davinci0", "/dev/davinci1", "/dev/davinci_manager", "/dev/hisi_hdc"), {}, True, 2, None),
+    (devices("/dev/davinci_manager"), {}, True, None, None),
+    (devices("/dev/hl0", "/dev/hl_controlD0"), {}, True, 1, None),
+    (devices("/dev/accel/accel0"), {}, False, None, None),  # may be an NPU of a notebook
+    (devices("/dev/mxcd"), {}, True, "all", None),
+    # runtimes
+    ([runtime("nvidia")], {}, True, "all", "nvidia"),
+    ([runtime("nvidia")], env(NVIDIA_VISIBLE_DEVICES="0,1"), True, 2, "nvidia"),
+    ([runtime("nvidia")], env(NVIDIA_VISIBLE_DEVICES="void"), False, None, None),
+    ([runtime("nvidia")], {"NVIDIA_VISIBLE_DEVICES": Value(Unknown("not set"), HERE, "")}, True, None, "nvidia"),
+    ([runtime("nvidia"), ask(count=2)], {}, True, 2, "nvidia"),
+    ([runtime("nvidia"), ask(count=None)], {}, True, None, "nvidia"),
+    ([runtime("nvidia"), *devices("/dev/nvidiactl")], {}, True, "all", "nvidia"),
+    ([runtime("amd")], env(AMD_VISIBLE_DEVICES="0"), True, 1, "amd"),
+    ([runtime("habana")], env(HABANA_VISIBLE_DEVICES="0,1,2,3"), True, 4, None),
+    ([runtime("ascend")], env(ASCEND_VISIBLE_DEVICES="0-2,4"), True, 4, None),
+    ([runtime("runc")], {}, False, None, None),
+    ([runtime("/usr/bin/nvidia-container-runtime", recorded=True)], env(NVIDIA_VISIBLE_DEVICES="all"), True, "all",
+     "nvidia"),
+    ([runtime("nvidia", recorded=True)], {}, False, None, None),
+    ([runtime("amd", recorded=True)], {}, None, None, None),
+    # the variable alone: the daemon's default runtime decides
+    ([], env(NVIDIA_VISIBLE_DEVICES="all"), None, None, None),
+    ([], env(HABANA_VISIBLE_DEVICES="all"), None, None, None),
+    ([], env(NVIDIA_VISIBLE_DEVICES="none"), False, None, None),
+    (devices("/dev/nvidia0"), env(NVIDIA_VISIBLE_DEVICES="all"), True, 1, "nvidia"),
+]  # fmt: skip
+
+
+def test_requests_together() -> None:
+    for requests, environment, requested, count, vendor in CASES:
+        found = read(requests, environment)
+        answer = (found.requested, found.count, found.vendor)
+        assert answer == (requested, count, vendor), (requests, environment)
+        assert bool(found.evidence) is bool(requested), requests
+        assert bool(found.because) is (requested is None), requests
+
+
+def test_a_request_that_may_be_missing() -> None:
+    assert read([], {}, "`$X` is not known").requested is None
+    assert read([ask(count=1)], {}, "`$X` is not known").requested
+
+
+@pytest.mark.parametrize(
+    ("request_", "text"),
     [
-        ("all", GpuDevices(count=ALL)),
-        ("-1", GpuDevices(count=ALL)),
-        ("2", GpuDevices(count=2)),
-        ("+2", GpuDevices(count=2)),
-        ("0", GpuDevices(count=0)),
-        ("device=0", GpuDevices(device_ids=("0",))),
-        ("device=", GpuDevices(device_ids=("",))),
-        ("device=all", GpuDevices(device_ids=("all",))),
-        ("device=nvidia.com/gpu=0", GpuDevices(device_ids=("nvidia.com/gpu=0",))),
-        ('"device=0,1"', GpuDevices(device_ids=("0", "1"))),
-        ('"device=0:0,0:1"', GpuDevices(device_ids=("0:0", "0:1"))),
-        ('"device=GPU-a,GPU-b"', GpuDevices(device_ids=("GPU-a", "GPU-b"))),
-        ("device=0,1", GpuDevices(count=1, device_ids=("0",), daemon_error=BOTH)),
-        ("count=1,device=0", GpuDevices(count=1, device_ids=("0",), daemon_error=BOTH)),
-        ("device=0,count=0", GpuDevices(device_ids=("0",))),
-        ("1,2", GpuDevices(count=2)),
-        ("0,1", GpuDevices(count=1)),
-        ("driver=nvidia", GpuDevices("nvidia", 1)),
-        ("driver=nvidia,count=2", GpuDevices("nvidia", 2)),
-        ("count=all,driver=nvidia", GpuDevices("nvidia", ALL)),
-        ("all,capabilities=utility", GpuDevices(count=ALL, capabilities=("utility", "gpu"))),
-        ('"capabilities=compute,utility"', GpuDevices(count=1, capabilities=("compute", "utility", "gpu"))),
-        ('"device=0,1",capabilities=gpu', GpuDevices(device_ids=("0", "1"), capabilities=("gpu", "gpu"))),
-        ("all,options=a=b", GpuDevices(count=ALL, options=(("a", "b"),))),
+        (ask(count=ALL), "reserves all NVIDIA GPUs"),
+        (ask(count=1), "reserves 1 NVIDIA GPU"),
+        (ask(count=None), "reserves NVIDIA GPUs"),
+        (ask("habana", [], count=8), "reserves 8 Gaudi GPUs"),
+        (GenericResource("generic", HERE, "gpu", 2), "reserves 2 gpu"),
     ],
 )
-def test_requests(value: str, expected: GpuDevices) -> None:
-    if not expected.capabilities:
-        expected = GpuDevices(
-            expected.driver,
-            expected.count,
-            expected.device_ids,
-            ("gpu",),
-            expected.options,
-            daemon_error=expected.daemon_error,
-        )
-    assert parse_gpus(value) == expected
+def test_evidence(request_: Request, text: str) -> None:
+    (evidence,) = read([request_]).evidence
+    assert (evidence.text, evidence.span) == (text, HERE)
 
 
-NOT_A_COUNT = 'invalid count ({}): value must be either "all" or an integer: invalid syntax'
+def test_evidence_in_the_order_of_the_requests() -> None:
+    found = read([runtime("nvidia"), *devices("/dev/nvidia0"), ask(count=1)])
+    assert [evidence.path for evidence in found.evidence] == ["runtime", "devices", "gpus"]
 
 
-@table(
-    ("value", "error"),
-    [
-        ("", "EOF"),
-        ("none", NOT_A_COUNT.format("none")),
-        ("ALL", NOT_A_COUNT.format("ALL")),
-        (" all", NOT_A_COUNT.format(" all")),
-        ("nvidia/cuda", NOT_A_COUNT.format("nvidia/cuda")),
-        ("capabilities=compute,utility", NOT_A_COUNT.format("utility")),
-        ("device=0,device=1", "gpu request key 'device' can be specified only once"),
-        ("count=1,1,count=1", "gpu request key 'count' can be specified only once"),
-        ("'\"device=0,1\"'", 'parse error on line 1, column 2: bare " in non-quoted-field'),
-        ("'device=0,1'", "unexpected key ''device' in ''device=0'"),
-        ("'all'", NOT_A_COUNT.format("'all'")),
-        ("gpu=1", "unexpected key 'gpu' in 'gpu=1'"),
-        ('"device=0', 'parse error on line 1, column 10: extraneous or missing " in quoted-field'),
-        (
-            "9223372036854775808",
-            NOT_A_COUNT.format("9223372036854775808").replace("invalid syntax", "value out of range"),
-        ),
-    ],
-)
-def test_refused(value: str, error: str) -> None:
-    assert parse_gpus(value) == GpuDevices(error=error)
+def test_ids() -> None:
+    cases: dict[str, Count] = {"0": 1, "0,1": 2, "all": "all", "GPU-a,GPU-b": 2, "0:0,0:1": 2, "0-3,7": 5, "": 0}
+    assert {text: count_ids([text]) for text in cases} == cases
+    assert [visible_devices(text) for text in ("none", "void", " ", "0")] == [0, 0, 0, 1]
 
 
-def test_podman_reads_ids() -> None:
-    assert parse_podman_gpus("all").count == ALL
-    assert parse_podman_gpus("0,1").device_ids == ("0", "1")
+def test_what_hands_in_a_gpu() -> None:
+    names = {"nvidia.com/gpu=all": True, "amd.com/gpu=0": True, "intel.com/gpu=0": True, "nvidia.com/gpu": False,
+             "vendor.com/nic=0": False, "/dev/dri": False, "/dev/kfd": True, "/dev/nvidia-uvm": True}  # fmt: skip
+    assert {name: is_gpu(name) for name in names} == names

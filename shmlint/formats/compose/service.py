@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-from shmlint.docker.devices import Count, combine, count_ids, node_of, request_vendor, together, visible_devices
+from shmlint.docker import gpus as gpu_requests
+from shmlint.docker.gpus import DeviceNode, DeviceRequest, GenericResource, Request, Runtime
+from shmlint.docker.gpus_option import ALL
 from shmlint.docker.sizes import InvalidSize, parse_compose, parse_tmpfs_option
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
@@ -14,7 +16,6 @@ from shmlint.formats.compose.rewrite import ServiceRewriter
 from shmlint.formats.compose.tree import Branch, Entry, Leaf, Listing, Removed, Tree, items_of
 from shmlint.formats.compose.words import split_words
 from shmlint.model.launch import (
-    GpuEvidence,
     GpuRequest,
     Launch,
     Misplaced,
@@ -22,7 +23,6 @@ from shmlint.model.launch import (
     Size,
     Unknown,
     Value,
-    Vendor,
     Words,
 )
 from shmlint.model.source import Span
@@ -302,87 +302,21 @@ def _environment_value(name: str, text: str | None, leaf: Leaf) -> Value[str]:
 
 def read_gpu(tree: Branch, environment: dict[str, Value[str]]) -> GpuRequest:
     """Everything in a service that asks for GPUs (reservations, gpus, runtime, devices, …)."""
-    evidence: list[GpuEvidence] = []
-    vendors: list[Vendor | None] = []
-    counts: list[Count] = []
-    unknown = ""
-
-    devices, gpus = tree.get(*_DEVICES), tree.get("gpus")
-    requests = [(f"{'.'.join(_DEVICES)}[{i}]", item) for i, item in enumerate(items_of(devices))]
-    requests += [(f"gpus[{i}]", item) for i, item in enumerate(items_of(gpus))]
-    for path, item in requests:
-        if isinstance(item, Leaf) and path.startswith("gpus"):
-            if item.interpolated.unset:
-                unknown = unknown or _unset(item)
-                continue
-            found_count = _count_of(item, alone=gpus is item)
-            if found_count is None:
-                continue
-            evidence.append(GpuEvidence("gpus" if found_count == "all" else path, f"gpus: {item.written}", item.span))
-            vendors.append("nvidia")
-            counts.append(found_count)
-        elif isinstance(item, Branch):
-            asked = _device_request(item, gpu_implied=path.startswith("gpus"))
-            if asked is None:
-                continue
-            vendor, count, words = asked
-            span = item.span
-            for key in ("capabilities", "count", "device_ids", "driver"):
-                entry = item.entries.get(key)
-                if entry is not None and isinstance(entry.tree, Leaf | Listing):
-                    span = entry.tree.span
-                    break
-            evidence.append(GpuEvidence(path, words, span))
-            vendors.append(vendor)
-            counts.append(count)
-
-    for i, item in enumerate(items_of(tree.get(*_GENERIC))):
-        spec = item.get("discrete_resource_spec") if isinstance(item, Branch) else None
-        kind = spec.leaf("kind") if isinstance(spec, Branch) else None
-        if isinstance(spec, Branch) and kind is not None and "gpu" in kind.text.lower():
-            value = spec.leaf("value")
-            number = int(value.text) if value is not None and value.text.isdigit() else None
-            evidence.append(
-                GpuEvidence(f"{'.'.join(_GENERIC)}[{i}]", f"reserves {number or 'a'} {kind.text}", kind.span)
-            )
-            vendors.append("amd" if "amd" in kind.text.lower() else "nvidia")
-            counts.append(number)
-
-    nodes: set[str] = set()
-    for i, (path, leaf) in enumerate(_device_paths(tree)):
-        if leaf.interpolated.unset and not path:
-            continue
-        found = node_of(path)
-        if found is not None and path not in nodes:
-            device_vendor, count = found
-            evidence.append(GpuEvidence(f"devices[{i}]", f"device {path}", leaf.span))
-            vendors.append(device_vendor)
-            counts.append(count)
-        nodes.add(path)
-    counts += together(nodes)
-
-    runtime = tree.leaf("runtime")
+    requests: list[Request] = [*_device_requests(tree), *_generic_resources(tree)]
+    requests += (
+        DeviceNode(f"devices[{i}]", leaf.span, f"device {path}", path)
+        for i, (path, leaf) in enumerate(_device_paths(tree))
+        if path or not leaf.interpolated.unset
+    )
+    gpus, runtime = tree.get("gpus"), tree.leaf("runtime")
+    unknown = next((_unset(item) for item in items_of(gpus) if isinstance(item, Leaf) and item.interpolated.unset), "")
     if runtime is not None and runtime.interpolated.unset and not runtime.text:
         unknown = unknown or _unset(runtime)
-    elif runtime is not None and runtime.text in ("nvidia", "amd"):
-        vendor = "nvidia" if runtime.text == "nvidia" else "amd"
-        variable = "NVIDIA_VISIBLE_DEVICES" if vendor == "nvidia" else "AMD_VISIBLE_DEVICES"
-        visible = environment.get(variable)
-        count = "all"
-        if visible is not None:
-            count = visible_devices(visible.known) if visible.known is not None else None
-        if count != 0:
-            evidence.append(GpuEvidence("runtime", f"runtime: {runtime.text}", runtime.span))
-            vendors.append(vendor)
-            if not counts or all(c is None for c in counts):
-                counts.append(count)
-    elif not evidence and not unknown:
-        visible = environment.get("NVIDIA_VISIBLE_DEVICES")
-        if visible is not None and visible.known is not None and visible_devices(visible.known) != 0:
-            unknown = "NVIDIA_VISIBLE_DEVICES asks for GPUs only where the daemon's default runtime is nvidia"
-    request = combine(evidence, vendors, counts, unknown)
+    elif runtime is not None:
+        requests.append(Runtime("runtime", runtime.span, f"runtime: {runtime.text}", runtime.text))
+    request = gpu_requests.read(requests, environment, unknown)
     if (
-        _as_compose_wants(devices, deploy=True)
+        _as_compose_wants(tree.get(*_DEVICES), deploy=True)
         and (gpus is None or _as_compose_wants(gpus, deploy=False))
         and next(stray_requests(tree), None) is None
     ):
@@ -392,14 +326,39 @@ def read_gpu(tree: Branch, environment: dict[str, Value[str]]) -> GpuRequest:
     return request._replace(invalid=tuple(find(tree)))
 
 
-def _count_of(item: Leaf, *, alone: bool) -> Count:
-    """How many GPUs a text asks for where Compose wants `all` or a mapping; None where that is not clear."""
+def _device_requests(tree: Branch) -> Iterator[DeviceRequest]:
+    """``deploy.resources.reservations.devices`` and ``gpus``."""
+    for i, item in enumerate(items_of(tree.get(*_DEVICES))):
+        if isinstance(item, Branch):
+            yield _device_request(item, f"{'.'.join(_DEVICES)}[{i}]", gpu_implied=False)
+    gpus = tree.get("gpus")
+    for i, item in enumerate(items_of(gpus)):
+        if isinstance(item, Branch):
+            yield _device_request(item, f"gpus[{i}]", gpu_implied=True)
+        elif isinstance(item, Leaf) and not item.interpolated.unset:
+            count = _count_of(item, alone=gpus is item)
+            key = "gpus" if count < 0 else f"gpus[{i}]"
+            yield DeviceRequest(key, item.span, f"gpus: {item.written}", capabilities=("gpu",), count=count)
+
+
+def _generic_resources(tree: Branch) -> Iterator[GenericResource]:
+    for i, item in enumerate(items_of(tree.get(*_GENERIC))):
+        spec = item.get("discrete_resource_spec") if isinstance(item, Branch) else None
+        kind = spec.leaf("kind") if isinstance(spec, Branch) else None
+        if isinstance(spec, Branch) and kind is not None:
+            value = spec.leaf("value")
+            amount = int(value.text) if value is not None and value.text.isdigit() else None
+            yield GenericResource(f"{'.'.join(_GENERIC)}[{i}]", kind.span, kind.text, amount)
+
+
+def _count_of(item: Leaf, *, alone: bool) -> int:
+    """How many GPUs a text asks for where Compose wants `all` or a mapping; 0 where that is not clear."""
     text = item.text.lower()
     if text in ("all", "-1"):
-        return "all"
+        return ALL
     if not text.isdecimal():
-        return None
-    return (int(text) or None) if alone else 1  # a number in a list names a device
+        return 0
+    return int(text) if alone else 1  # a number in a list names a device
 
 
 _STRAYS = (
@@ -464,45 +423,35 @@ def _is_request(item: Branch, *, deploy: bool) -> bool:
 _REQUEST_KEYS = frozenset({"capabilities", "count", "device_ids", "driver", "options"})
 
 
-def _device_request(item: Branch, *, gpu_implied: bool) -> tuple[Vendor, Count, str] | None:
+def _device_request(item: Branch, key: str, *, gpu_implied: bool) -> DeviceRequest:
     # What Compose refuses is read as it was meant: [[gpu]], and no capabilities at all.
     named = [leaf for part in items_of(item.get("capabilities")) for leaf in items_of(part) if isinstance(leaf, Leaf)]
-    capabilities = [leaf.text for leaf in named]
-    gpu_implied = gpu_implied or item.get("capabilities") is None
+    implied = ("gpu",) if gpu_implied or item.get("capabilities") is None else ()
     ids = [leaf for leaf in items_of(item.get("device_ids")) if isinstance(leaf, Leaf)]
     driver = item.leaf("driver")
-    if gpu_implied:
-        capabilities.append("gpu")
-    vendor = request_vendor(driver.text if driver else "", capabilities, [leaf.text for leaf in ids])
-    if vendor is None:
-        return None
-    names = {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel"}
-    label = names[vendor]
-    if ids:
-        count: Count = None if any(leaf.interpolated.unset for leaf in ids) else count_ids(i.text for i in ids)
-        return vendor, count, f"reserves {_gpus(count, label)}"
-    given = item.leaf("count")
-    if given is None:
-        return vendor, "all", f"reserves all {label} GPUs"
-    if given.interpolated.unset:
-        return vendor, None, f"reserves {label} GPUs"
-    text = given.text.strip().lower()
-    if text == "all" or text == "-1":
-        return vendor, "all", f"reserves all {label} GPUs"
-    if text.lstrip("+-").isdigit():
-        number = int(text)
-        if number < 0:
-            return vendor, "all", f"reserves all {label} GPUs"
-        return None if number == 0 else (vendor, number, f"reserves {_gpus(number, label)}")
-    return vendor, None, f"reserves {label} GPUs"
+    parts = (item.get(name) for name in ("capabilities", "count", "device_ids", "driver"))
+    return DeviceRequest(
+        key,
+        next((part.span for part in parts if isinstance(part, Leaf | Listing)), item.span),
+        verb="reserves",
+        driver=driver.text if driver else "",
+        capabilities=(*(leaf.text for leaf in named), *implied),
+        device_ids=tuple(leaf.text for leaf in ids),
+        count=_reserved(item.leaf("count")),
+        ids_known=not any(leaf.interpolated.unset for leaf in ids),
+    )
 
 
-def _gpus(count: Count, label: str) -> str:
-    if count == "all":
-        return f"all {label} GPUs"
+def _reserved(count: Leaf | None) -> int | None:
+    """The ``count`` of a request; without one it is for all (compose-go transform/devices.go)."""
     if count is None:
-        return f"{label} GPUs"
-    return f"{count} {label} GPU{'' if count == 1 else 's'}"
+        return ALL
+    text = count.text.strip().lower()
+    if count.interpolated.unset:
+        return None
+    if text == "all":
+        return ALL
+    return int(text) if text.lstrip("+-").isdigit() else None
 
 
 def _device_paths(tree: Branch) -> Iterator[tuple[str, Leaf]]:

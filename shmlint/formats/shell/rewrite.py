@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from shmlint.docker.devices import node_of
+from shmlint.docker.gpus import is_gpu, is_gpu_runtime
 from shmlint.docker.run_options import Option, RunCommand
 from shmlint.docker.sizes import spell_docker
 from shmlint.model.launch import Change, ReadOnly
@@ -135,8 +135,8 @@ class RunRewriter(ReadOnly):
 def _asks_for_gpus(option: Option) -> bool:
     value = option.value or ""
     if option.name == "--device":
-        return node_of(value.partition(":")[0]) is not None
-    return option.name == "--gpus" or (option.name == "--runtime" and value in ("nvidia", "amd"))
+        return is_gpu(value.partition(":")[0])
+    return option.name == "--gpus" or (option.name == "--runtime" and is_gpu_runtime(value))
 
 
 _NAME = re.compile(r"""["']?(?:--env=|-e=?)?["']?([\w.-]+)=""")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shmlint.docker.devices import Count, combine, count_ids, node_of, request_vendor, together, visible_devices
+from shmlint.docker import gpus as gpu_requests
+from shmlint.docker.gpus import DeviceNode, DeviceRequest, Request, Runtime
+from shmlint.docker.gpus_option import ALL
 from shmlint.docker.run_options import DockerCommand, Option, RunCommand, find_docker, read_run
 from shmlint.docker.sizes import InvalidSize, parse_docker, parse_tmpfs_option
 from shmlint.formats.shell.rewrite import RunRewriter, quote_devices
 from shmlint.model.launch import (
     Change,
-    GpuEvidence,
     GpuRequest,
     GpuSlip,
     Kind,
@@ -21,7 +22,6 @@ from shmlint.model.launch import (
     Size,
     Unknown,
     Value,
-    Vendor,
     Words,
 )
 from shmlint.model.source import Edit, Span
@@ -222,70 +222,59 @@ def _mounts(run: RunCommand, span: Span) -> list[Mount]:
 
 def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word | None = None) -> GpuRequest:
     """Everything in a command line that asks for GPUs."""
-    evidence: list[GpuEvidence] = []
-    vendors: list[Vendor | None] = []
-    counts: list[Count] = []
-    unknown = run.unknown
+    requests: list[Request] = list(_device_requests(run))
+    runtime, fallback = run.runtime(), _first_span(run)
+    if docker is not None and docker.engine == "nvidia-docker":
+        place = binary.span if binary is not None and binary.span is not None else fallback
+        named = next((word for word in docker.assignments if word.text.partition("=")[0] == "NV_GPU"), None)
+        if place is not None:
+            devices = _caller_names(named, place) if named is not None else None
+            requests.append(Runtime("nvidia-docker", place, "nvidia-docker", "nvidia", devices))
+    if runtime is not None and not runtime.unknown:
+        place = runtime.word.span or fallback
+        if place is not None:
+            requests.append(Runtime("--runtime", place, f"--runtime {runtime.value}", runtime.value or ""))
+    for option in run.devices():
+        # `--device=$DEV` could be a GPU; a device is no reason for an alarm either way
+        path, place = (option.value or "").partition(":")[0], option.word.span or fallback
+        if place is not None:
+            requests.append(DeviceNode("--device", place, f"--device {path}", path))
+    unknown = run.unknown or (runtime.unknown if runtime is not None else "")
+    environment = _environment(run, fallback) if fallback is not None else {}
+    request = gpu_requests.read(requests, environment, unknown)
+    return request._replace(slips=tuple(_slips(run)), invalid=tuple(_invalid(run)))
 
-    def note(path: str, words: str, word: Word, vendor: Vendor | None, count: Count) -> None:
-        span = word.span
-        if span is None:
-            span = next((w.span for w in (run.image, *run.command) if w is not None and w.span), None)
-        if span is not None:
-            evidence.append(GpuEvidence(path, words, span))
-        vendors.append(vendor)
-        counts.append(count)
 
-    ids: list[str] = []
+def _first_span(run: RunCommand) -> Span | None:
+    """Where something stands that an option without a place of its own can point at."""
+    words = (run.image, *run.command, *(option.word for option in run.options))
+    return next((word.span for word in words if word is not None and word.span), None)
+
+
+def _caller_names(assignment: Word, place: Span) -> Value[str]:
+    """The devices that the caller's ``NV_GPU`` names."""
+    text = assignment.text.partition("=")[2]
+    return Value(Unknown(assignment.unknown) if assignment.unknown else text, assignment.span or place, text)
+
+
+def _device_requests(run: RunCommand) -> Iterator[DeviceRequest]:
+    """The values of ``--gpus``; what is refused is read as it was meant: `ALL`."""
+    earlier: tuple[str, ...] = ()
     for option, request in run.gpus():
-        text = f"--gpus {option.value or ''}"
-        if option.unknown:
-            note("--gpus", text, option.word, "nvidia", None)
+        place = option.word.span or _first_span(run)
+        value = (option.value or "").lower()
+        if place is None or (request.error and value in ("none", "")):
             continue
-        vendor = request_vendor(request.driver, (*request.capabilities, "gpu"), request.device_ids)
-        if request.device_ids:
-            # Each of podman's is one device; docker's are requests of their own.
-            ids = [*ids, *request.device_ids] if run.engine == "podman" else list(request.device_ids)
-            note("--gpus", text, option.word, vendor or "nvidia", count_ids(ids))
-        elif request.count:
-            note("--gpus", text, option.word, vendor or "nvidia", "all" if request.count < 0 else request.count)
-        elif request.error and (option.value or "").lower() not in ("none", ""):
-            # `ALL` is refused, and says what is meant all the same.
-            note("--gpus", text, option.word, "nvidia", "all" if (option.value or "").lower() == "all" else None)
-
-    environment = run.env()
-    visible: Count = None
-    setting = environment.get("NVIDIA_VISIBLE_DEVICES")
-    if setting is not None and setting.value is not None and not setting.unknown:
-        visible = visible_devices(setting.value)
-    runtime = run.runtime()
-    if docker is not None and docker.engine == "nvidia-docker" and visible != 0:
-        count: Count = visible if visible is not None else ("all" if setting is None else None)
-        for word in docker.assignments:
-            name, _, value = word.text.partition("=")
-            if name == "NV_GPU":
-                count = None if word.unknown else count_ids([value])
-        note("nvidia-docker", "nvidia-docker", binary or Word(""), "nvidia", count)
-    if runtime is not None and runtime.value in ("nvidia", "amd") and not runtime.unknown:
-        if visible != 0:
-            found: Count = visible if visible is not None else ("all" if setting is None else None)
-            vendor_: Vendor = "nvidia" if runtime.value == "nvidia" else "amd"
-            note("--runtime", f"--runtime {runtime.value}", runtime.word, vendor_, None if counts else found)
-    elif runtime is not None and runtime.unknown:
-        unknown = unknown or runtime.unknown
-    elif not evidence and visible not in (None, 0):
-        unknown = unknown or (
-            "NVIDIA_VISIBLE_DEVICES asks for GPUs only where the daemon's default runtime is nvidia"
+        count: int | None = request.count
+        if option.unknown or request.error:
+            count = ALL if value == "all" and not option.unknown else None
+        ids = request.device_ids
+        if ids and run.engine == "podman":  # each is one device; docker's are requests of their own
+            earlier = ids = (*earlier, *ids)
+        capabilities = (*request.capabilities, "gpu")
+        yield DeviceRequest(
+            "--gpus", place, f"--gpus {option.value or ''}", "", request.driver, capabilities, ids, count
         )
-
-    paths = [(option.value or "").partition(":")[0] for option in run.devices()]
-    for path, option in zip(paths, run.devices(), strict=True):
-        node = node_of(path)  # `--device=$DEV` could be a GPU; a device is no reason for an alarm either way
-        if node is not None:
-            note("--device", f"--device {path}", option.word, *node)
-    counts += together(paths)
-    asked = combine(evidence, vendors, counts, unknown)
-    return asked._replace(slips=tuple(_slips(run)), invalid=tuple(_invalid(run)))
 
 
 def _invalid(run: RunCommand) -> Iterator[GpuSlip]:

@@ -1,0 +1,121 @@
+"""The value of ``docker run --gpus``, read as the docker client reads it.
+
+Source: docker/cli opts/gpus.go; what the engine refuses later, moby daemon/devices.go.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from shmlint.docker.gotext import CSVError, read_record
+
+ALL = -1
+"""``count`` of a request for all GPUs."""
+
+_BOTH = "cannot set both Count and DeviceIDs on device request"
+
+
+@dataclass(frozen=True, slots=True)
+class GpuDevices:
+    """One device request.
+
+    ``count`` is the number of GPUs, ALL, or 0 where ``device_ids`` names them (or where none is
+    asked for). ``error`` is why the client refuses the value, ``daemon_error`` why the engine
+    refuses what the client makes of it.
+    """
+
+    driver: str = ""
+    count: int = 0
+    device_ids: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+    error: str = ""
+    daemon_error: str = ""
+
+
+def parse_gpus(value: str) -> GpuDevices:
+    """Read one ``--gpus`` value, which is one CSV record.
+
+    >>> parse_gpus("all").count
+    -1
+    >>> parse_gpus('"device=0,1"').device_ids
+    ('0', '1')
+    >>> parse_gpus("device=0,1").daemon_error  # the comma ends the field: device 0, count 1
+    'cannot set both Count and DeviceIDs on device request'
+    """
+    try:
+        fields = read_record(value)
+        return _request(fields)
+    except CSVError as error:
+        return GpuDevices(error=str(error))
+
+
+def parse_podman_gpus(value: str) -> GpuDevices:
+    """Read a ``podman run --gpus`` value: ``all`` or GPU ids, separated by commas.
+
+    Source: podman docs/source/markdown/options/gpus.md; each becomes ``nvidia.com/gpu=<id>``.
+    """
+    try:
+        ids = tuple(read_record(value))
+    except CSVError as error:
+        return GpuDevices(error=str(error))
+    if "all" in ids:
+        return GpuDevices(count=ALL, capabilities=("gpu",))
+    return GpuDevices(device_ids=ids, capabilities=("gpu",))
+
+
+def _request(fields: list[str]) -> GpuDevices:
+    driver = ""
+    count: int | None = None
+    device_ids: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ("gpu",)
+    options: dict[str, str] = {}
+    seen: set[str] = set()
+    for item in fields:
+        key, equals, val = item.partition("=")
+        if key in seen:
+            raise CSVError(f"gpu request key '{key}' can be specified only once")
+        seen.add(key)
+        if not equals:
+            seen.add("count")
+            count = _count(key)
+        elif key == "count":
+            count = _count(val)
+        elif key == "driver":
+            driver = val
+        elif key == "device":
+            device_ids = tuple(val.split(","))
+        elif key == "capabilities":
+            capabilities = (*val.split(","), "gpu")
+        elif key == "options":
+            try:
+                pairs = read_record(val)
+            except CSVError as error:
+                raise CSVError(f"failed to read gpu options: {error}") from None
+            options = {name: text for name, _, text in (pair.partition("=") for pair in pairs)}
+        else:
+            raise CSVError(f"unexpected key '{key}' in '{item}'")
+    if count is None:
+        count = 0 if device_ids else 1
+    return GpuDevices(
+        driver,
+        count,
+        device_ids,
+        capabilities,
+        tuple(sorted(options.items())),
+        daemon_error=_BOTH if count and device_ids else "",
+    )
+
+
+def _count(text: str) -> int:
+    if text == "all":
+        return ALL
+    why = ""
+    if not re.fullmatch(r"[+-]?[0-9]+", text):
+        why = "invalid syntax"
+    elif not -(2**63) <= int(text) < 2**63:
+        why = "value out of range"
+    if why:
+        raise CSVError(f'invalid count ({text}): value must be either "all" or an integer: {why}')
+    return int(text)
