@@ -7,7 +7,7 @@ and the key that was probably meant.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from shmlint.model.settings import Settings
@@ -262,6 +262,7 @@ def _settings(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int]
             if entry.get(key) is not None:
                 checked(("workloads", i, key), entry[key])
         _check_workload(path, ("workloads", i), entry, lines)
+    _check_rules(path, data, lines)
     for pattern in data.get("per-file-ignores", ()):
         _check_pattern(path, ("per-file-ignores", pattern), pattern, lines)
     defaults = Settings()
@@ -297,11 +298,39 @@ def _check_pattern(path: str, at: tuple[Any, ...], pattern: str, lines: dict[tup
         raise InvalidSettings(f"{path}:{line}: {error}" if line else f"{path}: {error}") from None
 
 
-def described(settings: Settings, loaded: Settings) -> Iterator[str]:
-    """The settings in effect as lines of a settings file, each with where it comes from.
+def unknown_rule(pattern: str) -> str:
+    """An error message for a pattern that no rule's id starts with and that is no rule's name, else ``""``."""
+    from shmlint.files.installed import rule_names
 
-    ``loaded`` are those of the file, before the command line was heard.
-    """
+    upper, known = pattern.upper(), rule_names()
+    if upper == "ALL" or any(name == pattern or rule_id.startswith(upper) for rule_id, name in known):
+        return ""
+    from difflib import get_close_matches
+
+    # Letters in the number of an id are digits that look like them.
+    ids = [rule_id for rule_id, _ in known]
+    digits = upper.translate(str.maketrans("OIL", "011"))
+    close = [rule_id for rule_id in ids if digits == rule_id.translate(str.maketrans("OIL", "011"))]
+    close += get_close_matches(upper, ids, 1) or get_close_matches(pattern, [name for _, name in known], 1)
+    return f"unknown rule `{pattern}`" + (f"; did you mean `{close[0]}`?" if close else "; see `shmlint rules`")
+
+
+def _check_rules(path: str, data: Mapping[str, Any], lines: dict[tuple[Any, ...], int] | None) -> None:
+    """A setting must not name a rule that does not exist."""
+    places: list[tuple[tuple[Any, ...], str]] = []
+    for key in ("select", "ignore"):
+        places += [((key, i), name) for i, name in enumerate(data.get(key, ()))]
+    places += [(("severity", name), name) for name in data.get("severity", ())]
+    for pattern, names in data.get("per-file-ignores", {}).items():
+        places += [(("per-file-ignores", pattern, i), name) for i, name in enumerate(names)]
+    for at, name in places:
+        if message := unknown_rule(name):
+            line = _line(path, at, lines)
+            raise InvalidSettings(f"{path}:{line}: {message}" if line else f"{path}: {message}")
+
+
+def described(settings: Settings) -> Iterator[str]:
+    """The settings as lines of a settings file, each with where it comes from."""
     import json
 
     from shmlint.docker.sizes import spell_docker
@@ -309,10 +338,8 @@ def described(settings: Settings, loaded: Settings) -> Iterator[str]:
     yield f"# settings file: {settings.path or 'none'}"
     for key in schema()["properties"]:
         field = {"daemon-default-shm-size": "default_shm_size"}.get(key, key.replace("-", "_"))
-        value, before = getattr(settings, field), getattr(loaded, field)
-        origin = loaded.path if key in loaded.given else "default"
-        if value != before:
-            origin = "the command line" if origin == "default" or key != "ignore" else f"{origin} and the command line"
+        value = getattr(settings, field)
+        origin = settings.path if key in settings.given else "default"
         if key.endswith("shm-size"):
             value = spell_docker(value) if value else None
         elif key in ("severity", "per-file-ignores"):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from shmlint.cli import _command
+from shmlint.cli import check
 from shmlint.files.installed import front_matter, page
 from shmlint.formats import KINDS
 from shmlint.rules import all_rules
@@ -69,7 +69,7 @@ def _rules() -> str:
 
 
 def _index() -> str:
-    """The rules as --list-rules has them, for the page that lies beside theirs."""
+    """The rules as `shmlint rules` lists them, for the page that lies beside theirs."""
     lines = ["| id | name | default | what |", "|---|---|---|---|"]
     for rule, _ in all_rules().values():
         severity = rule.severity if rule.default else "off"
@@ -79,9 +79,9 @@ def _index() -> str:
 
 
 def _options() -> str:
-    """What --help says of each option, but for itself."""
+    """What the help of check says of each option."""
     lines = ["| option | what |", "|---|---|"]
-    for option in _command.params:
+    for option in check.command.params:
         if isinstance(option, click.Option):
             names = ", ".join(f"`{name}`" for name in sorted(option.opts, key=len))
             lines.append(f"| {names} | {(option.help or '').partition('  [')[0]} |")

@@ -1,10 +1,17 @@
-"""The report of ``doctor``: what this machine is like, and what the rules say of it."""
+"""``shmlint doctor``: what this machine is like, and what the rules say of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
+import click
+
+from shmlint.cli import command as shared
+from shmlint.cli.check import status
+from shmlint.cli.command import Command, option
+from shmlint.cli.inputs import load_settings, with_rules
+from shmlint.cli.output import fail, open_output, write, write_lines
 from shmlint.docker.sizes import human
 from shmlint.files.workspace import Workspace
 from shmlint.formats import live
@@ -15,6 +22,64 @@ from shmlint.model.settings import Settings
 from shmlint.run import Run, judge
 from shmlint.workloads.assess import assess
 from shmlint.workloads.knowledge import users
+
+_EPILOG = """\b
+Examples:
+  shmlint doctor
+  shmlint doctor torchrun --nproc_per_node=8 train.py
+  docker exec trainer shmlint doctor"""
+
+
+class Options(TypedDict):
+    """What the command line says."""
+
+    words: tuple[str, ...]
+    gpus: int | None
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    fail_on: str | None
+    exit_zero: bool
+    format: str
+    output: str | None
+    verbose: bool
+    quiet: bool
+    color: str
+    config: str | None
+
+
+@click.command(cls=Command, epilog=_EPILOG, context_settings={"allow_interspersed_args": False})
+@click.argument("words", nargs=-1, metavar="[COMMAND]...")
+@option("--gpus", section="Container", type=click.IntRange(0), metavar="N",
+        help="How many GPUs the container is to have, where they are not there yet.")  # fmt: skip
+@shared.select
+@shared.ignore
+@shared.fail_on
+@shared.exit_zero
+@shared.text_or_json
+@shared.output
+@shared.verbose
+@shared.quiet
+@shared.color
+@shared.config
+def command(**options: Unpack[Options]) -> int:
+    """Examine the container that this runs in.
+
+    Reports /dev/shm, limits, GPUs and NCCL variables, and checks them with the rules. COMMAND is
+    what is going to run there; options behind its first word are its own.
+    """
+    out = open_output(options["output"], options["color"])
+    settings = load_settings(options["config"], ["."])
+    settings = with_rules(settings, options["select"], options["ignore"], options["fail_on"])
+    try:
+        examination = examine(live.Machine(), settings, options["words"], options["gpus"])
+    except live.NotLinux:
+        fail("doctor examines a Linux container from inside: start it there")
+    if options["format"] == "json":
+        write(out, f"{render_json(examination)}\n", machine=True)
+    else:
+        shown = {"verbose": options["verbose"], "quiet": options["quiet"]}
+        write_lines(out, render_text(examination, colour=out.colour, **shown))
+    return 0 if options["exit_zero"] else status(examination.run.findings, settings)
 
 
 class Examination(NamedTuple):
@@ -28,18 +93,18 @@ class Examination(NamedTuple):
 
 
 def examine(
-    machine: Machine, settings: Settings, command: Sequence[str] = (), gpus: int | None = None
+    machine: Machine, settings: Settings, words: Sequence[str] = (), gpus: int | None = None
 ) -> Examination:
     """Look at a machine and let the rules judge it as they judge a launch.
 
-    ``command`` is what is to run here, ``gpus`` how many GPUs it is to have where these are not there
+    ``words`` are the command that is to run here, ``gpus`` how many GPUs it is to have where these are not there
     yet. Raises NotLinux.
     """
     facts = live.read_facts(machine)
-    launch = live.launch_of(machine, facts, settings, command)
+    launch = live.launch_of(machine, facts, settings, words)
     if gpus is not None:
         launch = launch._replace(gpu=live.gpu_request(facts.gpus, gpus))
-    elif not launch.gpu.requested and command:
+    elif not launch.gpu.requested and words:
         # A command that is known to need it needs it before the GPUs are there.
         needed = assess(launch, users(settings.workloads)).verdict == "needed"
         launch = launch._replace(gpu=GpuRequest(needed))
@@ -48,7 +113,7 @@ def examine(
     spans = [launch.span, *(limit.span for limit in facts.limits.values())]
     spans += [facts.memory_limit.span] if facts.memory_limit is not None else []
     run = judge([launch], settings, Workspace({**places, **{span.path: "" for span in spans}}))
-    return Examination(facts, tuple(command), run, launch, tuple(_notes(facts, launch)))
+    return Examination(facts, tuple(words), run, launch, tuple(_notes(facts, launch)))
 
 
 def _notes(facts: Facts, launch: Launch) -> Iterator[str]:
@@ -60,7 +125,7 @@ def _notes(facts: Facts, launch: Launch) -> Iterator[str]:
         had = human(facts.shm.size)
         yield f"for training or serving on GPUs {had} would be little: 512 MiB is the least, 1 GiB is better"
     seen = "no GPU is visible here" if facts.gpus.count == 0 else "no GPU is left by CUDA_VISIBLE_DEVICES"
-    yield f"{seen}, so nothing is judged; name what is to run: shmlint --doctor -- torchrun …"
+    yield f"{seen}, so nothing is judged; name what is to run: shmlint doctor torchrun …"
 
 
 # Reports -----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""``shmlint --explain``: a rule's page, what an error message means, or what is known of a workload.
+"""``shmlint explain``: a rule's page, what an error message means, or what is known of a workload.
 
 The symptoms stand in ``rules/README.md`` and nowhere else; this reads that page.
 """
@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
+import click
+
+from shmlint.cli.command import Command, complete_topic
+from shmlint.cli.output import fail, nearest
 from shmlint.docker.sizes import human
 from shmlint.files import installed as rules
 from shmlint.reports import escape
@@ -19,6 +24,40 @@ _WIDTH = 100
 _PREFIX = "workload:"
 _LONGEST = 200_000
 """Characters of a pasted text that are looked at: its end, where errors stand."""
+
+
+_EPILOG = """\b
+Examples:
+  shmlint explain SHM101
+  shmlint explain "Bus error"
+  shmlint explain vllm
+  shmlint explain workload:          lists the workloads
+  docker logs trainer 2>&1 | shmlint explain -"""
+
+
+class Options(TypedDict):
+    """What the command line says."""
+
+    topic: tuple[str, ...]
+
+
+@click.command(cls=Command, epilog=_EPILOG)
+@click.argument("topic", nargs=-1, required=True, metavar="TOPIC...", shell_complete=complete_topic)
+def command(**options: Unpack[Options]) -> int:
+    """Explain a rule, an error message or a workload.
+
+    TOPIC is a rule's id or name, the text of an error message, a workload, or `-` for a log on
+    standard input.
+    """
+    topic = " ".join(options["topic"])
+    if topic == "-":
+        topic = sys.stdin.buffer.read().decode("utf-8", "replace")
+    try:
+        for text in explain(topic):
+            click.echo(text)
+    except NothingFound as wrong:
+        fail(str(wrong))
+    return 0
 
 
 class NothingFound(Exception):
@@ -54,31 +93,28 @@ def explain(asked: str) -> Iterator[str]:
     found = find(asked, symptoms())
     if found:
         return _symptom(found)
-    raise NothingFound(_nothing(asked, [word for rule in known for word in (rule.id, rule.name)]))
+    named = [w for w in builtin() if asked.strip().lower() in (w.id, w.name.lower())]
+    if named:
+        return _about(named[0])
+    raise NothingFound(_nothing(asked))
 
 
-def _nothing(asked: str, names: Sequence[str]) -> str:
+def _nothing(asked: str) -> str:
     short = " ".join(asked.split())
     if not short:
-        return "say what to explain: a rule (SHM101), an error message, or workload:NAME"
+        return "name what to explain: a rule (SHM101), an error message, or a workload"
     if " " in short:
         titles = [match.symptom.title for match in near(asked, symptoms())]
-        hint = f"; near are: {'; '.join(titles)}" if titles else ""
+        hint = f"; similar are: {'; '.join(titles)}" if titles else ""
         shown = short if len(short) <= 80 else f"{short[:79]}…"
-        return f"no error message is known that looks like `{shown}`{hint}; {_page()} lists them"
-    from difflib import get_close_matches
+        return f"no error message is known that looks like `{shown}`{hint}"
+    from shmlint.config import unknown_rule
 
-    if any(short.lower() in (w.id, w.name.lower()) for w in builtin()):
-        return f"no rule is called {short} (did you mean {_PREFIX}{short.lower()}?); see --list-rules"
-    close = get_close_matches(short, names, 1)
-    return f"no rule is called {short}{f' (did you mean {close[0]}?)' if close else ''}; see --list-rules"
+    workload = nearest(short.lower(), [w.id for w in builtin()])
+    return f"unknown workload `{short}`{workload}" if workload else unknown_rule(short)
 
 
 # Symptoms --------------------------------------------------------------------------------------
-
-
-def _page() -> str:
-    return "https://github.com/shmlint/shmlint/blob/main/rules/README.md"
 
 
 def symptoms(text: str | None = None) -> tuple[Symptom, ...]:
@@ -208,7 +244,7 @@ def _rule_lines(ids: Sequence[str]) -> Iterator[str]:
     from shmlint.rules import all_rules
 
     known = all_rules()
-    yield "Rules (`shmlint --explain ID` shows the page):"
+    yield "Rules (`shmlint explain ID` shows the page):"
     for rule_id in ids:
         if rule_id in known:
             rule, _ = known[rule_id]
@@ -312,7 +348,7 @@ _SINGLE = {
 def _workload(asked: str) -> Iterator[str]:
     known = builtin()
     if not asked:
-        return _list(known, "The workloads that are known; `shmlint --explain workload:ID` tells about one.")
+        return _list(known, "The workloads that are known; `shmlint explain workload:ID` explains one.")
     found = search(asked, known)
     if len(found) == 1:
         return _about(found[0])
@@ -323,7 +359,7 @@ def _workload(asked: str) -> Iterator[str]:
     names = {word: w.id for w in known for word in (w.id, *w.id.split("-"), w.name.lower())}
     close = dict.fromkeys(names[word] for word in get_close_matches(asked.lower(), names, 5, 0.55))
     hint = f" (did you mean {' or '.join(_PREFIX + name for name in list(close)[:3])}?)" if close else ""
-    raise NothingFound(f"no workload is called {asked}{hint}; --explain {_PREFIX} lists them")
+    raise NothingFound(f"no workload is called {asked}{hint}; `shmlint explain {_PREFIX}` lists them")
 
 
 def search(asked: str, known: Sequence[Workload]) -> list[Workload]:
@@ -409,7 +445,7 @@ def _about(workload: Workload) -> Iterator[str]:
         option = "--gpus N" if workload.memory_share is None else "--memory SIZE"
         if workload.id == "frigate":
             option = "--camera WIDTHxHEIGHT"
-        yield from _row("how much", f"shmlint --size {option} {workload.id}")
+        yield from _row("how much", f"shmlint size {option} {workload.id}")
 
 
 def _row(label: str, text: str) -> Iterator[str]:

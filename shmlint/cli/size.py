@@ -1,14 +1,18 @@
-"""``shmlint --size``: its options, and how an image, a command or a ``docker run`` becomes a launch."""
+"""``shmlint size``: its options, and how an image, a command or a ``docker run`` becomes a launch."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Sequence
-from typing import Literal, NoReturn
+from typing import Literal, TypedDict, Unpack
 
 import click
 
+from shmlint.cli import command as shared
+from shmlint.cli.command import Command, complete_workload, option
+from shmlint.cli.inputs import load_settings
+from shmlint.cli.output import Output, fail, write
 from shmlint.cli.sizing import Question, answer, nccl_of_image, nccl_of_torch, render, render_json
 from shmlint.docker.gpus_option import parse_gpus
 from shmlint.docker.sizes import InvalidSize, human, parse_docker
@@ -19,15 +23,16 @@ from shmlint.workloads.knowledge import Workload, builtin, match_command, recogn
 
 _EPILOG = """\b
 Examples:
-  shmlint --size --gpus 4 vllm/vllm-openai
-  shmlint --size --gpus 8 --nccl 2.27 torchrun --nproc_per_node=8 train.py
-  shmlint --size --workers 8 --batch-size 64 --item-size 3x224x224 python train.py
-  shmlint --size --camera 1920x1080 --camera 1280x720 frigate
-  shmlint --size docker run --gpus all --memory 64g rayproject/ray ray start --head
+  shmlint size --gpus 4 vllm/vllm-openai
+  shmlint size --gpus 8 --nccl 2.27 torchrun --nproc_per_node=8 train.py
+  shmlint size --workers 8 --batch-size 64 --item-size 600k python train.py
+  shmlint size --camera 1920x1080 --camera 1280x720 frigate
+  shmlint size docker run --gpus all --memory 64g rayproject/ray
 
 \b
-Options count wherever they stand, but for those behind `docker run` and behind `--`: these are
-the command's own. The sums are upper estimates: /dev/shm takes memory only for what is written."""
+Options count wherever they stand, except behind `docker run` and `--`: those
+are the command's own. The sums are upper estimates: /dev/shm takes memory
+only for what is written."""
 
 _ENGINES = frozenset({"docker", "podman", "nvidia-docker"})
 _LEADS = _ENGINES | {"sudo", "doas", "env"}
@@ -107,7 +112,7 @@ def _torch(value: str) -> str:
     return value
 
 
-class _SizeCommand(click.Command):
+class _SizeCommand(Command):
     """Leaves alone what is not its own: behind ``docker run`` every option is the engine's or the container's."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -120,100 +125,131 @@ def _is_engine(word: str) -> bool:
     return word.rpartition("/")[2] in _ENGINES
 
 
-@click.command(
-    cls=_SizeCommand, epilog=_EPILOG,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)  # fmt: skip
-@click.argument("words", nargs=-1, metavar="[IMAGE] [COMMAND]...")
-@click.option("--gpus", metavar="N|all", type=_gpus, help="How many GPUs the container gets.")
-@click.option("--workers", metavar="N", type=click.IntRange(0, 10_000),
-              help="DataLoader workers of each rank: num_workers.")  # fmt: skip
-@click.option("--prefetch", metavar="N", type=click.IntRange(1, 10_000),
-              help=f"Batches each worker fetches ahead: prefetch_factor.  [default: {estimate.PREFETCH}]")  # fmt: skip
-@click.option("--batch-size", metavar="N", type=click.IntRange(1, 10**9), help="Items in a batch of one rank.")
-@click.option("--item-size", metavar="SIZE|SHAPE", type=_item,
-              help="One item: 600k, or a tensor's shape, 3x224x224 (float32), 3x224x224:uint8.")  # fmt: skip
-@click.option("--batch-bytes", metavar="SIZE", type=_size, help="One batch, instead of --batch-size and --item-size.")
-@click.option("--nccl", metavar="VERSION", type=_nccl,
-              help="NCCL's version: its buffers grew.  [default: the newest known]")  # fmt: skip
-@click.option("--torch", metavar="VERSION", type=_torch, help="PyTorch's version, for the NCCL that its wheels bring.")
-@click.option("--channels", metavar="N", type=click.IntRange(1, 64),
-              help=f"Channels NCCL opens.  [default: {estimate.CHANNELS}, as logs of PCIe machines show]")  # fmt: skip
-@click.option("--memory", metavar="SIZE", type=_memory, help="The container's memory limit; Ray wants a share of it.")
-@click.option("--camera", "cameras", metavar="WIDTHxHEIGHT", type=_resolution, multiple=True,
-              help="Frigate: the width and height a camera detects at. Once for each camera.")  # fmt: skip
-@click.option("--birdseye", is_flag=True, help="Frigate: birdseye's restream is on.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(
-    words: tuple[str, ...], gpus: int | Literal["all"] | None, workers: int | None, prefetch: int | None,
-    batch_size: int | None, item_size: int | None, batch_bytes: int | None, nccl: str | None, torch: str | None,
-    channels: int | None, memory: int | None, cameras: tuple[tuple[int, int], ...], birdseye: bool, form: str,
-) -> None:  # fmt: skip
-    """Say how much /dev/shm an image or a command needs: the arithmetic, who says so, what to type.
+Gpus = int | Literal["all"]
 
-    IMAGE is a container image or a workload of `shmlint --explain workload:`; COMMAND is what runs in it.
-    A whole `docker run` command is understood too.
+
+class Options(TypedDict):
+    """What the command line says; sizes in bytes."""
+
+    words: tuple[str, ...]
+    gpus: Gpus | None
+    memory: int | None
+    workers: int | None
+    prefetch: int | None
+    batch_size: int | None
+    item_size: int | None
+    batch_bytes: int | None
+    nccl: str | None
+    torch: str | None
+    channels: int | None
+    camera: tuple[tuple[int, int], ...]
+    birdseye: bool
+    format: str
+    config: str | None
+
+
+@click.command(cls=_SizeCommand, epilog=_EPILOG)
+@click.argument("words", nargs=-1, metavar="[IMAGE] [COMMAND]...", shell_complete=complete_workload)
+@option("--gpus", section="Container", metavar="N|all", type=_gpus, help="How many GPUs the container gets.")
+@option("--memory", section="Container", metavar="SIZE", type=_memory,
+        help="The container's memory limit; Ray wants a share of it.")  # fmt: skip
+@option("--workers", section="DataLoader", metavar="N", type=click.IntRange(0, 10_000),
+        help="DataLoader workers of each rank: num_workers.")  # fmt: skip
+@option("--prefetch", section="DataLoader", metavar="N", type=click.IntRange(1, 10_000),
+        help=f"Batches each worker fetches ahead: prefetch_factor.  [default: {estimate.PREFETCH}]")  # fmt: skip
+@option("--batch-size", section="DataLoader", metavar="N", type=click.IntRange(1, 10**9),
+        help="Items in a batch of one rank.")  # fmt: skip
+@option("--item-size", section="DataLoader", metavar="SIZE|SHAPE", type=_item,
+        help="One item: 600k, or a tensor's shape, 3x224x224 (float32), 3x224x224:uint8.")  # fmt: skip
+@option("--batch-bytes", section="DataLoader", metavar="SIZE", type=_size,
+        help="One batch, instead of --batch-size and --item-size.")  # fmt: skip
+@option("--nccl", section="NCCL", metavar="VERSION", type=_nccl,
+        help="NCCL's version: its buffers grew.  [default: the newest known]")  # fmt: skip
+@option("--torch", section="NCCL", metavar="VERSION", type=_torch,
+        help="PyTorch's version, for the NCCL that its wheels bring.")  # fmt: skip
+@option("--channels", section="NCCL", metavar="N", type=click.IntRange(1, 64),
+        help=f"Channels NCCL opens.  [default: {estimate.CHANNELS}, as logs of PCIe machines show]")  # fmt: skip
+@option("--camera", section="Frigate", metavar="WIDTHxHEIGHT", type=_resolution, multiple=True,
+        help="The width and height a camera detects at. Once for each camera.")  # fmt: skip
+@option("--birdseye", section="Frigate", is_flag=True, help="Birdseye's restream is on.")
+@shared.text_or_json
+@shared.config
+def command(**options: Unpack[Options]) -> int:
+    """Compute how much /dev/shm an image or a command needs.
+
+    Shows the arithmetic, what each figure rests on, and what to type. IMAGE is a container image
+    or a workload of `shmlint explain workload:`, COMMAND is what runs in it. A whole `docker run`
+    command is understood too.
     """
-    if nccl is not None and torch is not None:
-        _wrong("--nccl and --torch both name NCCL's version; give one of them")
+    batch_bytes = _check_numbers(options)
+    settings = load_settings(options["config"], ["."])
+    extra = users(settings.workloads)
+    words = options["words"] or (("frigate",) if options["camera"] else ())
+    launch, own = _launch(words, extra)
+    launch = _with_limits(launch, options)
+    found = answer(_question(launch, options, batch_bytes), (*own, *extra), settings.default_shm_size)
+    if options["camera"] and (found.need.workload is None or found.need.workload.id != "frigate"):
+        name = found.need.workload.name if found.need.workload is not None else "what is to run"
+        fail(f"--camera is for Frigate, and {name} is not known to be that; write frigate for the image")
+    found = found._replace(notes=(*found.notes, *_notes(words, launch, options, batch_bytes)))
+    if options["format"] == "json":
+        text = render_json(found, settings.default_shm_size) + "\n"
+    else:
+        text = "".join(f"{line}\n" for line in render(found, settings.default_shm_size))
+    write(Output(), text, machine=options["format"] == "json")
+    return 0
+
+
+def _check_numbers(options: Options) -> int | None:
+    """The bytes of a batch, from the options that agree with each other."""
+    batch_size, item_size, batch_bytes = options["batch_size"], options["item_size"], options["batch_bytes"]
+    if options["nccl"] is not None and options["torch"] is not None:
+        fail("--nccl and --torch both name NCCL's version; give one of them")
     if batch_bytes is not None and (batch_size is not None or item_size is not None):
-        _wrong("--batch-bytes is --batch-size times --item-size; give it, or the two")
+        fail("--batch-bytes is --batch-size times --item-size; give it, or the two")
     if item_size is not None and batch_size is None:
-        _wrong("--item-size needs --batch-size, the number of items in a batch")
+        fail("--item-size needs --batch-size, the number of items in a batch")
     if batch_size is not None and item_size is not None:
         batch_bytes = batch_size * item_size
-    if batch_bytes is not None and workers == 0:
-        _wrong("without workers the DataLoader puts nothing into shared memory: leave out --batch-… or raise --workers")
+    if batch_bytes is not None and options["workers"] == 0:
+        fail("without workers the DataLoader puts nothing into shared memory: leave out --batch-… or raise --workers")
     if batch_bytes is not None and batch_bytes > _MOST:
-        _wrong("a batch of that size fits no memory; is --item-size one item, not the data set?")
-    if birdseye and not cameras:
-        _wrong("--birdseye is Frigate's: give --camera WIDTHxHEIGHT for each camera too")
-    given = any(value for value in (gpus, workers, cameras))
-    if not words and not given:
-        _wrong("say what is to run: an image, a command, or numbers (--gpus, --workers, --camera)")
+        fail("a batch of that size fits no memory; is --item-size one item, not the data set?")
+    if options["birdseye"] and not options["camera"]:
+        fail("--birdseye is Frigate's: give --camera WIDTHxHEIGHT for each camera too")
+    if not (options["words"] or options["gpus"] or options["workers"] or options["camera"]):
+        fail("say what is to run: an image, a command, or numbers (--gpus, --workers, --camera)")
+    return batch_bytes
 
-    from shmlint.config import InvalidSettings, load
 
-    try:
-        settings = load(None, ".")
-    except InvalidSettings as error:
-        _wrong(str(error))
-    extra = users(settings.workloads)
-    if cameras and not words:
-        words = ("frigate",)
-    launch, own = _launch(words, extra)
-    if gpus is not None:
-        launch = launch._replace(gpu=launch.gpu._replace(requested=True, count=gpus))
-    if memory is not None:
-        launch = launch._replace(memory_limit=Value(memory, launch.span, ""))
-    because = ""
-    version = nccl
-    if nccl is None:
+def _with_limits(launch: Launch, options: Options) -> Launch:
+    """The launch with the GPUs and the memory limit that the options give it."""
+    if options["gpus"] is not None:
+        launch = launch._replace(gpu=launch.gpu._replace(requested=True, count=options["gpus"]))
+    if options["memory"] is not None:
+        launch = launch._replace(memory_limit=Value(options["memory"], launch.span, ""))
+    return launch
+
+
+def _question(launch: Launch, options: Options, batch_bytes: int | None) -> Question:
+    version, because = options["nccl"], ""
+    if version is None:
         image = launch.image.known if launch.image is not None else None
+        torch = options["torch"]
         found = nccl_of_torch(torch) if torch is not None else nccl_of_image(image or "")
         version, because = found if found is not None else (None, "")
-    question = Question(launch, version, because, channels, workers, prefetch, batch_bytes, cameras, birdseye)
-    told = answer(question, (*own, *extra), settings.default_shm_size)
-    if cameras and (told.need.workload is None or told.need.workload.id != "frigate"):
-        name = told.need.workload.name if told.need.workload is not None else "what is to run"
-        _wrong(f"--camera is for Frigate, and {name} is not known to be that; write frigate for the image")
-    slips = tuple(_slips(launch)) if not any(map(_is_engine, words)) else ()
-    told = told._replace(notes=(*told.notes, *slips))
-    if batch_size is not None and batch_bytes is None:
-        told = told._replace(notes=(*told.notes, "--batch-size counts with --item-size, the size of one item"))
-    if form == "json":
-        click.echo(render_json(told, settings.default_shm_size))
-        return
-    for line in render(told, settings.default_shm_size):
-        click.echo(line)
+    return Question(
+        launch, version, because, options["channels"], options["workers"], options["prefetch"], batch_bytes,
+        options["camera"], options["birdseye"],
+    )  # fmt: skip
 
 
-def _wrong(message: str) -> NoReturn:
-    """End with a usage error: one line, status 2."""
-    from shmlint.reports import escape
-
-    click.echo(f"shmlint: {escape(message)}", err=True)
-    raise SystemExit(2)
+def _notes(words: Sequence[str], launch: Launch, options: Options, batch_bytes: int | None) -> list[str]:
+    """What a reader should know of the options besides the answer."""
+    found = [] if any(map(_is_engine, words)) else _misspelt(launch)
+    if options["batch_size"] is not None and batch_bytes is None:
+        found.append("--batch-size counts with --item-size, the size of one item")
+    return found
 
 
 def _launch(words: Sequence[str], extra: Sequence[Workload]) -> tuple[Launch, tuple[Workload, ...]]:
@@ -227,7 +263,7 @@ def _launch(words: Sequence[str], extra: Sequence[Workload]) -> tuple[Launch, tu
         try:
             words = shlex.split(line)
         except ValueError as error:
-            _wrong(f"the command cannot be read ({str(error).lower()}): {line[:80]}")
+            fail(f"the command cannot be read ({str(error).lower()}): {line[:80]}")
     if any(map(_is_engine, words[:8])) and words[0].rpartition("/")[2] in _LEADS:
         import shlex
 
@@ -236,11 +272,11 @@ def _launch(words: Sequence[str], extra: Sequence[Workload]) -> tuple[Launch, tu
         from difflib import get_close_matches
 
         close = get_close_matches(words[0].partition("=")[0], _own_options(), 1)
-        _wrong(f"no option is called {words[0]}" + (f" (did you mean {close[0]}?)" if close else "")
-               + "; shmlint --size --help lists them")  # fmt: skip
+        fail(f"no option is called {words[0]}" + (f" (did you mean {close[0]}?)" if close else "")
+               + "; `shmlint size --help` lists them")  # fmt: skip
     if words and words[0].endswith(_FILES) and os.path.isfile(words[0]):
-        _wrong(f"{words[0]} is a file; `shmlint --inventory {words[0]}` says what its launches need, "
-               "--size takes an image or a command")  # fmt: skip
+        fail(f"{words[0]} is a file; `shmlint inventory {words[0]}` shows what its launches need, "
+               "size takes an image or a command")  # fmt: skip
     span = Span(Source("", ""), 0, 0)
     launch = Launch("docker-run", None, span, span, Words("", "--shm-size"), ReadOnly())
     if not words:
@@ -290,8 +326,8 @@ def _docker(line: str) -> Launch:
     source = Source("command", line)
     found = launches(list(commands(whole(source, 0, len(line)))))
     if not found:
-        _wrong("no `docker run` with an image was found in the command; "
-               "--size takes `docker run [OPTIONS] IMAGE [COMMAND]`, an image, or a command")  # fmt: skip
+        fail("no `docker run` with an image was found in the command; "
+               "size takes `docker run [OPTIONS] IMAGE [COMMAND]`, an image, or a command")  # fmt: skip
     return found[0]
 
 
@@ -299,7 +335,7 @@ def _own_options() -> list[str]:
     return [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
 
 
-def _slips(launch: Launch) -> list[str]:
+def _misspelt(launch: Launch) -> list[str]:
     """Words that look like misspelt options of ours and were taken for the command's."""
     from difflib import get_close_matches
 
@@ -309,5 +345,5 @@ def _slips(launch: Launch) -> list[str]:
         name = word.partition("=")[0].replace("_", "-")
         close = get_close_matches(name, options, 1, 0.85) if name.startswith("--") else []
         if close and close[0] != name:  # what is spelt right stands behind `--`, and is meant so
-            found.append(f"{word} was taken for the command's own; {close[0]} is the option of --size")
+            found.append(f"{word} was taken for the command's own; {close[0]} is the option of `shmlint size`")
     return found

@@ -1,4 +1,4 @@
-"""``shmlint --size``: how much /dev/shm one launch needs, with the arithmetic and who says so."""
+"""``shmlint size``: how much /dev/shm one launch needs, with the arithmetic and who says so."""
 
 from __future__ import annotations
 

@@ -26,6 +26,20 @@ def page(rule: Rule) -> str:
         return file.read()
 
 
+def rule_names() -> list[tuple[str, str]]:
+    """The id and the name of every rule, from the names of the pages. Raises OSError."""
+    pages = (name.removesuffix(".md").partition("-") for name in sorted(os.listdir(directory())))
+    return [(rule_id, name) for rule_id, dash, name in pages if dash]
+
+
+def workload_ids() -> list[str]:
+    """The ids of the workloads in the knowledge base. Raises OSError."""
+    import json
+
+    with open(os.path.join(directory(), "workloads.json"), encoding="utf-8") as file:
+        return [entry["id"] for entry in json.load(file)["workloads"]]
+
+
 def front_matter(text: str) -> dict[str, str]:
     """The ``key: value`` lines at the top of a page."""
     _, _, rest = text.partition("---\n")

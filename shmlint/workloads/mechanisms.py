@@ -1,4 +1,4 @@
-"""How much of /dev/shm a workload uses: the arithmetic behind explanations and ``--size``, term by term.
+"""How much of /dev/shm a workload uses: the arithmetic behind explanations and ``shmlint size``, term by term.
 
 A term says what it counts, how, who says so, and how sure that is. NCCL's are upper estimates: they
 explain a finding, they never decide one.

@@ -1,4 +1,4 @@
-"""``--doctor`` in containers of a real engine says what ``df`` says there.
+"""``shmlint doctor`` in containers of a real engine says what ``df`` says there.
 
     DOCKER_HOST=unix:///… pytest -m engine
 
@@ -54,11 +54,11 @@ def container(*options: str, script: str, arguments: tuple[str, ...] = ()) -> su
 
 
 def doctor(*options: str, arguments: tuple[str, ...] = ()) -> tuple[dict[str, Any], int | None, int | None]:
-    """What --doctor says in a container, and KiB of /dev/shm there by ``df``, all and used."""
+    """What `shmlint doctor` says in a container, and KiB of /dev/shm there by ``df``, all and used."""
     name = f"shmlint-{uuid.uuid4().hex}"
     script = (
         f"cat /bin/busybox >/dev/shm/{name}; df -k /dev/shm 2>/dev/null; echo; "
-        f'{sys.executable} -m shmlint --doctor --format json --exit-zero "$@"; status=$?; '
+        f'{sys.executable} -m shmlint doctor --format json --exit-zero "$@"; status=$?; '
         f"busybox rm -f /dev/shm/{name}; exit $status"
     )
     done = container(*options, script=script, arguments=arguments)
@@ -154,7 +154,7 @@ def test_inspect_says_what_becomes_of_it(
         docker("rm", "--force", "--volumes", name)
     from click.testing import CliRunner
 
-    result = CliRunner().invoke(cli._command, ["--inventory", "--format", "json", str(tmp_path / "inspect.txt")])
+    result = CliRunner().invoke(cli.program, ["inventory", "--format", "json", str(tmp_path / "inspect.txt")])
     (launch,) = json.loads(result.stdout)["launches"]
     assert (launch["shm"]["decided_by"], launch["shm"]["effective_bytes"]) == (decided_by, size)
     assert (launch["image"], launch["command"]) == (IMAGE, ["sleep", "60"])

@@ -1,4 +1,4 @@
-"""What --explain says: a rule's page, what an error message means, what is known of a workload."""
+"""What `shmlint explain` says: a rule's page, what an error message means, what is known of a workload."""
 
 from __future__ import annotations
 
@@ -149,10 +149,10 @@ def test_rules_that_are_linked_have_their_page_and_name() -> None:
 
 
 def test_commands_on_the_page_are_ones_that_work() -> None:
-    typed = re.findall(r"`shmlint ((?:--size|--explain \w|--list)[^`…]+)`", PAGE.read_text(encoding="utf-8"))
+    typed = re.findall(r"`shmlint ((?:size|explain \w|rules)[^`…]+)`", PAGE.read_text(encoding="utf-8"))
     assert len(typed) >= 5
     for line in typed:
-        result = CliRunner().invoke(cli._command, line.split())
+        result = CliRunner().invoke(cli.program, line.split())
         assert result.exit_code == 0, line
 
 
@@ -173,12 +173,12 @@ Type a tmpfs, which Swarm keeps: under `volumes`, `{type: tmpfs, target: /dev/sh
 - SHM206
 - Source: docker/cli: what a stack does not support
   (https://github.com/docker/cli/blob/28f7560/cli/compose/types/types.go#L17-L34)"""
-    assert "Rules (`shmlint --explain ID` shows the page):" in lines
+    assert "Rules (`shmlint explain ID` shows the page):" in lines
 
 
 def test_a_log_from_standard_input() -> None:
     log = b"epoch 1\xff\nIgnoring unsupported options: ipc, shm_size\nepoch 2\n"
-    result = CliRunner().invoke(cli._command, ["--explain", "-"], input=log)
+    result = CliRunner().invoke(cli.program, ["explain", "-"], input=log)
     assert result.stdout.startswith("Swarm ignores options\n")
 
 
@@ -225,20 +225,21 @@ def test_what_comes_near_is_suggested() -> None:
     assert near("cannot select a device driver for capabilities gpu", SYMPTOMS)[0].symptom.title == (
         "Docker has no driver for GPUs"
     )
-    with pytest.raises(NothingFound, match="near are: Docker has no driver for GPUs"):
+    with pytest.raises(NothingFound, match="similar are: Docker has no driver for GPUs"):
         explain.explain("cannot select a device driver for capabilities gpu")
-    with pytest.raises(NothingFound, match=r"no error message .*rules/README\.md lists them$"):
+    with pytest.raises(NothingFound, match=r"no error message .*`qqq www`$"):
         explain.explain("qqq www")
 
 
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ("", "say what to explain"),
-        ("SHM110", "no rule is called SHM110 (did you mean SHM"),
-        ("vllm", "did you mean workload:vllm?"),
+        ("", "name what to explain"),
+        ("SHM110", "unknown rule `SHM110`; did you mean `SHM"),
+        ("vlm", "unknown workload `vlm`; did you mean `vllm`?"),
+        ("SHM1O1", "unknown rule `SHM1O1`; did you mean `SHM101`?"),
         ("workload:vlm", "did you mean workload:vllm"),
-        ("workload:qqqqqq", "no workload is called qqqqqq; --explain workload: lists them"),
+        ("workload:qqqqqq", "no workload is called qqqqqq; `shmlint explain workload:` lists them"),
     ],
 )
 def test_what_is_not_known(asked: str, message: str) -> None:
@@ -308,9 +309,9 @@ def test_all_that_is_known_of_a_workload_is_shown(workload: explain.Workload) ->
     for text in (workload.because, workload.source, *told, *workload.images):
         assert " ".join(text.split()) in shown
     assert ("unverified: nobody has read a source" in shown) is not workload.verified
-    command = re.search(r"how much shmlint (--size .+)$", shown)
+    command = re.search(r"how much shmlint (size .+)$", shown)
     assert (command is not None) is (workload.needs != "no")
     if command is not None:
         words = command[1].replace(" N ", " 2 ").replace("SIZE", "8g").replace("WIDTHxHEIGHT", "1280x720").split()
-        result = CliRunner().invoke(cli._command, words)
+        result = CliRunner().invoke(cli.program, words)
         assert result.exit_code == 0 and result.stdout.startswith(workload.name)

@@ -110,7 +110,7 @@ def test_hostile_content(content: str, tree: Path) -> None:
     good_one_is_found(tree, done)
     assert all(c.isprintable() or c == "\n" for c in done.stdout + done.stderr)
     assert not (tree / "pwned").exists()
-    run(tree, "--inventory", "--format", "json", ".")
+    run(tree, "inventory", "--format", "json", ".")
     run(tree, "--fix", ".")
     assert (tree / "good" / "compose.yaml").read_text() == FIXED
     left = {path.name for path in tree.rglob("*") if path.is_file()}
@@ -153,7 +153,7 @@ def test_a_file_that_is_too_large(tree: Path) -> None:
 @pytest.mark.parametrize("form", ["text", "inventory", "github", "sarif", "junit"])
 def test_names_of_a_megabyte_are_not_repeated(name: str, text: str, form: str, tree: Path) -> None:
     (tree / name).write_text(text.replace("@", "y" * 1_000_000))
-    options = ["--inventory"] if form == "inventory" else ["--format", form, "--verbose"]
+    options = ["inventory"] if form == "inventory" else ["--format", form, "--verbose"]
     assert len(run(tree, *options, name).stdout) < 60_000
 
 

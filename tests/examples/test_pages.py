@@ -175,7 +175,7 @@ def test_a_page_says_how_safe_its_fix_is(page: Path) -> None:
 
 @table("page", PAGES, ids=lambda p: p.stem)
 def test_a_page_shows_the_error_that_is_seen(page: Path) -> None:
-    """Word for word in a block of its own; and `--explain` knows it as a symptom."""
+    """Word for word in a block of its own; and `shmlint explain` knows it as a symptom."""
     id = page.stem.partition("-")[0]
     why = section(page.read_text("utf-8"), "Why is this bad?")
     texts = re.findall(r"^```text\n(.*?)^```$", why, re.M | re.S)

@@ -337,7 +337,7 @@ def test_secrets_are_not_shown(indent: int | None) -> None:
 @pytest.mark.parametrize("form", ["github", "sarif", "gitlab", "rdjson", "junit", "checkstyle"])
 def test_secrets_are_in_no_format(form: str) -> None:
     given = [container(DeviceRequests=ALL, config={**NGC_CONFIG, "Env": [f"PASSWORD={SECRET}"]})]
-    result = CliRunner().invoke(cli._command, ["--format", form, "-"], input=json.dumps(given))
+    result = CliRunner().invoke(cli.program, ["--format", form, "-"], input=json.dumps(given))
     assert result.exit_code == 1 and "SHM101" in result.output and SECRET not in result.output
 
 
@@ -408,14 +408,14 @@ INSPECTED = json.dumps([container(DeviceRequests=ALL, config=NGC_CONFIG)], inden
 
 
 def test_standard_input_is_recognised() -> None:
-    result = CliRunner().invoke(cli._command, ["-"], input=INSPECTED)
+    result = CliRunner().invoke(cli.program, ["-"], input=INSPECTED)
     assert result.exit_code == 1 and result.output.startswith("inspect.json:")
     assert "container `trainer` asks for all NVIDIA GPUs" in result.output
-    named = CliRunner().invoke(cli._command, ["--stdin-filename", "out.txt", "-"], input=INSPECTED)
+    named = CliRunner().invoke(cli.program, ["--stdin-filename", "out.txt", "-"], input=INSPECTED)
     assert named.output.startswith("out.txt:") and "SHM101" in named.output
-    none = CliRunner().invoke(cli._command, ["-"], input="[]\n")
+    none = CliRunner().invoke(cli.program, ["-"], input="[]\n")
     assert (none.exit_code, none.output) == (0, "nothing found in 1 file (0 launches, 0 with a GPU)\n")
-    other = CliRunner().invoke(cli._command, ["-"], input="services:\n  a:\n    image: x\n")
+    other = CliRunner().invoke(cli.program, ["-"], input="services:\n  a:\n    image: x\n")
     assert other.output == "nothing found in 1 file (1 launch, 0 with a GPU)\n"
 
 
@@ -424,7 +424,7 @@ def test_a_file_that_is_named(tmp_path: Path, name: str, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     Path(name).write_text(INSPECTED)
     before = Path(name).read_bytes()
-    result = CliRunner().invoke(cli._command, ["--fix", name])
+    result = CliRunner().invoke(cli.program, ["--fix", name])
     assert result.exit_code == 1 and "SHM101" in result.output and Path(name).read_bytes() == before
     assert [found.kind for found in discover([name], kinds=KINDS)] == ["inspect"]  # type: ignore[union-attr]
     assert list(discover(["."], kinds=KINDS)) == []  # a scan does not open it
@@ -439,7 +439,7 @@ def test_comments_are_not_looked_for() -> None:
 def test_no_comment_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("i.json").write_text(INSPECTED)
-    result = CliRunner().invoke(cli._command, ["--add-ignore", "known", "i.json"])
+    result = CliRunner().invoke(cli.program, ["--add-ignore", "known", "i.json"])
     assert "no comment was written" in result.output and Path("i.json").read_text() == INSPECTED
 
 
@@ -447,11 +447,11 @@ def test_a_baseline_knows_containers_by_name(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     Path("i.json").write_text(INSPECTED)
     baseline = ["--baseline", "known.json"]
-    assert CliRunner().invoke(cli._command, [*baseline, "--update-baseline", "i.json"]).exit_code == 0
+    assert CliRunner().invoke(cli.program, [*baseline, "--update-baseline", "i.json"]).exit_code == 0
     Path("i.json").write_text(INSPECTED.replace("PATH=/usr/bin", "PATH=/bin"))
-    assert CliRunner().invoke(cli._command, [*baseline, "i.json"]).exit_code == 0
+    assert CliRunner().invoke(cli.program, [*baseline, "i.json"]).exit_code == 0
     Path("i.json").write_text(INSPECTED.replace("/trainer", "/other"))
-    assert CliRunner().invoke(cli._command, [*baseline, "i.json"]).exit_code == 1
+    assert CliRunner().invoke(cli.program, [*baseline, "i.json"]).exit_code == 1
 
 
 @table(

@@ -100,13 +100,13 @@ def test_says_its_version(installed: Installation) -> None:
 
 
 def test_finds_the_rule_pages(installed: Installation) -> None:
-    listed = [line.split()[:2] for line in installed.shmlint("--list-rules").splitlines()]
+    listed = [line.split()[:2] for line in installed.shmlint("rules").splitlines()]
     assert [f"{rule}-{name}.md" for rule, name in listed] == PAGES
     for page in PAGES:
         text = (ROOT / "rules" / page).read_text(encoding="utf-8")
         shown = list(terminal(text.partition("\n---\n")[2].strip()))
-        assert installed.shmlint("--explain", page.partition("-")[0]).splitlines() == shown
-    assert "SHM101  missing-shm-size" in installed.shmlint("--explain", "Bus error")
+        assert installed.shmlint("explain", page.partition("-")[0]).splitlines() == shown
+    assert "SHM101  missing-shm-size" in installed.shmlint("explain", "Bus error")
 
 
 def test_lints_and_repairs(installed: Installation) -> None:
@@ -124,7 +124,7 @@ def test_checks_settings(installed: Installation) -> None:
     settings.write_text("workloads:\n  - id: mine\n    needs: maybe\n", encoding="utf-8")
     installed.shmlint("--config", settings.name, ".", status=2)
     settings.write_text("shm-size: 4gb\n", encoding="utf-8")
-    installed.shmlint("--config", settings.name, "--list-files")
+    installed.shmlint("files", "--config", settings.name)
 
 
 def test_reads_more_than_compose_files(installed: Installation) -> None:

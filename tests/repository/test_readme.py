@@ -8,13 +8,13 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from ruamel.yaml import YAML
 
 import shmlint
 from shmlint import cli
 from shmlint import config as configuration
-from shmlint.cli import size as sizing_cli
 from shmlint.files.discover import classify
 from tests.readme import BLOCK, INDEX, README, ROOT, generated
 from tests.table import table
@@ -57,19 +57,24 @@ def test_links_lead_somewhere(name: str) -> None:
         assert (file.parent / target).exists(), target
 
 
+def options_of(name: str) -> set[str]:
+    command = cli.program.get_command(click.Context(cli.program), name)
+    assert command is not None
+    return {option for parameter in command.params for option in parameter.opts} | {"--help"}
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_options_exist(name: str) -> None:
-    options = {option for parameter in cli._command.params for option in parameter.opts} | {"--help"}
-    of_size = {option for parameter in sizing_cli.command.params for option in parameter.opts} | {"--size", "--help"}
+    everything = {option for command in cli.COMMANDS for option in options_of(command)} | {"--version"}
     spans = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", (ROOT / name).read_text(encoding="utf-8"))
     for span in spans:
         given = set(re.findall(r"(?<!\S)--[a-z-]+", span))
-        if span.startswith("shmlint --size"):
-            assert given <= of_size, span
-        elif span.startswith("shmlint"):
-            assert given <= options, span
+        if span.startswith("shmlint"):
+            word = [*span.split(), ""][1]
+            given -= {"--version"} if word == "--version" else set()
+            assert given <= options_of(word if word in cli.COMMANDS else "check"), span
         elif span.startswith("--") and not name.startswith("rules/"):  # these pages speak of docker's
-            assert given <= options | of_size, span
+            assert given <= everything, span
 
 
 def test_settings_example_is_valid_and_whole(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from shmlint.cli import _command
+from shmlint.cli import program
 
 BASE = """\
 services:
@@ -26,7 +26,7 @@ def test_each_part_of_a_project_gives_its_verdict(
     (tmp_path / "compose.yaml").write_text(BASE + size, encoding="utf-8")
     (tmp_path / "compose.override.yaml").write_text(OVERRIDE, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    assert CliRunner().invoke(_command, [name]).exit_code == status
+    assert CliRunner().invoke(program, [name]).exit_code == status
 
 
 def test_both_calls_repair_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,6 +34,6 @@ def test_both_calls_repair_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "compose.override.yaml").write_text(OVERRIDE, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     for name in ("compose.yaml", "compose.override.yaml"):
-        CliRunner().invoke(_command, ["--fix", name])
+        CliRunner().invoke(program, ["--fix", name])
     texts = [(tmp_path / name).read_text(encoding="utf-8") for name in ("compose.yaml", "compose.override.yaml")]
     assert sum(text.count("shm_size: 8gb") for text in texts) == 1

@@ -1,0 +1,132 @@
+"""From the paths and options of a command to files, settings and a run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from shmlint.cli.output import Progress, fail
+
+if TYPE_CHECKING:
+    from shmlint.model.settings import Settings
+    from shmlint.model.source import Problem
+    from shmlint.run import Run
+
+STDIN = "-"
+
+
+class Inputs(NamedTuple):
+    """What a run reads: files by kind, texts that are not on disk, and what could not be found."""
+
+    files: dict[str, list[str]]
+    texts: dict[str, str]
+    problems: list[Problem]
+
+
+def load_settings(config: str | None, paths: Sequence[str]) -> Settings:
+    """The settings of the directory that all paths lie in."""
+    from shmlint.config import InvalidSettings, load
+
+    start = _common(paths) if paths and paths[0] != STDIN else "."
+    try:
+        return load(config, start)
+    except InvalidSettings as wrong:
+        fail(str(wrong))
+
+
+def _common(paths: Sequence[str]) -> str:
+    """The directory that all paths lie in, or the only path: the order of the paths makes no difference."""
+    try:
+        return os.path.commonpath(map(os.path.abspath, paths))
+    except ValueError:  # on several drives
+        return "."
+
+
+def with_rules(settings: Settings, select: Sequence[str], ignore: Sequence[str], fail_on: str | None) -> Settings:
+    """Settings with what the command line says of rules."""
+    from shmlint.config import unknown_rule
+
+    chosen, ignored = _split(select), _split(ignore)
+    for name in (*chosen, *ignored):
+        if message := unknown_rule(name):
+            fail(message)
+    return settings._replace(
+        select=chosen or settings.select,
+        ignore=(*settings.ignore, *ignored),
+        fail_on=fail_on or settings.fail_on,  # type: ignore[arg-type]
+    )
+
+
+def _split(values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+def find_inputs(
+    paths: Sequence[str], settings: Settings, *, stdin_filename: str | None = None, jobs: int | None = None
+) -> Inputs:
+    """The files to read, found in the paths, or standard input where the path is ``-``."""
+    if stdin_filename is not None and STDIN not in paths:
+        fail("--stdin-filename needs the path -")
+    if STDIN in paths:
+        if len(paths) > 1:
+            fail("standard input (-) cannot be read together with other paths")
+        return _standard_input(stdin_filename)
+    from shmlint.files.discover import Found, discover
+    from shmlint.formats import KINDS
+    from shmlint.model.source import Problem, Source, Span
+
+    for path in paths:
+        if not os.path.lexists(path):
+            fail(f"{path}: no such file or directory")
+    files: dict[str, list[str]] = {}
+    problems: list[Problem] = []
+    try:
+        for found in discover(paths or ["."], exclude=settings.exclude, kinds=KINDS, jobs=jobs_of(jobs)):
+            if isinstance(found, Found):
+                if found.kind in KINDS:
+                    files.setdefault(found.kind, []).append(found.path)
+            else:
+                problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
+    except ValueError as wrong:  # a pattern in `exclude`
+        fail(f"{settings.path}: {wrong}" if settings.path else str(wrong))
+    return Inputs(files, {}, problems)
+
+
+def _standard_input(filename: str | None) -> Inputs:
+    from shmlint.files.discover import classify, tells_inspect, tells_shell
+    from shmlint.files.read import normal
+    from shmlint.formats import KINDS
+
+    name = normal(filename or "compose.yaml")
+    data = sys.stdin.buffer.read()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        fail(f"{name}: standard input is not UTF-8 (byte {wrong.start})")
+    if filename is None and tells_inspect(data):
+        name = "inspect.json"
+    elif filename is None and tells_shell(data):
+        name = "script.sh"
+    kind = classify(os.path.abspath(name).replace(os.sep, "/"), lambda: data)
+    if kind is None and tells_inspect(data):
+        kind = "inspect"
+    return Inputs({kind if kind in KINDS else "compose": [name]}, {name: text}, [])
+
+
+def jobs_of(jobs: int | None) -> int:
+    """How many processes a run may use."""
+    from shmlint.files.parallel import processors
+
+    return jobs or processors()
+
+
+def started(inputs: Inputs, settings: Settings, jobs: int | None) -> Run:
+    """The run over the inputs."""
+    from shmlint.files.workspace import Workspace
+    from shmlint.run import lint
+
+    workspace = Workspace(inputs.texts, follow_outside=settings.follow_outside)
+    with Progress(inputs.files):
+        return lint(inputs.files, settings, workspace, inputs.problems, jobs_of(jobs))

@@ -1,0 +1,134 @@
+"""What is printed: streams and their encoding, files, colours, errors, progress."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn, cast
+
+import click
+
+if TYPE_CHECKING:
+    from threading import Timer
+
+
+class Output(NamedTuple):
+    """Where a report goes, and whether it has colours: ``auto``, ``always`` or ``never``."""
+
+    path: str | None = None
+    color: str = "auto"
+    to_stderr: bool = False
+
+    @property
+    def colour(self) -> bool:
+        if self.color != "auto":
+            return self.color == "always"
+        stream = sys.stderr if self.to_stderr else sys.stdout
+        return self.path is None and stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def prepare_streams() -> None:
+    """Let no character stop the program that a terminal has no sign for."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def open_output(path: str | None, color: str = "auto") -> Output:
+    """An output that can be written. Nothing may be changed when its report cannot be stored."""
+    if path is not None:
+        _open(path, "ab").close()
+    return Output(path, color)
+
+
+def _open(path: str, mode: str) -> IO[bytes]:
+    try:
+        return cast("IO[bytes]", open(path, mode))
+    except OSError as wrong:
+        fail(f"{path}: {wrong.strerror}")
+
+
+def write(out: Output, text: str, *, machine: bool = False) -> None:
+    """Write a text as it is: a diff has the line endings of its file, and programs expect UTF-8."""
+    data = text.encode("utf-8", "backslashreplace")
+    if out.path is not None:
+        with _open(out.path, "wb") as file:
+            file.write(data)
+        return
+    stream = sys.stderr if out.to_stderr else sys.stdout
+    if machine or (stream.encoding or "utf-8").lower().replace("-", "") == "utf8":
+        stream.flush()
+        stream.buffer.write(data)
+        stream.buffer.flush()
+    else:
+        stream.write(text)
+
+
+def write_lines(out: Output, lines: Iterable[str]) -> None:
+    write(out, "".join(f"{line}\n" for line in lines))
+
+
+def write_bytes(data: bytes) -> None:
+    """Write to standard output whatever its encoding is."""
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def line(text: str, *, err: bool = False) -> None:
+    """Print a line whose control characters cannot reach the terminal."""
+    from shmlint.reports import escape
+
+    click.echo(escape(text), err=err)
+
+
+def error(message: str) -> None:
+    """Print what is wrong as one line."""
+    from shmlint.reports import escape
+
+    click.echo(f"shmlint: {escape(' '.join(message.split(chr(10))))}", err=True)
+
+
+def fail(message: str) -> NoReturn:
+    """End with one line and status 2."""
+    raise click.UsageError(message)
+
+
+def nearest(word: str, words: Sequence[str]) -> str:
+    """The word that was probably meant, as the end of an error message."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, words, 1)
+    return f"; did you mean `{close[0]}`?" if close else ""
+
+
+class Progress:
+    """What a run is doing, on a terminal, once it takes more than a second. It is erased at the end."""
+
+    def __init__(self, files: Mapping[str, Sequence[str]]) -> None:
+        counts = ", ".join(f"{len(paths)} {kind}" for kind, paths in files.items())
+        self.line = f"checking {counts} ..."
+        self.shown = False
+        self.timer: Timer | None = None
+
+    def __enter__(self) -> None:
+        if sys.stderr.isatty():
+            from threading import Timer
+
+            self.timer = Timer(1, self.show)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def show(self) -> None:
+        self.shown = True
+        sys.stderr.write(self.line)
+        sys.stderr.flush()
+
+    def __exit__(self, *_: object) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer.join()
+        if self.shown:
+            sys.stderr.write("\r" + " " * len(self.line) + "\r")
+            sys.stderr.flush()

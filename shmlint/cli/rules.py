@@ -1,0 +1,24 @@
+"""``shmlint rules``: the rules, one a line."""
+
+from __future__ import annotations
+
+import click
+
+from shmlint.cli.command import Command
+from shmlint.cli.output import line
+
+
+@click.command(cls=Command)
+def command() -> int:
+    """List the rules: id, name, severity (or `off`), and what each finds."""
+    from shmlint.files.installed import front_matter, page
+    from shmlint.rules import all_rules
+
+    rows = []
+    for rule, _ in all_rules().values():
+        about = front_matter(page(rule))
+        rows.append((rule.id, rule.name, rule.severity if rule.default else "off", about.get("summary", "")))
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    for row in rows:
+        line("  ".join([*(row[i].ljust(widths[i]) for i in range(3)), row[3]]))
+    return 0

@@ -1,0 +1,85 @@
+"""Which command counts, the help of each, and what a shell completes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from shmlint import cli
+from tests.cli.test_check import DIFF, TRAINER, Run, run
+from tests.project import write
+
+__all__ = ["run"]
+
+
+def test_only_the_first_argument_names_a_command(run: Run) -> None:
+    write(Path(), {"size/compose.yaml": TRAINER, "compose.yaml": TRAINER})
+    for arguments in (["./size"], ["check", "size"], ["--", "size"], ["-q", "size"]):
+        result = run(*arguments)
+        assert result.exit_code == 1 and result.stdout.startswith("size/compose.yaml:2:3: error SHM101"), arguments
+    assert run("size", "size").stdout.startswith("what it runs is not known")
+    assert run("check", "--diff", "compose.yaml").stdout == run("--diff", "compose.yaml").stdout == DIFF
+    assert run("--fix", "files").stderr == "shmlint: files: no such file or directory\n"
+
+
+@pytest.mark.parametrize("name", ["", *cli.COMMANDS])
+def test_help_is_short_and_breaks_no_word(run: Run, name: str) -> None:
+    shown = run(*name.split(), "--help").stdout
+    assert shown == run(*name.split(), "-h").stdout
+    assert shown.startswith(f"Usage: shmlint {name}".rstrip())
+    lines = shown.splitlines()
+    assert max(map(len, lines)) <= 80 and len(lines) <= 75
+    command = cli.program.get_command(None, name) if name else cli.program  # type: ignore[arg-type]
+    assert command is not None
+    for option in (option for parameter in command.params for option in parameter.opts if option.startswith("--")):
+        assert option in shown.split() or f"{option}," in shown.split(), option
+
+
+def test_each_command_has_its_own_options(run: Run) -> None:
+    for arguments in (["--camera", "1x1"], ["--gpus", "2"], ["rules", "--fix"], ["inventory", "--fix"],
+                      ["files", "--diff"], ["settings", "--format", "json"]):  # fmt: skip
+        result = run(*arguments, compose=TRAINER)
+        assert result.exit_code == 2 and result.stderr.count("\n") == 1, arguments
+        assert result.stderr.startswith("shmlint: No such option"), arguments
+
+
+@pytest.mark.parametrize(
+    ("words", "expected", "absent"),
+    [
+        (["shmlint", ""], {"check", "inventory", "settings"}, {"--fix"}),
+        (["shmlint", "in"], {"inventory"}, {"check"}),
+        (["shmlint", "--f"], {"--fix", "--format", "--fail-on"}, {"--diff"}),
+        (["shmlint", "--select", "shm20"], {"SHM201", "SHM204"}, {"SHM101"}),
+        (["shmlint", "--fix", "--ignore", "SHM101,missing"], {"SHM101,missing-shm-size"}, set()),
+        (["shmlint", "check", "--format", "js"], {"json"}, {"text"}),
+        (["shmlint", "--output-file", "sar"], {"sarif:"}, {"text:"}),
+        (["shmlint", "explain", "vll"], {"vllm"}, {"ray"}),
+        (["shmlint", "explain", "workload:vll"], {"workload:vllm"}, {"vllm"}),
+        (["shmlint", "size", "fri"], {"frigate"}, {"vllm"}),
+    ],
+)  # fmt: skip
+def test_completion(words: list[str], expected: set[str], absent: set[str]) -> None:
+    environment = {
+        "_SHMLINT_COMPLETE": "zsh_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1),
+    }  # fmt: skip
+    completed = CliRunner().invoke(cli.program, env=environment, prog_name="shmlint").stdout.splitlines()[1::3]
+    assert expected <= set(completed) and not absent & set(completed)
+
+
+def test_a_command_imports_no_other() -> None:
+    code = (
+        "import sys; from shmlint import cli; cli.program.main([{!r}], standalone_mode=False); "
+        "print(*[n for n in sys.modules if n.startswith(('shmlint.', 'ruamel', 'tree_sitter', 'json'))])"
+    )
+    cases = {"--version": {"shmlint.cli.check", "json", "shmlint.run"}, "rules": {"shmlint.cli.check"}}
+    for first, others in cases.items():
+        done = subprocess.run(
+            [sys.executable, "-c", code.format(first)], capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        )  # fmt: skip
+        assert not others & set(done.stdout.splitlines()[-1].split())
