@@ -136,7 +136,7 @@ InfiniBand      no
 NCCL variables  NCCL_DEBUG=WARN
                 TORCH_NCCL_BLOCKING_WAIT=\\x1b[0m
 
-/proc/self/mountinfo:3:1: warning SHM101 this container asks for one NVIDIA GPU on Docker's 64 MiB /dev/shm
+/proc/self/mountinfo:3:1: note SHM101 this container asks for one NVIDIA GPU on Docker's 64 MiB /dev/shm
 """
 
 

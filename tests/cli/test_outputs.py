@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from shmlint.files import workspace
+from shmlint.files import read
 from tests.cli.test_check import FINE, TRAINER, Run, program, run
 from tests.project import write
 
@@ -145,11 +145,11 @@ def test_programs_get_utf_8(tmp_path: Path, form: str) -> None:
 
 
 def test_backslashes_are_printed_as_slashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workspace, "os", SimpleNamespace(path=ntpath, sep="\\"))
-    assert workspace.normal(".\\deploy\\..\\a\\compose.yaml") == "a/compose.yaml"
+    monkeypatch.setattr(read, "os", SimpleNamespace(path=ntpath, sep="\\"))
+    assert read.normal(".\\deploy\\..\\a\\compose.yaml") == "a/compose.yaml"
     monkeypatch.undo()
     if os.sep == "/":
-        assert workspace.normal("a\\b.yaml") == "a\\b.yaml", "there it is a part of a name"
+        assert read.normal("a\\b.yaml") == "a\\b.yaml", "there it is a part of a name"
 
 
 # Progress --------------------------------------------------------------------------------------
