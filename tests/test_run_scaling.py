@@ -10,6 +10,7 @@ import cProfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from json import dumps
 
 import pytest
 
@@ -18,6 +19,7 @@ from shmlint.fixing import fix
 from shmlint.model.settings import Settings
 from shmlint.reports import diff, json, text
 from shmlint.run import lint
+from tests.formats.test_inspect import ALL, NGC_CONFIG, container
 from tests.table import table
 
 pytestmark = pytest.mark.slow
@@ -80,6 +82,12 @@ CASES: Mapping[str, tuple[str, str, Callable[[int], str]]] = {
     "a dev container's arguments": (
         "devcontainer", ".devcontainer/devcontainer.json",
         lambda count: '{"image": "pytorch/pytorch", "runArgs": [' + '"-e", "A=b", ' * count + '"--gpus", "all"]}',
+    ),
+    "containers that are inspected": (
+        "inspect", "inspect.json", lambda count: dumps([
+            container(f"c{n}", DeviceRequests=ALL, IpcMode="container:c0" if n % 2 else "private", config=NGC_CONFIG)
+            for n in range(count)
+        ]),
     ),
 }  # fmt: skip
 

@@ -182,6 +182,7 @@ def test_a_few_bad_changes_among_many_are_found_with_few_readings(monkeypatch: p
     assert len(readings) < 40
 
 
+@pytest.mark.slow
 def test_many_bad_changes_do_not_make_it_read_on_and_on(monkeypatch: pytest.MonkeyPatch) -> None:
     lie_about(monkeypatch)
     monkeypatch.setattr(fix, "MOST_READ_AGAIN", 0)
