@@ -289,7 +289,7 @@ def _settings(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int]
 
 
 def _check_pattern(path: str, at: tuple[Any, ...], pattern: str, lines: dict[tuple[Any, ...], int] | None) -> None:
-    from shmlint.files.discover import exclusion
+    from shmlint.files.patterns import exclusion
 
     try:
         exclusion([pattern])

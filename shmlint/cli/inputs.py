@@ -95,7 +95,7 @@ def find_inputs(
 
 
 def _standard_input(filename: str | None) -> Inputs:
-    from shmlint.files.discover import classify, tells_inspect, tells_shell
+    from shmlint.files.kinds import classify, is_inspect, is_shell
     from shmlint.files.read import normal
     from shmlint.formats import KINDS
 
@@ -105,12 +105,12 @@ def _standard_input(filename: str | None) -> Inputs:
         text = data.decode("utf-8")
     except UnicodeDecodeError as wrong:
         fail(f"{name}: standard input is not UTF-8 (byte {wrong.start})")
-    if filename is None and tells_inspect(data):
+    if filename is None and is_inspect(data):
         name = "inspect.json"
-    elif filename is None and tells_shell(data):
+    elif filename is None and is_shell(data):
         name = "script.sh"
     kind = classify(os.path.abspath(name).replace(os.sep, "/"), lambda: data)
-    if kind is None and tells_inspect(data):
+    if kind is None and is_inspect(data):
         kind = "inspect"
     return Inputs({kind if kind in KINDS else "compose": [name]}, {name: text}, [])
 

@@ -22,16 +22,25 @@ def _nothing() -> None:
     pass
 
 
+def _may_start_processes() -> bool:
+    """Not in a daemonic process, which multiprocessing forbids children, nor in any thread but the main one:
+    a fork copies the locks that other threads hold, and signals are handled in the main thread only."""
+    from multiprocessing import current_process
+    from threading import current_thread, main_thread
+
+    return current_thread() is main_thread() and not current_process().daemon
+
+
 def share(
     work: Callable[[A], T], portions: Sequence[A], jobs: int, meanwhile: Callable[[], None] = _nothing
 ) -> list[T]:
     """The ``work`` on each portion, in their order, done by ``jobs`` processes, of which this is one.
 
-    ``meanwhile`` is what only this process can do; it is done first. The work, the portions and what becomes
-    of them go through pickle. What another process does not bring to its end is done again here: whatever
-    goes wrong then goes wrong as it would in one process.
+    ``meanwhile`` is what only this process can do; it is done first. The work, the portions and the results
+    are pickled. What another process does not finish is done again here, so that it fails as it would in one
+    process. Where no process may be started, this one does all the work.
     """
-    if jobs < 2 or len(portions) < 2:
+    if jobs < 2 or len(portions) < 2 or not _may_start_processes():
         meanwhile()
         return [work(portion) for portion in portions]
     import multiprocessing
@@ -42,6 +51,7 @@ def share(
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     blocks = getattr(signal, "pthread_sigmask", None)  # Ctrl+C is for this process; the others inherit the mask
     before = blocks(signal.SIG_BLOCK, {signal.SIGINT}) if blocks else None
+    others = multiprocessing.active_children()  # those of whoever uses this as a library
     pool = None
     try:
         pool = ProcessPoolExecutor(min(jobs, len(portions)) - 1, mp_context=context, initializer=_begin)
@@ -67,7 +77,8 @@ def share(
         return results
     except BaseException:
         for process in multiprocessing.active_children():
-            process.terminate()
+            if process not in others:
+                process.terminate()
         raise
     finally:
         if pool is not None:

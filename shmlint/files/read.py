@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from typing import NamedTuple
 
 from shmlint.model.source import Problem, Source, Span
 
@@ -26,6 +27,13 @@ class Unreadable(Exception):
     def problem(self) -> Problem:
         """The problem to report."""
         return Problem(Span(self.source, self.offset, self.offset), self.message)
+
+
+class PathProblem(NamedTuple):
+    """A path that cannot be read, and why: a phrase that follows the path."""
+
+    path: str
+    message: str
 
 
 def normal(path: str) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from shmlint.files.discover import exclusion
+from shmlint.files.patterns import exclusion
 from shmlint.files.read import Unreadable
 from shmlint.model.finding import EditComment, Finding, Fix
 from shmlint.model.launch import Change

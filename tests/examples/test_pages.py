@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from shmlint.cli import explain
 from shmlint.files import installed as rules
-from shmlint.files.discover import classify
+from shmlint.files.kinds import classify
 from shmlint.rules import all_rules
 from tests.project import findings, fixed
 from tests.table import table

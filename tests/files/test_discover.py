@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from shmlint.files import discover as module
-from shmlint.files.discover import Found, Problem, classify, discover
+from shmlint.files.discover import Found, discover
+from shmlint.files.kinds import classify
+from shmlint.files.read import PathProblem
 from tests.table import table
 
 COMPOSE = "services:\n  web:\n    image: nginx\n"
@@ -61,7 +63,7 @@ def write(*paths: str, content: str = COMPOSE) -> None:
 
 def paths(*named: str, exclude: tuple[str, ...] = (), kinds: tuple[str, ...] = ("compose",)) -> list[str]:
     results = list(discover(named or (".",), exclude=exclude, kinds=kinds))
-    assert not [result for result in results if isinstance(result, Problem)]
+    assert not [result for result in results if isinstance(result, PathProblem)]
     return [result.path for result in results]
 
 
@@ -246,7 +248,7 @@ def test_each_file_comes_once_and_in_order(tree: Path) -> None:
 @pytest.mark.parametrize("path", ["gone.yml", "", "no/such/place", "a\0b", "x" * 5000])
 def test_what_does_not_exist_is_a_problem(tree: Path, path: str) -> None:
     (problem,) = discover([path], kinds=["compose"])
-    assert isinstance(problem, Problem)
+    assert isinstance(problem, PathProblem)
     assert problem.message
 
 
@@ -254,14 +256,14 @@ def test_a_missing_file_does_not_hide_the_others(tree: Path) -> None:
     write("compose.yml")
     found, problem = discover(["gone.yml", "compose.yml"], kinds=["compose"])
     assert found == Found("compose.yml", "compose", explicit=True)
-    assert problem == Problem("gone.yml", "no such file or directory")
+    assert problem == PathProblem("gone.yml", "no such file or directory")
 
 
 @needs_fifo
 def test_a_fifo_is_a_problem_and_is_not_waited_for(tree: Path) -> None:
     os.mkfifo("compose.yml")
     assert list(discover(["compose.yml"], kinds=["compose"])) == [
-        Problem("compose.yml", "is a FIFO, not a file")
+        PathProblem("compose.yml", "is a FIFO, not a file")
     ]
 
 
@@ -270,7 +272,7 @@ def test_other_special_files_are_problems(tree: Path) -> None:
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("s.yml")
         messages = [
-            item.message for item in discover(["s.yml", "/dev/null"], kinds=ALL) if isinstance(item, Problem)
+            item.message for item in discover(["s.yml", "/dev/null"], kinds=ALL) if isinstance(item, PathProblem)
         ]
     assert messages == ["is a device, not a file", "is a socket, not a file"]
 
@@ -286,13 +288,13 @@ def test_an_unreadable_file_is_a_problem(tree: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(os, "access", lambda *_: False)
     denied = "permission denied"
     assert list(discover(["compose.yml", "other.yml"], kinds=["compose"])) == [
-        Problem("compose.yml", denied),
-        Problem("other.yml", denied),
+        PathProblem("compose.yml", denied),
+        PathProblem("other.yml", denied),
     ]
     assert list(discover(["."], kinds=["compose"])) == [
-        Problem("c/compose.yml", denied),
-        Problem("compose.yml", denied),
-        Problem("other.yml", denied),
+        PathProblem("c/compose.yml", denied),
+        PathProblem("compose.yml", denied),
+        PathProblem("other.yml", denied),
     ]
 
 
@@ -308,9 +310,9 @@ def test_an_unreadable_directory_is_a_problem(tree: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(os, "scandir", guarded)
     assert list(discover(["."], kinds=["compose"])) == [
         Found("compose.yml", "compose", explicit=False),
-        Problem("locked", "permission denied"),
+        PathProblem("locked", "permission denied"),
     ]
-    assert list(discover(["locked"], kinds=["compose"])) == [Problem("locked", "permission denied")]
+    assert list(discover(["locked"], kinds=["compose"])) == [PathProblem("locked", "permission denied")]
 
 
 # Directories
@@ -428,12 +430,23 @@ def test_a_conflicted_file_comes_once(tree: Path) -> None:
     assert paths() == ["compose.yml"]
 
 
+def test_without_git_directories_of_tools_are_skipped_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    skipped = [".venv", "venv", "node_modules", ".tox", "env/lib/python3.12/site-packages", "__pycache__"]
+    write("compose.yml", "a/compose.yml", "env/compose.yml", *(f"{folder}/compose.yml" for folder in skipped))
+    write("mine/pyvenv.cfg", content="")
+    write("mine/compose.yml")
+    assert paths() == ["a/compose.yml", "compose.yml", "env/compose.yml"]
+    assert paths("venv") == ["venv/compose.yml"]
+
+
 def test_directories_of_tools_are_passed_over(repository: Path) -> None:
     write(
         "node_modules/a/compose.yml", "a/__pycache__/compose.yml", ".venv/a/compose.yml", "x/venv/compose.yml"
     )
     write(".venv/pyvenv.cfg", content="")
-    assert paths() == ["x/venv/compose.yml"]
+    # What git lists in a directory of that name is the project's own.
+    assert paths() == (["x/venv/compose.yml"] if shutil.which("git") else [])
     assert paths("node_modules/a") == ["node_modules/a/compose.yml"]
 
 
@@ -469,7 +482,7 @@ def test_a_link_out_of_the_repository_is_read_only_when_it_is_named(repository: 
     Path("sub/compose.yml").symlink_to("../common/compose.yml")
     found, problem = discover(["."], kinds=["compose"])
     assert found == Found("common/compose.yml", "compose", explicit=False)
-    assert isinstance(problem, Problem)
+    assert isinstance(problem, PathProblem)
     assert problem.path == "compose.yml"
     assert paths("compose.yml") == ["compose.yml"]
     assert paths("sub") == ["sub/compose.yml"]
@@ -495,7 +508,7 @@ def test_special_files_in_a_directory_are_passed_over(repository: Path) -> None:
 
 @needs_fifo
 def test_git_is_not_waited_for(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "GIT_TIMEOUT", 0.3)
+    monkeypatch.setattr("shmlint.files.git.GIT_TIMEOUT", 0.3)
     os.mkfifo(".gitignore")
     write("compose.yml")
     assert paths() == ["compose.yml"]
@@ -652,4 +665,4 @@ def test_a_file_that_changes_its_sort_is_not_opened_for_good(
         return os.stat_result((0o010644, *status[1:]))
 
     monkeypatch.setattr(os, "fstat", swapped)
-    assert list(discover(["a.yml"], kinds=["compose"])) == [Problem("a.yml", "is a FIFO, not a file")]
+    assert list(discover(["a.yml"], kinds=["compose"])) == [PathProblem("a.yml", "is a FIFO, not a file")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import signal
@@ -9,6 +10,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -82,6 +85,42 @@ def test_where_no_other_process_can_be_had(monkeypatch: pytest.MonkeyPatch) -> N
     assert share(double, MANY, 3) == [2 * n for n in MANY]
 
 
+def share_and_send(connection: Connection) -> None:
+    connection.send(share(who, MANY, 3))
+
+
+def who(number: int) -> tuple[int, int]:
+    return number, os.getpid()
+
+
+def test_a_daemonic_process_and_a_thread_do_all_the_work_themselves() -> None:
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.Process(target=share_and_send, args=(theirs,), daemon=True)
+    process.start()
+    assert ours.poll(60)
+    assert ours.recv() == [(number, process.pid) for number in MANY]
+    process.join()
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(share, who, MANY, 3).result() == [(number, HERE) for number in MANY]
+
+
+def test_processes_of_others_live_on_when_the_work_is_interrupted() -> None:
+    process = multiprocessing.Process(target=time.sleep, args=(60,))
+    process.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            share(time.sleep, [9.0] * 6, 3, interrupted)
+        assert process.is_alive()
+    finally:
+        process.terminate()
+        process.join()
+
+
+def interrupted() -> None:
+    time.sleep(0.3)  # the other processes are at work
+    raise KeyboardInterrupt
+
+
 def test_what_goes_wrong_goes_wrong_as_in_one_process() -> None:
     for jobs in (1, 3):
         with pytest.raises(KeyError, match="33"):
@@ -99,10 +138,6 @@ def test_an_interruption_is_for_one_process() -> None:
 
 
 def test_an_interruption_does_not_wait_for_the_others() -> None:
-    def interrupted() -> None:
-        time.sleep(0.3)  # they are at work
-        raise KeyboardInterrupt
-
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         share(time.sleep, [9.0] * 6, 3, interrupted)

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shmlint import cli
-from shmlint.files.discover import discover, tells_inspect
+from shmlint.files.discover import discover
+from shmlint.files.kinds import is_inspect
 from shmlint.files.workspace import Workspace
 from shmlint.fixing.plan import planned
 from shmlint.formats import KINDS
@@ -467,4 +468,4 @@ def test_a_baseline_knows_containers_by_name(tmp_path: Path, monkeypatch: pytest
     ],
 )
 def test_content(content: bytes, tells: bool) -> None:
-    assert tells_inspect(content) is tells
+    assert is_inspect(content) is tells

@@ -16,7 +16,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["shmlint"]):
-    from shmlint.files.discover import classify
+    from shmlint.files.kinds import classify
     from shmlint.formats import KINDS
     from tests.fuzz.check import check, enter
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from shmlint.files.discover import classify
+from shmlint.files.kinds import classify
 from shmlint.formats import KINDS
 from tests.fuzz.check import check, enter
 

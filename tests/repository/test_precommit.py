@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from shmlint.files.discover import classify
+from shmlint.files.kinds import classify
 from tests.project import write
 from tests.table import table
 

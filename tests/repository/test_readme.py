@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 import shmlint
 from shmlint import cli
 from shmlint import config as configuration
-from shmlint.files.discover import classify
+from shmlint.files.kinds import classify
 from tests.readme import BLOCK, INDEX, README, ROOT, generated
 from tests.table import table
 

@@ -1,0 +1,140 @@
+"""What a file's name and content say about its kind: the one list of names that are recognised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+# Patterns are texts: `re` compiles and keeps them when they are first used, and a run over one
+# file uses two or three of them.
+_TOP_LEVEL_KEY = rb"""(?m)^(?:\xef\xbb\xbf)?["']?([A-Za-z_.][\w.-]*)["']?[ \t]*:(?=\s)"""
+_SERVICES = rb"""(?mx)^(?:\xef\xbb\xbf)?["']?services["']?[ \t]*:
+    (?!\s*+ (?:\#[^\n]*+\n\s*+)*+ -\s)     # a list is another tool's: GitLab, Travis, Render
+"""
+_SERVICE_KEY = rb"""(?m)(?:^[ \t]+|[{,][ \t]*)["']?(?:image|build|extends)["']?[ \t]*:(?=\s)"""
+_COMPOSE_KEYS = frozenset(
+    (b"services", b"version", b"name", b"include", b"networks", b"volumes", b"configs", b"secrets", b"models")
+)
+
+
+def _is_compose(content: bytes) -> bool:
+    """A mapping ``services:`` at the top, entries with image, build or extends, and nothing else.
+
+    Compose refuses any other key at the top but ``x-…``, so a file that has one (``jobs:``,
+    ``steps:``, ``replicaCount:``) belongs to another tool that also has ``services``.
+    """
+    return (
+        b"services" in content
+        and re.search(_SERVICES, content) is not None
+        and re.search(_SERVICE_KEY, content) is not None
+        and all(key in _COMPOSE_KEYS or key.startswith(b"x-") for key in re.findall(_TOP_LEVEL_KEY, content))
+    )
+
+
+def is_shell(content: bytes) -> bool:
+    """Whether the first line of a text names a shell as its interpreter."""
+    return re.match(rb"#![^\n]*\b(?:ba|da|k|z)?sh\b", content) is not None
+
+
+_DOCKER = (b"docker", b"DOCKER", b"podman", b"PODMAN")
+
+
+class _Kind(NamedTuple):
+    """How files of a kind are recognised.
+
+    ``named`` is searched in the path (absolute, with ``/``). Where no kind's does, ``tells``
+    judges the content of the files whose path ``maybe`` is found in. ``words``: see WORDS.
+    """
+
+    name: str
+    named: str
+    maybe: str | None = None
+    tells: Callable[[bytes], bool] | None = None
+    words: tuple[bytes, ...] = ()
+
+
+def _path(*endings: str) -> str:
+    return rf"/(?i:{'|'.join(endings)})\Z"
+
+
+# The first that matches is it. GitHub takes every file of its directory for a workflow, whatever
+# it is called; beside other tools' pipelines a compose file is usual and keeps its name's meaning.
+_KINDS = (
+    _Kind(
+        "ci",
+        named=_path(
+            r"\.github/workflows/(?:[^/]*/)*[^/]*\.ya?ml",
+            r"(?:\.(?:github/actions|gitlab|circleci|buildkite|woodpecker|semaphore)|\.?azure-pipelines)/(?:[^/]*/)*"
+            r"(?!(?:docker-)?compose\.)[^/]*\.ya?ml",
+            r"(?:[^/]*\.gitlab-ci|azure-pipelines[^/]*|bitbucket-pipelines|cloudbuild|action)\.ya?ml",
+            r"\.(?:travis|drone|woodpecker|cirrus)\.ya?ml",
+            r"\.?(?:appveyor|buildspec|codefresh)\.ya?ml",
+        ),
+        words=(*_DOCKER, b"container", b"image"),
+    ),
+    _Kind("devcontainer", named=_path(r"\.?devcontainer\.json")),
+    _Kind(
+        "compose",
+        named=_path(r"[^/]*compose[^/]*\.ya?ml", r"docker-stack[^/]*\.ya?ml"),
+        maybe=_path(r"[^/]*\.ya?ml"),
+        tells=_is_compose,
+    ),
+    _Kind("markdown", named=_path(r"[^/]*\.(?:md|mdx|markdown|rst)"), words=(*_DOCKER, b"services:")),
+    _Kind(
+        "shell",
+        named=_path(r"[^/]*\.(?:sh|bash|ksh|zsh)"),
+        maybe=_path(r"[^/.]+"),
+        tells=is_shell,
+        words=_DOCKER,
+    ),
+    _Kind(
+        "makefile",
+        named=_path(r"(?:[^/]*\.)?(?:GNU)?makefile(?:\.\w+)?", r"[^/]*\.mk", r"\.?justfile", r"[^/]*\.just"),
+        words=_DOCKER,
+    ),
+)
+WORDS = {kind.name: kind.words for kind in _KINDS}
+"""By kind: a scan skips a file that holds none of these words; without words every file is read."""
+
+
+def classify(path: str, read: Callable[[], bytes]) -> str | None:
+    """The kind of a file by its name, and where that does not decide, by its content.
+
+    ``path`` has ``/`` and is best absolute: ``.github/workflows/`` in it counts. ``read`` gives
+    the content; it is called at most once, and only where the name does not decide.
+    None: of no known kind.
+
+    >>> classify("deploy/docker-compose.gpu.yml", lambda: b"")
+    'compose'
+    """
+    path = "/" + path
+    for kind in _KINDS:
+        if re.search(kind.named, path):
+            return kind.name
+    asked = [kind for kind in _KINDS if kind.maybe and re.search(kind.maybe, path)]
+    content = read() if asked else b""
+    return next((kind.name for kind in asked if kind.tells and kind.tells(content)), None)
+
+
+def is_inspect(content: bytes) -> bool:
+    """Whether a text is what ``docker inspect`` or ``podman inspect`` prints of containers.
+
+    For files that are named or piped in only: a scan does not open every JSON file.
+    """
+    head = content[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head[:1] == b"[" and content.strip().removeprefix(b"\xef\xbb\xbf").strip(b"[] \t\r\n") == b"":
+        return True  # of no container
+    return head[:1] in (b"[", b"{") and b'"HostConfig"' in content
+
+
+def screen(kinds: Collection[str]) -> re.Pattern[str]:
+    """Matches every path that can be of one of the kinds, so that few are looked at closely."""
+    patterns = [
+        pattern
+        for kind in _KINDS
+        if kind.name in kinds
+        for pattern in (kind.named, kind.maybe)
+        if pattern is not None
+    ]
+    return re.compile("|".join(patterns) if patterns else r"(?!)")
