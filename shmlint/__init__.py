@@ -1,3 +1,5 @@
 """shmlint finds and fixes GPU containers that are started with too little /dev/shm."""
 
-__version__ = "0.1.0"
+from shmlint.version import __version__
+
+__all__ = ["__version__"]

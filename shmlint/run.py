@@ -106,7 +106,7 @@ def _findings(run: Run) -> list[Finding]:
         found = [_with_severity(finding, settings) for finding in found]
     found = _ordered(_distinct(list(map(readable, found))))
     if settings.baseline:
-        from shmlint.reports.fingerprint import fingerprints
+        from shmlint.suppression.fingerprint import fingerprints
 
         found = [f for f, name in zip(found, fingerprints(found), strict=True) if name not in settings.baseline]
     return found

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from shmlint import __version__
 from shmlint.cli.command import Context
 from shmlint.cli.output import error, prepare_streams
+from shmlint.version import __version__
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

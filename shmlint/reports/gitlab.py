@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from shmlint.model.finding import Finding
 from shmlint.reports import dumps
-from shmlint.reports.fingerprint import fingerprints
 from shmlint.run import Run
+from shmlint.suppression.fingerprint import fingerprints
 
 _LEVELS = {"error": "major", "warning": "minor", "note": "info"}
 

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from shmlint import __version__
 from shmlint.files import installed as rules
 from shmlint.fixing.plan import planned
 from shmlint.model.finding import Evidence, Finding
 from shmlint.model.launch import Change
 from shmlint.model.source import Edit, Span
 from shmlint.reports import dumps
-from shmlint.reports.fingerprint import fingerprints
 from shmlint.rules import all_rules
 from shmlint.run import Run
+from shmlint.suppression.fingerprint import fingerprints
+from shmlint.version import __version__
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from shmlint.model.finding import Finding
-from shmlint.reports.fingerprint import fingerprints
+from shmlint.suppression.fingerprint import fingerprints
 
 
 class InvalidBaseline(Exception):

@@ -13,9 +13,9 @@ import pytest
 
 from shmlint.files.installed import directory
 from shmlint.fixing import fix
-from shmlint.reports.fingerprint import fingerprints
 from shmlint.reports.sarif import render
 from shmlint.run import Run
+from shmlint.suppression.fingerprint import fingerprints
 from tests.project import run
 from tests.reports.hostile import NAMES, Change, apply, hostile, parsed
 from tests.reports.test_text import CASES, MANY, TRAINER
