@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.oracles.compose import compose_answer, need_compose
 from tests.oracles.docker_client import docker_create, has_docker
 from tests.project import findings, fixed, run
+from tests.rules.cases import NGC
 from tests.table import table
 
 THIS = ("SHM210",)
@@ -248,3 +249,15 @@ def test_a_size_that_only_has_to_be_moved_is_not_written_a_second_time(tmp_path:
     found = findings(tmp_path, {"compose.yaml": text}, select=("SHM101", "SHM210"))
     assert [finding.rule for finding in found] == ["SHM210"]
     assert fixed(tmp_path, {}, select=("SHM101", "SHM210")) == {"compose.yaml": text.replace("shm-size", "shm_size")}
+
+
+@table(
+    ("name", "text", "words"),
+    [
+        (".devcontainer.json", f'{{"image": "{NGC}", "runArgs": ["--gpus=all", "--shm_size=8g"]}}',
+         "`--shm_size` is an unknown flag"),
+    ],
+)  # fmt: skip
+def test_words_of_the_format(tmp_path: Path, name: str, text: str, words: str) -> None:
+    (found,) = findings(tmp_path, {name: text}, select=("SHM210",))
+    assert words in found.message

@@ -1,0 +1,53 @@
+"""What the tests of the rules share: small compose files, and what is looked at in findings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shmlint.model.finding import Finding
+from tests.project import findings
+
+GIB = 1 << 30
+NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
+OWN = "example/trainer"
+
+SIZE_RULES = (
+    "SHM001", "SHM101", "SHM102", "SHM103", "SHM201", "SHM202", "SHM203", "SHM204", "SHM205", "SHM208",
+)  # fmt: skip
+"""Rules about a declared size, which are tested together: a size that one reports, another must not."""
+
+SIZED = ("shm_size: 8gb",)
+IB = (*SIZED, "devices: [/dev/infiniband]", "ulimits: {memlock: -1}")
+
+
+def entry(*lines: str, image: str | None = NGC, gpu: str | None = "gpus: all", name: str = "x") -> str:
+    """A service, as it stands under ``services:``."""
+    body = [f"image: {image}" if image else "", gpu, *lines]
+    return f"  {name}:\n" + "".join(f"    {line}\n" for line in body if line)
+
+
+def compose(*entries: str) -> str:
+    """A compose file of services."""
+    return "services:\n" + "".join(entries)
+
+
+def service(*lines: str, image: str | None = NGC, gpu: str | None = "gpus: all", name: str = "x") -> str:
+    """A compose file of one service."""
+    return compose(entry(*lines, image=image, gpu=gpu, name=name))
+
+
+def env(*variables: str, more: tuple[str, ...] = SIZED, gpu: str = "gpus: all") -> str:
+    """A compose file of one service with these variables."""
+    return service("environment:", *(f"  - {variable}" for variable in variables), *more, gpu=gpu)
+
+
+def levels(found: list[Finding]) -> list[tuple[str, str]]:
+    return [(f.rule, f.severity) for f in found]
+
+
+def subjects(found: list[Finding]) -> list[tuple[str, str]]:
+    return [(f.rule, f.subject) for f in found]
+
+
+def said(tmp_path: Path, files: dict[str, str] | str, rule: str, **settings: object) -> list[str]:
+    return [f.message for f in findings(tmp_path, files, select=(rule,), **settings)]

@@ -1,0 +1,40 @@
+"""NCCL506 verbose-debug."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.project import findings
+from tests.rules.cases import SIZED, env, subjects
+from tests.table import table
+
+LOUD = [("NCCL506", "NCCL_DEBUG")]
+
+CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    "info": (env("NCCL_DEBUG=INFO"), LOUD),
+    "info, small": (env("NCCL_DEBUG=info", "NCCL_DEBUG_SUBSYS=ALL"), LOUD),
+    "trace": (env("NCCL_DEBUG=TRACE"), LOUD),
+    "warn": (env("NCCL_DEBUG=WARN"), []),
+    "version": (env("NCCL_DEBUG=VERSION"), []),
+    "level of the host": (env("NCCL_DEBUG", "NCCL_DEBUG_SUBSYS=NET"), []),
+    "subsystems alone": (env("NCCL_DEBUG_SUBSYS=NET"), [("NCCL506", "NCCL_DEBUG_SUBSYS")]),
+    "subsystems of warnings": (env("NCCL_DEBUG=WARN", "NCCL_DEBUG_SUBSYS=NET"), [("NCCL506", "NCCL_DEBUG_SUBSYS")]),
+    "subsystems, an env file": (env("NCCL_DEBUG_SUBSYS=NET", more=(*SIZED, "env_file: e.env")), []),
+}  # fmt: skip
+
+
+@table(("text", "expected"), CASES.values(), ids=CASES)
+def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
+    assert subjects(findings(tmp_path, text, select=("NCCL",))) == expected
+
+
+MESSAGES: dict[str, tuple[str, str]] = {
+    "info": (env("NCCL_DEBUG=info"), "service `x` sets NCCL_DEBUG to INFO: every rank logs how it connects"),
+    "subsystems": (env("NCCL_DEBUG_SUBSYS=NET"),
+                   "service `x` sets NCCL_DEBUG_SUBSYS, which does nothing without NCCL_DEBUG=INFO"),
+}  # fmt: skip
+
+
+@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
+def test_messages(tmp_path: Path, text: str, message: str) -> None:
+    assert [f.message for f in findings(tmp_path, text, select=("NCCL",))] == [message]

@@ -1,0 +1,68 @@
+"""SHM102 shm-size-too-small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.project import findings
+from tests.rules.cases import NGC, SIZE_RULES, levels, service
+from tests.table import table
+
+CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    "too small": (service("shm_size: 512m"), [("SHM102", "error")]),
+    "too small, unknown": (service("shm_size: 128m", image="pytorch/pytorch"), [("SHM102", "warning")]),
+    "half a gigabyte, unknown": (service("shm_size: 512m", image="pytorch/pytorch"), []),
+    "too small, needs nothing": (service("shm_size: 1m", image="ollama/ollama"), []),
+    "small tmpfs": (service("tmpfs: ['/dev/shm:size=64m']"), [("SHM102", "error")]),
+    "unlimited tmpfs": (service("tmpfs: ['/dev/shm:size=0']"), []),
+    "no /dev/shm": (service("ipc: none"), [("SHM102", "error")]),
+    "default in a variable": (service("shm_size: ${SHM:-64m}"), [("SHM102", "error")]),
+}  # fmt: skip
+
+
+@table(("text", "expected"), CASES.values(), ids=CASES)
+def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
+    assert sorted(levels(findings(tmp_path, text, select=SIZE_RULES))) == expected
+
+
+MESSAGES: dict[str, tuple[str, str]] = {
+    "size": (service("shm_size: 512m"), "service `x` has shm_size 512 MiB, too little for what it runs"),
+    "perhaps": (service("shm_size: 64m", image="foo"),
+                "service `x` has shm_size 64 MiB, which may be too little for what it runs"),
+    "tmpfs": (service("tmpfs: ['/dev/shm:size=64m']"),
+              "service `x` mounts 64 MiB on /dev/shm, too little for what it runs"),
+    "none": (service("ipc: none"), "service `x` has no /dev/shm at all (`ipc: none`), too little for what it runs"),
+}  # fmt: skip
+
+
+@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
+def test_messages(tmp_path: Path, text: str, message: str) -> None:
+    assert [f.message for f in findings(tmp_path, text, select=SIZE_RULES)] == [message]
+
+
+def test_a_donor_is_judged_at_the_one_that_joins(tmp_path: Path) -> None:
+    text = service("ipc: service:db", "shm_size: 8gb")
+    text += "  db:\n    image: foo\n    ipc: shareable\n    shm_size: 128m\n"
+    found = findings(tmp_path, text)
+    assert levels(found) == [("SHM102", "error"), ("SHM204", "warning")]
+    assert "shares a /dev/shm of 128 MiB" in found[0].message
+    assert found[0].fix is None and "container whose IPC namespace" in found[0].advice
+
+
+@table(
+    ("name", "text", "words"),
+    [
+        ("compose.yaml", f"services:\n  a: {{image: {NGC}, gpus: all, shm_size: 64m, command: torchrun "
+         "--nproc_per_node=8 t.py}\n", "has shm_size 64 MiB, too little for what it runs"),
+    ],
+)  # fmt: skip
+def test_words_of_the_format(tmp_path: Path, name: str, text: str, words: str) -> None:
+    (found,) = findings(tmp_path, {name: text}, select=("SHM102",))
+    assert words in found.message
+
+
+def test_a_size_from_an_env_file_is_not_named(tmp_path: Path) -> None:
+    text = f"services:\n  a: {{image: {NGC}, gpus: all, shm_size: $S, command: torchrun --nproc_per_node=8 t.py}}\n"
+    (found,) = findings(tmp_path, {"compose.yaml": text, ".env": "S=65m\n"}, select=("SHM102",))
+    assert "takes its shm_size from an env file, and that is too little for what it runs" in found.message
+    assert "65" not in found.message

@@ -1,0 +1,71 @@
+"""SHM201 invalid-size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.project import findings, fixed
+from tests.rules.cases import NGC, SIZE_RULES, levels, service
+from tests.table import table
+
+CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    "kubernetes": (service("shm_size: 8Gi", gpu=None), [("SHM201", "error")]),
+    "kubernetes with gpu": (service("shm_size: 8Gi"), [("SHM201", "error")]),
+    "two blanks": (service('shm_size: "8  gb"'), [("SHM201", "error")]),
+    "negative": (service("shm_size: -1"), [("SHM201", "error")]),
+    "negative text": (service('shm_size: "-1g"'), [("SHM201", "error")]),
+    "empty text": (service('shm_size: ""'), [("SHM201", "error")]),
+    "null": (service("shm_size:"), [("SHM201", "error")]),
+    "word": (service("shm_size: lots"), [("SHM201", "error")]),
+    "one blank": (service('shm_size: "8 gb"'), []),
+    "binary": (service("shm_size: 8GiB"), []),
+    "capitals": (service("shm_size: 8G"), []),
+}  # fmt: skip
+
+
+@table(("text", "expected"), CASES.values(), ids=CASES)
+def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
+    assert sorted(levels(findings(tmp_path, text, select=SIZE_RULES))) == expected
+
+
+MESSAGES: dict[str, tuple[str, str]] = {
+    "refused": (service("shm_size: 8Gi"),
+                "service `x`: shm_size `8Gi` is refused: "
+                "`Gi` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
+}  # fmt: skip
+
+
+@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
+def test_messages(tmp_path: Path, text: str, message: str) -> None:
+    assert [f.message for f in findings(tmp_path, text, select=SIZE_RULES)] == [message]
+
+
+REPAIRS: dict[str, tuple[str, str]] = {
+    "kubernetes": ("8Gi", "8gb"),
+    "megabytes": ("512Mi", "512mb"),
+    "comma": ('"8,5g"', '"8704mb"'),
+    "blanks": ("'8  gb'", "'8gb'"),
+    "word": ("lots", "1gb"),
+}  # fmt: skip
+
+
+@table(("before", "after"), REPAIRS.values(), ids=REPAIRS)
+def test_repairs_of_a_size_without_a_gpu(tmp_path: Path, before: str, after: str) -> None:
+    def text(size: str) -> str:
+        return service(f"shm_size: {size}", gpu=None, image="foo")
+
+    assert fixed(tmp_path, text(before)) == {"compose.yaml": text(after)}
+
+
+@table(
+    ("name", "text", "words"),
+    [
+        ("compose.yaml", f"services:\n  a: {{image: {NGC}, gpus: all, shm_size: '8  gb'}}\n",
+         "shm_size `8  gb` is refused"),
+        ("compose.yaml", f"services:\n  a: {{image: {NGC}, gpus: all, shm_size: ''}}\n",
+         "shm_size is refused"),
+    ],
+)  # fmt: skip
+def test_words_of_the_format(tmp_path: Path, name: str, text: str, words: str) -> None:
+    (found,) = findings(tmp_path, {name: text}, select=("SHM201",))
+    assert words in found.message

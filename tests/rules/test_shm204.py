@@ -1,0 +1,85 @@
+"""SHM204 ignored-with-ipc."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.project import findings
+from tests.rules.cases import NGC, SIZE_RULES, levels, service
+from tests.table import table
+
+CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    "host and size": (service("ipc: host", "shm_size: 8gb"), [("SHM204", "warning")]),
+    "none and size": (service("ipc: none", "shm_size: 8gb"), [("SHM102", "error"), ("SHM204", "warning")]),
+    "host and size, no gpu": (service("ipc: host", "shm_size: 8gb", gpu=None), []),
+    "private and size": (service("ipc: private", "shm_size: 8gb"), []),
+}  # fmt: skip
+
+
+@table(("text", "expected"), CASES.values(), ids=CASES)
+def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
+    assert sorted(levels(findings(tmp_path, text, select=SIZE_RULES))) == expected
+
+
+MESSAGES: dict[str, tuple[str, str]] = {
+    "ipc": (service("ipc: host", "shm_size: 8gb"),
+            "service `x`: shm_size has no effect beside `ipc: host`: the host's /dev/shm is used"),
+}  # fmt: skip
+
+
+@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
+def test_messages(tmp_path: Path, text: str, message: str) -> None:
+    assert [f.message for f in findings(tmp_path, text, select=SIZE_RULES)] == [message]
+
+
+@table(
+    ("lines", "rules"),
+    [
+        (("ipc: host", "shm_size: 8gb"), ["SHM204"]),
+        (("ipc: none", "shm_size: 8gb"), ["SHM204"]),
+        (("ipc: host", "shm_size: 0"), []),
+        (("ipc: private", "shm_size: 8gb"), []),
+        (("ipc: '${IPC}'", "shm_size: 8gb"), []),
+        (("ipc: host", "shm_size: '${SIZE}'"), ["SHM204"]),
+        (("ipc: host",), []),
+    ],
+)
+def test_a_size_that_does_not_count(tmp_path: Path, lines: tuple[str, ...], rules: list[str]) -> None:
+    files = {"compose.yaml": service(*lines) + "volumes: {data: }\n"}
+    assert [found.rule for found in findings(tmp_path, files, select=("SHM204", "SHM205", "SHM208"))] == rules
+
+
+@pytest.mark.parametrize(
+    ("command", "engine", "severity", "said"),
+    [
+        ("podman run --ipc=host", "docker", "error", "Podman does not start it"),
+        ("podman run --ipc host", "podman", "error", "Podman does not start it"),
+        ("docker run --ipc=host", "podman", "error", "Podman does not start it"),
+        ("docker run --ipc=host", "docker", "warning", "the host's /dev/shm is used"),
+        ("podman run --ipc=container:x", "docker", "warning", "the other container's /dev/shm is used"),
+    ],
+)
+def test_podman_refuses_a_size_beside_the_hosts_namespace(
+    tmp_path: Path, command: str, engine: str, severity: str, said: str
+) -> None:
+    text = f"{command} --gpus all --shm-size=8g x\n"
+    (found,) = findings(tmp_path, {"run.sh": text}, select=("SHM204",), engine=engine)
+    assert found.severity == severity and said in found.message
+    assert "`--ipc=" in found.message and "ipc: " not in found.message
+
+
+@table(
+    ("name", "text", "words"),
+    [
+        ("run.sh", f"docker run --gpus all --ipc=host --shm-size=8g {NGC}\n", "beside `--ipc=host`"),
+        ("compose.yaml", f"services:\n  a: {{image: {NGC}, gpus: all, ipc: host, shm_size: 8g}}\n",
+         "beside `ipc: host`"),
+        (".devcontainer.json", f'{{"image": "{NGC}", "runArgs": ["--gpus=all", "--ipc=host", "--shm-size=8g"]}}',
+         "beside `--ipc=host`"),
+    ],
+)  # fmt: skip
+def test_words_of_the_format(tmp_path: Path, name: str, text: str, words: str) -> None:
+    (found,) = findings(tmp_path, {name: text}, select=("SHM204",))
+    assert words in found.message
