@@ -160,8 +160,7 @@ def schema() -> dict[str, Any]:
     entry["required"] = ["id"]
     del entry["anyOf"]
     entry["$defs"]["size"] = {"type": ["string", "integer", "null"], "description": "a size like 8gb"}
-    for patterns in ("images", "names"):
-        entry["properties"][patterns]["items"] = {"type": "string"}
+    entry["properties"]["images"]["items"] = {"type": "string"}
     found["$defs"] = entry.pop("$defs")
     found["properties"]["workloads"]["items"] = entry
     return found
@@ -228,8 +227,8 @@ def _check_workload(
     problem = ""
     if "needs" not in entry:
         problem = "say what it needs: yes, multi-gpu, no or depends"
-    elif not any(entry.get(key) for key in ("images", "commands", "names")):
-        problem = "give it images, commands or names to be recognised by"
+    elif not any(entry.get(key) for key in ("images", "commands")):
+        problem = "give it images or commands to be recognised by"
     if problem:
         line = _line(path, at, lines)
         place = f"{path}:{line}" if line else path

@@ -199,7 +199,7 @@ def test_named(repository: Path) -> None:
         ("workloads:\n  - id: a\n    needs: maybe\n",
          ".shmlint.yaml:3: workloads[0].needs must be one of yes, multi-gpu, no, depends"),
         ("workloads:\n  - id: a\n    needs: 'no'\n",
-         ".shmlint.yaml:2: a: give it images, commands or names to be recognised by"),
+         ".shmlint.yaml:2: a: give it images or commands to be recognised by"),
         ("workloads:\n  - id: a\n    images: [a]\n",
          ".shmlint.yaml:2: a: say what it needs: yes, multi-gpu, no or depends"),
         ("workloads:\n  - id: a\n    needs: 'yes'\n    images: [a]\n    minimum: 8x\n",

@@ -439,7 +439,6 @@ def _about(workload: Workload) -> Iterator[str]:
     yield ""
     yield from _row("images", ", ".join(workload.images) or "none")
     yield from _row("commands", ", ".join(" ".join(words) for words in workload.commands) or "none")
-    yield from _row("names", ", ".join(workload.names))
     if workload.needs != "no":
         yield ""
         option = "--gpus N" if workload.memory_share is None else "--memory SIZE"

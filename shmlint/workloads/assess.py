@@ -14,8 +14,15 @@ from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch, Value
 from shmlint.model.need import UNKNOWN_MINIMUM, UNKNOWN_RECOMMENDED, Need, Verdict
 from shmlint.model.source import Span
-from shmlint.workloads.commands import commands_that_tell, flatten, looks_only, read_ranks, read_workers
-from shmlint.workloads.knowledge import Workload, builtin, image_names, match_command, match_name, recognise
+from shmlint.workloads.commands import (
+    commands_that_tell,
+    flatten,
+    looks_only,
+    read_ranks,
+    read_workers,
+    simple_commands,
+)
+from shmlint.workloads.knowledge import Workload, builtin, match_command, recognise
 
 Count = int | Literal["all"] | None
 
@@ -108,7 +115,7 @@ def numbers(launch: Launch, extra: Sequence[Workload] = ()) -> tuple[Count, int 
 
 
 class _Reading:
-    """What a launch's command, image, base images, environment and names say, and what wins."""
+    """What a launch's command, image, base images and environment say, and what wins."""
 
     def __init__(self, launch: Launch, extra: Sequence[Workload]) -> None:
         mine = {workload.id for workload in extra}
@@ -124,6 +131,7 @@ class _Reading:
         self.serves = any(match_command(command, servers) is not None for command in commands)
         self.workers = read_workers(self.words)
         self.workload, self.told, self.weak = self._winner(launch, known, mine)
+        self._apply_use(commands, list(simple_commands(flatten(_command(launch)))))
         if self.by_command is not None and self.workload is self.by_command:
             self.weak = False
         self.ranks_span = self.span
@@ -133,6 +141,15 @@ class _Reading:
         _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
         if self.ranks is None and not self.ranks_vary and launcher:
             self._ranks_of_environment(launch)
+
+    def _apply_use(self, telling: list[list[str]], everything: list[list[str]]) -> None:
+        """Let the winner say what it says of these commands. Commands that only prepare do not count."""
+        if self.workload is None:
+            return
+        used = self.workload.used_by(telling or everything)
+        if self.by_command is self.workload:
+            self.by_command = used
+        self.workload = used
 
     def _ranks_of_environment(self, launch: Launch) -> None:
         for name in _RANK_VARIABLES:
@@ -166,25 +183,9 @@ class _Reading:
             for base in launch.base_images:
                 found_base, _ = recognise(base.known or "", known)
                 if found_base is not None and not (found_base.needs == "depends" and command is not None):
-                    named = self._by_name(launch, known) if found_base.needs == "depends" else None
                     built = Evidence(f"built on {found_base.name}", base.span, found_base.source)
-                    return named or (found_base, built, found_base.id not in mine)
-        named = self._by_name(launch, known) if image is None else None
-        return named or (command, told, False)
-
-    def _by_name(
-        self, launch: Launch, known: Sequence[Workload]
-    ) -> tuple[Workload | None, Evidence | None, bool] | None:
-        if any("train" in word or "tune" in word for word in self.words[:4]):
-            return None  # whatever it is called, this is not what it is known for
-        names = launch.names
-        if launch.image is not None and launch.image.known:
-            names = (*names, image_names(launch.image.known)[0].rpartition("/")[2])
-        found = match_name(names, known)
-        if found is None:
-            return None
-        workload, name = found
-        return workload, Evidence(f"named `{name}`: {workload.name}", launch.span, workload.source), True
+                    return found_base, built, found_base.id not in mine
+        return command, told, False
 
     def _outweighs(self, image: Workload, command: Workload | None, mine: set[str]) -> bool:
         """Whether an image says more than a command.

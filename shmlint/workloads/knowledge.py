@@ -48,10 +48,6 @@ class Workload:
         return self._commands
 
     @property
-    def names(self) -> Sequence[str]:
-        return tuple(self.entry.get("names", ()))
-
-    @property
     def needs(self) -> Literal["yes", "multi-gpu", "no", "depends"]:
         return self.entry["needs"]  # type: ignore[no-any-return]
 
@@ -99,6 +95,33 @@ class Workload:
         """It uses one GPU, however many it has, unless its command asks for more."""
         return bool(self.entry.get("one_process", False))
 
+    @property
+    def minimum_basis(self) -> str:
+        """What the minimum rests on: documented, measured or computed; empty without a minimum."""
+        return str(self.entry.get("minimum_basis", {}).get("basis", ""))
+
+    @property
+    def recommended_basis(self) -> str:
+        """What the recommended size rests on; empty without one."""
+        return str(self.entry.get("recommended_basis", {}).get("basis", ""))
+
+    def used_by(self, commands: Sequence[Sequence[str]]) -> Workload:
+        """What the entry says of these simple commands: itself, or changed by the use that they fit."""
+        spared: list[Mapping[str, Any]] = []
+        for use in self.entry.get("uses", ()):
+            if use["needs"] == "no":
+                spared.append(use)
+            elif any(_fits_any(command, use) for command in commands):
+                return self._changed_by(use)
+        fitting = [next((use for use in spared if _fits_any(command, use)), None) for command in commands]
+        if fitting and fitting[0] is not None and all(fitting):
+            return self._changed_by(fitting[0])
+        return self
+
+    def _changed_by(self, use: Mapping[str, Any]) -> Workload:
+        changes = {key: value for key, value in use.items() if key != "commands"}
+        return Workload({**self.entry, "uses": (), "condition": "", **changes})
+
 
 def _bytes(size: str | int | None) -> int | None:
     return parse_compose(size) if size else None
@@ -122,7 +145,18 @@ def users(entries: Iterable[Mapping[str, Any]]) -> tuple[Workload, ...]:
     if not entries:
         return ()
     known = {workload.id: workload.entry for workload in builtin()}
-    return tuple(Workload({**known.get(entry["id"], {}), **entry, "verified": True}) for entry in entries)
+    return tuple(Workload(_own(entry, known.get(entry["id"], {}))) for entry in entries)
+
+
+def _own(entry: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry of the settings over one of the program's own. What it says goes for all uses."""
+    own = {**known, **entry, "verified": True}
+    if "needs" in entry and "uses" not in entry:
+        own.pop("uses", None)
+    for key in ("minimum", "recommended"):
+        if key in entry and f"{key}_basis" not in entry:
+            own[f"{key}_basis"] = {"basis": "chosen", "why": "the settings say so"}
+    return own
 
 
 def entry_of(known: Known | None, extra: Sequence[Workload] = ()) -> Workload | None:
@@ -169,19 +203,6 @@ def recognise(image: str, workloads: Iterable[Workload]) -> tuple[Workload | Non
     return None, False
 
 
-def match_name(names: Sequence[str], workloads: Iterable[Workload]) -> tuple[Workload, str] | None:
-    """The first workload that needs nothing whose names fit one of the launch's own names.
-
-    A name is a weak sign: it may spare an alarm, it never raises one.
-    """
-    for name in names:
-        lowered = name.lower().replace("_", "-")
-        for workload in workloads:
-            if workload.needs == "no" and any(_fits(lowered, pattern) for pattern in workload.names):
-                return workload, name
-    return None
-
-
 def _fits(text: str, pattern: str) -> bool:
     """Whether a glob fits a whole text. Most do not, and most of those for want of a plain part."""
     if "*" not in pattern and "?" not in pattern and "[" not in pattern:
@@ -207,6 +228,10 @@ def match_command(words: Sequence[str], workloads: Iterable[Workload]) -> Worklo
             if len(pattern) > best[0] and _command_fits(words, pattern):
                 best = (len(pattern), workload)
     return best[1]
+
+
+def _fits_any(words: Sequence[str], use: Mapping[str, Any]) -> bool:
+    return any(_command_fits(words[:_MOST_WORDS], tuple(pattern.split())) for pattern in use["commands"])
 
 
 def _command_fits(words: Sequence[str], pattern: tuple[str, ...]) -> bool:

@@ -238,7 +238,7 @@ def test_what_comes_near_is_suggested() -> None:
         ("SHM110", "unknown rule `SHM110`; did you mean `SHM"),
         ("vlm", "unknown workload `vlm`; did you mean `vllm`?"),
         ("SHM1O1", "unknown rule `SHM1O1`; did you mean `SHM101`?"),
-        ("workload:vlm", "did you mean workload:vllm"),
+        ("workload:vlln", "did you mean workload:vllm"),
         ("workload:qqqqqq", "no workload is called qqqqqq; `shmlint explain workload:` lists them"),
     ],
 )

@@ -1,0 +1,142 @@
+"""What the knowledge base says, and what each of its figures rests on."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from shmlint.docker.sizes import parse_compose
+from shmlint.files import installed
+from shmlint.workloads.commands import commands_that_tell, simple_commands
+from shmlint.workloads.knowledge import builtin, recognise
+from tests.table import table
+
+GIB = 1024**3
+
+
+def entries() -> list[dict[str, Any]]:
+    data: dict[str, Any] = json.loads((Path(installed.directory()) / "workloads.json").read_text("utf-8"))
+    return data["workloads"]  # type: ignore[no-any-return]
+
+
+ENTRIES = entries()
+
+
+def figures() -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
+    """Every figure: its place, the size, its basis, and the entry or use that it belongs to."""
+    for entry in ENTRIES:
+        for part in (entry, *entry.get("uses", ())):
+            for key in ("minimum", "recommended"):
+                if part.get(key) is not None:
+                    yield f"{entry['id']}.{key}", part[key], part.get(f"{key}_basis", {}), entry
+
+
+SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) ?([kmgt])(?:i?b)?(?![\w])", re.IGNORECASE)
+PRODUCT = re.compile(r"(\d+) \* 1024 \* 1024 \* 1024")
+UNITS = {"k": 1024, "m": 1024**2, "g": GIB, "t": 1024 * GIB}
+
+
+def sizes_in(text: str) -> set[float]:
+    """The sizes a text names, in bytes: 8g, 8GB, 8 GB, 1024m, 10.24gb."""
+    found = {float(number) * UNITS[unit.lower()] for number, unit in SIZE.findall(text)}
+    return found | {int(number) * GIB for number in PRODUCT.findall(text)}
+
+
+def test_sizes_are_found_in_quotes() -> None:
+    cases = {
+        "--shm-size=8g": {8 * GIB}, "16 GB of shared memory": {16 * GIB}, 'shm_size: "1024mb"': {GIB},
+        "128MB is fine": {128 * 1024**2}, "| 16G |": {16 * GIB}, "--shm-size 2g --ipc=host": {2 * GIB},
+        "stack=67108864": set(), "v0.2.4-AVX512": set(), "use 1G of Shared Memory": {GIB}, "3D": set(), "8gpus": set(),
+        "${SHM:-8gb}": {8 * GIB}, "6 * 1024 * 1024 * 1024": {6 * GIB},
+    }  # fmt: skip
+    for text, sizes in cases.items():
+        assert sizes_in(text) == sizes, text
+
+
+def test_every_figure_has_a_basis() -> None:
+    for place, _, basis, _ in figures():
+        assert basis, place
+        if place.endswith(".minimum"):
+            assert basis["basis"] in ("documented", "measured", "computed"), place
+
+
+def test_a_documented_figure_stands_in_its_quote_at_a_fixed_revision() -> None:
+    fixed = re.compile(r"/(blob|tree)/[0-9a-f]{7,40}(/|$)|/(issues|pull)/\d+|docs\.nvidia\.com/.*/\d+\.\d+\.\d+")
+    for place, size, basis, entry in figures():
+        if basis["basis"] != "documented":
+            continue
+        quote, source = basis.get("quote", entry["quote"]), basis.get("source", entry["source"])
+        assert parse_compose(size) in sizes_in(quote), f"{place}: {size} is not in “{quote}”"
+        assert fixed.search(source), f"{place}: {source}"
+
+
+def test_a_figure_of_ours_is_a_power_of_two_and_says_why() -> None:
+    for place, size, basis, _ in figures():
+        if basis["basis"] == "chosen":
+            gib = parse_compose(size) / GIB
+            assert gib == int(gib) and int(gib) & (int(gib) - 1) == 0, f"{place}: {size}"
+            assert len(basis["why"].split()) > 3, place
+
+
+def test_no_entry_is_recognised_by_the_name_of_a_service() -> None:
+    assert not [entry["id"] for entry in ENTRIES if "names" in entry]
+
+
+def test_no_wildcard_takes_the_names_of_others() -> None:
+    """``*/name-*`` would also mean images that somebody built on top of it for something else."""
+    for entry in ENTRIES:
+        if entry["needs"] == "no":
+            for pattern in entry["images"]:
+                assert not re.fullmatch(r"\*/[a-z]{1,10}-\*|\*-[a-z]{1,10}", pattern), (entry["id"], pattern)
+
+
+def test_a_use_says_something_else_than_its_entry() -> None:
+    said = ("needs", "single_gpu", "one_process", "recommended", "because")
+    for entry in ENTRIES:
+        for use in entry.get("uses", ()):
+            assert any(use[key] != entry.get(key) for key in said if key in use), (entry["id"], use["commands"])
+
+
+USES = [
+    # image, command, needs
+    ("hiyouga/llamafactory", "llamafactory-cli train x.yaml", "yes"),
+    ("hiyouga/llamafactory", "llamafactory-cli version", "no"),
+    ("hiyouga/llamafactory", "llamafactory-cli api x.yaml", "multi-gpu"),
+    ("hiyouga/llamafactory", "bash -c 'llamafactory-cli version && llamafactory-cli train x.yaml'", "yes"),
+    ("nvcr.io/nvidia/tensorrt-llm/release", "trtllm-build --checkpoint_dir c", "no"),
+    ("nvcr.io/nvidia/tensorrt-llm/release", "trtllm-serve m", "yes"),
+    ("rayproject/ray", "ray stop", "no"),
+    ("rayproject/ray", "ray status --address auto", "no"),
+    ("rayproject/ray", "ray start --head", "yes"),
+    ("ghcr.io/huggingface/text-generation-inference", "--model-id m --sharded false", "no"),
+    ("ghcr.io/huggingface/text-generation-inference", "--model-id m --num-shard 2", "multi-gpu"),
+    ("vllm/vllm-openai", "--model m", "multi-gpu"),
+    ("vllm/vllm-openai", "--model m --distributed-executor-backend mp", "yes"),
+    ("vllm/vllm-openai", "bash", "depends"),
+    ("vllm/vllm-openai", "sleep infinity", "depends"),
+    ("ghcr.io/ggml-org/llama.cpp", "-m m.gguf -sm layer", "no"),
+    ("ghcr.io/ggml-org/llama.cpp", "-m m.gguf -sm tensor", "multi-gpu"),
+    ("atinoda/text-generation-webui", "python server.py", "no"),
+    ("atinoda/text-generation-webui", "python server.py --enable-tp", "multi-gpu"),
+    ("linuxserver/faster-whisper", "python finetune.py", "depends"),
+    ("ultralytics/ultralytics", "yolo train data=coco.yaml workers=0", "multi-gpu"),
+    ("ultralytics/yolov5", "python detect.py --weights w.pt", "no"),
+    ("ultralytics/yolov5", "python train.py", "yes"),
+    ("nvcr.io/nvidia/pytorch", "trtexec --onnx=m.onnx", "no"),
+    ("nvcr.io/nvidia/pytorch", "make -j8", "no"),
+    ("nvcr.io/nvidia/pytorch", "bash -c 'make -j8 && python train.py'", "yes"),
+    ("roboflow/roboflow-inference-server-gpu", None, "no"),
+    ("roboflow/roboflow-inference-server-gpu-parallel", None, "yes"),
+]
+
+
+@table(("image", "command", "needs"), USES)
+def test_what_of_an_image_needs_it(image: str, command: str | None, needs: str) -> None:
+    workload, _ = recognise(image, builtin())
+    assert workload is not None
+    words = shlex.split(command) if command else []
+    assert workload.used_by(commands_that_tell(words) or list(simple_commands(words))).needs == needs
