@@ -18,6 +18,7 @@ from shmlint.cli import sizing
 from shmlint.cli.sizing import nccl_of_image, nccl_of_torch, round_up
 from shmlint.workloads import mechanisms as estimate
 from shmlint.workloads.knowledge import builtin
+from tests.table import table
 
 Run = Callable[..., Result]
 GIB = 2**30
@@ -125,7 +126,7 @@ def test_control_characters_reach_no_terminal(run: Run) -> None:
 # What it answers -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("arguments", "workload", "verdict", "answer"),
     [
         (["vllm/vllm-openai", "--gpus", "4", "--tensor-parallel-size", "4"], "vllm", "needed", 8 * GIB),
@@ -252,7 +253,7 @@ def test_settings_are_heard(told: Told) -> None:
     assert told("docker run --gpus all ours/trainer")["effective_bytes"] == GIB
 
 
-@pytest.mark.parametrize("workload", builtin(), ids=lambda workload: workload.id)
+@table("workload", builtin(), ids=lambda workload: workload.id)
 def test_every_workload_can_be_asked_for_by_its_id(told: Told, workload: Any) -> None:
     found = told(workload.id, "--gpus", "2", "--memory", "8g")
     assert found["workload"]["id"] == workload.id
@@ -265,7 +266,7 @@ def test_every_workload_can_be_asked_for_by_its_id(told: Told, workload: Any) ->
 # What is wrong ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("arguments", "message"),
     [
         ([], "say what is to run: an image, a command, or numbers"),
