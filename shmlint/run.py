@@ -8,9 +8,9 @@ from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_all
 from shmlint.model.finding import SEVERITIES, Finding, readable
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Build, Launch
 from shmlint.model.need import Need
-from shmlint.model.reading import Build, NotRead, joined
+from shmlint.model.reading import NotRead, joined
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Span
 from shmlint.rules import Context, all_rules, configured, selected

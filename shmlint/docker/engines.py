@@ -156,13 +156,25 @@ _BINARY_VARIABLE = re.compile(
 def find_docker(words: Sequence[Word]) -> DockerCommand | None:
     """The container start in the words of one command, None where it is something else."""
     assignments: list[Word] = []
+    at = skip_to_engine(words, assignments)
+    engine = _engine(words[at]) if at is not None else None
+    if at is None or engine is None:
+        return None
+    return _after_binary(words, at, engine, tuple(assignments))
+
+
+def skip_to_engine(words: Sequence[Word], assignments: list[Word] | None = None) -> int | None:
+    """The index of the word that names the engine; None where the command runs something else.
+
+    ``NAME=value`` words in front are added to ``assignments``.
+    """
+    assignments = assignments if assignments is not None else []
     at = 0
     while at < len(words):
         word = words[at]
         text = word.text
-        engine = _engine(word)
-        if engine is not None:
-            return _after_binary(words, at, engine, tuple(assignments))
+        if _engine(word) is not None:
+            return at
         if _ASSIGNMENT.match(text):
             assignments.append(word)
             at += 1

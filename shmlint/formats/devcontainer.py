@@ -17,7 +17,18 @@ from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.shell.run import launch_of, read_gpu
-from shmlint.model.launch import Change, GpuEvidence, GpuRequest, GpuSlip, Launch, Misplaced, ReadOnly, Value
+from shmlint.model.launch import (
+    Bind,
+    Build,
+    Change,
+    GpuEvidence,
+    GpuRequest,
+    GpuSlip,
+    Launch,
+    Misplaced,
+    ReadOnly,
+    Value,
+)
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
@@ -118,8 +129,51 @@ def _launch(root: Json, path: str, workspace: Workspace) -> Launch:
         else None,
         base_images=(*bases, *_cuda_features(root)),
         command=None,
+        build=_build(root, path),
+        binds=(*launch.binds, _workspace(root, path)),
+        workdir=Value(_workspace_folder(root), span, ""),
         words=launch.words._replace(launch=_label(root)),
     )
+
+
+_WORKSPACE = "/workspaces/workspace"
+"""Where the editor mounts the repository; it is really named after the repository's directory."""
+
+
+def _workspace_folder(root: Json) -> str:
+    folder = root.string("workspaceFolder")
+    return folder.text if folder is not None and not _unknown(folder.text) else _WORKSPACE
+
+
+def _home(path: str) -> str:
+    """The directory that the editor opens: the one above ``.devcontainer``."""
+    directory = os.path.dirname(path)
+    while ".devcontainer" in directory.split("/"):
+        directory = os.path.dirname(directory)
+    return directory or "."
+
+
+def _workspace(root: Json, path: str) -> Bind:
+    """The repository, which the editor mounts."""
+    return Bind(_home(path), _workspace_folder(root), _opening(root), resolved=True)
+
+
+def _build(root: Json, path: str) -> Build | None:
+    file = root.string("build", "dockerfile") or root.string("dockerFile")
+    if file is None or _unknown(file.text):
+        return None
+    context = root.string("build", "context") or root.string("context")
+    target, given = root.string("build", "target"), root.get("build", "args")
+    args = tuple(
+        (name, value.text)
+        for name, (_, value) in (given.entries.items() if given is not None else ())
+        if value.kind == "string" and not _unknown(value.text)
+    )
+    directory = os.path.dirname(path)
+    return Build(
+        "", context.text if context is not None else ".", file.text, target.text if target is not None else None,
+        args, file.inside, directory,
+    )  # fmt: skip
 
 
 def _cuda_features(root: Json) -> Iterator[Value[str]]:

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
+from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.read import mentions_engine
 from shmlint.formats.shell.run import launches, tied
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source, Span
@@ -25,6 +26,7 @@ _DEPTH = 8
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands of recipes."""
     found: list[Launch] = []
+    built: list[Build] = []
     problems: list[Problem] = []
     for source in sources(paths, workspace, problems):
         path = source.path
@@ -33,8 +35,10 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         just = os.path.basename(path).lower().lstrip(".") == "justfile" or path.endswith(".just")
         for text in _just(source) if just else _make(source):
             if mentions_engine(text.text):
-                found += launches(list(commands(text)))
-    return Reading(tuple(tied(found)), tuple(problems))
+                read_commands = list(commands(text))
+                found += launches(read_commands)
+                built += builds(read_commands, os.path.dirname(path))
+    return Reading(tuple(tied(found)), tuple(problems), tuple(built))
 
 
 class _Variable(NamedTuple):

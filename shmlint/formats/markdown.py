@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
+from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.read import mentions_engine
 from shmlint.formats.shell.run import launches, tied
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import BOM, Problem, Source, Span
-from shmlint.syntax.shell import commands
+from shmlint.syntax.shell import Command, commands
 from shmlint.syntax.shell_text import CLOSE, CLOSE_BRACE, NOWHERE, OPEN, OPEN_BRACE, Builder, ShellText
 
 _SHELL = frozenset(
@@ -44,27 +46,40 @@ class Block(NamedTuple):
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands and compose files in documents."""
     found: list[Launch] = []
+    built: list[Build] = []
     problems: list[Problem] = []
     for source in sources(paths, workspace, problems):
         if not mentions_engine(source.text) and "services:" not in source.text:
             continue
         for block in blocks(source):
-            found += _launches(block, source, workspace)
+            read_commands = _commands(block, source)
+            found += map(_as_written, launches(read_commands))
+            built += builds(read_commands, os.path.dirname(source.path))
+            found += _services(block, source, workspace)
     found = tied(sorted(found, key=lambda launch: (launch.span.path, launch.span.start)))
-    return Reading(tuple(found), tuple(problems))
+    return Reading(tuple(found), tuple(problems), tuple(built))
 
 
-def _launches(block: Block, source: Source, workspace: Workspace) -> Iterable[Launch]:
-    text = "\n".join(source.text[start:end] for start, end in block.lines)
-    if _is_compose(block, text):
+def _text(block: Block, source: Source) -> str:
+    return "\n".join(source.text[start:end] for start, end in block.lines)
+
+
+def _commands(block: Block, source: Source) -> list[Command]:
+    """The commands of a block that speaks of a container engine."""
+    text = _text(block, source)
+    if not mentions_engine(text) or _is_compose(block, text) or block.language not in (_SHELL | _MAKE):
+        return []
+    return list(commands(_shell_text(block, source)))
+
+
+def _services(block: Block, source: Source, workspace: Workspace) -> Iterable[Launch]:
+    if _is_compose(block, _text(block, source)):
         from shmlint.formats.compose.read import read_embedded
 
         # The rest of the document is blanked, so that every offset is one of the document.
         start, end = block.lines[0][0], block.lines[-1][1]
         start = source.text.rfind("\n", 0, start) + 1
         return read_embedded(source, start, end, workspace)
-    if mentions_engine(text) and block.language in (_SHELL | _MAKE):
-        return map(_as_written, launches(list(commands(_shell_text(block, source)))))
     return ()
 
 

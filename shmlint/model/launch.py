@@ -88,6 +88,37 @@ class Mount(NamedTuple):
     """The kernel reads the size, not Docker: ``--tmpfs``, Compose's short ``tmpfs``."""
 
 
+class Bind(NamedTuple):
+    """A directory or file of the host that a container sees at ``target``.
+
+    ``source`` is as the file writes it, variables included where they are not known; ``resolved`` where
+    it is a path from the directory that the run started in.
+    """
+
+    source: str
+    target: str
+    span: Span
+    resolved: bool = False
+
+
+class Build(NamedTuple):
+    """An image that a file builds: ``docker build -t tag -f dockerfile --target target context``.
+
+    ``directory`` is what relative paths are relative to. ``dockerfile`` and ``target`` are None where
+    the command does not name them; a Dockerfile is relative to the context where ``in_context``, else
+    to the directory. ``args`` are the build arguments, the value None where the environment gives it.
+    """
+
+    tag: str
+    context: str
+    dockerfile: str | None
+    target: str | None
+    args: tuple[tuple[str, str | None], ...]
+    span: Span
+    directory: str = ""
+    in_context: bool = False
+
+
 class Misplaced(NamedTuple):
     """A size written where nothing reads it. ``at`` names the place among others of the launch."""
 
@@ -239,6 +270,11 @@ class Launch(NamedTuple):
     """FROM of the Dockerfile that builds the image, the nearest first."""
     built_from: str = ""
     """The directory that the image is built from, where that is known."""
+    build: Build | None = None
+    """The build that gives the image, where the launch itself says so."""
+    binds: tuple[Bind, ...] = ()
+    workdir: Value[str] | None = None
+    """The working directory, where the launch sets one."""
     entrypoint: Value[tuple[str, ...]] | None = None
     command: Value[tuple[str, ...]] | None = None
     gpu: GpuRequest = GpuRequest()

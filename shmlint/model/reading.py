@@ -5,24 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Build, Launch
 from shmlint.model.source import Problem, Span
-
-
-class Build(NamedTuple):
-    """An image that a file builds: ``docker build -t tag -f dockerfile --target target context``.
-
-    Paths are those of the file. ``dockerfile`` and ``target`` are None where the command does not
-    name them; ``args`` are the build arguments, the value None where the environment gives it.
-    """
-
-    tag: str
-    context: str
-    dockerfile: str | None
-    target: str | None
-    args: tuple[tuple[str, str | None], ...]
-    span: Span
-
 
 NotReadKind = Literal["unsupported", "unreadable", "outside", "syntax", "dynamic"]
 """Why something was not read: no format reads such files, the file cannot be read as text, it lies

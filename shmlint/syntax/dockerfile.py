@@ -6,11 +6,23 @@ library knows them for the last stage only, and here-documents not at all.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 _SHELL = ("/bin/sh", "-c")
+
+
+class Copy(NamedTuple):
+    """``COPY`` or ``ADD``: sources below the build context, or in the stage they come from."""
+
+    sources: tuple[str, ...]
+    target: str
+    origin: BuiltImage | None = None
+    elsewhere: bool = False
+    """The sources are no files of the context: another image's, or a URL's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +40,13 @@ class BuiltImage:
     environment: dict[str, str]
     command: tuple[str, ...] | None
     entrypoint: tuple[str, ...] | None
+    workdir: str = ""
+    """Empty where no stage of this Dockerfile sets it."""
+    copies: tuple[Copy, ...] = ()
+    runs: tuple[tuple[str, int], ...] = ()
+    """The text of each RUN and its line."""
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """The line of the last CMD and ENTRYPOINT, and of each variable's last ENV."""
 
 
 @dataclass(slots=True)
@@ -43,9 +62,20 @@ class _Stage:
     shell: tuple[str, ...] = _SHELL
     has_command: bool = False
     """CMD stands in this very stage."""
+    workdir: str = ""
+    copies: list[Copy] = field(default_factory=list)
+    runs: list[tuple[str, int]] = field(default_factory=list)
+    lines: dict[str, int] = field(default_factory=dict)
 
     def variables(self) -> dict[str, str]:
         return {**self.arguments, **self.environment}
+
+    def image(self) -> BuiltImage:
+        """What the stage gives as it is now."""
+        return BuiltImage(
+            (self.base,), self.environment, self.command, self.entrypoint, self.workdir, tuple(self.copies),
+            tuple(self.runs), dict(self.lines),
+        )  # fmt: skip
 
 
 def read(text: str, target: str | None = None, args: Mapping[str, str] | None = None) -> BuiltImage | None:
@@ -76,6 +106,7 @@ def read(text: str, target: str | None = None, args: Mapping[str, str] | None = 
                     stages[-1].arguments[key] = given
         elif stages:
             _apply(stages[-1], name, value, words, escape)
+            _record(stages, name, value, words, line, escape)
     if not stages:
         return None
     stage = _find(stages, target) if target else stages[-1]
@@ -83,7 +114,7 @@ def read(text: str, target: str | None = None, args: Mapping[str, str] | None = 
         stage = stages[int(target)]
     if stage is None:
         return None
-    return BuiltImage((stage.base,), stage.environment, stage.command, stage.entrypoint)
+    return stage.image()
 
 
 def _begin(
@@ -103,6 +134,10 @@ def _begin(
         parent.command,
         parent.entrypoint,
         parent.shell,
+        workdir=parent.workdir,
+        copies=list(parent.copies),
+        runs=list(parent.runs),
+        lines=dict(parent.lines),
     )
 
 
@@ -131,6 +166,41 @@ def _apply(stage: _Stage, name: str, value: str, words: list[str], escape: str) 
         # it (BuildKit dockerfile2llb/convert.go, dispatchEntrypoint).
         if not stage.has_command:
             stage.command = None
+
+
+def _record(stages: list[_Stage], name: str, value: str, words: list[str], line: int, escape: str) -> None:
+    """Note what an instruction puts into the image, and where it stands."""
+    stage = stages[-1]
+    if name in ("CMD", "ENTRYPOINT"):
+        stage.lines[name] = line
+    elif name == "ENV":
+        keys = [words[0]] if words and "=" not in words[0] else [word.partition("=")[0] for word in words]
+        stage.lines.update((key, line) for key in keys)
+    elif name == "RUN":
+        stage.runs.append((value, line))
+    elif name == "WORKDIR" and words:
+        stage.workdir = posixpath.join(stage.workdir or "/", _expand(value, stage.variables(), escape))
+    elif name in ("COPY", "ADD"):
+        stage.copies += _copies(stages, value, words, escape)
+
+
+def _copies(stages: list[_Stage], value: str, words: list[str], escape: str) -> Iterator[Copy]:
+    stage = stages[-1]
+    options = [word for word in words if word.startswith("--")]
+    rest = words[len(options) :]
+    listed = _exec_form(value[value.index("[") :]) if rest and rest[0].startswith("[") else None
+    paths = list(listed) if listed is not None else [_expand(word, stage.variables(), escape) for word in rest]
+    if len(paths) < 2 or any(path.startswith("<<") for path in paths):
+        return
+    origin = next((word.removeprefix("--from=") for word in options if word.startswith("--from=")), "")
+    found = None
+    if origin:
+        found = _find(stages[:-1], origin) or (
+            stages[int(origin)] if origin.isdecimal() and int(origin) < len(stages) - 1 else None
+        )
+    target = posixpath.join(stage.workdir or "/", paths[-1])
+    elsewhere = bool(origin) and found is None
+    yield Copy(tuple(paths[:-1]), target, found.image() if found is not None else None, elsewhere)
 
 
 def _command(value: str, shell: tuple[str, ...]) -> tuple[str, ...]:

@@ -66,7 +66,8 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             _placed(launch, combination, extended, project, workspace)
             for launch in read_project(project, workspace, _swarm(project, workspace, settings))
         )
-    return Reading(tuple(launches), tuple(problems))
+    built = (launch.build for launch in launches if launch.build is not None and launch.build.tag)
+    return Reading(tuple(launches), tuple(problems), tuple(built))
 
 
 def _only_in_swarm(deploy: Tree | None) -> bool:

@@ -16,6 +16,8 @@ from shmlint.formats.compose.rewrite import ServiceRewriter
 from shmlint.formats.compose.tree import Branch, Entry, Leaf, Listing, Removed, Tree, items_of
 from shmlint.formats.compose.words import split_words
 from shmlint.model.launch import (
+    Bind,
+    Build,
     GpuRequest,
     Launch,
     Misplaced,
@@ -99,6 +101,9 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         shm=_size_entry(tree, "shm_size"),
         ipc=_mode(tree.leaf("ipc")),
         mounts=tuple(read_mounts(tree)),
+        build=_build(tree.get("build"), image) if gpu.requested is not False else None,
+        binds=tuple(_binds(tree)) if gpu.requested is not False else (),
+        workdir=_text_value(tree.leaf("working_dir")),
         build_shm=_size_entry(build, "shm_size") if isinstance(build := tree.get("build"), Branch) else None,
         memory_limit=_memory_limit(tree),
         environment=environment,
@@ -582,6 +587,44 @@ def _built_from(build: Tree | None) -> str:
     if not isinstance(context, Leaf) or context.interpolated.unset:
         return ""
     return context.text if "://" in context.text else normal(os.path.join(context.layer.directory, context.text))
+
+
+def _build(build: Tree | None, image: Value[str] | None) -> Build | None:
+    """The build of a service; None where there is none here or a variable names its context."""
+    context = build.leaf("context") if isinstance(build, Branch) else build
+    if isinstance(build, Branch) and (context is None or build.leaf("dockerfile_inline") is not None):
+        return None
+    if not isinstance(context, Leaf) or context.interpolated.unset or "://" in context.text:
+        return None
+    dockerfile, target = (build.leaf("dockerfile"), build.leaf("target")) if isinstance(build, Branch) else (None, None)
+    args = read_environment(build.get("args")) if isinstance(build, Branch) else {}
+    return Build(
+        (image.known or "") if image is not None else "",
+        context.text,
+        dockerfile.text if dockerfile is not None else None,
+        target.text if target is not None else None,
+        tuple((name, value.known) for name, value in args.items()),
+        context.span,
+        context.layer.directory,
+        in_context=True,
+    )
+
+
+def _binds(tree: Branch) -> Iterator[Bind]:
+    """What ``volumes`` shows of the host, by paths from the directory of the file."""
+    for item in items_of(tree.get("volumes")):
+        source: Leaf | None = None
+        target = name = ""
+        if isinstance(item, Leaf):
+            name, _, rest = item.text.partition(":")
+            source, target = item, rest.partition(":")[0]
+        elif isinstance(item, Branch):
+            source, at = item.leaf("source"), item.leaf("target")
+            name, target = source.text if source is not None else "", at.text if at is not None else ""
+        if source is None or not target:
+            continue
+        relative = name.startswith(".") and not source.interpolated.unset
+        yield Bind(os.path.join(source.layer.directory, name) if relative else name, target, source.span, relative)
 
 
 Built = tuple[tuple[Value[str], ...], Value[tuple[str, ...]] | None, Value[tuple[str, ...]] | None]

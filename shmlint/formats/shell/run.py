@@ -11,6 +11,7 @@ from shmlint.docker.run_options import DockerCommand, Option, RunCommand, find_d
 from shmlint.docker.sizes import InvalidSize, parse_docker, parse_tmpfs_option
 from shmlint.formats.shell.rewrite import RunRewriter, quote_devices
 from shmlint.model.launch import (
+    Bind,
     Change,
     GpuRequest,
     GpuSlip,
@@ -106,6 +107,8 @@ def launch_of(
         shm=_size(run, span),
         ipc=_text(run.ipc(), span),
         mounts=tuple(_mounts(run, span)),
+        binds=tuple(_binds(run, span)),
+        workdir=_text(run.last("--workdir"), span),
         memory_limit=_bytes(run.memory(), span),
         environment=_environment(run, span),
         env_files=bool(run.env_files()),
@@ -218,6 +221,12 @@ def _mounts(run: RunCommand, span: Span) -> list[Mount]:
             Mount(kind, mount.path, size, place, mount.source, error, size_span, kernel)  # type: ignore[arg-type]
         )
     return found
+
+
+def _binds(run: RunCommand, span: Span) -> Iterator[Bind]:
+    for option, mount in run.mounts():
+        if option.name != "--tmpfs" and mount.source and mount.target and not mount.error:
+            yield Bind(mount.source, mount.path, _place(option, span))
 
 
 def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word | None = None) -> GpuRequest:

@@ -1,0 +1,192 @@
+"""Container paths back to files of the repository: bind mounts, COPY and ADD, the working directory."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from shmlint.files.read import normal
+from shmlint.model.launch import Bind, Build, Launch
+from shmlint.syntax.dockerfile import BuiltImage
+from shmlint.workloads.repository import Repository
+
+
+class Place(NamedTuple):
+    """A file or directory of the repository; ``guessed`` where only its name leads there."""
+
+    path: str
+    guessed: bool = False
+
+
+class _Shown(NamedTuple):
+    """A path of the container and the places of the repository that may be seen there, the likeliest first."""
+
+    target: str
+    sources: tuple[str, ...]
+    certain: bool
+
+
+class Files:
+    """What a container sees of the repository."""
+
+    __slots__ = ("_context", "_copies", "_mounts", "repository", "workdir")
+
+    def __init__(self, launch: Launch, image: BuiltImage | None, build: Build | None, repository: Repository) -> None:
+        self.repository = repository
+        self._mounts = tuple(
+            sorted((_mounted(bind, repository) for bind in launch.binds), key=lambda m: -len(m.target))
+        )
+        self._copies = image.copies if image is not None else ()
+        self._context = context_of(build, repository) if build is not None else ""
+        given = launch.workdir.known if launch.workdir is not None else None
+        self.workdir = given or (image.workdir if image is not None else "")
+
+    def find(self, path: str, directory: str = "", *, folder: bool = False) -> Place | None:
+        """The file (or ``folder``) that a container path names, from a directory of the container."""
+        there = self.repository.is_dir if folder else self.repository.is_file
+        if not path or "\0" in path or len(path) > 1000:
+            return None
+        if path.startswith("/"):
+            found = self._absolute(path, there)
+        elif directory or self.workdir:
+            found = self._absolute(posixpath.join(directory or self.workdir, path), there)
+        else:
+            found = None
+        return found or self._guess(path, there)
+
+    def _absolute(self, path: str, there: object) -> Place | None:
+        assert callable(there)
+        path = posixpath.normpath(path)
+        for shown in self._mounts:
+            if path == shown.target or path.startswith(shown.target.rstrip("/") + "/"):
+                rest = path[len(shown.target.rstrip("/")) + 1 :]
+                for source in shown.sources:
+                    candidate = normal(os.path.join(source, rest)) if rest else source
+                    if there(candidate):
+                        return Place(candidate, not shown.certain)
+                return None
+        for copied in _copied(path, self._copies, 0):
+            for candidate in self._expanded(copied):
+                if there(candidate):
+                    return Place(candidate)
+        return None
+
+    def _expanded(self, relative: str) -> Iterator[str]:
+        """The files of the context that a source of COPY may mean."""
+        full = normal(os.path.join(self._context, relative.lstrip("/")))
+        folder, name = os.path.split(full)
+        if "*" in name or "?" in name:
+            yield from (normal(os.path.join(folder, n)) for n in self.repository.names(folder) if fnmatchcase(n, name))
+        else:
+            yield full
+
+    def _guess(self, path: str, there: object) -> Place | None:
+        """A place of the repository that has the name: nothing says that the container sees it there."""
+        assert callable(there)
+        parts = [part for part in path.split("/") if part not in ("", ".", "..")]
+        if not parts or "$" in path:
+            return None
+        places = [source for shown in self._mounts for source in shown.sources]
+        places += [self._context] if self._context else []
+        places += self.repository.above()
+        for start in range(len(parts) if path.startswith("/") else 1):
+            for place in dict.fromkeys(places):
+                candidate = normal(os.path.join(place, *parts[start:]))
+                if there(candidate):
+                    return Place(candidate, guessed=True)
+        return None
+
+    def folders(self) -> tuple[str, ...]:
+        """The directories of the repository that the container sees, the likeliest first."""
+        found = [source for shown in self._mounts for source in shown.sources[:1] if self.repository.is_dir(source)]
+        for copy in self._copies:
+            if copy.origin is None and not copy.elsewhere:
+                found += [c for s in copy.sources for c in self._expanded(s) if self.repository.is_dir(c)]
+        return tuple(dict.fromkeys(found))
+
+
+def context_of(build: Build, repository: Repository) -> str:
+    """The directory of a build context."""
+    return _existing(build.context, build.directory, repository) or normal(os.path.join(build.directory, build.context))
+
+
+def dockerfile_of(build: Build, repository: Repository) -> str | None:
+    """The Dockerfile of a build; None where it is not in the repository."""
+    context = context_of(build, repository)
+    if build.dockerfile is None:
+        candidates = [os.path.join(context, "Dockerfile")]
+    elif build.in_context:
+        candidates = [os.path.join(context, build.dockerfile)]
+    else:
+        candidates = [os.path.join(place, build.dockerfile) for place in (build.directory, repository.root, context)]
+    return next((normal(path) for path in candidates if repository.is_file(path)), None)
+
+
+def _existing(path: str, directory: str, repository: Repository) -> str | None:
+    """A directory that a script names; scripts are often run from the top of the repository."""
+    path = _HERE.sub("", path)
+    if _UNKNOWN.search(path):
+        return None
+    for place in (directory, repository.root):
+        candidate = normal(os.path.join(place, path or "."))
+        if repository.is_dir(candidate):
+            return candidate
+    return None
+
+
+_HERE = re.compile(
+    r"""^["']?(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`|\$\{?localWorkspaceFolder\}?|\$\{workspaceFolder\}|%cd%|%CD%|\$\{?CURDIR\}?|\$\(CURDIR\)"""
+    r"""|\$\{\{ *github\.workspace *\}\}|\$GITHUB_WORKSPACE|\$\{GITHUB_WORKSPACE\}|\$CI_PROJECT_DIR)["']?/?"""
+)
+"""The directory that a command is run in."""
+_TOP = re.compile(
+    r"""^["']?\$(?:\{?(?:\w*(?:ROOT|REPO|PROJECT|WORKSPACE|SCRIPT|HERE|BASE|SRC|SOURCE|CODE|HOST|LOCAL)\w*|DIR)\}?"""
+    r"""|\([^)]*(?:rev-parse|dirname|realpath|readlink)[^)]*\))["']?/?""",
+    re.I,
+)
+"""A variable or command that gives the directory of a script or of the repository."""
+_UNKNOWN = re.compile(r"[$`%<>{}]")
+
+
+def _mounted(bind: Bind, repository: Repository) -> _Shown:
+    if bind.resolved:
+        return _Shown(bind.target, (normal(bind.source),), True)
+    text = bind.source
+    here, top = _HERE.match(text), _TOP.match(text)
+    if here is None and top is None and (_UNKNOWN.search(text) or text.startswith(("/", "~"))):
+        return _Shown(bind.target, (), False)
+    rest = text[here.end() :] if here is not None else text[top.end() :] if top is not None else text
+    if _UNKNOWN.search(rest):
+        return _Shown(bind.target, (), False)
+    places = [normal(os.path.join(place, rest.lstrip("/"))) for place in repository.above()]
+    return _Shown(bind.target, tuple(dict.fromkeys(places)), here is not None or top is None)
+
+
+def _copied(path: str, copies: Sequence[object], depth: int) -> Iterator[str]:
+    """The sources, below the build context, from which a path may have been copied; the last COPY counts."""
+    from shmlint.syntax.dockerfile import Copy
+
+    if depth > 8:
+        return
+    for copy in reversed(copies):
+        assert isinstance(copy, Copy)
+        target = posixpath.normpath(copy.target)
+        below = path == target or path.startswith(target.rstrip("/") + "/")
+        if not below or copy.elsewhere:
+            continue
+        rest = path[len(target.rstrip("/")) + 1 :]
+        for source in copy.sources:
+            name = posixpath.basename(source.rstrip("/"))
+            candidates = [posixpath.join(source, rest)] if rest else [source]
+            if rest == name or (rest and fnmatchcase(rest, name) and "*" in name):
+                candidates.append(posixpath.join(posixpath.dirname(source), rest))
+            for candidate in candidates:
+                if copy.origin is None:
+                    yield candidate
+                else:
+                    inner = posixpath.join("/", candidate)
+                    yield from _copied(posixpath.normpath(inner), copy.origin.copies, depth + 1)

@@ -1,0 +1,69 @@
+"""The files of the repository that one launch may lead to: bounded, and nothing outside of it."""
+
+from __future__ import annotations
+
+import os
+
+from shmlint.files.read import Unreadable, normal
+from shmlint.files.workspace import Workspace
+from shmlint.model.source import Source
+
+MOST_FILES = 200
+MOST_BYTES = 2 * 1024 * 1024
+"""Files, and characters of them, that are read for one launch."""
+
+
+class Repository:
+    """Reads files for one launch. ``of`` is the file that the launch stands in.
+
+    ``root`` is the top of the repository. ``full`` says that a bound was reached.
+    """
+
+    __slots__ = ("_left", "_read", "full", "home", "of", "root", "workspace")
+
+    def __init__(self, workspace: Workspace, of: str) -> None:
+        self.workspace = workspace
+        self.of = of
+        self.home = os.path.dirname(of) or "."
+        root = workspace.root(of)
+        self.root = normal(os.path.relpath(root)) if root is not None else self.home
+        self.full = False
+        self._left = MOST_BYTES
+        self._read: set[str] = set()
+
+    def source(self, path: str) -> Source | None:
+        """The text of a file; None where there is none, it is not text, or the bound is reached."""
+        path = normal(path)
+        if not self.is_file(path):
+            return None
+        try:
+            source = self.workspace.source(path)
+        except Unreadable:
+            return None
+        if path not in self._read:
+            if len(self._read) >= MOST_FILES or len(source.text) > self._left:
+                self.full = True
+                return None
+            self._read.add(path)
+            self._left -= len(source.text)
+        return source
+
+    def is_file(self, path: str) -> bool:
+        return "\0" not in path and self.workspace.inside(path, self.of) and self.workspace.exists(path)
+
+    def is_dir(self, path: str) -> bool:
+        return "\0" not in path and self.workspace.inside(path, self.of) and os.path.isdir(path)
+
+    def names(self, directory: str) -> list[str]:
+        """What a directory holds, in the order of the names."""
+        return sorted(self.workspace.names_in(directory)) if self.is_dir(directory) else []
+
+    def above(self) -> list[str]:
+        """The directory of the launch and those above it, up to the top of the repository."""
+        found = [normal(self.home)]
+        while found[-1] != self.root and len(found) < 20:
+            parent = normal(os.path.join(found[-1], ".."))
+            if not self.workspace.inside(parent, self.of):
+                break
+            found.append(parent)
+        return found
