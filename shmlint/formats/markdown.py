@@ -12,12 +12,12 @@ from shmlint.formats import sources
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.read import mentions_engine
 from shmlint.formats.shell.run import launches, tied
-from shmlint.model.launch import Build, Launch
+from shmlint.model.launch import Build, Launch, Unknown
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import BOM, Problem, Source, Span
 from shmlint.syntax.shell import Command, commands
-from shmlint.syntax.shell_text import CLOSE, CLOSE_BRACE, NOWHERE, OPEN, OPEN_BRACE, Builder, ShellText
+from shmlint.syntax.shell_text import CLOSE, CLOSE_BRACE, NOWHERE, OPEN, OPEN_BRACE, Builder, ShellText, not_set
 
 _SHELL = frozenset(
     {"", "bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "text", "none",
@@ -370,31 +370,37 @@ def _shell_text(block: Block, source: Source) -> ShellText:
         else:
             _take(builder, source, start + skip, end)
             builder.put(" " if block.inline else "\n", end if end < len(source.text) else NOWHERE)
-    return builder.build(Span(source, block.lines[0][0], block.lines[-1][1]))
+    return builder.build(Span(source, block.lines[0][0], block.lines[-1][1]))._replace(unset=_unset)
+
+
+def _unset(name: str) -> str:
+    return "`...` stands for more" if f"${name}" == _MANY else not_set(name)
 
 
 def _as_written(launch: Launch) -> Launch:
     """A launch that speaks of the placeholders that stand there, not of what they were read as."""
-    texts = [launch.undecided, *(value.text for value in (launch.image, launch.command) if value is not None)]
-    if not any(mark in text for mark in ("__OPTIONS", _BLANK) for text in texts):
+    texts = [value.text for value in (launch.image, launch.command) if value is not None]
+    if not any(mark in text for mark in (_MANY, _BLANK) for text in texts):
         return launch
 
-    def told(text: str) -> str:
-        text = text.replace("variable __OPTIONS is not set here", "`...` stands for more")
+    def written(text: str) -> str:
         return text.replace(_MANY, "...").replace(_BLANK, " ")
+
+    def named(unknown: Unknown | None) -> Unknown | None:
+        return unknown._replace(name=written(unknown.name)) if unknown is not None else None
 
     image, command = launch.image, launch.command
     if image is not None:
-        image = image._replace(value=told(image.known or ""), text=told(image.text), because=told(image.because))
+        image = image._replace(value=written(image.known or ""), text=written(image.text))
     if command is not None:
-        words = tuple(map(told, command.known or ()))
-        command = command._replace(value=words, text=told(command.text), because=told(command.because))
+        words = tuple(map(written, command.known or ()))
+        command = command._replace(value=words, text=written(command.text))
     return launch._replace(
         image=image,
         command=command,
-        words=launch.words._replace(launch=told(launch.words.launch)),
-        undecided=told(launch.undecided),
-        gpu=launch.gpu._replace(because=told(launch.gpu.because)),
+        words=launch.words._replace(launch=written(launch.words.launch)),
+        undecided=named(launch.undecided),
+        gpu=launch.gpu._replace(unknown=named(launch.gpu.unknown)),
     )
 
 

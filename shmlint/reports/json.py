@@ -92,6 +92,7 @@ def _launch(run: Run, launch: Launch) -> dict[str, Any]:
     size = launch.shm.known if launch.shm else None
     need = run.need(launch)
     command = launch.command.known if launch.command else None
+    unknown = launch.undecided or launch.gpu.unknown
     if launch.command is not None and launch.command.private:
         command = tuple(launch.command.text.split())  # as it is written: what an env file says is not printed
     return {
@@ -118,5 +119,5 @@ def _launch(run: Run, launch: Launch) -> dict[str, Any]:
             "minimum_bytes": need.minimum,
             "recommended_bytes": need.recommended,
         },
-        "unknown": launch.undecided or launch.gpu.because or effective.because or None,
+        "unknown": unknown.because if unknown is not None else effective.because or None,
     }
