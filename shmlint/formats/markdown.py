@@ -138,6 +138,7 @@ def _unset(name: str) -> str:
 def _as_written(launch: Launch) -> Launch:
     """A launch that speaks of the placeholders that stand there, not of what they were read as."""
     texts = [value.text for value in (launch.image, launch.command) if value is not None]
+    texts += [launch.undecided.name] if launch.undecided is not None else []
     if not any(mark in text for mark in (_MANY, _BLANK) for text in texts):
         return launch
 
