@@ -21,7 +21,8 @@ class Run:
     """Everything a run found out. ``files`` are those that were read, by kind."""
 
     __slots__ = (
-        "builds", "context", "files", "findings", "launches", "not_read", "problems", "settings", "workspace",
+        "builds", "context", "files", "findings", "launches", "not_read", "problems", "repeated", "settings",
+        "workspace",
     )  # fmt: skip
 
     def __init__(self, files: dict[str, list[str]], settings: Settings, workspace: Workspace) -> None:
@@ -31,6 +32,8 @@ class Run:
         self.context = Context(settings, users(settings.workloads))
         self.launches: list[Launch] = []
         self.findings: list[Finding] = []
+        self.repeated: list[Finding] = []
+        """Findings that say the same as another one, of another launch."""
         self.problems: list[Problem] = []
         """What files are refused for."""
         self.builds: tuple[Build, ...] = ()
@@ -104,7 +107,11 @@ def _findings(run: Run) -> list[Finding]:
         found = suppress(run, found, marked, {problem.span.path for problem in run.problems})
     if settings.severity:
         found = [_with_severity(finding, settings) for finding in found]
-    found = _ordered(_distinct(list(map(readable, found))))
+    every = list(map(readable, found))
+    distinct = _distinct(every)
+    kept = set(map(id, distinct))
+    run.repeated = [finding for finding in every if id(finding) not in kept]
+    found = _ordered(distinct)
     if settings.baseline:
         from shmlint.suppression.fingerprint import fingerprints
 

@@ -1,83 +1,76 @@
-"""Fixes: pick the edits, prove them, write the files.
+"""Fixes: plan the edits, prove them, in memory.
 
-A fix is written only when the files, read again with the edits in them, hold the same launches
-as before but for the intended sizes, and the findings are gone.
+A fix is kept only where the files, read again with the edits in them, hold the same launches as
+before but for what was intended, the finding is gone and no other one is there.
 """
 
 from __future__ import annotations
 
 import os
-import tempfile
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from shmlint.files.read import Unreadable, normal
-from shmlint.files.workspace import Workspace
-from shmlint.fixing.plan import alternatives, becomes
+from shmlint.files.read import normal
+from shmlint.fixing.plan import alternatives
+from shmlint.fixing.prove import (
+    Identity,
+    Place,
+    Proof,
+    Refusal,
+    Repair,
+    identities,
+    not_found,
+    parts,
+    places,
+    prove,
+    unchanged,
+)
 from shmlint.formats import ALONE
-from shmlint.formats.compose.rewrite import TOUCHED, same_but_for_size
-from shmlint.model.finding import Finding, QuoteDevices, SetSize
-from shmlint.model.launch import Change, Launch, Unknown, Value
-from shmlint.model.source import Edit, OverlappingEdits, Problem, Span, apply_edits
+from shmlint.model.finding import Finding, Intention, SetSize
+from shmlint.model.launch import Change, Launch
+from shmlint.model.source import Edit, Span, apply_edits
 from shmlint.run import Run, lint
-from shmlint.syntax.yaml import read_documents
-
-Key = tuple[str, str | None, tuple[str, ...], str, int]
-"""Which launch, however far it has moved: kind, name, files, path, and its number among equals."""
-
-Identity = tuple[str, Key, str]
-"""Which finding: the rule, the launch, and what of it."""
 
 T = TypeVar("T")
 
 MOST_READ_AGAIN = 4_000_000
 """Characters; see ``_tries``."""
 
-Becoming = Callable[[Launch], Launch]
-"""What is to become of a launch."""
+UNCOVERED = 3
+"""So many findings in a row that come to light one behind the other are followed."""
 
 
-class NotWritten(Exception):
-    """A fixed file could not be written; it is as it was."""
+class Fixed(NamedTuple):
+    """A finding that was fixed, and what was changed for it: whole lines of the text before that step."""
 
-    def __init__(self, path: str, message: str) -> None:
-        super().__init__(message)
-        self.path = path
-        self.message = message
+    finding: Finding
+    title: str
+    path: str
+    line: int
+    before: str
+    after: str
+    paths: frozenset[str]
+    """The files that were changed."""
+
+    @property
+    def rule(self) -> str:
+        """The id of the rule."""
+        return self.finding.rule
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What fixing came to. ``texts`` are the new texts of changed files by path."""
+    """The result of fixing. ``texts`` are the new texts of changed files by path."""
 
     run: Run
     """The run over the texts as they are after fixing."""
     texts: dict[str, str] = field(default_factory=dict)
-    fixed: list[Finding] = field(default_factory=list)
+    fixed: list[Fixed] = field(default_factory=list)
     unproved: list[Finding] = field(default_factory=list)
-    """Findings whose fix did not prove itself: nothing was changed for them."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Repair:
-    """One of several ways to do away with a finding: a change, and the size in bytes the launch is to have."""
-
-    finding: Finding
-    identity: Identity
-    change: Change
-    changes: int
-    size: int
-    target: Key
-    """Which launch is changed."""
-
-    after: Becoming | None
-    """What is to become of the launch, where that is not only another size."""
-    alters: str
-    """What of the launch may be another after it: ``shm`` or ``gpu``."""
+    """Findings that nothing was changed for; their advice says why."""
 
 
 def fix(run: Run, *, unsafe: bool = False) -> Outcome:
@@ -86,29 +79,30 @@ def fix(run: Run, *, unsafe: bool = False) -> Outcome:
     Files that nothing but themselves decides are repaired one by one, so that a proof reads again no
     more than it is about.
     """
-    parts = list(_parts(run))
-    if len(parts) < 2:
+    parts_of_run = list(_parts(run))
+    if len(parts_of_run) < 2:
         return _fixed(run, unsafe=unsafe)
     outcome = Outcome(run)
-    expected = _all_meanings(run)
-    for files in parts:
+    expected = _meanings(run)
+    for files in parts_of_run:
         before = lint(files, run.settings, run.workspace)
         part = _fixed(before, unsafe=unsafe)
-        expected.subtract(_all_meanings(before))
-        expected.update(_all_meanings(part.run))
+        expected.subtract(_meanings(before))
+        expected.update(_meanings(part.run))
         outcome.texts.update(part.texts)
         outcome.fixed += part.fixed
         outcome.unproved += part.unproved
     if not outcome.texts:
         return outcome
-    outcome.run = lint(run.files, run.settings, run.workspace.over(outcome.texts), _not_found(run))
+    outcome.run = lint(run.files, run.settings, run.workspace.over(outcome.texts), not_found(run))
     # What is repaired in one part was not to be seen in another.
-    seen = _all_meanings(outcome.run)
+    seen = _meanings(outcome.run)
     return outcome if +expected == seen and not -expected else _fixed(run, unsafe=unsafe)
 
 
-def _all_meanings(run: Run) -> Counter[object]:
-    return Counter((meaning(launch), _plain(launch.shm)) for launch in run.launches)
+def _meanings(run: Run) -> Counter[object]:
+    default = run.settings.default_shm_size
+    return Counter((launch.kind, launch.files, parts(launch, default)) for launch in run.launches)
 
 
 def _fixed(run: Run, *, unsafe: bool) -> Outcome:
@@ -174,31 +168,89 @@ def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
     """The fixes of findings about launches."""
     outcome = Outcome(run)
     refused: Counter[Identity] = Counter()  # how many of a finding's changes did not prove themselves
+    reasons: dict[Identity, Refusal] = {}
     held: set[Identity] = set()
-    gone: set[Identity] = set()
     while True:
-        every = [r for r in _repairs(outcome.run, refused, unsafe=unsafe) if r.identity not in gone]
-        open_ = [r for r in every if refused[r.identity] < r.changes]
+        every = list(_repairs(outcome.run, refused, unsafe=unsafe))
+        open_ = [r for r in every if refused[r.identity] < len(alternatives(r.finding))]
         if not open_:
-            outcome.unproved = [r.finding for r in every]
+            outcome.unproved = [_left_alone(r.finding, reasons.get(r.identity)) for r in every]
             return outcome
         taken = _compatible(open_)
         # What was written once for several launches is repaired once: the others wait for a round.
         first = _one_a_request(taken, held)
         at_once = set(map(id, first))
         held.update(r.identity for r in taken if id(r) not in at_once)
-        attempt = _Attempt(outcome.run, every, tries)
+        attempt = _Round(outcome.run, tries, unsafe=unsafe)
         bad = attempt.extend(first)
-        if attempt.proved is not None:
-            outcome.run, texts = attempt.proved
-            outcome.texts.update(texts)
-            left = _identities(outcome.run)
-            now_gone = [r for r in every if r.identity not in left]
-            outcome.fixed += (r.finding for r in now_gone)
-            gone.update(r.identity for r in now_gone)
-            refused.clear()  # what stood in another's way may not do so any more
+        proof = attempt.proof
+        if proof is not None:
+            left = identities(proof.run.findings, places(proof.run.launches))
+            gone = [r for r in every if r.identity._replace(place=proof.moved[r.identity.place]) not in left]
+            outcome.fixed += (_fixed_by(r, attempt.accepted, outcome.run) for r in gone)
+            outcome.run = proof.run
+            outcome.texts.update(proof.texts)
+            held = {identity._replace(place=proof.moved[identity.place]) for identity in held}
+            refused.clear()  # what was in another's way may not be any more
+            reasons.clear()
         elif len(first) == len(taken):
-            refused.update(r.identity for r in bad)  # each was tried alone
+            refused.update(r.identity for r, _ in bad)  # each was tried alone
+            for repair, refusal in bad:
+                if refusal is not None:
+                    reasons.setdefault(repair.identity, refusal)
+
+
+def _fixed_by(repair: Repair, accepted: Sequence[Repair], run: Run) -> Fixed:
+    """What was done about a finding: its own change, or that of another finding that intends the same."""
+    same = [other for other in accepted if other.identity == repair.identity]
+    same += [other for other in accepted if other.intention == repair.intention]
+    change = (same or accepted)[0].change
+    return _entry(repair.finding, change, run)
+
+
+def _entry(finding: Finding, change: Change, run: Run) -> Fixed:
+    """A fixed finding with the lines that its change made others, before and after."""
+    path = change.edits[0].path
+    edits = sorted({edit for edit in change.edits if edit.path == path})
+    source = run.workspace.source(path)
+    start = source.line_span(source.position(edits[0].start).line)[0]
+    last = edits[-1]
+    end = last.end
+    if not (last.text.endswith("\n") and end in source.line_starts):
+        newline = source.text.find("\n", end)
+        end = len(source.text) if newline < 0 else newline + 1
+    before = source.text[start:end]
+    after = apply_edits(before, [e._replace(start=e.start - start, end=e.end - start) for e in edits])
+    paths = frozenset(edit.path for edit in change.edits)
+    return Fixed(finding, change.title, path, source.position(start).line, before, after, paths)
+
+
+_WHY = {
+    "overlap": "its edits overlap",
+    "launch-gone": "the files would hold other launches",
+    "own-launch": "something else of the launch would change",
+    "text": "something else in the file would change",
+    "stays": "the finding would stay",
+}
+
+
+def _why(refusal: Refusal | None) -> str:
+    """Why a change was not made, for people."""
+    if refusal is None:
+        return "too many changes of these files failed"
+    if refusal.why == "other-launch" and refusal.launch is not None:
+        span = refusal.launch.span
+        return f"{refusal.launch.words.launch} in {span.path}:{span.line} would change too"
+    if refusal.why == "new-finding" and refusal.finding is not None:
+        span = refusal.finding.span
+        return f"it would cause {refusal.finding.rule} in {span.path}:{span.line}"
+    return _WHY[refusal.why]
+
+
+def _left_alone(finding: Finding, refusal: Refusal | None) -> Finding:
+    """A finding whose fix was not made, with the reason in the place of the offer."""
+    advice = f"the change could not be proved to touch nothing else, so the file was left as it is: {_why(refusal)}"
+    return finding._replace(fix=None, advice=advice)
 
 
 def _tidy(outcome: Outcome, tries: Iterator[int]) -> None:
@@ -211,7 +263,7 @@ def _tidy(outcome: Outcome, tries: Iterator[int]) -> None:
             if f.launch is None and f.fix is not None and f.fix.safe and alternatives(f) and _about(f) not in refused
         ]  # fmt: skip
         if not open_ or next(tries, None) is None:
-            outcome.unproved += open_
+            outcome.unproved += (_left_alone(f, None) for f in open_)
             return
         some = list(_apart(open_, lambda f: alternatives(f)[0].edits))[:most]
         if _tidied(outcome, some):
@@ -220,7 +272,7 @@ def _tidy(outcome: Outcome, tries: Iterator[int]) -> None:
             most = len(some) // 2
         else:
             refused.add(_about(some[0]))
-            outcome.unproved += some
+            outcome.unproved += (_left_alone(f, None) for f in some)
             most = len(open_)
 
 
@@ -236,61 +288,54 @@ def _tidied(outcome: Outcome, findings: Sequence[Finding]) -> bool:
         return False
     outcome.run = after[0]
     outcome.texts.update(after[1])
-    outcome.fixed += findings
+    outcome.fixed += (_entry(f, alternatives(f)[0], run) for f in findings)
     return True
 
 
-def unchanged(run: Run, edits: Sequence[Edit]) -> tuple[Run, dict[str, str]] | None:
-    """The run after edits that change no launch, and the new texts; None where they do change one."""
-    texts = _edited(run, edits)
-    if texts is None:
-        return None
-    workspace = run.workspace.over(texts)
-    after = lint(run.files, run.settings, workspace, _not_found(run))
-    if _Attempt(run, (), iter(())).changed(after, {}, {}) != set():
-        return None
-    compose = set(run.files.get("compose", ()))
-    if not all(_same_documents(path, run.workspace, workspace) for path in texts if path in compose):
-        return None
-    return after, texts
-
-
-def _repairs(run: Run, refused: Mapping[Identity, int], *, unsafe: bool) -> Iterator[_Repair]:
+def _repairs(run: Run, refused: Mapping[Identity, int], *, unsafe: bool) -> Iterator[Repair]:
     """A repair for each finding that has one: with the first change that was not refused, or the last."""
-    keys = _keys(run.launches)
-    origins: dict[_Origin, Key] = {}
-    for finding in run.findings:
+    where = places(run.launches)
+    for finding, intention, target in _intended(run, run.findings, unsafe=unsafe):
+        changes = alternatives(finding)
+        if changes and finding.fix is not None and finding.launch is not None:
+            identity = Identity(finding.rule, where[id(finding.launch)], finding.subject)
+            change = changes[min(refused[identity], len(changes) - 1)]
+            sizes_only = isinstance(intention, SetSize) and not (finding.fix.of or finding.launch).swarm
+            yield Repair(finding, identity, intention, change, target, sizes_only)
+
+
+def _intended(
+    run: Run, findings: Iterable[Finding], *, unsafe: bool
+) -> Iterator[tuple[Finding, Intention, Place]]:
+    """What findings intend, and the place of the launch that is to be changed."""
+    where = places(run.launches)
+    origins: dict[tuple[str, tuple[str, ...], Span], Place] = {}
+    for finding in findings:
         if finding.fix is None or not (finding.fix.safe or unsafe) or finding.launch is None:
             continue
-        identity = (finding.rule, keys[id(finding.launch)], finding.subject)
-        wanted = finding.fix.of or finding.launch
-        intention = finding.fix.intention
-        changes = alternatives(finding)
-        if not changes:
-            continue
-        change = changes[min(refused[identity], len(changes) - 1)]
-        sized = isinstance(intention, SetSize) and not wanted.swarm
-        size = intention.bytes if isinstance(intention, SetSize) and sized else 0
-        quoted = isinstance(intention, QuoteDevices)
-        after = None if sized or quoted else partial(becomes, wanted=intention)
-        target = keys.get(id(wanted))
-        if target is None:
-            if not origins:
-                origins = {_origin(launch): keys[id(launch)] for launch in reversed(run.launches)}
-            target = origins.get(_origin(wanted))
+        launch = finding.fix.of or finding.launch
+        target = where.get(id(launch))
+        if target is None:  # a copy, as the donor in another launch is
+            origins = origins or {_origin(other): where[id(other)] for other in reversed(run.launches)}
+            target = origins.get(_origin(launch))
         if target is not None:
-            yield _Repair(finding, identity, change, len(changes), size, target, after, "gpu" if quoted else "shm")
+            yield finding, finding.fix.intention, target
 
 
-_Origin = tuple[str, str | None, tuple[str, ...], Span]
+def _by_place(run: Run, *, unsafe: bool) -> dict[Place, list[Intention]]:
+    """What the findings of each launch intend, those included that say what another says."""
+    found: dict[Place, list[Intention]] = {}
+    for _, intention, target in _intended(run, (*run.findings, *run.repeated), unsafe=unsafe):
+        found.setdefault(target, []).append(intention)
+    return found
 
 
-def _origin(launch: Launch) -> _Origin:
+def _origin(launch: Launch) -> tuple[str, tuple[str, ...], Span]:
     """What a launch has in common with the copies that are made of it."""
-    return launch.kind, launch.name, launch.files, launch.span
+    return launch.kind, launch.files, launch.span
 
 
-def _compatible(repairs: Sequence[_Repair]) -> list[_Repair]:
+def _compatible(repairs: Sequence[Repair]) -> list[Repair]:
     """The repairs in their order, as far as they do not touch one another."""
     return list(_apart(repairs, lambda repair: repair.change.edits))
 
@@ -316,7 +361,7 @@ def _free(edit: Edit, taken: Sequence[Edit]) -> bool:
     return all(other.end < edit.start or edit.end < other.start for other in taken[max(at - 1, 0) : at + 1])
 
 
-def _one_a_request(repairs: Sequence[_Repair], held: Collection[Identity]) -> list[_Repair]:
+def _one_a_request(repairs: Sequence[Repair], held: Collection[Identity]) -> list[Repair]:
     """The first repair for each place that asks for a GPU, and those that have waited once."""
     places: set[object] = set()
     chosen = []
@@ -330,254 +375,67 @@ def _one_a_request(repairs: Sequence[_Repair], held: Collection[Identity]) -> li
     return chosen
 
 
-NO_CHANGE: Mapping[Key, Sequence[Becoming]] = {}
-
-
-class _Attempt:
+class _Round:
     """Repairs of one run that prove themselves together.
 
     Of many, a few bad ones are found by halving, so that the files are read again seldom.
     """
 
-    def __init__(self, run: Run, every: Sequence[_Repair], tries: Iterator[int]) -> None:
+    def __init__(self, run: Run, tries: Iterator[int], *, unsafe: bool) -> None:
         self.run = run
+        self.intended = _by_place(run, unsafe=unsafe)
         self.tries = tries
-        self.keys = _keys(run.launches)
-        self.accepted: list[_Repair] = []
-        self.suspects: set[str] = set()
-        """Files in which something became wrong when repairs last failed their proof, where that is known."""
-        self.proved: tuple[Run, dict[str, str]] | None = None
-        # A change may repair other findings on its way, by the size they ask for themselves.
-        self.sizes: dict[Key, set[int]] = {}
-        self.asked: dict[Key, list[Becoming]] = {}
-        for repair in every:
-            if repair.size:
-                self.sizes.setdefault(repair.target, set()).add(repair.size)
-            if repair.after is not None:
-                self.asked.setdefault(repair.target, []).append(repair.after)
+        self.accepted: list[Repair] = []
+        self.proof: Proof | None = None
+        """The proof of all that are accepted."""
 
-    def extend(self, repairs: Sequence[_Repair]) -> list[_Repair]:
-        """Accept the repairs that prove themselves beside those accepted before; gives back the others."""
-        proved = self._prove([*self.accepted, *repairs])
-        if proved is not None:
+    def extend(self, repairs: Sequence[Repair]) -> list[tuple[Repair, Refusal | None]]:
+        """Accept the repairs that prove themselves beside those accepted before; gives back the others and why."""
+        found = self._prove([*self.accepted, *repairs])
+        if isinstance(found, Proof):
             self.accepted += repairs
-            self.proved = proved
+            self.proof = found
             return []
         if len(repairs) == 1:
-            return list(repairs)
-        suspected = {id(r) for r in repairs if any(edit.path in self.suspects for edit in r.change.edits)}
+            return [(repairs[0], found)]
+        files = (found.files if found is not None else None) or frozenset()
+        suspected = {id(r) for r in repairs if any(edit.path in files for edit in r.change.edits)}
         first = [r for r in repairs if id(r) not in suspected]
         if not first or not suspected:
             first = list(repairs[: len(repairs) // 2])
         chosen = set(map(id, first))
         return self.extend(first) + self.extend([r for r in repairs if id(r) not in chosen])
 
-    def _prove(self, repairs: Sequence[_Repair]) -> tuple[Run, dict[str, str]] | None:
-        """The run after some repairs, and the new texts; None where they do not prove themselves."""
-        run = self.run
-        self.suspects = set()
-        texts = _edited(run, [edit for repair in repairs for edit in repair.change.edits])
-        if texts is None or next(self.tries, None) is None:
+    def _prove(self, repairs: Sequence[Repair]) -> Proof | Refusal | None:
+        """The proof of some repairs, or why there is none; None where the files were read often enough."""
+        if next(self.tries, None) is None:
             return None
-        workspace = run.workspace.over(texts)
-        after = lint(run.files, run.settings, workspace, _not_found(run))
-        targets = {r.target: r.size for r in repairs if r.size}
-        altered = {r.target: r.alters for r in repairs if r.alters != "shm"}
-        becoming: dict[Key, list[Becoming]] = {}
-        for repair in repairs:
-            if repair.after is not None:
-                becoming.setdefault(repair.target, []).append(repair.after)
-        wrong = self.changed(after, targets, altered, becoming)
-        if wrong is None:
+        found = prove(self.run, repairs, self.intended)
+        return self._followed(found, UNCOVERED) if isinstance(found, Proof) and found.uncovered else found
+
+    def _followed(self, proof: Proof, most: int) -> Proof | Refusal | None:
+        """The proof with what the repairs bring to light repaired too."""
+        uncovered = set(map(id, proof.uncovered))
+        every = _repairs(proof.run, Counter(), unsafe=False)
+        repairs = [repair for repair in every if id(repair.finding) in uncovered]
+        if len(repairs) < len(uncovered) or not most:
+            found = proof.uncovered[0]
+            return Refusal("new-finding", frozenset((found.span.path,)), finding=found)
+        if next(self.tries, None) is None:
             return None
-        others = {path for kind, paths in run.files.items() if kind != "compose" for path in paths}
-        loose: dict[str, bool] = {}  # the compose files by whether more than sizes is meant to change
-        for repair in repairs:
-            for path in {e.path for e in repair.change.edits} - others:  # a page holds more than YAML
-                loose[path] = loose.get(path, False) or not repair.size
-        left = _identities(after)
-        wrong |= {path for path, more in loose.items() if not _same_documents(path, run.workspace, workspace, more)}
-        wrong |= {e.path for repair in repairs if repair.identity in left for e in repair.change.edits}
-        self.suspects = wrong
-        return None if wrong else (after, texts)
-
-    def changed(
-        self,
-        after: Run,
-        targets: Mapping[Key, int],
-        altered: Mapping[Key, str],
-        becoming: Mapping[Key, Sequence[Becoming]] = NO_CHANGE,
-    ) -> set[str] | None:
-        """The files of launches that another reading makes something else of; None where it has others.
-
-        The targets are to have their sizes, ``altered`` ones to be the same but for the part a fix is
-        about, and those ``becoming`` another to be what they become.
-
-        Another size than before is also right for a launch with a finding of its own that asks for
-        it, for the same service in another combination of files or started by a dev container,
-        and for a launch that is not judged by itself (a template others extend).
-        """
-        wrong: set[str] = set()
-        if len(self.run.launches) != len(after.launches):
-            return None
-        keys_after = _keys(after.launches)
-        sizes = set(targets.values())
-        places: dict[tuple[str | None, str], set[int]] = {}
-        for launch in self.run.launches:
-            key = self.keys[id(launch)]
-            for place in _places(launch) if key in targets else ():
-                places.setdefault(place, set()).add(targets[key])
-        also: dict[tuple[str | None, str], list[Becoming]] = {}
-        for launch in self.run.launches if becoming else ():
-            for place in _places(launch):
-                also.setdefault(place, []).extend(becoming.get(self.keys[id(launch)], ()))
-        for before, new in zip(self.run.launches, after.launches, strict=True):
-            key = self.keys[id(before)]
-            but = altered.get(key, "")
-            if key != keys_after[id(new)]:
-                return None
-            old = _become(before, becoming.get(key, ()))
-            if meaning(old, but) != meaning(new, but) or (key in becoming and _plain(old.shm) != _plain(new.shm)):
-                # What one text says for several launches changes for all of them.
-                shared = [*self.asked.get(key, ()), *(b for place in _places(before) for b in also.get(place, ()))]
-                old = _become(old, shared)
-                if not becoming or meaning(old, but) != meaning(new, but):
-                    wrong |= {before.span.path, *before.files}
-            given = new.shm.known.bytes if new.shm is not None and new.shm.known is not None else None
-            if key in targets:
-                if given != targets[key]:
-                    wrong |= {before.span.path, *before.files}
-            elif _plain(old.shm) != _plain(new.shm):
-                right = self.sizes.get(key, set()).union(*(places.get(place, ()) for place in _places(old)))
-                if given not in (sizes if old.undecided else right):
-                    wrong |= {before.span.path, *before.files}
-        return wrong
-
-
-def _become(launch: Launch, changes: Iterable[Becoming]) -> Launch:
-    for change in changes:
-        launch = change(launch)
-    return launch
-
-
-def _places(launch: Launch) -> Iterator[tuple[str | None, str]]:
-    """Under which names, and in which files, a launch gets its size: also as the service that it starts."""
-    yield launch.name, launch.span.path
-    if launch.kind == "devcontainer" and launch.names:
-        for path in launch.files[1:]:
-            yield launch.names[0], path
-
-
-def _edited(run: Run, edits: Iterable[Edit]) -> dict[str, str] | None:
-    """The new texts of the files that edits touch; None where the edits touch one another."""
-    by_path: dict[str, list[Edit]] = {}
-    for edit in edits:
-        by_path.setdefault(edit.path, []).append(edit)
-    try:
-        return {path: apply_edits(run.workspace.source(path).text, some) for path, some in by_path.items()}
-    except OverlappingEdits:
-        return None
-
-
-def _not_found(run: Run) -> list[Problem]:
-    """What was wrong before anything was read: paths that are not there have no text."""
-    return [Problem(f.span, f.message) for f in run.findings if f.launch is None and not f.span.source.text]
-
-
-def _same_documents(path: str, before: Workspace, after: Workspace, more: bool = False) -> bool:
-    """Whether YAML says the same but for sizes, or but for all that a repair can be about (``more``)."""
-    try:
-        return same_but_for_size(read_documents(path, before), read_documents(path, after), TOUCHED if more else ())
-    except Unreadable:
-        return False
-
-
-def _identities(run: Run) -> set[Identity]:
-    keys = _keys(run.launches)
-    return {(f.rule, keys[id(f.launch)], f.subject) for f in run.findings if f.launch is not None}
-
-
-def _keys(launches: Sequence[Launch]) -> dict[int, Key]:
-    seen: Counter[tuple[str, str | None, tuple[str, ...], str]] = Counter()
-    keys: dict[int, Key] = {}
-    for launch in launches:
-        base = (launch.kind, launch.name, launch.files, launch.span.path)
-        keys[id(launch)] = (*base, seen[base])
-        seen[base] += 1
-    return keys
-
-
-def meaning(launch: Launch, but: str = "") -> tuple[object, ...]:
-    """What a launch says, its size left out, wherever it stands in the file.
-
-    ``but`` leaves out another part too: ``gpu`` or ``mounts``.
-    """
-    gpu = launch.gpu
-    return (
-        launch.kind, launch.name, launch.files, launch.names, _plain(launch.image),
-        tuple(_plain(image) for image in launch.base_images), _plain(launch.command),
-        _plain(launch.entrypoint),
-        () if but == "gpu" else (gpu.requested, gpu.vendor, gpu.count, tuple(e.path for e in gpu.evidence)),
-        tuple((m.type, m.target, "" if but == "mounts" else m.size, m.source) for m in launch.mounts),
-        _plain(launch.ipc), _plain(launch.build_shm),
-        _plain(launch.memory_limit), tuple((k, _plain(v)) for k, v in sorted(launch.environment.items())),
-        launch.env_files, tuple((k, _plain(v)) for k, v in sorted(launch.ulimits.items())), launch.cap_add,
-        launch.privileged, tuple(map(_plain, launch.devices)), _plain(launch.network), launch.swarm, launch.undecided,
-    )  # fmt: skip
-
-
-def _plain(value: Value[object] | None) -> object:
-    if value is None:
-        return None
-    return value.value.because if isinstance(value.value, Unknown) else value.value
-
-
-def write(run: Run, texts: Mapping[str, str]) -> Iterator[str]:
-    """Write the new texts, each file whole or not at all; yields the paths as they are written.
-
-    Raises NotWritten for a file that cannot be written or changed since it was read.
-    """
-    for path, text in texts.items():
-        _write(path, run.workspace.source(path).text, text)
-        yield path
-
-
-def _write(path: str, old: str, new: str) -> None:
-    target = os.path.realpath(path)
-    temporary = ""
-    try:
-        with open(target, "rb") as file:
-            if file.read() != old.encode("utf-8"):
-                raise NotWritten(path, "it changed while it was being read; run shmlint again")
-        before = os.stat(target)
-        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".shmlint-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(new.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        if hasattr(os, "chown"):  # a run as root in a container leaves the file to its owner
-            try:
-                os.chown(temporary, before.st_uid, before.st_gid)
-            except OSError:
-                pass
-        os.chmod(temporary, before.st_mode & 0o7777)
-        os.replace(temporary, target)
-        temporary = ""
-    except OSError as error:
-        raise NotWritten(path, f"cannot be written: {error.strerror or error}") from None
-    finally:
-        if temporary:
-            try:
-                os.unlink(temporary)
-            except OSError:
-                pass
+        then = prove(proof.run, repairs, _by_place(proof.run, unsafe=False))
+        if not isinstance(then, Proof):
+            return then
+        moved = {place: then.moved[other] for place, other in proof.moved.items()}
+        both = Proof(then.run, {**proof.texts, **then.texts}, moved, then.uncovered)
+        return self._followed(both, most - 1) if both.uncovered else both
 
 
 def remaining(outcome: Outcome) -> list[Finding]:
-    """The findings left after fixing; those whose fix failed its proof say so instead of offering it."""
-    failed = {(f.rule, f.span.path, f.message) for f in outcome.unproved}
-    advice = "the change could not be proved to touch nothing else, so the file was left as it is"
+    """The findings left after fixing; those whose fix failed its proof say why instead of offering it."""
+    failed = {(f.rule, f.span.path, f.message): f.advice for f in outcome.unproved}
+    keys = [(f.rule, f.span.path, f.message) for f in outcome.run.findings]
     return [
-        f._replace(fix=None, advice=advice) if (f.rule, f.span.path, f.message) in failed else f
-        for f in outcome.run.findings
+        f._replace(fix=None, advice=failed[key]) if key in failed else f
+        for f, key in zip(outcome.run.findings, keys, strict=True)
     ]

@@ -6,7 +6,7 @@ Rules say what is intended; the launch's rewriter knows its syntax. An intention
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from shmlint.docker.sizes import spell_docker
@@ -16,7 +16,6 @@ from shmlint.model.finding import (
     DropVariable,
     EditComment,
     Finding,
-    Fixed,
     Intention,
     LeaveHostIpc,
     MoveSize,
@@ -27,48 +26,13 @@ from shmlint.model.finding import (
     SetUlimit,
 )
 from shmlint.model.launch import Change, Launch, Mount, Size, Value
-from shmlint.model.source import Edit, apply_edits
-from shmlint.run import Run
+from shmlint.model.source import Edit
 
 
 def planned(finding: Finding) -> Change | None:
     """The change that reports show for a finding: the best of those that its launch's format offers."""
     changes = alternatives(finding)
     return changes[0] if changes else None
-
-
-def described(run: Run, findings: Iterable[Finding]) -> list[Fixed]:
-    """What the repair of findings changes, in the lines that it touches."""
-    found = []
-    for finding in findings:
-        change = planned(finding)
-        if change is None:
-            continue
-        before, after = [], []
-        for path in dict.fromkeys(edit.path for edit in change.edits):
-            own = finding.span.source
-            source = own if path == own.path else run.workspace.source(path)
-            old, new = _lines(source.text, sorted({edit for edit in change.edits if edit.path == path}))
-            before.append(old)
-            after.append(new)
-        place = finding.span
-        found.append(
-            Fixed(place.path, place.line, finding.rule, change.title, "\n".join(before), "\n".join(after))
-        )
-    return found
-
-
-def _lines(text: str, edits: Sequence[Edit]) -> tuple[str, str]:
-    """The lines that edits touch, as they were and as they become; nothing was there where lines are added."""
-    start = text.rfind("\n", 0, edits[0].start) + 1
-    end = edits[-1].end
-    adds_lines = all(edit.start == edit.end == start and edit.text.endswith("\n") for edit in edits)
-    if not adds_lines:
-        end = text.find("\n", max(end - 1, start) if text[end - 1 : end] == "\n" else end)
-        end = len(text) if end < 0 else end
-    old = text[start:end]
-    new = apply_edits(old, [edit._replace(start=edit.start - start, end=edit.end - start) for edit in edits])
-    return old.rstrip("\r\n"), new.strip("\r\n")
 
 
 def alternatives(finding: Finding) -> tuple[Change, ...]:

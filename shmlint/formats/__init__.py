@@ -63,6 +63,21 @@ def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settin
     return found
 
 
+_BESIDE = {"compose": "shmlint.formats.compose.rewrite"}
+"""The kinds whose files hold more than their launches say of them, and the modules that compare it."""
+
+
+def same_beside(kind: str | None, path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+    """Whether what launches do not tell of a file has stayed the same when it was edited.
+
+    ``sizes_only``: nothing but sizes was meant to change. A file of no kind is one that compose files refer to.
+    """
+    from importlib import import_module
+
+    module = _BESIDE.get(kind or "compose")
+    return module is None or bool(import_module(module).same_beside(path, before, after, sizes_only=sizes_only))
+
+
 def read_all(
     files: Mapping[str, Sequence[str]], workspace: Workspace, settings: Settings, jobs: int = 1
 ) -> Iterator[Reading]:

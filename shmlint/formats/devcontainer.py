@@ -27,7 +27,6 @@ from shmlint.model.launch import (
     Launch,
     Misplaced,
     ReadOnly,
-    Unknown,
     Value,
 )
 from shmlint.model.reading import Reading
@@ -48,8 +47,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         if root is None:
             continue
         if root.kind != "object":
-            message = f"not a dev container: expected an object, found {root.kind}"
-            problems.append(Problem(root.span, message, "wrong-file"))
+            problems.append(Problem(root.span, f"not a dev container: expected an object, found {root.kind}"))
             continue
         starts_service = root.get("dockerComposeFile") is not None
         launch = (_compose_launch if starts_service else _launch)(root, path, workspace)
@@ -215,7 +213,7 @@ def _with_host_requirement(gpu: GpuRequest, root: Json) -> GpuRequest:
         return gpu
     because = _unknown(wanted.text)
     if because:
-        return gpu if gpu.requested else gpu._replace(requested=None, unknown=Unknown("variable", because, wanted.text))
+        return gpu if gpu.requested else gpu._replace(requested=None, because=because)
     evidence = GpuEvidence("hostRequirements.gpu", "the editor adds --gpus all", wanted.span)
     if gpu.requested:
         return gpu._replace(evidence=(*gpu.evidence, evidence))
@@ -301,7 +299,7 @@ def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
     named = root.string("name")
     host = _with_host_requirement(GpuRequest(), root)
     found = _service(root, path, workspace)
-    if isinstance(found, Unknown):
+    if isinstance(found, str):
         run = RunCommand("docker", (), None, ())
         bare = launch_of(
             run, kind="devcontainer", name=named.text if named is not None else None, span=span,
@@ -309,7 +307,7 @@ def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
         )  # fmt: skip
         return bare._replace(
             home=host.evidence[0].span if host.evidence else span,
-            gpu=host._replace(requested=host.requested or None, unknown=host.unknown or found),
+            gpu=host._replace(requested=host.requested or None, because=host.because or found),
             undecided=found,
             files=(path,),
             words=bare.words._replace(shm_option="shm_size"),
@@ -332,33 +330,32 @@ def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
     )
 
 
-def _service(root: Json, path: str, workspace: Workspace) -> Launch | Unknown:
+def _service(root: Json, path: str, workspace: Workspace) -> Launch | str:
     """The service that is started, or why it is not known."""
     from shmlint.formats.compose.project import load_project
     from shmlint.formats.compose.service import read_project
 
     written = [item.text for item in _strings(root.get("dockerComposeFile"))]
     if not written:
-        return Unknown("file", "the compose files it starts are not known here")
-    unknown = next((name for name in written if _unknown(name)), None)
-    if unknown is not None:
-        return Unknown("variable", _unknown(unknown), unknown)
+        return "the compose files it starts are not known here"
+    unknown = next(filter(None, map(_unknown, written)), "")
+    if unknown:
+        return unknown
     files = [normal(os.path.join(os.path.dirname(path), name)) for name in written]
     if not all(workspace.inside(file, path) for file in files):
-        return Unknown("file", f"it starts a compose file that lies {OUTSIDE}", " ".join(written))
+        return f"it starts a compose file that lies {OUTSIDE}"
     missing = next((file for file in files if not workspace.exists(file)), None)
     if missing is not None:
-        return Unknown("file", f"it starts {missing}, which is not here", missing)
+        return f"it starts {missing}, which is not here"
     service = root.string("service")
     if service is None or _unknown(service.text):
-        return Unknown("variable", "the service it starts is not known here")
+        return "the service it starts is not known here"
     try:
         project = load_project(files, workspace)
     except Unreadable as error:
-        return Unknown("file", f"it starts {error.path}, which cannot be read", error.path)
+        return f"it starts {error.path}, which cannot be read"
     launches = {launch.name: launch for launch in read_project(project, workspace)}
-    because = f"no service {service.text} is in the compose files it starts"
-    return launches.get(service.text) or Unknown("file", because, service.text)
+    return launches.get(service.text) or f"no service {service.text} is in the compose files it starts"
 
 
 def _dead_arguments(root: Json) -> Iterator[Misplaced]:

@@ -129,20 +129,6 @@ class Finding(NamedTuple):
     """Which of several things a rule finds in one launch."""
 
 
-class Fixed(NamedTuple):
-    """What a fix changed: where, for which rule, and the lines before and after it.
-
-    ``line`` is that of the finding before anything was changed.
-    """
-
-    path: str
-    line: int
-    rule: str
-    title: str
-    before: str
-    after: str
-
-
 _LONG = 300
 """Characters of a word that no reader wants to see the end of."""
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from shmlint.fixing.plan import planned
-from shmlint.model import project
 from shmlint.model.finding import Finding
 from shmlint.model.source import Edit, Source, apply_edits
 from shmlint.reports import dumps
@@ -22,7 +21,7 @@ _LEVELS = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
 def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
     """``--format rdjson``."""
     body = {
-        "source": {"name": "shmlint", **({"url": project.ADDRESS} if project.ADDRESS else {})},
+        "source": {"name": "shmlint", "url": "https://github.com/shmlint/shmlint"},
         "diagnostics": [_diagnostic(run, finding) for finding in findings],
     }
     return dumps(body)
@@ -39,18 +38,12 @@ def _range(source: Source, start: int, end: int) -> dict[str, Any]:
 
 
 def _diagnostic(run: Run, finding: Finding) -> dict[str, Any]:
-    span, rule = finding.span, all_rules()[finding.rule][0]
-    code = {"value": finding.rule}
-    message = finding.message + (f"\nneeds {finding.needs}" if finding.needs else "")
-    if rule.address is not None:
-        code["url"] = rule.address
-    else:
-        message += f"\nhelp: {rule.help}"
+    span = finding.span
     found: dict[str, Any] = {
-        "message": message,
+        "message": finding.message + (f"\nneeds {finding.needs}" if finding.needs else ""),
         "location": {"path": span.path, "range": _range(span.source, span.start, span.end)},
         "severity": _LEVELS[finding.severity],
-        "code": code,
+        "code": {"value": finding.rule, "url": all_rules()[finding.rule][0].help},
     }
     change = planned(finding)
     if finding.fix is not None and finding.fix.safe and change is not None:

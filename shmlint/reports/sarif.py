@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 from shmlint.files import installed as rules
 from shmlint.fixing.plan import planned
-from shmlint.model import project
 from shmlint.model.finding import Evidence, Finding
 from shmlint.model.launch import Change
 from shmlint.model.source import Edit, Span
@@ -36,7 +35,7 @@ def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
                     "driver": {
                         "name": "shmlint",
                         "version": __version__,
-                        **({"informationUri": project.ADDRESS} if project.ADDRESS else {}),
+                        "informationUri": "https://github.com/shmlint/shmlint",
                         "rules": [_rule(rule) for rule in ids],
                     }
                 },
@@ -63,7 +62,7 @@ def _rule(rule_id: str) -> dict[str, Any]:
         "shortDescription": {"text": about.get("summary", rule.name)},
         "fullDescription": {"text": about.get("summary", rule.name)},
         "help": {"text": text, "markdown": text},
-        **({"helpUri": rule.address} if rule.address else {}),
+        "helpUri": rule.help,
         "defaultConfiguration": {"level": rule.severity},
     }
 

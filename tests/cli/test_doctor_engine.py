@@ -22,6 +22,7 @@ import pytest
 import shmlint
 from shmlint import cli
 from tests.formats.compose.test_engine import IMAGE, lacking
+from tests.table import table
 
 pytestmark = pytest.mark.engine
 
@@ -68,7 +69,7 @@ def doctor(*options: str, arguments: tuple[str, ...] = ()) -> tuple[dict[str, An
     return json.loads(report), int(row[1]) if row else None, int(row[2]) if row else None
 
 
-@pytest.mark.parametrize(
+@table(
     ("options", "by", "kib"),
     [
         ((), "engine", 65536),
@@ -122,7 +123,7 @@ def test_only_nccl_variables_are_told() -> None:
 # docker inspect ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("options", "decided_by", "size"),
     [
         ([], "default", 64 << 20),

@@ -6,13 +6,15 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.docker.sizes import InvalidSize, parse_docker, spell_compose
+from shmlint.files.read import Unreadable
 from shmlint.formats.compose.tree import Entry, Leaf
 from shmlint.model.launch import Change, ReadOnly
 from shmlint.model.source import Edit, Source, Span
-from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar
+from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, read_documents
 from shmlint.syntax.yaml import Sequence as SequenceNode
 
 if TYPE_CHECKING:
+    from shmlint.files.workspace import Workspace
     from shmlint.formats.compose.project import Body, Service
 
 _NEIGHBOURS = ("runtime", "gpus", "image", "build", "extends", "container_name", "<<")
@@ -363,6 +365,15 @@ def skip_blanks(text: str, at: int) -> int:
             break
         at += 1
     return at
+
+
+def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+    """Whether a file says the same but for sizes, or but for all that a change can be about."""
+    try:
+        documents, others = read_documents(path, before), read_documents(path, after)
+    except Unreadable:
+        return False
+    return same_but_for_size(documents, others, () if sizes_only else TOUCHED)
 
 
 def same_but_for_size(

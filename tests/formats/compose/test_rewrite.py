@@ -736,7 +736,10 @@ PROJECTS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
             "compose.yaml": "services:\n  a:\n    extends: {file: base.yml, service: z}\n    gpus: all\n",
             "base.yml": "services:\n  z:\n    image: pytorch/pytorch\n    shm_size: 64m\n",
         },
-        {"base.yml": "services:\n  z:\n    image: pytorch/pytorch\n    shm_size: 8gb\n"},
+        {
+            "compose.yaml": "services:\n  a:\n    extends: {file: base.yml, service: z}\n    gpus: all\n"
+            "    shm_size: 8gb\n"
+        },
     ),
     "a value of an included file": (
         {

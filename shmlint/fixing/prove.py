@@ -1,0 +1,379 @@
+"""Proofs: what a change of texts makes of every launch and every finding.
+
+The files are read again with the edits in them. Launches are told apart by where they stand: their
+file and their offset, which is followed through the edits. Nothing here knows a syntax; each format
+says what else of a file must have stayed the same.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from shmlint.fixing.plan import becomes
+from shmlint.formats import same_beside
+from shmlint.model.finding import SEVERITIES, Finding, Intention, QuoteDevices
+from shmlint.model.launch import Change, Launch, Unknown, Value
+from shmlint.model.source import Edit, OverlappingEdits, Problem, Span, apply_edits
+from shmlint.run import Run, lint
+
+
+class Place(NamedTuple):
+    """Where a launch stands. ``number`` tells readings of one place in the same files apart."""
+
+    kind: str
+    files: tuple[str, ...]
+    path: str
+    start: int
+    number: int = 0
+
+
+class Identity(NamedTuple):
+    """Which finding: the rule, the place, and what of it."""
+
+    rule: str
+    place: Place
+    subject: str
+
+
+class Repair(NamedTuple):
+    """A change that is to do away with a finding, and the place of the launch that it changes."""
+
+    finding: Finding
+    identity: Identity
+    intention: Intention
+    change: Change
+    target: Place
+    sizes_only: bool
+    """Whether nothing but a key that holds a size is meant to be another."""
+
+
+class Refusal(NamedTuple):
+    """Why a change is not made. ``files`` are those in which something is wrong; None where any may be."""
+
+    why: Literal["overlap", "launch-gone", "other-launch", "own-launch", "text", "stays", "new-finding"]
+    files: frozenset[str] | None = None
+    launch: Launch | None = None
+    """The launch that would be another."""
+    finding: Finding | None = None
+    """The finding that would stay, or be new."""
+
+
+class Proof(NamedTuple):
+    """The run over the edited texts, and these texts by path."""
+
+    run: Run
+    texts: dict[str, str]
+    moved: Mapping[Place, Place]
+    """Where each launch stands afterwards, by where it stood."""
+    uncovered: tuple[Finding, ...] = ()
+    """Findings of the repaired launches, as severe as those that are gone, that were not there before."""
+
+
+Edits = Mapping[str, Sequence[Edit]]
+
+NO_EDITS: Edits = {}
+
+
+# Places
+
+
+def places(launches: Iterable[Launch], edits: Edits = NO_EDITS) -> dict[int, Place]:
+    """Where launches stand, by their ``id``, after some edits."""
+    seen: dict[Place, int] = defaultdict(int)
+    found = {}
+    for launch in launches:
+        path, start = launch.span.path, launch.span.start
+        place = Place(launch.kind, launch.files, path, _moved(start, edits.get(path, ())))
+        found[id(launch)] = place._replace(number=seen[place])
+        seen[place] += 1
+    return found
+
+
+def _moved(offset: int, edits: Iterable[Edit]) -> int:
+    """An offset after edits; within an edited text it is where that starts."""
+    shift = 0
+    for edit in edits:
+        if edit.end <= offset:
+            shift += len(edit.text) - (edit.end - edit.start)
+        elif edit.start < offset:
+            shift -= offset - edit.start
+    return offset + shift
+
+
+# Proofs
+
+
+class Attempt(NamedTuple):
+    """Some repairs, the files read again with them, and what the findings of each launch intend."""
+
+    run: Run
+    after: Run
+    edits: Edits
+    repairs: Sequence[Repair]
+    intended: Mapping[Place, Sequence[Intention]]
+
+
+def prove(
+    run: Run, repairs: Sequence[Repair], intended: Mapping[Place, Sequence[Intention]]
+) -> Proof | Refusal:
+    """The proof that some repairs do what is intended and nothing else, or why they do not.
+
+    ``intended`` is what the findings of every launch intend: those that intend the same may share the edited text.
+    """
+    edits = _by_path(edit for repair in repairs for edit in repair.change.edits)
+    texts = _edited(run, edits)
+    if texts is None:
+        return Refusal("overlap")
+    attempt = Attempt(run, _again(run, texts), edits, repairs, intended)
+    refusal = _launches(attempt)
+    if refusal is not None:
+        return refusal
+    sizes_only = dict.fromkeys(edits, True)
+    for repair in repairs:
+        for edit in repair.change.edits:
+            sizes_only[edit.path] &= repair.sizes_only
+    wrong = _otherwise_changed(run, attempt.after, sizes_only)
+    if wrong:
+        return Refusal("text", frozenset(wrong))
+    return _findings(attempt, texts)
+
+
+def unchanged(run: Run, edits: Sequence[Edit]) -> tuple[Run, dict[str, str]] | None:
+    """The run after edits that change no launch, and the new texts; None where they do change one."""
+    by_path = _by_path(edits)
+    texts = _edited(run, by_path)
+    if texts is None:
+        return None
+    after = _again(run, texts)
+    if _launches(Attempt(run, after, by_path, (), {})) is not None:
+        return None
+    return None if _otherwise_changed(run, after, dict.fromkeys(texts, True)) else (after, texts)
+
+
+def _by_path(edits: Iterable[Edit]) -> dict[str, list[Edit]]:
+    found: dict[str, list[Edit]] = {}
+    for edit in dict.fromkeys(edits):
+        found.setdefault(edit.path, []).append(edit)
+    return found
+
+
+def _edited(run: Run, edits: Edits) -> dict[str, str] | None:
+    """The new texts of the files that edits touch; None where the edits touch one another."""
+    try:
+        return {path: apply_edits(run.workspace.source(path).text, some) for path, some in edits.items()}
+    except OverlappingEdits:
+        return None
+
+
+def _again(run: Run, texts: Mapping[str, str]) -> Run:
+    """The same run over other texts."""
+    return lint(run.files, run.settings, run.workspace.over(texts), not_found(run))
+
+
+def not_found(run: Run) -> list[Problem]:
+    """What was wrong before anything was read: paths that do not exist have no text."""
+    return [Problem(f.span, f.message) for f in run.findings if f.launch is None and not f.span.source.text]
+
+
+def _otherwise_changed(run: Run, after: Run, sizes_only: Mapping[str, bool]) -> list[str]:
+    """The files of which more has changed than their format allows."""
+    kinds = {path: kind for kind, paths in run.files.items() for path in paths}
+    return [
+        path for path, only in sizes_only.items()
+        if not same_beside(kinds.get(path), path, run.workspace, after.workspace, sizes_only=only)
+    ]  # fmt: skip
+
+
+# Launches
+
+
+def _launches(attempt: Attempt) -> Refusal | None:
+    """Why the launches are not what they are to be; None where they are.
+
+    A launch that is not repaired is what it was. Part by part it may also be what its own finding
+    intends, where the same is done, and what is made of another reading of the same service.
+    """
+    run = attempt.run
+    stands, moved = places(run.launches), places(run.launches, attempt.edits)
+    stood = places(attempt.after.launches)
+    after = {stood[id(launch)]: launch for launch in attempt.after.launches}
+    if len(run.launches) != len(after) or set(moved.values()) != after.keys():
+        return Refusal("launch-gone")
+    made: dict[Place, list[Intention]] = {}
+    for repair in attempt.repairs:
+        made.setdefault(repair.target, []).append(repair.intention)
+    targets = [(launch, made[stands[id(launch)]]) for launch in run.launches if stands[id(launch)] in made]
+    shared = _by_service(targets)
+    done = {repair.intention for repair in attempt.repairs}
+    wrong = []
+    for launch in run.launches:
+        place, new = stands[id(launch)], after[moved[id(launch)]]
+        mine = made.get(place, [])
+        also = [i for i in attempt.intended.get(place, ()) if i in done]
+        also += (i for service in _services(launch) for i in shared.get(service, ()))
+        if not _right(launch, new, (mine, also), targets, run.settings.default_shm_size):
+            wrong.append((launch, bool(mine)))
+    if not wrong:
+        return None
+    files = frozenset(path for launch, _ in wrong for path in (launch.span.path, *launch.files))
+    other = next((launch for launch, repaired in wrong if not repaired), None)
+    return Refusal("own-launch" if other is None else "other-launch", files, other)
+
+
+Targets = Sequence[tuple[Launch, Sequence[Intention]]]
+
+
+def _right(
+    old: Launch, new: Launch, wanted: tuple[Sequence[Intention], Sequence[Intention]], targets: Targets, default: int
+) -> bool:
+    """Whether a launch is what it is to be: ``wanted`` is what is made of it, and what may be made of it too."""
+    mine, also = wanted
+    now = parts(new, default)
+    with_donor = old._replace(donor=_repaired(old.donor, targets)) if old.donor is not None else old
+    intended = _parts(with_donor, mine, default)
+    if now == intended:
+        return True
+    if not also:
+        return False
+    together = _parts(with_donor, [*mine, *also], default)
+    return all(a in (b, c) for a, b, c in zip(now, intended, together, strict=True))
+
+
+def _repaired(donor: Launch, targets: Targets) -> Launch:
+    """A donor as it is after the repairs."""
+    for target, intentions in targets:
+        if (target.kind, target.files, target.span) == (donor.kind, donor.files, donor.span):
+            for intention in intentions:
+                donor = becomes(donor, intention)
+    return donor
+
+
+def _parts(launch: Launch, intentions: Sequence[Intention], default: int) -> tuple[object, ...]:
+    for intention in intentions:
+        launch = becomes(launch, intention)
+    return parts(launch, default, loose=any(isinstance(i, QuoteDevices) for i in intentions))
+
+
+Service = tuple[str, str] | None
+"""A service by its name and a file that writes it; None: whichever a template is used for."""
+
+
+def _services(launch: Launch) -> list[Service]:
+    """The services that a launch is a reading of: alone, with other files, in a dev container.
+
+    A service that asks for a GPU and is only a template of others is judged where they are.
+    """
+    if launch.kind == "devcontainer":
+        return [(name, path) for name in launch.names[:1] for path in launch.files[1:]]
+    if launch.kind != "compose-service":
+        return []
+    written = [(launch.name or "", path) for path in dict.fromkeys((launch.span.path, *launch.files))]
+    return [*written, None] if launch.undecided and launch.gpu.requested is not False else [*written]
+
+
+def _by_service(targets: Targets) -> dict[Service, list[Intention]]:
+    """What is made of the services that launches are readings of."""
+    found: dict[Service, list[Intention]] = {}
+    for launch, intentions in targets:
+        for service in dict.fromkeys((*_services(launch), None)):
+            known = found.setdefault(service, [])
+            known += [intention for intention in intentions if intention not in known]
+    return found
+
+
+class _Anything:
+    """A part that an intention leaves open: equal to everything."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def parts(launch: Launch, default: int, *, loose: bool = False) -> tuple[object, ...]:
+    """What a launch says, part by part, wherever it stands. ``loose``: which GPUs it asks for is left open."""
+    gpu = launch.gpu
+    effective = launch.effective_shm(default)
+    return (
+        launch.name, launch.names, _plain(launch.image), tuple(_plain(image) for image in launch.base_images),
+        _plain(launch.command), _plain(launch.entrypoint), (gpu.requested, gpu.vendor),
+        _Anything() if loose else (gpu.count, tuple(e.path for e in gpu.evidence)),
+        tuple((m.type, m.target, m.size, m.source) for m in launch.mounts), _plain(launch.ipc),
+        _size(launch), (effective.decided_by, effective.bytes), _plain(launch.build_shm),
+        _plain(launch.memory_limit), tuple((k, _plain(v)) for k, v in sorted(launch.environment.items())),
+        launch.env_files, tuple((k, _plain(v)) for k, v in sorted(launch.ulimits.items())), launch.cap_add,
+        launch.privileged, tuple(map(_plain, launch.devices)), _plain(launch.network), launch.swarm, launch.undecided,
+    )  # fmt: skip
+
+
+def _plain(value: Value[object] | None) -> object:
+    return value.value if value is not None else None
+
+
+def _size(launch: Launch) -> object:
+    """A size without how it is written."""
+    value = launch.shm.value if launch.shm is not None else None
+    return value if value is None or isinstance(value, Unknown) else (value.bytes, value.error, value.dropped_float)
+
+
+# Findings
+
+
+def _findings(attempt: Attempt, texts: dict[str, str]) -> Proof | Refusal:
+    """The proof, unless a finding stays that was to go, or there is one that was not there before.
+
+    A repaired launch may have a less severe finding in the place of the one that is gone.
+    """
+    moved, stood = places(attempt.run.launches, attempt.edits), places(attempt.after.launches)
+    before = places(attempt.run.launches)
+    becoming = {before[id(launch)]: moved[id(launch)] for launch in attempt.run.launches}
+    left = identities(attempt.after.findings, stood)
+    for repair in attempt.repairs:
+        stays = left.get(repair.identity._replace(place=becoming[repair.identity.place]))
+        if stays is not None:
+            return Refusal("stays", frozenset(edit.path for edit in repair.change.edits), finding=stays)
+    known = {_mark(finding, attempt.edits) for finding in attempt.run.findings}
+    levels = _levels(attempt, becoming)
+    uncovered = []
+    for finding in attempt.after.findings:
+        if _mark(finding, NO_EDITS) in known:
+            continue
+        level = levels.get(stood[id(finding.launch)]) if finding.launch is not None else None
+        if level is None:
+            return Refusal("new-finding", frozenset((finding.span.path,)), finding=finding)
+        if SEVERITIES.index(finding.severity) >= level:
+            uncovered.append(finding)
+    return Proof(attempt.after, texts, becoming, tuple(uncovered))
+
+
+def _levels(attempt: Attempt, becoming: Mapping[Place, Place]) -> dict[Place, int]:
+    """How severe the repaired findings are, by the places of the launches that they are about."""
+    stands = places(attempt.run.launches)
+    launches = {stands[id(launch)]: launch for launch in attempt.run.launches}
+    levels: dict[Place, int] = {}
+    services: dict[Service, int] = {}
+    for repair in attempt.repairs:
+        level = SEVERITIES.index(repair.finding.severity)
+        for place in (repair.target, repair.identity.place):
+            levels[becoming[place]] = max(level, levels.get(becoming[place], 0))
+        for service in (*_services(launches[repair.target]), None):
+            services[service] = max(level, services.get(service, 0))
+    for place, launch in launches.items():
+        for service in _services(launch):
+            if service in services:
+                levels[becoming[place]] = max(services[service], levels.get(becoming[place], 0))
+    return levels
+
+
+def identities(findings: Iterable[Finding], where: Mapping[int, Place]) -> dict[Identity, Finding]:
+    """The findings about launches, by what they are."""
+    return {Identity(f.rule, where[id(f.launch)], f.subject): f for f in findings if f.launch is not None}
+
+
+def _mark(finding: Finding, edits: Edits) -> tuple[str, str, int, str]:
+    """What a finding is, whichever combination of files it was found in."""
+    span: Span = finding.launch.span if finding.launch is not None else finding.span
+    return finding.rule, span.path, _moved(span.start, edits.get(span.path, ())), finding.subject
