@@ -15,7 +15,7 @@ from shmlint.cli.inputs import STDIN, Inputs, find_inputs, load_settings, starte
 from shmlint.cli.output import Output, error, fail, line, nearest, open_output, write, write_bytes, write_lines
 
 if TYPE_CHECKING:
-    from shmlint.fixing.fix import Outcome
+    from shmlint.fixing.fix import Fixed, Outcome
     from shmlint.model.finding import Finding
     from shmlint.model.settings import Settings
     from shmlint.run import Run
@@ -182,11 +182,11 @@ def _add_ignore(run: Run, reason: str) -> int:
 
 
 class Result(NamedTuple):
-    """What is reported: what remains, how much was fixed, and what could not be written."""
+    """What is reported: what remains, what was fixed, and what could not be written."""
 
     run: Run
     findings: Sequence[Finding]
-    fixed: int = 0
+    fixed: Sequence[Fixed] = ()
     failed: tuple[str, ...] = ()
     text_printed: bool = False
     """Whether standard output has the fixed text, so that the report goes beside it."""
@@ -206,7 +206,7 @@ def _fix(run: Run, inputs: Inputs, *, unsafe: bool) -> Result:
     from shmlint.run import lint
 
     outcome = fix.fix(run, unsafe=unsafe)
-    result = Result(outcome.run, fix.remaining(outcome), len(outcome.fixed))
+    result = Result(outcome.run, fix.remaining(outcome), outcome.fixed)
     if inputs.texts:
         name, text = next(iter(inputs.texts.items()))
         write_bytes(outcome.texts.get(name, text).encode("utf-8"))
@@ -215,10 +215,10 @@ def _fix(run: Run, inputs: Inputs, *, unsafe: bool) -> Result:
     if not failed:
         return result
     # What is on disk now, and what remains of it.
-    fixed = sum(done.paths <= written for done in outcome.fixed)
+    done = [fixed for fixed in outcome.fixed if fixed.paths <= written]
     texts = {path: outcome.texts[path] for path in written}
     again = lint(run.files, run.settings, run.workspace.over(texts), inputs.problems)
-    return Result(again, again.findings, fixed, failed)
+    return Result(again, again.findings, done, failed)
 
 
 def _write(run: Run, outcome: Outcome) -> tuple[set[str], tuple[str, ...]]:
@@ -277,7 +277,7 @@ def _report(result: Result, reports: Sequence[Report], options: Options) -> int:
     if any(report.format == "github" for report in reports):
         from shmlint.reports import github
 
-        github.write_summary(result.run, result.findings, fixed=result.fixed)
+        github.write_summary(result.run, result.findings, fixed=len(result.fixed))
     if options["statistics"]:
         from shmlint.reports.statistics import render as counted
 
@@ -296,18 +296,22 @@ def _render(result: Result, report: Report, options: Options) -> None:
     if report.format == "github":
         from shmlint.reports import github
 
-        rendered = github.render(run, findings, fixed=result.fixed, quiet=options["quiet"])
+        rendered = github.render(run, findings, fixed=len(result.fixed), quiet=options["quiet"])
         write(out, rendered + "\n" if rendered else "", machine=True)
     elif report.format == "text":
         from shmlint.reports import text
 
         shown = {"verbose": options["verbose"], "quiet": options["quiet"]}
-        write_lines(out, text.render(run, findings, colour=out.colour, fixed=result.fixed, **shown))
+        write_lines(out, text.render(run, findings, colour=out.colour, fixed=len(result.fixed), **shown))
+    elif report.format == "json":
+        from shmlint.reports import json
+
+        write(out, f"{json.render(run, findings, fixed=len(result.fixed), changes=result.fixed)}\n", machine=True)
     else:
         from importlib import import_module
 
         module = import_module(f"shmlint.reports.{report.format}")
-        write(out, f"{module.render(run, findings, fixed=result.fixed)}\n", machine=True)
+        write(out, f"{module.render(run, findings, fixed=len(result.fixed))}\n", machine=True)
 
 
 def status(findings: Sequence[Finding], settings: Settings) -> int:

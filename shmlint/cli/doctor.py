@@ -206,7 +206,7 @@ def render_json(examination: Examination) -> str:
     need = run.need(examination.launch) if examination.launch.gpu.requested else None
     found: dict[str, Any] = json.loads(findings.render(run, run.findings))
     body = {
-        "version": 1,
+        "version": 2,
         "machine": {
             "container": facts.container or None,
             "shm": {

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from shmlint.model.launch import NOTHING, GpuEvidence, GpuRequest, Value, Vendor
+from shmlint.model.launch import NOTHING, GpuEvidence, GpuRequest, Unknown, Value, Vendor
 from shmlint.model.source import Span
 
 Count = int | Literal["all"] | None
@@ -141,11 +141,11 @@ class _Found(NamedTuple):
 
 
 def read(
-    requests: Sequence[Request], environment: Mapping[str, Value[str]] = NOTHING, because: str = ""
+    requests: Sequence[Request], environment: Mapping[str, Value[str]] = NOTHING, unknown: Unknown | None = None
 ) -> GpuRequest:
     """What all requests of one launch ask for together, evidence in their order.
 
-    ``because`` is why a request may be missing. Of several numbers the largest counts, and "all" beats
+    ``unknown`` is why a request may be missing. Of several numbers the largest counts, and "all" beats
     numbers.
     """
     found: dict[int, _Found] = {}
@@ -165,18 +165,18 @@ def read(
     counted = any(isinstance(requests[i], DeviceRequest) for i in found)
     for i, runtime in runtimes.items():
         given = None if recorded and found else _read_runtime(runtime, environment)
-        if isinstance(given, str):
-            because = because or given
+        if isinstance(given, Unknown):
+            unknown = unknown or given
         elif given is not None:
             found[i] = given
             if not counted and all(number is None for number in numbers):
                 numbers.append(given.number)
     if not found:
-        because = because or ("" if recorded else _default_runtime(environment))
-        return GpuRequest(None if because else False, because=because)
+        unknown = unknown or (None if recorded else _default_runtime(environment))
+        return GpuRequest(False if unknown is None else None, unknown=unknown)
     ordered = [found[i] for i in sorted(found)]
     count: Count = "all" if "all" in numbers else max((n for n in numbers if isinstance(n, int)), default=None)
-    return GpuRequest(True, ordered[0].accelerator.vendor, count, tuple(f.evidence for f in ordered), because)
+    return GpuRequest(True, ordered[0].accelerator.vendor, count, tuple(f.evidence for f in ordered), unknown)
 
 
 def _read_request(request: Request) -> _Found | None:
@@ -225,8 +225,8 @@ def _of_device_request(driver: str, capabilities: Iterable[str], ids: Iterable[s
     return fitting or (NVIDIA if "gpu" in wanted else None)
 
 
-def _read_runtime(runtime: Runtime, environment: Mapping[str, Value[str]]) -> _Found | str | None:
-    """What a runtime hands in; a text says why that is not known."""
+def _read_runtime(runtime: Runtime, environment: Mapping[str, Value[str]]) -> _Found | Unknown | None:
+    """What a runtime hands in."""
     accelerator = next((row for row in ACCELERATORS if _runs(row, runtime)), None)
     if accelerator is None:
         return None
@@ -236,7 +236,9 @@ def _read_runtime(runtime: Runtime, environment: Mapping[str, Value[str]]) -> _F
         number = visible_devices(variable.known) if variable.known is not None else None
     elif runtime.recorded:
         if accelerator is not NVIDIA:
-            return f"what the {accelerator.runtime} runtime hands in without {accelerator.variable} is not known here"
+            name = accelerator.variable
+            because = f"what the {accelerator.runtime} runtime hands in without {name} is not known here"
+            return Unknown("runtime", because, name)
         # nvidia-container-toolkit internal/config/image: only CUDA images of old get GPUs unasked (IsLegacy).
         old = "CUDA_VERSION" in environment and not any(name.startswith("NVIDIA_REQUIRE_") for name in environment)
         number = "all" if old else 0
@@ -254,16 +256,17 @@ def _runs(accelerator: Accelerator, runtime: Runtime) -> bool:
     return bool(runtime.name) and runtime.name == accelerator.runtime
 
 
-def _default_runtime(environment: Mapping[str, Value[str]]) -> str:
-    """Why GPUs may be handed in although no runtime is named, or nothing."""
+def _default_runtime(environment: Mapping[str, Value[str]]) -> Unknown | None:
+    """Why GPUs may be handed in although no runtime is named."""
     for accelerator in ACCELERATORS:
         variable = environment.get(accelerator.variable) if accelerator.variable else None
         if variable is not None and variable.known is not None and visible_devices(variable.known) != 0:
-            return (
+            because = (
                 f"{accelerator.variable} asks for GPUs only where the daemon's default runtime is "
                 f"{accelerator.runtime}"
             )
-    return ""
+            return Unknown("runtime", because, accelerator.variable)
+    return None
 
 
 # Devices -----------------------------------------------------------------------------------------

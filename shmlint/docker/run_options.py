@@ -20,6 +20,7 @@ from shmlint.docker.gotext import go_bool
 from shmlint.docker.gpus_option import GpuDevices, parse_gpus, parse_podman_gpus
 from shmlint.docker.images import is_reference
 from shmlint.docker.mounts import MountOption, parse_mount, parse_tmpfs, parse_volume
+from shmlint.model.launch import Unknown, UnknownKind
 from shmlint.model.source import Span
 from shmlint.syntax.word import Word
 
@@ -73,7 +74,7 @@ class RunCommand:
     options: tuple[Option, ...]
     image: Word | None
     command: tuple[Word, ...]
-    unknown: str = ""
+    unknown: Unknown | None = None
     unknown_option: Word | None = None
 
     def all(self, name: str) -> tuple[Option, ...]:
@@ -236,7 +237,7 @@ class _Reader:
         self.options: list[Option] = []
         self.image: Word | None = None
         self.command: Sequence[Word] = ()
-        self.unknown = ""
+        self.unknown: Unknown | None = None
         self.unknown_option: Word | None = None
 
     def read(self) -> None:
@@ -256,12 +257,12 @@ class _Reader:
                     continue
                 if word.unknown and word.options and word.maybe_many:
                     if not word.harmless:
-                        self.unknown = self.unknown or word.unknown
+                        self.unknown = self.unknown or Unknown("arguments", word.unknown, text)
                     passed = word
                     self.at += 1
                     continue
                 if word.unknown and self._holds_options(word):
-                    self.unknown = self.unknown or word.unknown
+                    self.unknown = self.unknown or Unknown("arguments", word.unknown, text)
                     self.at += 1
                     continue
                 break
@@ -275,7 +276,8 @@ class _Reader:
 
     def _give_up(self, word: Word, error: str) -> _UnreadableError:
         """The option is not in the table: it may be one of a newer client, and take a value or not."""
-        self.unknown = self.unknown or word.unknown or error
+        kind: UnknownKind = "arguments" if word.unknown else "option"
+        self.unknown = self.unknown or Unknown(kind, word.unknown or error, word.text)
         return _UnreadableError()
 
     def _unknown_option(self, word: Word, error: str) -> _UnreadableError:

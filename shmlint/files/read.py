@@ -26,7 +26,7 @@ class Unreadable(Exception):
     @property
     def problem(self) -> Problem:
         """The problem to report."""
-        return Problem(Span(self.source, self.offset, self.offset), self.message)
+        return Problem(Span(self.source, self.offset, self.offset), self.message, "unreadable")
 
 
 class PathProblem(NamedTuple):

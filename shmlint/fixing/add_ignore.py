@@ -104,7 +104,7 @@ def _above(source: Source, line_start: int, start: int, comment: str, margin: st
 
 
 def _in_document(source: Source, line: int, offset: int, text: str) -> Edit | None:
-    from shmlint.formats.markdown import blocks
+    from shmlint.syntax.markdown import blocks
 
     block = next((b for b in blocks(source) if b.lines[0][0] <= offset <= b.lines[-1][1]), None)
     if block is None or block.language in ("bat", "batch", "cmd"):

@@ -20,7 +20,7 @@ from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source, Span
 from shmlint.syntax.shell import commands
-from shmlint.syntax.shell_text import NOWHERE, Builder, ShellText
+from shmlint.syntax.shell_text import NOWHERE, Builder, ShellText, not_set
 from shmlint.syntax.word import Word
 from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, YamlError, parse, read_documents
 from shmlint.syntax.yaml import Sequence as SequenceNode
@@ -129,7 +129,7 @@ def _loose(source: Source) -> Iterator[Launch]:
         builder = Builder(source)
         builder.take(begin, end)
         text = builder.build(Span(source, begin, end))
-        text = text._replace(text=_closed(_EXPRESSION, _as_variable, text.text))
+        text = text._replace(text=_closed(_EXPRESSION, _as_variable, text.text), unset=_unset)
         yield from launches([c for c in commands(text) if c.span.end >= match.start("engine")])
 
 
@@ -293,7 +293,7 @@ def shell_text(node: Scalar, source: Source) -> ShellText:
     else:
         _plain(builder, source, node.start, node.end)
     text = builder.build(Span(source, node.start, node.end))
-    return text._replace(text=_closed(_EXPRESSION, _as_variable, _continued(text.text)))
+    return text._replace(text=_closed(_EXPRESSION, _as_variable, _continued(text.text)), unset=_unset)
 
 
 def _continued(text: str) -> str:
@@ -312,7 +312,7 @@ def _joined(texts: Sequence[ShellText]) -> ShellText:
         offsets += [*text.offsets, NOWHERE]
     source = texts[0].source
     home = Span(source, texts[0].home.start, texts[-1].home.end)
-    return ShellText(source, "".join(f"{text.text}\n" for text in texts), offsets, home)
+    return ShellText(source, "".join(f"{text.text}\n" for text in texts), offsets, home, unset=texts[0].unset)
 
 
 def _as_variable(match: re.Match[str]) -> str:
@@ -322,7 +322,9 @@ def _as_variable(match: re.Match[str]) -> str:
     return f"${{_{name}}}" if name else "_" * len(written)
 
 
-_STANDS_FOR = re.compile(r"variable _\w*_ is not set here")
+def _unset(name: str) -> str:
+    """Why a variable is not known: those that begin and end in `_` stand for expressions."""
+    return "an expression is not known here" if re.fullmatch(r"_\w*_", name) else not_set(name)
 
 
 def as_written(launch: Launch) -> Launch:
@@ -332,9 +334,7 @@ def as_written(launch: Launch) -> Launch:
         text = image.span.text
         said = said._replace(launch=said.launch.replace(image.text, text))
         image = image._replace(value=text, text=text, because="an expression gives it")
-    undecided = _STANDS_FOR.sub("an expression is not known here", launch.undecided)
-    gpu = launch.gpu._replace(because=_STANDS_FOR.sub("an expression is not known here", launch.gpu.because))
-    return launch._replace(image=image, words=said, undecided=undecided, gpu=gpu)
+    return launch._replace(image=image, words=said)
 
 
 def _block(builder: Builder, node: Scalar, source: Source) -> None:

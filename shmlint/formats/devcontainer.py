@@ -27,6 +27,7 @@ from shmlint.model.launch import (
     Launch,
     Misplaced,
     ReadOnly,
+    Unknown,
     Value,
 )
 from shmlint.model.reading import Reading
@@ -47,7 +48,8 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         if root is None:
             continue
         if root.kind != "object":
-            problems.append(Problem(root.span, f"not a dev container: expected an object, found {root.kind}"))
+            message = f"not a dev container: expected an object, found {root.kind}"
+            problems.append(Problem(root.span, message, "wrong-file"))
             continue
         starts_service = root.get("dockerComposeFile") is not None
         launch = (_compose_launch if starts_service else _launch)(root, path, workspace)
@@ -213,7 +215,7 @@ def _with_host_requirement(gpu: GpuRequest, root: Json) -> GpuRequest:
         return gpu
     because = _unknown(wanted.text)
     if because:
-        return gpu if gpu.requested else gpu._replace(requested=None, because=because)
+        return gpu if gpu.requested else gpu._replace(requested=None, unknown=Unknown("variable", because, wanted.text))
     evidence = GpuEvidence("hostRequirements.gpu", "the editor adds --gpus all", wanted.span)
     if gpu.requested:
         return gpu._replace(evidence=(*gpu.evidence, evidence))
@@ -299,7 +301,7 @@ def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
     named = root.string("name")
     host = _with_host_requirement(GpuRequest(), root)
     found = _service(root, path, workspace)
-    if isinstance(found, str):
+    if isinstance(found, Unknown):
         run = RunCommand("docker", (), None, ())
         bare = launch_of(
             run, kind="devcontainer", name=named.text if named is not None else None, span=span,
@@ -307,7 +309,7 @@ def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
         )  # fmt: skip
         return bare._replace(
             home=host.evidence[0].span if host.evidence else span,
-            gpu=host._replace(requested=host.requested or None, because=host.because or found),
+            gpu=host._replace(requested=host.requested or None, unknown=host.unknown or found),
             undecided=found,
             files=(path,),
             words=bare.words._replace(shm_option="shm_size"),
@@ -330,32 +332,33 @@ def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
     )
 
 
-def _service(root: Json, path: str, workspace: Workspace) -> Launch | str:
+def _service(root: Json, path: str, workspace: Workspace) -> Launch | Unknown:
     """The service that is started, or why it is not known."""
     from shmlint.formats.compose.project import load_project
     from shmlint.formats.compose.service import read_project
 
     written = [item.text for item in _strings(root.get("dockerComposeFile"))]
     if not written:
-        return "the compose files it starts are not known here"
-    unknown = next(filter(None, map(_unknown, written)), "")
-    if unknown:
-        return unknown
+        return Unknown("file", "the compose files it starts are not known here")
+    unknown = next((name for name in written if _unknown(name)), None)
+    if unknown is not None:
+        return Unknown("variable", _unknown(unknown), unknown)
     files = [normal(os.path.join(os.path.dirname(path), name)) for name in written]
     if not all(workspace.inside(file, path) for file in files):
-        return f"it starts a compose file that lies {OUTSIDE}"
+        return Unknown("file", f"it starts a compose file that lies {OUTSIDE}", " ".join(written))
     missing = next((file for file in files if not workspace.exists(file)), None)
     if missing is not None:
-        return f"it starts {missing}, which is not here"
+        return Unknown("file", f"it starts {missing}, which is not here", missing)
     service = root.string("service")
     if service is None or _unknown(service.text):
-        return "the service it starts is not known here"
+        return Unknown("variable", "the service it starts is not known here")
     try:
         project = load_project(files, workspace)
     except Unreadable as error:
-        return f"it starts {error.path}, which cannot be read"
+        return Unknown("file", f"it starts {error.path}, which cannot be read", error.path)
     launches = {launch.name: launch for launch in read_project(project, workspace)}
-    return launches.get(service.text) or f"no service {service.text} is in the compose files it starts"
+    because = f"no service {service.text} is in the compose files it starts"
+    return launches.get(service.text) or Unknown("file", because, service.text)
 
 
 def _dead_arguments(root: Json) -> Iterator[Misplaced]:

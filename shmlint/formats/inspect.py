@@ -52,7 +52,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         strange = next((item for item in objects if item.kind != "object"), None)
         if strange is not None:
             message = f"not what inspect prints: expected an object, found {strange.kind}"
-            problems.append(Problem(Span(source, strange.start, strange.start), message))
+            problems.append(Problem(Span(source, strange.start, strange.start), message, "wrong-file"))
             continue
         containers = [item for item in objects if _object(item, "HostConfig") is not None]
         found += _joined(containers, [_launch(item, settings) for item in containers])
@@ -74,9 +74,9 @@ def _broken(source: Source) -> Problem | None:
         at = error.pos + len(source.text) - len(text)
         why = error.msg[:1].lower() + error.msg[1:]
         cut = "; it seems to be cut off" if not text[error.pos :].strip() else ""
-        return Problem(Span(source, at, at), f"not valid JSON: {why}{cut}")
+        return Problem(Span(source, at, at), f"not valid JSON: {why}{cut}", "syntax")
     except (RecursionError, ValueError):
-        return Problem(Span(source, 0, 0), "not valid JSON")
+        return Problem(Span(source, 0, 0), "not valid JSON", "syntax")
     return None
 
 
@@ -201,7 +201,8 @@ def _image(container: Json, config: Json | None) -> Value[str] | None:
             return found
     if config is None or config.string("Image") is None:
         return None
-    return Value(Unknown("of the image only its digest is known"), _place(config, "Image"), _text(config, "Image"))
+    unknown = Unknown("image", "of the image only its digest is known")
+    return Value(unknown, _place(config, "Image"), _text(config, "Image"))
 
 
 def _entrypoint(config: Json | None) -> Value[tuple[str, ...]] | None:
@@ -374,7 +375,7 @@ def _created(config: Json) -> GpuRequest:
     if docker is None:
         return GpuRequest()
     request = read_gpu(read_run(words[docker.index :], docker.engine, docker.verb), docker, words[docker.binary])
-    return request._replace(slips=(), because="")
+    return request._replace(slips=(), unknown=None)
 
 
 # Containers that join another's IPC namespace ----------------------------------------------------

@@ -370,7 +370,7 @@ def launch_of(machine: Machine, facts: Facts, settings: Settings, command: Seque
     if shm.by == "nothing":
         ipc = Value("none", place, "none")
     elif shm.by == "unknown":
-        ipc = Value(Unknown("what is mounted cannot be read here"), place, "")
+        ipc = Value(Unknown("host", "what is mounted cannot be read here"), place, "")
     elif shm.by == "engine":
         if shm.size is not None and shm.size != settings.default_shm_size:
             size = Value(Size(shm.size), place, human(shm.size))
@@ -399,7 +399,7 @@ def launch_of(machine: Machine, facts: Facts, settings: Settings, command: Seque
         ulimits={name: _ulimit(limit) for name, limit in facts.limits.items()},
         cap_add=facts.capabilities,
         devices=(Value("/dev/infiniband", place, "/dev/infiniband"),) if facts.infiniband else (),
-        network=Value(Unknown("it may be the host's"), place, ""),
+        network=Value(Unknown("host", "it may be the host's"), place, ""),
         gpu=gpu_request(facts.gpus, facts.gpus.visible) if facts.gpus.visible != 0 else GpuRequest(),
     )
 

@@ -18,9 +18,6 @@ from shmlint.model.source import Edit, Span
 DOCKER_DEFAULT_SHM = 64 * 1024 * 1024
 """/dev/shm of a container that asks for nothing, in bytes (moby daemon/config/config.go)."""
 
-JUDGED_ELSEWHERE = "other files extend it; it is judged there"
-"""Why nothing is said of a service that is only a part of others."""
-
 Kind = Literal["compose-service", "docker-run", "devcontainer", "ci-container"]
 Vendor = Literal["nvidia", "amd", "intel"]
 Decider = Literal[
@@ -32,10 +29,37 @@ T_co = TypeVar("T_co", covariant=True)
 NOTHING: Mapping[str, Value[str]] = MappingProxyType({})
 
 
-class Unknown(NamedTuple):
-    """A value that cannot be known statically, and why."""
+UnknownKind = Literal["variable", "option", "arguments", "file", "extended", "host", "runtime", "image", "engine"]
+"""What would have to be known: a variable or placeholder, an option nobody knows, arguments that may hold
+options, a file that is not read, the files that extend a service, the host, its default runtime, what is
+in an image, what an engine makes of a value."""
 
+
+class Unknown(NamedTuple):
+    """A value that cannot be known statically: the kind of reason, for code, and a sentence for people.
+
+    ``name`` is what is not known as it is written: the variable, the argument, the file.
+    """
+
+    kind: UnknownKind
     because: str
+    name: str = ""
+
+
+class Combination(NamedTuple):
+    """The files a reading combines, where other readings of the same service differ.
+
+    ``alone``: its one file can be started by itself, and is more often started with others.
+    """
+
+    files: tuple[str, ...]
+    alone: bool = False
+
+    @property
+    def text(self) -> str:
+        """``when started with a.yml and b.yml``."""
+        files = " and ".join(self.files)
+        return f"when {files} is started alone" if self.alone else f"when started with {files}"
 
 
 class Value(NamedTuple, Generic[T_co]):
@@ -163,7 +187,7 @@ class GpuSlip(NamedTuple):
 class GpuRequest(NamedTuple):
     """What a launch asks of the host's GPUs.
 
-    ``requested`` is None where it hangs on something unknown (``because`` says on what).
+    ``requested`` is None where it depends on something ``unknown``.
     ``count`` is a number, "all", or None where no GPU is asked for or the number is unknown.
     """
 
@@ -171,7 +195,8 @@ class GpuRequest(NamedTuple):
     vendor: Vendor | None = None
     count: int | Literal["all"] | None = None  # type: ignore[assignment]  # hides tuple.count
     evidence: tuple[GpuEvidence, ...] = ()
-    because: str = ""
+    unknown: Unknown | None = None
+    """Why a request may be missing."""
     optional: bool = False
     slips: tuple[GpuSlip, ...] = ()
     """Lists of devices that are not read as one."""
@@ -302,11 +327,10 @@ class Launch(NamedTuple):
     """Why it is taken to be started by ``docker stack deploy``, which drops ``shm_size`` and ``ipc``."""
     misplaced: tuple[Misplaced, ...] = ()
     """Sizes written where nothing reads them."""
-    undecided: str = ""
+    undecided: Unknown | None = None
     """Why nothing may be concluded from what is *absent* here: a base file or an argument array
     that is not known could hold it."""
-    combination: str = ""
-    """Names the files this reading combines, where other readings of the same service differ."""
+    combination: Combination | None = None
 
     def drops(self, mount: Mount) -> bool:
         """Whether a mount is not passed on: a stack's short ``tmpfs``."""
@@ -351,5 +375,5 @@ class Launch(NamedTuple):
             if size.error:
                 return Effective("unknown", None, self.shm.span, size.error)
         if self.undecided:
-            return Effective("unknown", None, None, self.undecided)
+            return Effective("unknown", None, None, self.undecided.because)
         return Effective("default", default)

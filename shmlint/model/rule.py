@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from shmlint.model.finding import Severity
+from shmlint.model.project import page
 
 
 class Rule(NamedTuple):
@@ -17,6 +18,11 @@ class Rule(NamedTuple):
     """Whether it runs unless asked for."""
 
     @property
+    def address(self) -> str | None:
+        """The address of the rule's page; None while the project has none."""
+        return page(f"rules/{self.id}-{self.name}.md")
+
+    @property
     def help(self) -> str:
-        """Where the rule's page can be read."""
-        return f"https://github.com/shmlint/shmlint/blob/main/rules/{self.id}-{self.name}.md"
+        """Where the rule's page can be read: its address, or the command that shows it."""
+        return self.address or f"shmlint explain {self.id}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 BOM = "\ufeff"
 
@@ -118,11 +118,17 @@ class Edit(NamedTuple):
     text: str
 
 
+ProblemKind = Literal["unreadable", "syntax", "wrong-file", "refused", "limit"]
+"""A file that is not text, a text that does not parse, a file that is something else than its name says,
+what an engine refuses, what is not followed any further."""
+
+
 class Problem(NamedTuple):
     """Something a file is refused for, and where: a parser's or an engine's own rule."""
 
     span: Span
     message: str
+    kind: ProblemKind = "refused"
 
 
 class OverlappingEdits(ValueError):

@@ -15,6 +15,7 @@ from shmlint.fixing.plan import planned
 from shmlint.model.finding import SEVERITIES, Finding
 from shmlint.reports import escape, summary
 from shmlint.reports.text import summary_line
+from shmlint.rules import all_rules
 from shmlint.run import Run
 
 SHOWN = 10
@@ -64,6 +65,7 @@ def _command(finding: Finding) -> str:
         parts.append(f"fix: {escape(change.title)} ({finding.fix.command})")
     elif finding.advice:
         parts.append(escape(finding.advice))
+    parts.append(f"help: {all_rules()[finding.rule][0].help}")
     return f"::{_LEVELS[finding.severity]} {given}::{_data(chr(10).join(parts))}"
 
 

@@ -1,32 +1,63 @@
-"""Findings and inventory as JSON, in the shapes other programs rely on (``version`` 1)."""
+"""Findings and inventory as JSON, in the shapes other programs rely on (``version`` 2)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shmlint.fixing.plan import planned
 from shmlint.model.finding import Evidence, Finding
 from shmlint.model.launch import Launch
+from shmlint.model.need import Mechanism
+from shmlint.model.reading import NotRead
 from shmlint.model.source import Edit, Position, Source
 from shmlint.reports import dumps, summary
 from shmlint.rules import all_rules
 from shmlint.run import Run
 
+if TYPE_CHECKING:
+    from shmlint.fixing.fix import Fixed
 
-def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
-    """``--format json``."""
+VERSION = 2
+
+
+def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0, changes: Sequence[Fixed] = ()) -> str:
+    """``--format json``. ``changes`` are what ``--fix`` changed."""
     body = {
-        "version": 1,
+        "version": VERSION,
         "findings": [_finding(run, finding) for finding in findings],
-        "summary": summary(run, list(findings), fixed),
+        "fixed": [_fixed(change) for change in changes],
+        "not_read": [_not_read(place) for place in run.not_read],
+        "summary": {**summary(run, list(findings), fixed), **_unresolved(run)},
     }
     return dumps(body)
 
 
+def _fixed(change: Fixed) -> dict[str, Any]:
+    return {
+        "path": change.path,
+        "line": change.line,
+        "rule": change.rule,
+        "title": change.title,
+        "before": change.before,
+        "after": change.after,
+    }
+
+
+def _unresolved(run: Run) -> dict[str, int]:
+    """Counts of what a run knows too little about: places that were not read, GPU launches of unknown need."""
+    gpu = {launch.span: launch for launch in run.launches if launch.gpu.requested}
+    unknown = sum(run.need(launch).verdict == "unknown" for launch in gpu.values())
+    return {"not_read": len(run.not_read), "unknown": unknown}
+
+
+def _not_read(place: NotRead) -> dict[str, Any]:
+    return {"path": place.span.path, "line": place.span.line, "because": place.because, "kind": place.kind}
+
+
 def inventory(run: Run) -> str:
-    """``--inventory --format json``."""
-    return dumps({"version": 1, "launches": [_launch(run, launch) for launch in run.launches]})
+    """``shmlint inventory --format json``."""
+    return dumps({"version": VERSION, "launches": [_launch(run, launch) for launch in run.launches]})
 
 
 def _position(position: Position) -> dict[str, int]:
@@ -48,7 +79,7 @@ def _finding(run: Run, finding: Finding) -> dict[str, Any]:
         "needs": finding.needs or None,
         "source": finding.source or None,
         "fix": _fix(run, finding),
-        "help": rule.help,
+        "help": rule.address,
     }
 
 
@@ -74,6 +105,7 @@ def _fix(run: Run, finding: Finding) -> dict[str, Any] | None:
     return {
         "title": change.title,
         "safe": finding.fix.safe,
+        "proved": False,  # it is planned; --diff and --fix prove
         "edits": [_edit(edit, run.workspace.source(edit.path)) for edit in change.edits],
     }
 
@@ -92,6 +124,7 @@ def _launch(run: Run, launch: Launch) -> dict[str, Any]:
     size = launch.shm.known if launch.shm else None
     need = run.need(launch)
     command = launch.command.known if launch.command else None
+    unknown = launch.undecided or launch.gpu.unknown
     if launch.command is not None and launch.command.private:
         command = tuple(launch.command.text.split())  # as it is written: what an env file says is not printed
     return {
@@ -117,6 +150,18 @@ def _launch(run: Run, launch: Launch) -> dict[str, Any]:
             "verdict": need.verdict,
             "minimum_bytes": need.minimum,
             "recommended_bytes": need.recommended,
+            "mechanisms": [_mechanism(mechanism) for mechanism in need.mechanisms],
         },
-        "unknown": launch.undecided or launch.gpu.because or effective.because or None,
+        "unknown": unknown.because if unknown is not None else effective.because or None,
+    }
+
+
+def _mechanism(mechanism: Mechanism) -> dict[str, Any]:
+    return {
+        "id": mechanism.id,
+        "bytes": mechanism.bytes,
+        "basis": mechanism.basis,
+        "because": mechanism.because,
+        "evidence": [_evidence(evidence) for evidence in mechanism.evidence],
+        "source": mechanism.source or None,
     }

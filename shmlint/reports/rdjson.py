@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shmlint.fixing.plan import planned
+from shmlint.model import project
 from shmlint.model.finding import Finding
 from shmlint.model.source import Edit, Source, apply_edits
 from shmlint.reports import dumps
@@ -21,7 +22,7 @@ _LEVELS = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
 def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
     """``--format rdjson``."""
     body = {
-        "source": {"name": "shmlint", "url": "https://github.com/shmlint/shmlint"},
+        "source": {"name": "shmlint", **({"url": project.ADDRESS} if project.ADDRESS else {})},
         "diagnostics": [_diagnostic(run, finding) for finding in findings],
     }
     return dumps(body)
@@ -38,12 +39,18 @@ def _range(source: Source, start: int, end: int) -> dict[str, Any]:
 
 
 def _diagnostic(run: Run, finding: Finding) -> dict[str, Any]:
-    span = finding.span
+    span, rule = finding.span, all_rules()[finding.rule][0]
+    code = {"value": finding.rule}
+    message = finding.message + (f"\nneeds {finding.needs}" if finding.needs else "")
+    if rule.address is not None:
+        code["url"] = rule.address
+    else:
+        message += f"\nhelp: {rule.help}"
     found: dict[str, Any] = {
-        "message": finding.message + (f"\nneeds {finding.needs}" if finding.needs else ""),
+        "message": message,
         "location": {"path": span.path, "range": _range(span.source, span.start, span.end)},
         "severity": _LEVELS[finding.severity],
-        "code": {"value": finding.rule, "url": all_rules()[finding.rule][0].help},
+        "code": code,
     }
     change = planned(finding)
     if finding.fix is not None and finding.fix.safe and change is not None:

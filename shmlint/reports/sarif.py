@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from shmlint.files import installed as rules
 from shmlint.fixing.plan import planned
+from shmlint.model import project
 from shmlint.model.finding import Evidence, Finding
 from shmlint.model.launch import Change
 from shmlint.model.source import Edit, Span
@@ -35,7 +36,7 @@ def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
                     "driver": {
                         "name": "shmlint",
                         "version": __version__,
-                        "informationUri": "https://github.com/shmlint/shmlint",
+                        **({"informationUri": project.ADDRESS} if project.ADDRESS else {}),
                         "rules": [_rule(rule) for rule in ids],
                     }
                 },
@@ -62,7 +63,7 @@ def _rule(rule_id: str) -> dict[str, Any]:
         "shortDescription": {"text": about.get("summary", rule.name)},
         "fullDescription": {"text": about.get("summary", rule.name)},
         "help": {"text": text, "markdown": text},
-        "helpUri": rule.help,
+        **({"helpUri": rule.address} if rule.address else {}),
         "defaultConfiguration": {"level": rule.severity},
     }
 

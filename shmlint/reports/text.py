@@ -152,9 +152,10 @@ def _spared(run: Run) -> Iterator[str]:
     """What is known about GPU launches that no finding speaks of."""
     for launch in run.launches:
         if launch.gpu.requested is None:
-            yield cut(f"{_place(launch)}: GPU request unknown: {escape(launch.gpu.because)}")
+            because = launch.gpu.unknown.because if launch.gpu.unknown is not None else ""
+            yield cut(f"{_place(launch)}: GPU request unknown: {escape(because)}")
         elif launch.gpu.requested and launch.undecided:
-            yield cut(f"{_place(launch)}: not judged: {escape(launch.undecided)}")
+            yield cut(f"{_place(launch)}: not judged: {escape(launch.undecided.because)}")
         elif launch.gpu.requested:
             need = run.need(launch)
             effective = launch.effective_shm(run.settings.default_shm_size)

@@ -115,7 +115,7 @@ def severity_of_need(launch: Launch, need: Need, settings: Settings) -> Severity
 
 def lowered(launch: Launch, level: Severity) -> Severity:
     """A severity, a step lower where only one reading of the files has the fault, or the GPU is optional."""
-    if launch.combination.startswith("when ") and launch.combination.endswith("alone"):
+    if launch.combination is not None and launch.combination.alone:
         level = lower(level)
     return lower(level) if launch.gpu.optional else level
 
@@ -192,7 +192,7 @@ def _around(span: Span) -> str:
 
 def when(launch: Launch) -> str:
     """The combination of files a finding speaks of, where there are others."""
-    return f" ({launch.combination})" if launch.combination else ""
+    return f" ({launch.combination.text})" if launch.combination is not None else ""
 
 
 def stated(launch: Launch, need: Need, settings: Settings) -> int:

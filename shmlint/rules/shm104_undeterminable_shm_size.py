@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.model.finding import Finding
-from shmlint.model.launch import JUDGED_ELSEWHERE, Launch, Unknown
+from shmlint.model.launch import Launch, Unknown
 from shmlint.model.rule import Rule
 from shmlint.model.source import Span
 from shmlint.rules import Context, gpu_evidence, severity_of_need, when
@@ -15,7 +15,8 @@ RULE = Rule("SHM104", "undeterminable-shm-size", "note", default=False)
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     """The findings for one launch."""
-    if launch.gpu.requested is False or launch.undecided == JUDGED_ELSEWHERE:
+    extended = launch.undecided is not None and launch.undecided.kind == "extended"
+    if launch.gpu.requested is False or extended:
         return
     need = context.need(launch)
     if severity_of_need(launch, need, context.settings) is None or (_nothing_said(launch) and need.verdict != "needed"):
@@ -28,7 +29,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         if launch.gpu.requested is None:
             what = "its GPU request and the size of its /dev/shm are"
     elif launch.gpu.requested is None and effective.decided_by == "default" and (effective.bytes or 0) < need.floor:
-        because, span, what = launch.gpu.because, launch.home, "whether it asks for a GPU is"
+        because = launch.gpu.unknown.because if launch.gpu.unknown is not None else ""
+        span, what = launch.home, "whether it asks for a GPU is"
         advice = "write the request into the file, or give what it hangs on a default there"
     else:
         return
@@ -45,7 +47,10 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
 def _nothing_said(launch: Launch) -> bool:
     """Whether arguments that are not known could be anything, and nothing speaks of GPUs, not even their name."""
-    return launch.gpu.requested is None and bool(launch.undecided) and "gpu" not in launch.gpu.because.lower()
+    unknown = launch.gpu.unknown
+    if launch.gpu.requested is not None or launch.undecided is None or unknown is None:
+        return False
+    return unknown.kind != "runtime" and "gpu" not in unknown.name.lower()
 
 
 def _missing(launch: Launch, context: Context) -> tuple[str, Span, str] | None:

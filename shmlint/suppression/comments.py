@@ -247,7 +247,7 @@ def _yaml_texts(run: Run, source: Source) -> list[tuple[int, int]]:
 
 
 def _markdown_marks(run: Run, source: Source) -> Iterator[Mark]:
-    from shmlint.formats.markdown import blocks
+    from shmlint.syntax.markdown import blocks
 
     code = sorted((block.lines[0][0], block.lines[-1][1]) for block in blocks(source))
     launches = sorted(launch.span.start for launch in run.launches if launch.span.path == source.path)

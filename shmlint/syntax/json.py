@@ -71,7 +71,7 @@ def parse(source: Source) -> tuple[Json | None, list[Problem]]:
     """The value of a text, None where there is none, and what is wrong with its syntax."""
     values, problems = parse_all(source)
     if len(values) > 1 and not problems:
-        problems = [Problem(values[1].span, "not valid JSON here")]
+        problems = [Problem(values[1].span, "not valid JSON here", "syntax")]
     return values[0] if values else None, problems
 
 
@@ -91,9 +91,9 @@ def parse_all(source: Source) -> tuple[list[Json], list[Problem]]:
     if wrong is not None:
         start, end = char(wrong.start_byte), char(wrong.end_byte)
         missing = f"not valid JSON: `{wrong.type}` is missing here" if wrong.is_missing and not wrong.is_named else ""
-        problems.append(Problem(Span(source, start, end), missing or "not valid JSON here"))
+        problems.append(Problem(Span(source, start, end), missing or "not valid JSON here", "syntax"))
     if not values and not problems:
-        problems.append(Problem(Span(source, 0, 0), "not JSON: it is empty"))
+        problems.append(Problem(Span(source, 0, 0), "not JSON: it is empty", "syntax"))
     return [_value(value, source, char) for value in values], problems
 
 

@@ -7,13 +7,13 @@ branch, on an argument or on another program stays unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from shmlint.model.source import Span, character_offsets
-from shmlint.syntax.shell_text import ShellText, has_placeholder, place, restore
+from shmlint.syntax.shell_text import ShellText, has_placeholder, not_set, place, restore
 from shmlint.syntax.word import Word
 
 if TYPE_CHECKING:
@@ -121,8 +121,9 @@ class _Assignment(NamedTuple):
 class Variables:
     """What a text assigns, by name, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, unset: Callable[[str], str] = not_set) -> None:
         self.made: dict[str, list[_Assignment]] = {}
+        self.unset = unset
 
     def note(self, name: str, assignment: _Assignment) -> None:
         self.made.setdefault(name, []).append(assignment)
@@ -139,7 +140,7 @@ class Variables:
 
     def value(self, name: str, at: int, in_function: bool) -> _Buffer | list[Word] | str:
         """What a variable holds where it is used; a text says why that is not known."""
-        state: _Buffer | list[Word] | str = f"variable {name} is not set here"
+        state: _Buffer | list[Word] | str = self.unset(name)
         if len(self.made.get(name, ())) > _ASSIGNMENTS:
             return f"variable {name} is set in many ways"
         for made in self.made.get(name, ()):
@@ -279,7 +280,7 @@ class _Reader:
         self.level = 0
         self.root = _root(text.text)
         self.chars = character_offsets(text.text)
-        self.variables = Variables()
+        self.variables = Variables(text.unset)
         self.variables.made = {name: list(made) for name, made in variables.made.items()}
 
     def char(self, byte: int) -> int:
@@ -455,7 +456,7 @@ class _Reader:
         home = place(self.text.source, buffer.offsets) or self._span(node) or self.text.home
         if " " not in text or not re.search("docker|podman", text) or buffer.unknown:
             return
-        held = ShellText(self.text.source, text, buffer.offsets, home)
+        held = ShellText(self.text.source, text, buffer.offsets, home, unset=self.text.unset)
         yield from _Reader(held, self.variables, self.depth + 1).read()
 
     def _nested(self, start: int, end: int, *, escapes: str = "") -> Iterator[Command]:
@@ -465,7 +466,8 @@ class _Reader:
             kept = list(_unescaped(text, escapes))
             text, offsets = "".join(text[i] for i in kept), [offsets[i] for i in kept]
             stands = [stands[i] for i in kept] if stands else ()
-        nested = ShellText(self.text.source, text, offsets, self.text.span(start, end) or self.text.home, stands)
+        home = self.text.span(start, end) or self.text.home
+        nested = ShellText(self.text.source, text, offsets, home, stands, self.text.unset)
         yield from _Reader(nested, self.variables, self.depth + 1).read()
 
     def _heredoc(self, node: Node) -> Iterator[Command]:
@@ -718,7 +720,7 @@ class _Reader:
             buffer.extend(fallback, splits=not quoted)
             buffer.quoted = buffer.quoted or quoted
             return
-        buffer.add_unknown(raw, self._at(node), f"variable {name or raw} is not set here", not quoted)
+        buffer.add_unknown(raw, self._at(node), self.text.unset(name or raw), not quoted)
 
 
 def _walk(root: Node) -> Iterator[Node]:

@@ -6,7 +6,7 @@ What is theirs is left out or replaced, and the rest keeps its offsets.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from shmlint.model.source import Source, Span
@@ -21,6 +21,11 @@ NOWHERE = -1
 """The offset of a character that stands nowhere in the file."""
 
 
+def not_set(name: str) -> str:
+    """Why a variable that nothing in the text sets is not known."""
+    return f"variable {name} is not set here"
+
+
 class ShellText(NamedTuple):
     """``text`` is what a shell would read; character ``i`` of it stands at ``offsets[i]``."""
 
@@ -32,6 +37,8 @@ class ShellText(NamedTuple):
     stands: Sequence[int] = ()
     """For each character the place it is used at, where that is not the place it is written at:
     a variable's value is written at its definition and used at its name."""
+    unset: Callable[[str], str] = not_set
+    """Why a variable that nothing sets is not known, by its name; some stand for what is no variable."""
 
     def offset(self, at: int) -> int:
         """The place of a character; that of the next one that has any, where it has none."""

@@ -157,7 +157,7 @@ def test_json(tmp_path: Path) -> None:
     here = machine(tmp_path, nodes=NVIDIA, used=MIB, environment=environment)
     text = render_json(examine(here, Settings(select=("SHM1",)), TORCHRUN))
     body = json.loads(text)
-    assert body["version"] == 1
+    assert body["version"] == 2
     assert body["machine"] == {
         "container": "docker",
         "shm": {

@@ -22,7 +22,6 @@ import pytest
 import shmlint
 from shmlint import cli
 from tests.formats.compose.test_engine import IMAGE, lacking
-from tests.table import table
 
 pytestmark = pytest.mark.engine
 
@@ -69,7 +68,7 @@ def doctor(*options: str, arguments: tuple[str, ...] = ()) -> tuple[dict[str, An
     return json.loads(report), int(row[1]) if row else None, int(row[2]) if row else None
 
 
-@table(
+@pytest.mark.parametrize(
     ("options", "by", "kib"),
     [
         ((), "engine", 65536),
@@ -123,7 +122,7 @@ def test_only_nccl_variables_are_told() -> None:
 # docker inspect ------------------------------------------------------------------------------------
 
 
-@table(
+@pytest.mark.parametrize(
     ("options", "decided_by", "size"),
     [
         ([], "default", 64 << 20),

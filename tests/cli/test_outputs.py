@@ -19,7 +19,7 @@ from tests.project import write
 
 FORMATS = ("text", "json", "github", "sarif", "gitlab", "rdjson", "junit", "checkstyle")
 BEGINNINGS = {
-    "text": "compose.yaml:2:3: error", "json": '{\n  "version": 1', "github": "::error file=compose.yaml,",
+    "text": "compose.yaml:2:3: error", "json": '{\n  "version": 2', "github": "::error file=compose.yaml,",
     "sarif": '{\n  "$schema"', "gitlab": '[\n  {\n    "description"', "rdjson": '{\n  "source"',
     "junit": '<?xml version="1.0" encoding="utf-8"?>\n<testsuites',
     "checkstyle": '<?xml version="1.0" encoding="utf-8"?>\n<checkstyle',
@@ -41,8 +41,14 @@ def test_every_format(run: Run, form: str) -> None:
 @pytest.mark.parametrize("form", ["json", "sarif", "gitlab", "rdjson"])
 def test_after_fixing(run: Run, form: str) -> None:
     result = run("--fix", "--format", form, compose=TRAINER)
-    assert result.exit_code == 0 and "SHM101" not in result.stdout
-    json.loads(result.stdout)
+    found = json.loads(result.stdout)
+    fixed = found.pop("fixed", None) if isinstance(found, dict) else None
+    assert result.exit_code == 0 and "SHM101" not in json.dumps(found)
+    if form == "json":
+        assert fixed == [
+            {"path": "compose.yaml", "line": 5, "rule": "SHM101", "title": "add `shm_size: 8gb` after line 4",
+             "before": "", "after": "    shm_size: 8gb\n"},
+        ]  # fmt: skip
 
 
 def test_several_outputs(run: Run) -> None:

@@ -79,7 +79,8 @@ CASES: list[tuple[list[Request], Mapping[str, Value[str]], bool | None, Count, s
     ([runtime("nvidia")], {}, True, "all", "nvidia"),
     ([runtime("nvidia")], env(NVIDIA_VISIBLE_DEVICES="0,1"), True, 2, "nvidia"),
     ([runtime("nvidia")], env(NVIDIA_VISIBLE_DEVICES="void"), False, None, None),
-    ([runtime("nvidia")], {"NVIDIA_VISIBLE_DEVICES": Value(Unknown("not set"), HERE, "")}, True, None, "nvidia"),
+    ([runtime("nvidia")], {"NVIDIA_VISIBLE_DEVICES": Value(Unknown("variable", "not set"), HERE, "")}, True, None,
+     "nvidia"),
     ([runtime("nvidia"), ask(count=2)], {}, True, 2, "nvidia"),
     ([runtime("nvidia"), ask(count=None)], {}, True, None, "nvidia"),
     ([runtime("nvidia"), *devices("/dev/nvidiactl")], {}, True, "all", "nvidia"),
@@ -105,12 +106,12 @@ def test_requests_together() -> None:
         answer = (found.requested, found.count, found.vendor)
         assert answer == (requested, count, vendor), (requests, environment)
         assert bool(found.evidence) is bool(requested), requests
-        assert bool(found.because) is (requested is None), requests
+        assert bool(found.unknown) is (requested is None), requests
 
 
 def test_a_request_that_may_be_missing() -> None:
-    assert read([], {}, "`$X` is not known").requested is None
-    assert read([ask(count=1)], {}, "`$X` is not known").requested
+    assert read([], {}, Unknown("arguments", "`$X` is not known")).requested is None
+    assert read([ask(count=1)], {}, Unknown("arguments", "`$X` is not known")).requested
 
 
 @pytest.mark.parametrize(

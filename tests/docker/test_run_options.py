@@ -203,7 +203,7 @@ def test_options(line: str, options: list[tuple[str, str | None]], image: str, c
 )
 def test_unknown_options(line: str, because: str, option: str | None) -> None:
     run = read(line)
-    assert run.unknown == because
+    assert run.unknown is not None and run.unknown.because == because
     assert (run.unknown_option.text if run.unknown_option else None) == option
     assert run.image is None
 

@@ -8,6 +8,7 @@ import pytest
 
 from shmlint.files import installed as rules
 from shmlint.files.installed import front_matter
+from shmlint.model import project
 from shmlint.model.rule import Rule
 from shmlint.rules import all_rules
 from tests.table import table
@@ -61,6 +62,9 @@ def test_front_matter(text: str, found: dict[str, str]) -> None:
 
 
 @table("rule", [rule for rule, _ in all_rules().values()], ids=lambda rule: rule.id)
-def test_every_rule_has_a_page_where_its_help_points(rule: Rule) -> None:
+def test_every_rule_has_a_page_where_its_address_points(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (rule.address, rule.help) == (None, f"shmlint explain {rule.id}")
+    monkeypatch.setattr(project, "ADDRESS", "https://example.org/shmlint")
+    assert rule.help == rule.address and rule.help.startswith("https://example.org/shmlint/blob/main/rules/")
     assert Path(rules.directory(), rule.help.rpartition("/")[2]).is_file()
     assert front_matter(rules.page(rule))["id"] == rule.id

@@ -315,7 +315,7 @@ def test_expressions(tmp_path: Path, command: str, undecided: bool) -> None:
     (launch,) = launches(tmp_path, steps(f"      - run: |\n          {command}\n"))
     assert launch.gpu.requested
     assert bool(launch.undecided) is undecided
-    assert "variable _" not in launch.undecided
+    assert launch.undecided is None or "variable _" not in launch.undecided.because
     assert launch.image is not None and launch.image.span.text in (IMAGE, "${{ env.IMAGE }}")
     if "env.IMAGE" in command:
         assert launch.image.text == "${{ env.IMAGE }}" and launch.image.because
@@ -382,7 +382,8 @@ def test_options_that_are_an_expression(tmp_path: Path, options: str) -> None:
     (launch,) = launches(tmp_path, text)
     assert launch.image is not None and launch.image.known == IMAGE
     assert launch.gpu.requested is (True if "gpus" in options else None)
-    assert launch.undecided == "an expression is not known here; it may hold --shm-size"
+    assert launch.undecided is not None
+    assert launch.undecided.because == "an expression is not known here; it may hold --shm-size"
     assert after_fix(tmp_path, text) == text
 
 

@@ -36,7 +36,8 @@ def shm(size: int | Unknown | None, error: str = "") -> Value[Size]:
 
 PLAIN = Launch("compose-service", "a", at("service"), at("service"), Words("service `a`", "shm_size"), ReadOnly())
 DONOR = PLAIN._replace(name="donor", shm=shm(2 * G))
-LOST = Unknown("a variable decides")
+MISSING = Unknown("file", "a base is missing")
+LOST = Unknown("variable", "a variable decides")
 
 CASES: dict[str, tuple[Launch, Decider, int | None, str, str]] = {
     "nothing": (PLAIN, "default", 64 << 20, "", ""),
@@ -157,14 +158,14 @@ CASES: dict[str, tuple[Launch, Decider, int | None, str, str]] = {
         PLAIN._replace(mounts=(tmpfs("/dev/shm", G, short=True),), shm=shm(1)), "tmpfs", G, "mount", "",
     ),
     # what a file that is not here may still say
-    "undecided": (PLAIN._replace(undecided="a base is missing"), "unknown", None, "", "a base is missing"),
-    "undecided with a size": (PLAIN._replace(undecided="a base is missing", shm=shm(G)), "shm_size", G, "size", ""),
+    "undecided": (PLAIN._replace(undecided=MISSING), "unknown", None, "", "a base is missing"),
+    "undecided with a size": (PLAIN._replace(undecided=MISSING, shm=shm(G)), "shm_size", G, "size", ""),
     "undecided with a size of 0": (
-        PLAIN._replace(undecided="a base is missing", shm=shm(0)), "unknown", None, "", "a base is missing",
+        PLAIN._replace(undecided=MISSING, shm=shm(0)), "unknown", None, "", "a base is missing",
     ),
-    "undecided on the host": (PLAIN._replace(undecided="a base is missing", ipc=ipc("host")), "host", None, "ipc", ""),
+    "undecided on the host": (PLAIN._replace(undecided=MISSING, ipc=ipc("host")), "host", None, "ipc", ""),
     "undecided with a mount": (
-        PLAIN._replace(undecided="a base is missing", mounts=(tmpfs("/dev/shm", G),)), "tmpfs", G, "mount", "",
+        PLAIN._replace(undecided=MISSING, mounts=(tmpfs("/dev/shm", G),)), "tmpfs", G, "mount", "",
     ),
 }  # fmt: skip
 

@@ -59,7 +59,8 @@ def test_one_annotation_in_full(tmp_path: Path) -> None:
             "service `trainer` asks for all NVIDIA GPUs on Docker's 64 MiB /dev/shm\n"
             "needs: 1 GiB at least, 8 GiB advised: "
             "their DataLoader workers and NCCL put their data into shared memory\n"
-            "fix: add `shm_size: 8gb` after line 3 (shmlint --fix)",
+            "fix: add `shm_size: 8gb` after line 3 (shmlint --fix)\n"
+            "help: shmlint explain SHM101",
         )
     ]
     last = "1 error in 1 file (1 launch, 1 with a GPU); 1 can be fixed with --fix"
@@ -78,8 +79,8 @@ def test_nothing_is_injected(tmp_path: Path, name: str) -> None:
     assert first[0] == second[0] == "error"
     assert first[1] == {**second[1], "file": escape(name)}, "a log shows it too"
     escaped = escape(name)
-    assert first[2] == f"service `{escaped}` {escaped}\nneeds: {escaped}\n{escaped}"
-    assert first[2].count("\n") == 2, "a name makes no line"
+    assert first[2] == f"service `{escaped}` {escaped}\nneeds: {escaped}\n{escaped}\nhelp: shmlint explain SHM101"
+    assert first[2].count("\n") == 3, "a name makes no line"
 
 
 def test_a_hostile_project(tmp_path: Path) -> None:

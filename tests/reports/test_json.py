@@ -28,7 +28,7 @@ NUMBER = {"type": "integer", "minimum": 1}
 COUNT = {"type": "integer", "minimum": 0}
 POSITION = closed(line=NUMBER, column=NUMBER)
 PATH = {"type": "string", "pattern": r"^[^/\\][^\\]*$"}
-KIND = {"enum": ["compose-service", "docker-run", "devcontainer", "ci-container"]}
+KIND = {"enum": ["compose-service", "docker-run", "devcontainer", "ci-container", "kubernetes-container"]}
 REFERENCE = closed(kind=KIND, name={"type": ["string", "null"]}, path=PATH, line=NUMBER)
 EVIDENCE = closed(
     text=TEXT,
@@ -37,9 +37,12 @@ EVIDENCE = closed(
     source={"anyOf": [{"type": "string", "pattern": "^https://"}, NULL]},
 )
 EDIT = closed(path=PATH, start=POSITION, end=POSITION, text={"type": "string"})
-FIX = closed(title=TEXT, safe={"type": "boolean"}, edits={"type": "array", "minItems": 1, "items": EDIT})
+FIX = closed(
+    title=TEXT, safe={"type": "boolean"}, proved={"type": "boolean"},
+    edits={"type": "array", "minItems": 1, "items": EDIT},
+)  # fmt: skip
 FINDING = closed(
-    rule={"type": "string", "pattern": r"^[A-Z]{3}\d{3}$"},
+    rule={"type": "string", "pattern": r"^[A-Z]{3,4}\d{3}$"},
     name={"type": "string", "pattern": r"^[a-z]+(-[a-z0-9]+)*$"},
     severity={"enum": ["error", "warning", "note"]},
     path=PATH,
@@ -49,18 +52,29 @@ FINDING = closed(
     launch={"anyOf": [REFERENCE, NULL]},
     evidence={"type": "array", "items": EVIDENCE},
     fix={"anyOf": [FIX, NULL]},
-    help={"type": "string", "pattern": r"^https://.*/rules/[A-Z]{3}\d{3}-[a-z0-9-]+\.md$"},
+    help={"type": ["string", "null"], "pattern": r"^https://.*/rules/[A-Z]{3,4}\d{3}-[a-z0-9-]+\.md$"},
 )
+FIXED = closed(path=PATH, line=NUMBER, rule=TEXT, title=TEXT, before={"type": "string"}, after={"type": "string"})
+NOT_READ = closed(path=PATH, line=NUMBER, because=TEXT)
 FINDINGS = closed(
-    version={"const": 1},
+    version={"const": 2},
     findings={"type": "array", "items": FINDING},
+    fixed={"type": "array", "items": FIXED},
+    not_read={"type": "array", "items": NOT_READ},
     summary=closed(
         files=COUNT, launches=COUNT, gpu_launches=COUNT,
-        error=COUNT, warning=COUNT, note=COUNT, fixable=COUNT, fixed=COUNT,
+        error=COUNT, warning=COUNT, note=COUNT, fixable=COUNT, fixed=COUNT, not_read=COUNT, unknown=COUNT,
     ),
 )
 MAYBE_TEXT = {"type": ["string", "null"]}
 MAYBE_COUNT = {"anyOf": [COUNT, NULL]}
+MECHANISM = closed(
+    id=TEXT,
+    bytes=MAYBE_COUNT,
+    basis={"enum": ["documented", "measured", "computed", "estimated", "chosen"]},
+    because=TEXT,
+    evidence={"type": "array", "items": EVIDENCE},
+)
 LAUNCH = closed(
     kind=KIND,
     name=MAYBE_TEXT,
@@ -79,16 +93,20 @@ LAUNCH = closed(
         declared=MAYBE_TEXT,
         declared_bytes=MAYBE_COUNT,
         ipc=MAYBE_TEXT,
-        decided_by={"enum": ["default", "shm_size", "tmpfs", "bind", "volume", "host", "donor", "none", "unknown"]},
+        decided_by={
+            "enum": [
+                "default", "shm_size", "tmpfs", "bind", "volume", "host", "donor", "none", "unknown", "emptydir",
+            ],
+        },
         effective_bytes=MAYBE_COUNT,
     ),
     workload=MAYBE_TEXT,
     need=closed(
         verdict={"enum": ["needed", "likely", "unknown", "not-needed"]},
-        minimum_bytes=MAYBE_COUNT, recommended_bytes=MAYBE_COUNT,
+        minimum_bytes=MAYBE_COUNT, recommended_bytes=MAYBE_COUNT, mechanisms={"type": "array", "items": MECHANISM},
     ),
 )
-INVENTORY = closed(version={"const": 1}, launches={"type": "array", "items": LAUNCH})
+INVENTORY = closed(version={"const": 2}, launches={"type": "array", "items": LAUNCH})
 
 
 def data(directory: Path, files: Mapping[str, str] | str) -> dict[str, Any]:
@@ -112,18 +130,17 @@ def test_the_shape(tmp_path: Path, files: Mapping[str, str] | str) -> None:
 def test_one_finding_in_full(tmp_path: Path) -> None:
     found = data(tmp_path, TRAINER)
     finding = found["findings"][0]
-    ngc = "https://github.com/triton-inference-server/server/issues/3504"
     assert {key: finding[key] for key in ("rule", "name", "severity", "path", "start", "end", "launch")} == {
         "rule": "SHM101", "name": "missing-shm-size", "severity": "error", "path": "compose.yaml",
         "start": {"line": 2, "column": 3}, "end": {"line": 2, "column": 10},
         "launch": {"kind": "compose-service", "name": "trainer", "path": "compose.yaml", "line": 2},
     }  # fmt: skip
-    assert finding["evidence"][1] == {
-        "text": "NVIDIA NGC framework containers", "path": "compose.yaml", "line": 3, "source": ngc,
-    }  # fmt: skip
+    assert finding["evidence"][1].pop("source").startswith("https://")
+    assert finding["evidence"][1] == {"text": "NVIDIA NGC framework containers", "path": "compose.yaml", "line": 3}
     assert finding["fix"] == {
         "title": "add `shm_size: 8gb` after line 3",
         "safe": True,
+        "proved": False,
         "edits": [
             {"path": "compose.yaml", "start": {"line": 4, "column": 1}, "end": {"line": 4, "column": 1},
              "text": "    shm_size: 8gb\n"},
@@ -131,6 +148,7 @@ def test_one_finding_in_full(tmp_path: Path) -> None:
     }  # fmt: skip
     assert found["summary"] == {
         "files": 1, "launches": 1, "gpu_launches": 1, "error": 1, "warning": 0, "note": 0, "fixable": 1, "fixed": 0,
+        "not_read": 0, "unknown": 0,
     }  # fmt: skip
 
 
@@ -145,7 +163,8 @@ def test_one_launch_in_full(tmp_path: Path) -> None:
             "shm": {"declared": None, "declared_bytes": None, "ipc": None, "decided_by": "default",
                     "effective_bytes": 67108864},
             "workload": "NVIDIA NGC framework containers",
-            "need": {"verdict": "needed", "minimum_bytes": 1073741824, "recommended_bytes": 8589934592},
+            "need": {"verdict": "needed", "minimum_bytes": 1073741824, "recommended_bytes": 8589934592,
+                     "mechanisms": []},
             "unknown": None,
         }
     ]  # fmt: skip

@@ -10,6 +10,7 @@ import jsonschema
 
 from shmlint.fixing import fix
 from shmlint.fixing.plan import planned
+from shmlint.model import project
 from shmlint.model.finding import EditComment, Fix
 from shmlint.model.launch import Change as Edits
 from shmlint.model.source import Edit
@@ -31,10 +32,10 @@ DIAGNOSTIC = closed(
     message=TEXT,
     location=closed(path=TEXT, range=RANGE),
     severity={"enum": ["ERROR", "WARNING", "INFO"]},
-    code=closed(value=TEXT, url={"type": "string", "pattern": "^https://"}),
+    code=closed(value=TEXT),
 )
 DIAGNOSTIC["properties"]["suggestions"] = SUGGESTIONS
-SHAPE = closed(source=closed(name={"const": "shmlint"}, url=TEXT), diagnostics={"type": "array", "items": DIAGNOSTIC})
+SHAPE = closed(source=closed(name={"const": "shmlint"}), diagnostics={"type": "array", "items": DIAGNOSTIC})
 
 INLINE = 'services: {"訓練🚀": {image: nvcr.io/nvidia/nemo, gpus: all}, é: {image: nvcr.io/nvidia/nemo, gpus: all}}\n'
 LAST = "services:\n  é:\n    image: nvcr.io/nvidia/nemo\n    gpus: all\n"
@@ -83,6 +84,18 @@ def test_suggestions_give_what_fix_gives(
     assert apply(text.encode(), changes, in_bytes) == fix.fix(started).texts["compose.yaml"].encode()
     lines = text.removesuffix(ending).count("\n") + 1
     assert all(change.end[0] <= lines for change in changes), "only lines that are there can be commented on"
+
+
+def test_links_lead_to_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it has no address, the command that explains the rule is named instead."""
+    started = run(tmp_path, TRAINER)
+    assert data(started)[0]["message"].endswith("\nhelp: shmlint explain SHM101")
+    monkeypatch.setattr(project, "ADDRESS", "https://example.org/shmlint")
+    found = parsed(render(started, started.findings))
+    assert found["source"]["url"] == "https://example.org/shmlint"
+    (diagnostic,) = found["diagnostics"]
+    assert diagnostic["code"]["url"].endswith("/rules/SHM101-missing-shm-size.md")
+    assert "help:" not in diagnostic["message"]
 
 
 def test_columns_count_bytes(tmp_path: Path) -> None:
@@ -134,4 +147,5 @@ def test_any_name(tmp_path: Path, name: str) -> None:
     started = run(tmp_path, TRAINER)
     started.findings = [hostile(started.findings[0], name)]
     (found,) = data(started)
-    assert found["location"]["path"] == name and found["message"] == f"service `{name}` {name}\nneeds {name}"
+    assert found["location"]["path"] == name
+    assert found["message"] == f"service `{name}` {name}\nneeds {name}\nhelp: shmlint explain SHM101"

@@ -13,6 +13,7 @@ import pytest
 
 from shmlint.files.installed import directory
 from shmlint.fixing import fix
+from shmlint.model import project
 from shmlint.reports.sarif import render
 from shmlint.run import Run
 from shmlint.suppression.fingerprint import fingerprints
@@ -61,8 +62,18 @@ def test_rules_carry_their_pages(tmp_path: Path) -> None:
         (page,) = Path(directory()).glob(f"{rule['id']}-*.md")
         body = page.read_text(encoding="utf-8").partition("\n---\n")[2].strip()
         assert rule["help"] == {"text": body, "markdown": body} and body.startswith("# ")
-        assert rule["helpUri"].endswith(f"/rules/{page.name}")
+        assert "helpUri" not in rule
         assert rule["shortDescription"]["text"].endswith(".")
+
+
+def test_links_lead_to_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it has no address, nothing links to one."""
+    started = run(tmp_path, MANY)
+    assert "informationUri" not in log(started)["tool"]["driver"]
+    monkeypatch.setattr(project, "ADDRESS", "https://example.org/shmlint")
+    driver = log(started)["tool"]["driver"]
+    assert driver["informationUri"] == "https://example.org/shmlint"
+    assert driver["rules"][0]["helpUri"].startswith("https://example.org/shmlint/blob/main/rules/SHM")
 
 
 def test_fingerprints_are_unique(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import shmlint
 from shmlint import cli
 from shmlint import config as configuration
 from shmlint.files.kinds import classify
+from shmlint.model.project import ADDRESS
 from tests.readme import BLOCK, INDEX, README, ROOT, generated
 from tests.table import table
 
@@ -102,9 +103,7 @@ def test_pre_commit_example_names_hooks() -> None:
     ids = {hook["id"] for hook in hooks()}
     assert ids == {"shmlint", "shmlint-fix", "shmlint-scripts", "shmlint-scripts-fix"}
     assert {hook["id"] for hook in repo["hooks"]} <= ids
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert repo["repo"] == project["urls"]["Source"]
-    assert repo["rev"] == f"v{shmlint.__version__}"
+    assert repo["repo"] == (ADDRESS or "local")
 
 
 @table(
@@ -133,11 +132,20 @@ def test_hooks_take_the_files_that_are_compose_files_by_name(path: str, taken: b
         assert (re.search(hook["files"], path) is not None) is taken
 
 
-def test_workflow_uses_the_action_of_this_version() -> None:
+def test_nothing_names_an_address_that_may_not_exist() -> None:
+    assert not ADDRESS
+    texts = [path for path in ROOT.rglob("shmlint/**/*") if path.suffix in (".py", ".json")]
+    texts += [*ROOT.glob("rules/*"), README, *(ROOT / name for name in (".pre-commit-hooks.yaml", "action.yml"))]
+    assert [path for path in texts if "github.com/shmlint" in path.read_text(encoding="utf-8")] == []
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert "urls" not in project
+
+
+def test_workflow_uses_the_action() -> None:
     steps = YAML(typ="safe").load(fenced("yaml", "name: shmlint"))["jobs"]["shmlint"]["steps"]
-    assert [step["uses"] for step in steps][-1] == f"shmlint/shmlint@v{shmlint.__version__}"
+    assert [step["uses"] for step in steps][-1] == "./shmlint"
     inputs = YAML(typ="safe").load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"]
-    given = YAML(typ="safe").load(fenced("yaml", "      - uses: shmlint/shmlint"))[0]["with"]
+    given = YAML(typ="safe").load(fenced("yaml", "      - uses: ./shmlint\n        with"))[0]["with"]
     assert set(given) <= set(inputs)
 
 

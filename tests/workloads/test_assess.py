@@ -22,6 +22,7 @@ from tests.table import table
 GIB = 1024**3
 SOURCE = Source("compose.yaml", "services:\n")
 SPAN = Span(SOURCE, 0, 8)
+LOST = Unknown("variable", "?")
 
 
 def value(text: str | None, *, private: bool = False) -> Value[str] | None:
@@ -366,7 +367,7 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("visible all", launch("vllm/vllm-openai", count=4, env={"NVIDIA_VISIBLE_DEVICES": "all"}), "needed"),
     ("more than given", launch("vllm/vllm-openai", count=1, env={"CUDA_VISIBLE_DEVICES": "0,1"}), "not-needed"),
     ("none", launch("vllm/vllm-openai", count=4, env={"CUDA_VISIBLE_DEVICES": "-1"}), "not-needed"),
-    ("from outside", launch("vllm/vllm-openai", count=2, env={"CUDA_VISIBLE_DEVICES": Unknown("?")}), "likely"),
+    ("from outside", launch("vllm/vllm-openai", count=2, env={"CUDA_VISIBLE_DEVICES": LOST}), "likely"),
     ("amd", launch("vllm/vllm-openai", env={"HIP_VISIBLE_DEVICES": "0"}), "not-needed"),
     # Base images: less sure than images
     ("built on ngc", launch(base="nvcr.io/nvidia/pytorch:24.01-py3", command="python train.py"), "likely"),
@@ -500,7 +501,7 @@ def test_a_share_of_an_unknown_memory_is_no_number() -> None:
         need = assess(case)
         assert need.recommended is None and need.floor == 512 * 1024**2
         assert need.why.endswith("of the container's memory, and no limit is declared")
-    for limit in (Value(Unknown("?"), SPAN, "${M}"), Value(20 * GIB, SPAN, "${M}", private=True)):
+    for limit in (Value(LOST, SPAN, "${M}"), Value(20 * GIB, SPAN, "${M}", private=True)):
         need = assess(launch("rayproject/ray:2.9.0-gpu")._replace(memory_limit=limit))
         assert need.recommended is None and need.why.endswith("container's memory, whose limit is not known here")
         assert "20" not in need.why

@@ -254,8 +254,8 @@ class _Local:
         # A base that was read before brings its own chain along.
         if len(trail) >= _MAX_CHAIN or (base is not None and len(base.bodies) >= _MAX_CHAIN):
             message = f"`extends` goes through more than {_MAX_CHAIN} services"
-            if not any(problem.message == message for problem in self.problems):
-                self.problems.append(Problem(named.span, message))
+            if not any(problem.kind == "limit" for problem in self.problems):
+                self.problems.append(Problem(named.span, message, "limit"))
             service.unknown = message
             return service
         if base is None:

@@ -21,11 +21,13 @@ from shmlint.formats.compose.project import (
 from shmlint.formats.compose.service import read_project
 from shmlint.formats.compose.shape import check
 from shmlint.formats.compose.tree import Branch, Layer, Tree
-from shmlint.model.launch import JUDGED_ELSEWHERE, Launch
+from shmlint.model.launch import Combination, Launch, Unknown
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source
 from shmlint.syntax.yaml import YamlError, parse_part, read_documents
+
+_PART = "the file it is taken from must give it an image and may set shm_size"
 
 _MANY_BASES = 4
 """An overlay that fits more bases than this is read with the first ones only."""
@@ -45,7 +47,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             continue
         faults = list(check(path, documents, workspace))
         problems += faults
-        if documents and not any(p.message.startswith("not a compose file") for p in faults):
+        if documents and not any(fault.kind == "wrong-file" for fault in faults):
             readable.append(path)
 
     seen_problems = {(p.span.path, p.span.start, p.message) for p in problems}
@@ -109,7 +111,7 @@ def read_embedded(source: Source, start: int, end: int, workspace: Workspace) ->
         read_document(project, document, source.path, Layer(source, {}, os.path.dirname(source.path)), workspace)
     launches = read_project(project, workspace)
     return [
-        launch._replace(undecided="the file it is taken from must give it an image and may set shm_size")
+        launch._replace(undecided=Unknown("file", _PART))
         if launch.image is None and project.services[launch.name or ""].tree.get("build") is None
         else launch
         for launch in launches
@@ -266,13 +268,14 @@ def _placed(
     if name in combination.needs_base and launch.image is None and not launch.undecided:
         service = project.services[name]
         if service.tree.get("build") is None:
-            return launch._replace(undecided="another compose file must give it an image and may set shm_size")
+            because = "another compose file must give it an image and may set shm_size"
+            return launch._replace(undecided=Unknown("file", because))
     path = launch.span.path
     is_default = os.path.basename(path) in DEFAULT_FILES
     if len(combination.files) == 1 and not is_default and name in extended.get(path, ()):
-        return launch._replace(undecided=JUDGED_ELSEWHERE)
+        return launch._replace(undecided=Unknown("extended", "other files extend it; it is judged there"))
     if combination.named:
-        return launch._replace(combination=_together(combination.files))
+        return launch._replace(combination=Combination(combination.files))
     if combination.rival and launch.gpu.requested:
         try:
             together = load_project(combination.rival, workspace)
@@ -280,9 +283,5 @@ def _placed(
             return launch
         merged = {m.name: m for m in read_project(together, workspace)}.get(name)
         if merged is not None and merged.effective_shm() != launch.effective_shm():
-            return launch._replace(combination=f"when {path} is started alone")
+            return launch._replace(combination=Combination((path,), alone=True))
     return launch
-
-
-def _together(files: Sequence[str]) -> str:
-    return "when started with " + " and ".join(files)

@@ -115,7 +115,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         network=_mode(tree.leaf("network_mode")),
         swarm=swarm,
         misplaced=_misplaced(service, project, rewriter, environment if gpu.requested else {}),
-        undecided=undecided,
+        undecided=Unknown("file", undecided) if undecided else None,
     )
 
 
@@ -183,7 +183,7 @@ def _mode(leaf: Leaf | None) -> Value[str] | None:
     if not because and not leaf.text:
         return None
     # `container:${NAME}` is known to join another, though not which.
-    value = Unknown(because) if because and ":" not in leaf.text else leaf.text
+    value = Unknown("variable", because) if because and ":" not in leaf.text else leaf.text
     return Value(value, leaf.span, leaf.written, because, leaf.interpolated.private)
 
 
@@ -253,7 +253,7 @@ def read_size(tree: Tree) -> Value[Size]:
         return Value(Size(0, dropped_float=True), span, written)
     because = _unset(tree)
     if because:
-        return Value(Unknown(because), span, written, because)
+        return Value(Unknown("variable", because), span, written, because)
     given = tree.plain_value if isinstance(tree.plain_value, int) else tree.text
     try:
         count = parse_compose(given)
@@ -301,7 +301,7 @@ def _environment_value(name: str, text: str | None, leaf: Leaf) -> Value[str]:
         private = True
         if text is None:
             because = "it is taken from the host's environment"
-    value: str | Unknown = Unknown(because) if because else text or ""
+    value: str | Unknown = Unknown("variable", because) if because else text or ""
     return Value(value, leaf.span, leaf.written, because, private)
 
 
@@ -314,12 +314,14 @@ def read_gpu(tree: Branch, environment: dict[str, Value[str]]) -> GpuRequest:
         if path or not leaf.interpolated.unset
     )
     gpus, runtime = tree.get("gpus"), tree.leaf("runtime")
-    unknown = next((_unset(item) for item in items_of(gpus) if isinstance(item, Leaf) and item.interpolated.unset), "")
+    unset = next((item for item in items_of(gpus) if isinstance(item, Leaf) and item.interpolated.unset), None)
     if runtime is not None and runtime.interpolated.unset and not runtime.text:
-        unknown = unknown or _unset(runtime)
+        unset = unset or runtime
     elif runtime is not None:
         requests.append(Runtime("runtime", runtime.span, f"runtime: {runtime.text}", runtime.text))
-    request = gpu_requests.read(requests, environment, unknown)
+    request = gpu_requests.read(
+        requests, environment, Unknown("variable", _unset(unset), unset.written) if unset else None
+    )
     if (
         _as_compose_wants(tree.get(*_DEVICES), deploy=True)
         and (gpus is None or _as_compose_wants(gpus, deploy=False))
@@ -501,7 +503,7 @@ def _short_tmpfs(target: str, options: str, leaf: Leaf) -> Mount:
     size: int | Unknown | None = None
     error = ""
     if leaf.interpolated.unset:
-        size = Unknown(_unset(leaf))
+        size = Unknown("variable", _unset(leaf))
     else:
         for option in options.split(","):
             name, _, text = option.partition("=")

@@ -35,7 +35,7 @@ def check(path: str, documents: Sequence[Document], workspace: Workspace) -> Ite
     named = "compose" in os.path.basename(path).lower()
     if not documents:
         if named:
-            yield Problem(Span(workspace.source(path), 0, 0), "not a compose file: it is empty")
+            yield Problem(Span(workspace.source(path), 0, 0), "not a compose file: it is empty", "wrong-file")
         return
     for document in documents:
         layer = Layer(document.source, {}, "")
@@ -45,7 +45,7 @@ def check(path: str, documents: Sequence[Document], workspace: Workspace) -> Ite
         if not isinstance(root, Branch):
             if named:
                 message = f"not a compose file: expected a mapping at the top, found {_what(root)}"
-                yield Problem(layer.span(document.root), message)
+                yield Problem(layer.span(document.root), message, "wrong-file")
             continue
         for key in document.duplicates:
             line = _first_line(document, key)

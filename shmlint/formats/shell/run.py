@@ -55,7 +55,8 @@ def read_launch(command: Command) -> Launch | None:
         gpu=read_gpu(run, docker, command.words[docker.binary]),
     )
     if run.image is not None and not run.unknown and not _can_be_image(run.image.text):
-        launch = launch._replace(undecided="what stands in the place of its image is none")
+        because = "what stands in the place of its image is none"
+        launch = launch._replace(undecided=Unknown("arguments", because, run.image.text))
     if run.unknown_option is not None and "shm" in run.unknown_option.text:
         from shmlint.formats.shell.misplaced import misspelt
 
@@ -127,8 +128,14 @@ def launch_of(
         network=_text(run.network(), span),
         podman=run.engine == "podman",
         misplaced=_misplaced(run),
-        undecided=f"{run.unknown}; it may hold --shm-size" if run.unknown else "",
+        undecided=_undecided(run),
     )
+
+
+def _undecided(run: RunCommand) -> Unknown | None:
+    if run.unknown is None:
+        return None
+    return run.unknown._replace(because=f"{run.unknown.because}; it may hold --shm-size")
 
 
 def _misplaced(run: RunCommand) -> tuple[Misplaced, ...]:
@@ -144,7 +151,7 @@ def _environment(run: RunCommand, span: Span) -> dict[str, Value[str]]:
     found = {}
     for name, setting in run.env().items():
         unknown = setting.value is None or setting.unknown
-        value = Unknown(setting.unknown) if unknown else setting.value or ""
+        value = Unknown("variable", setting.unknown) if unknown else setting.value or ""
         found[name] = Value(value, setting.option.word.span or span, setting.option.value or "", setting.unknown)
     return found
 
@@ -159,7 +166,7 @@ def _place(option: Option, span: Span) -> Span:
 def _text(option: Option | None, span: Span) -> Value[str] | None:
     if option is None or (option.value == "" and not option.unknown):
         return None
-    value = Unknown(option.unknown) if option.unknown else option.value or ""
+    value = Unknown("variable", option.unknown) if option.unknown else option.value or ""
     return Value(value, _place(option, span), option.value or "", option.unknown)
 
 
@@ -175,13 +182,13 @@ def _size(run: RunCommand, span: Span) -> Value[Size] | None:
         return None
     place, text = _place(option, span), option.value or ""
     if option.unknown:
-        return Value(Unknown(option.unknown), place, text, option.unknown)
+        return Value(Unknown("variable", option.unknown), place, text, option.unknown)
     try:
         count = parse_docker(text)
     except InvalidSize as error:
         return Value(Size(None, str(error)), place, text)
     if count == 0 and run.engine == "podman":
-        return Value(Unknown("to podman 0 is no limit"), place, text)
+        return Value(Unknown("engine", "to podman 0 is no limit"), place, text)
     return Value(Size(count, bare_number=text.isdigit()), place, text)
 
 
@@ -190,7 +197,7 @@ def _bytes(option: Option | None, span: Span) -> Value[int] | None:
         return None
     place, text = _place(option, span), option.value or ""
     if option.unknown:
-        return Value(Unknown(option.unknown), place, text, option.unknown)
+        return Value(Unknown("variable", option.unknown), place, text, option.unknown)
     try:
         return Value(parse_docker(text), place, text)
     except InvalidSize:
@@ -206,7 +213,7 @@ def _mounts(run: RunCommand, span: Span) -> list[Mount]:
         error = ""
         if option.name == "--tmpfs" and mount.size_at is not None:  # an empty size is one that fails
             if option.unknown:
-                size = Unknown(option.unknown)
+                size = Unknown("variable", option.unknown)
             else:
                 try:
                     size = parse_tmpfs_option(mount.size_text)
@@ -248,7 +255,9 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
         path, place = (option.value or "").partition(":")[0], option.word.span or fallback
         if place is not None:
             requests.append(DeviceNode("--device", place, f"--device {path}", path))
-    unknown = run.unknown or (runtime.unknown if runtime is not None else "")
+    unknown = run.unknown
+    if unknown is None and runtime is not None and runtime.unknown:
+        unknown = Unknown("variable", runtime.unknown, runtime.value or "")
     environment = _environment(run, fallback) if fallback is not None else {}
     request = gpu_requests.read(requests, environment, unknown)
     return request._replace(slips=tuple(_slips(run)), invalid=tuple(_invalid(run)))
@@ -263,7 +272,8 @@ def _first_span(run: RunCommand) -> Span | None:
 def _caller_names(assignment: Word, place: Span) -> Value[str]:
     """The devices that the caller's ``NV_GPU`` names."""
     text = assignment.text.partition("=")[2]
-    return Value(Unknown(assignment.unknown) if assignment.unknown else text, assignment.span or place, text)
+    value = Unknown("variable", assignment.unknown) if assignment.unknown else text
+    return Value(value, assignment.span or place, text)
 
 
 def _device_requests(run: RunCommand) -> Iterator[DeviceRequest]:

@@ -52,6 +52,25 @@ lists = {
     "cap_add": ["SYS_NICE", "IPC_LOCK"],
 }  # fmt: skip
 
+VALUES = {
+    "shm_size": sizes,
+    "mem_limit": sizes,
+    "ipc": st.sampled_from(["host", "private", "shareable", "$HOST", "none"]),
+    "environment": environments,
+    "gpus": st.sampled_from(["all", "[{count: 2}]", "[{}]", "[]", "[{device_ids: ['1']}]"]),
+    "ulimits": st.sampled_from(
+        ["{memlock: -1}", "{memlock: {soft: -1, hard: -1}, stack: 67108864}", "{stack: {soft: 1, hard: 2}}"]
+    ),
+}
+"""What a key may have as its value, under a tag or without one."""
+
+UNTAGGED = {
+    "command": words,
+    "entrypoint": words,
+    "privileged": st.sampled_from(["true", "false", "'true'", "yes", "${NONE:-true}"]),
+    "build": st.sampled_from([".", "{context: ., shm_size: 2g}", "{dockerfile: D, shm_size: '64m'}"]),
+}
+
 
 @st.composite
 def entries(draw: st.DrawFn, pad: str, *, alone: bool, tags: bool = True) -> str:
@@ -64,34 +83,18 @@ def entries(draw: st.DrawFn, pad: str, *, alone: bool, tags: bool = True) -> str
     lines: dict[str, str] = {}
     if alone or draw(st.booleans()):
         lines["image"] = draw(st.sampled_from(["x", "'x:1'", "x:${NONE:-2}", "$HOST", "x@sha256:" + "0" * 64]))
-    for name in draw(st.lists(st.sampled_from(
-        ["shm_size", "ipc", "command", "entrypoint", "environment", "mem_limit", "privileged", "gpus", "ulimits",
-         "deploy", "build", "nothing", *lists]
-    ), max_size=5, unique=True)):  # fmt: skip
-        if name in ("shm_size", "mem_limit"):
-            lines[name] = tagged(draw(sizes))
-        elif name == "ipc":
-            lines[name] = tagged(draw(st.sampled_from(["host", "private", "shareable", "$HOST", "none"])))
-        elif name in ("command", "entrypoint"):
-            lines[name] = draw(words).replace("{pad}", pad)
-        elif name == "environment":
-            lines[name] = tagged(draw(environments))
-        elif name == "privileged":
-            lines[name] = draw(st.sampled_from(["true", "false", "'true'", "yes", "${NONE:-true}"]))
-        elif name == "gpus":
-            lines[name] = tagged(draw(st.sampled_from(["all", "[{count: 2}]", "[{}]", "[]", "[{device_ids: ['1']}]"])))
-        elif name == "ulimits":
-            lines[name] = tagged(draw(st.sampled_from(
-                ["{memlock: -1}", "{memlock: {soft: -1, hard: -1}, stack: 67108864}", "{stack: {soft: 1, hard: 2}}"]
-            )))  # fmt: skip
+    names = st.sampled_from([*VALUES, *UNTAGGED, *lists, "deploy", "nothing"])
+    for name in draw(st.lists(names, max_size=5, unique=True)):
+        if name in VALUES:
+            lines[name] = tagged(draw(VALUES[name]))
+        elif name in UNTAGGED:
+            lines[name] = draw(UNTAGGED[name]).replace("{pad}", pad)
         elif name == "deploy":
             requests = ", ".join(draw(st.lists(devices, max_size=2)))
             limits = draw(st.sampled_from(["", ", limits: {memory: 2g}"]))
             inner = f"{{devices: {tagged(f'[{requests}]')}}}"
             whole = f"{{resources: {{reservations: {inner}{limits}}}}}"
             lines[name] = whole if "!" in inner else tagged(whole)
-        elif name == "build":
-            lines[name] = draw(st.sampled_from([".", "{context: ., shm_size: 2g}", "{dockerfile: D, shm_size: '64m'}"]))
         elif name == "nothing":
             lines[draw(st.sampled_from(["shm_size", "environment", "command", "tmpfs", "deploy", "gpus"]))] = ""
         else:

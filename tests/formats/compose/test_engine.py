@@ -22,7 +22,6 @@ from shmlint.fixing import fix
 from shmlint.model.launch import Launch
 from shmlint.model.settings import Settings
 from shmlint.run import Run, lint
-from tests.table import table
 
 pytestmark = pytest.mark.engine
 
@@ -143,7 +142,7 @@ FIXES: dict[str, tuple[dict[str, str], int, int]] = {
 }  # fmt: skip
 
 
-@table("name", FIXES)
+@pytest.mark.parametrize("name", FIXES)
 def test_a_fixed_service_has_the_size_written(name: str) -> None:
     texts, before, after = FIXES[name]
     write(texts)
@@ -208,7 +207,7 @@ def expected(launch: Launch, host: int | None) -> set[int | None]:
     return {half, half + 4}
 
 
-@table(("ipc", "size", "mount"), ROWS)
+@pytest.mark.parametrize(("ipc", "size", "mount"), ROWS)
 def test_the_engine_decides_as_we_say(ipc: str, size: str, mount: str) -> None:
     lines = [f"ipc: {ipc}" if ipc else "", f"shm_size: {size}" if size else "", mount]
     body = "".join(f"    {line}\n" for line in lines if line)

@@ -235,7 +235,8 @@ def test_circles_and_gaps_are_problems(
 def test_what_is_not_here_leaves_a_launch_undecided(
     text: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert words in launches(loaded(tmp_path, monkeypatch, {"compose.yaml": text}))["a"].undecided
+    undecided = launches(loaded(tmp_path, monkeypatch, {"compose.yaml": text}))["a"].undecided
+    assert undecided is not None and words in undecided.because
 
 
 def test_values_of_an_env_file_are_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

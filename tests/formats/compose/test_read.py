@@ -148,7 +148,8 @@ def test_an_overlay_is_judged_with_its_base(tmp_path: Path, monkeypatch: pytest.
 
 def test_an_overlay_without_a_base_is_undecided() -> None:
     found = run({"compose.gpu.yaml": f"services:\n  t:\n{GPU}"})
-    assert "another compose file" in found.launches[0].undecided
+    undecided = found.launches[0].undecided
+    assert undecided is not None and "another compose file" in undecided.because
     assert said(found) == []
 
 

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from shmlint.files.workspace import Workspace
-from shmlint.fixing import fix
+from shmlint.fixing import fix, prove
 from shmlint.model.launch import Launch
 from shmlint.model.settings import Settings
 from shmlint.model.source import OverlappingEdits, apply_edits
@@ -133,7 +133,7 @@ class Fixes(RuleBasedStateMachine):
     def rest(self, launch: Launch) -> object:
         """What a launch says beside what was meant to change: safe fixes may raise a ulimit."""
         bare = launch._replace(ulimits={}, environment={} if "ipc" in self.touched else launch.environment)
-        return fix.meaning(bare._replace(ipc=None if "ipc" in self.touched else launch.ipc))
+        return prove.parts(bare._replace(ipc=None if "ipc" in self.touched else launch.ipc, shm=None), 0)
 
     @invariant()
     def what_people_wrote_beside_it_stays(self) -> None:

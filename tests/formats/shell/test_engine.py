@@ -21,7 +21,6 @@ from shmlint.run import Run, lint
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import whole
 from tests.formats.compose.test_engine import IMAGE, expected, host_shm, lacking
-from tests.table import table
 
 pytestmark = pytest.mark.engine
 
@@ -66,7 +65,7 @@ def measured(script: str) -> int | None:
     return next((int(row[1]) for row in rows if row[-1] in ("/dev/shm", "/dev")), None)
 
 
-@table(
+@pytest.mark.parametrize(
     ("script", "before"),
     [
         (f"docker run --gpus all {IMAGE}\n", 65536),
@@ -90,8 +89,8 @@ def test_a_fixed_command_has_the_size_written(script: str, before: int) -> None:
     assert launch_of(after).effective_shm().bytes == 1 << 30
 
 
-@table("ipc", ["", "--ipc=private", "--ipc=shareable", "--ipc=none", "--ipc=host"])
-@table(
+@pytest.mark.parametrize("ipc", ["", "--ipc=private", "--ipc=shareable", "--ipc=none", "--ipc=host"])
+@pytest.mark.parametrize(
     "options",
     ["", "--shm-size=0", "--shm-size=64", "--shm-size 1.5g", "--tmpfs /dev/shm", "--tmpfs /dev/shm:size=64m",
      "--tmpfs /dev/shm:size=50%", "--mount type=tmpfs,dst=/dev/shm,tmpfs-size=48mb",

@@ -105,7 +105,7 @@ def test_no_gpus(options: str) -> None:
 def test_gpus_that_are_not_known(options: str) -> None:
     gpu = one(f"docker run {options} img").gpu
     assert gpu.requested is None
-    assert gpu.because
+    assert gpu.unknown
 
 
 @table(
@@ -255,7 +255,7 @@ def test_an_image_that_may_be_lengthened_is_the_image() -> None:
 @pytest.mark.parametrize("use", ["$DOCKER_ARGS", "$OPTS", '"$@"', "${@:2}", "$*", '"${X[@]}"', "$(gpu_args)"])
 def test_words_in_the_place_of_options_leave_it_undecided(use: str) -> None:
     launch = one(f"docker run --gpus all {use} org/img python x\n")
-    assert "it may hold --shm-size" in launch.undecided
+    assert launch.undecided is not None and "it may hold --shm-size" in launch.undecided.because
     assert launch.effective_shm().decided_by == "unknown"
 
 
