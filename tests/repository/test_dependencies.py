@@ -35,3 +35,11 @@ def test_imports_are_declared() -> None:
         assert mine, f"{name} is imported, but nothing that is declared brings it"
         used |= mine
     assert used == declared
+
+
+def test_the_action_installs_fixed_versions() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = (ROOT / ".github" / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    fixed = {name_of(line) for line in lines if not line.startswith("#")}
+    assert {name_of(requirement) for requirement in project["dependencies"]} <= fixed
+    assert all("==" in line for line in lines if not line.startswith("#"))
