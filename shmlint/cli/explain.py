@@ -186,13 +186,13 @@ def _whole_words(pattern: str, text: str) -> re.Pattern[str]:
 
 
 _ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
-_RANDOM = re.compile(r"(nccl-|torch_)[a-z0-9_-]+")
+_RANDOM = re.compile(r"(nccl-)[a-z0-9_-]+|(torch_)[0-9][a-z0-9_-]*")
 
 
 def _plain(text: str) -> str:
     """A text as it is compared: small letters, one blank, no quotation marks, ``#`` for random names."""
     text = re.sub(r"[\"'`‘’“”\\]", "", _ANSI.sub("", text).lower())
-    return " ".join(_RANDOM.sub(r"\1#", text).split()).strip(" .:")
+    return " ".join(_RANDOM.sub(r"\1\2#", text).split()).strip(" .:")
 
 
 def _page_text(text: str) -> str:

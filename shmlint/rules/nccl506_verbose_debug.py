@@ -1,4 +1,4 @@
-"""NCCL506: NCCL's log turned up, or filtered without being turned up."""
+"""NCCL506: NCCL's log turned up, or filtered without being turned up, and PyTorch's checks switched on."""
 
 from __future__ import annotations
 
@@ -12,39 +12,52 @@ from shmlint.rules import Context, gpu_evidence, when
 RULE = Rule("NCCL506", "verbose-debug", "note")
 
 _VERBOSE = ("INFO", "TRACE")
+_VARIABLES = frozenset({"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "TORCH_DISTRIBUTED_DEBUG"})
+_TORCH_PAGE = "https://docs.pytorch.org/docs/2.8/distributed.html"
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
-    level = launch.environment.get("NCCL_DEBUG")
-    subsystems = launch.environment.get("NCCL_DEBUG_SUBSYS")
-    if level is None and subsystems is None:
+    if _VARIABLES.isdisjoint(launch.environment):
         return
-    from shmlint.rules.nccl import ENV_PAGE, given, removal
+    from shmlint.rules.nccl import ENV_PAGE, removal
 
-    text = (given(launch, "NCCL_DEBUG") or "").upper()
-    if text in _VERBOSE and level is not None:
-        name, span = "NCCL_DEBUG", level.span
-        message = f"sets NCCL_DEBUG to {text}: every rank logs how it connects"
-        needs = "WARN prints what explains an error; INFO is for finding one"
-    elif subsystems is not None and given(launch, "NCCL_DEBUG_SUBSYS") and _known(launch):
-        name, span = "NCCL_DEBUG_SUBSYS", subsystems.span
+    for name, message, needs in (*_log(launch), *_checks(launch)):
+        page = _TORCH_PAGE if name == "TORCH_DISTRIBUTED_DEBUG" else ENV_PAGE
+        yield Finding(
+            RULE.id,
+            RULE.severity,
+            launch.environment[name].span,
+            f"{launch.words.launch} {message}{when(launch)}",
+            launch,
+            gpu_evidence(launch),
+            needs,
+            removal(name),
+            advice=f"remove {name} where it is set",
+            source=f"{page}#{name.lower().replace('_', '-')}",
+            subject=name,
+        )
+
+
+def _log(launch: Launch) -> Iterator[tuple[str, str, str]]:
+    """The variable of NCCL's log that is to go, what it does, and what would do."""
+    from shmlint.rules.nccl import given
+
+    level = (given(launch, "NCCL_DEBUG") or "").upper()
+    if level in _VERBOSE:
+        message = f"sets NCCL_DEBUG to {level}: every rank logs how it connects"
+        yield "NCCL_DEBUG", message, "WARN prints what explains an error; INFO is for finding one"
+    elif given(launch, "NCCL_DEBUG_SUBSYS") and _known(launch):
         message = "sets NCCL_DEBUG_SUBSYS, which does nothing without NCCL_DEBUG=INFO"
-        needs = "it chooses among the messages of INFO, and those are off"
-    else:
-        return
-    yield Finding(
-        RULE.id,
-        RULE.severity,
-        span,
-        f"{launch.words.launch} {message}{when(launch)}",
-        launch,
-        gpu_evidence(launch),
-        needs,
-        removal(name),
-        advice=f"remove {name} where it is set",
-        source=f"{ENV_PAGE}#{name.lower().replace('_', '-')}",
-        subject=name,
-    )
+        yield "NCCL_DEBUG_SUBSYS", message, "it chooses among the messages of INFO, and those are off"
+
+
+def _checks(launch: Launch) -> Iterator[tuple[str, str, str]]:
+    """The same of PyTorch's checks."""
+    from shmlint.rules.nccl import given
+
+    if (given(launch, "TORCH_DISTRIBUTED_DEBUG") or "").upper() == "DETAIL":
+        message = "sets TORCH_DISTRIBUTED_DEBUG to DETAIL: PyTorch checks every collective of every rank"
+        yield "TORCH_DISTRIBUTED_DEBUG", message, "it slows training down; it is for finding a hang"
 
 
 def _known(launch: Launch) -> bool:

@@ -1,4 +1,4 @@
-"""NCCL507: NCCL is told to use an interface of the host in a network that has none of them."""
+"""NCCL507: NCCL or Gloo is told to use an interface of the host in a network that has none of them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,27 @@ from shmlint.rules import Context, gpu_evidence, when
 
 RULE = Rule("NCCL507", "interface-not-in-container", "note")
 
+_SOURCES = {
+    "NCCL_SOCKET_IFNAME": "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname",
+    "GLOO_SOCKET_IFNAME": "https://docs.pytorch.org/docs/2.8/distributed.html#choosing-the-network-interface-to-use",
+}
 _OF_HOSTS = ("bond", "br-", "br0", "docker", "em", "en", "hsn", "ib", "roce", "rocep", "team", "veth", "virbr", "wl")
 """How names of hosts' interfaces begin: systemd's and biosdevname's for cards, IPoIB, bonds, bridges."""
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
-    value = launch.environment.get("NCCL_SOCKET_IFNAME")
-    if value is None or launch.undecided or launch.swarm:
+    if launch.undecided or launch.swarm:
         return
-    from shmlint.rules.nccl import ENV_PAGE, given
+    for variable, source in _SOURCES.items():
+        if variable in launch.environment:
+            yield from _check(launch, context, variable, source)
 
-    names = _wanted(given(launch, "NCCL_SOCKET_IFNAME") or "")
+
+def _check(launch: Launch, context: Context, variable: str, source: str) -> Iterator[Finding]:
+    from shmlint.rules.nccl import given
+
+    value = launch.environment[variable]
+    names = _wanted(given(launch, variable) or "")
     if not names or not all(name.startswith(_OF_HOSTS) for name in names) or not _own_network(launch, context):
         return
     network = launch.network
@@ -32,13 +42,14 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         value.span,
-        f"{launch.words.launch} sets NCCL_SOCKET_IFNAME to {value.known}, an interface of the host, "
+        f"{launch.words.launch} sets {variable} to {value.known}, an interface of the host, "
         f"and has a network of its own: eth0 and lo are there{when(launch)}",
         launch,
         tuple(evidence),
         "an interface that the container has, or the host's network",
         advice="remove the variable, or start it with the host's network if it talks to other machines",
-        source=f"{ENV_PAGE}#nccl-socket-ifname",
+        source=source,
+        subject=variable,
     )
 
 

@@ -55,6 +55,17 @@ PASTED = [
     ("RuntimeError: NCCL error in: ../torch/lib/c10d/ProcessGroupNCCL.cpp:784, unhandled system error, NCCL version "
      "2.7.8", "NCCL reports an unhandled system error"),
     ("unhandled system error", "NCCL reports an unhandled system error"),
+    ("CUDA: NCCL operation failed: unhandled system error", "NCCL reports an unhandled system error"),
+    ("NCCL: could not allocate memory", "NCCL could not allocate memory"),
+    ("NCCL timeout", "NCCL times out"),
+    ("[rank1]:[E ProcessGroupNCCL.cpp:563] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=680, "
+     "OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600013 milliseconds before timing out.",
+     "NCCL times out"),
+    ("RuntimeError: NCCL communicator was aborted on rank 3.", "NCCL times out"),
+    *((variable, "Variables that guides to NCCL set") for variable in (
+        "NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_IB_DISABLE",
+        "NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL", "NCCL_BLOCKING_WAIT", "TORCH_DISTRIBUTED_DEBUG", "export NCCL_DEBUG=INFO",
+    )),
     ("ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error.",
      "NCCL reports an unhandled system error"),
     ("NOTE: The SHMEM allocation limit is set to the default of 64MB.  This may be\n   insufficient for PyTorch.  "

@@ -8,10 +8,13 @@ from tests.project import findings
 from tests.rules.cases import NGC, SIZED, env, subjects
 from tests.table import table
 
-HOST = [("NCCL507", "")]
+HOST = [("NCCL507", "NCCL_SOCKET_IFNAME")]
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "a card": (env("NCCL_SOCKET_IFNAME=enp5s0"), HOST),
+    "Gloo's": (env("GLOO_SOCKET_IFNAME=enp5s0"), [("NCCL507", "GLOO_SOCKET_IFNAME")]),
+    "both": (env("GLOO_SOCKET_IFNAME=enp5s0", "NCCL_SOCKET_IFNAME=enp5s0"),
+             [("NCCL507", "GLOO_SOCKET_IFNAME"), *HOST]),
     "exactly": (env("NCCL_SOCKET_IFNAME==ens3f0,bond0"), HOST),
     "a beginning": (env("NCCL_SOCKET_IFNAME=ib"), HOST),
     "docker0": (env("NCCL_SOCKET_IFNAME=docker0"), HOST),

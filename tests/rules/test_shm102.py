@@ -9,7 +9,7 @@ from tests.rules.cases import NGC, SIZE_RULES, levels, service
 from tests.table import table
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
-    "too small": (service("shm_size: 512m"), [("SHM102", "error")]),
+    "too small": (service("shm_size: 256m"), [("SHM102", "error")]),
     "too small, unknown": (service("shm_size: 128m", image="pytorch/pytorch"), [("SHM102", "warning")]),
     "half a gigabyte, unknown": (service("shm_size: 512m", image="pytorch/pytorch"), []),
     "too small, needs nothing": (service("shm_size: 1m", image="ollama/ollama"), []),
@@ -26,7 +26,7 @@ def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]
 
 
 MESSAGES: dict[str, tuple[str, str]] = {
-    "size": (service("shm_size: 512m"), "service `x` has shm_size 512 MiB, too little for what it runs"),
+    "size": (service("shm_size: 256m"), "service `x` has shm_size 256 MiB, too little for what it runs"),
     "perhaps": (service("shm_size: 64m", image="foo"),
                 "service `x` has shm_size 64 MiB, which may be too little for what it runs"),
     "tmpfs": (service("tmpfs: ['/dev/shm:size=64m']"),

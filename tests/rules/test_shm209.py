@@ -61,7 +61,8 @@ def test_a_size_above_the_memory_limit(tmp_path: Path, files: dict[str, str] | s
     ("limit", "image", "written"),
     [
         ("16g", NGC, "8gb"),
-        ("8g", NGC, "1gb"),  # what is recommended does not fit, the least does
+        ("8g", NGC, ""),
+        ("1g", "deepspeed/deepspeed", "512mb"),  # what is recommended does not fit, the least does
         ("1g", NGC, ""),
         ("512m", NGC, ""),
         ("2g", OWN, "1gb"),
