@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from shmlint.docker.gotext import CSVError, go_bool, read_record
-from shmlint.docker.sizes import InvalidSize, parse_docker
+from shmlint.docker.sizes import InvalidSize, parse_docker, parse_tmpfs_option
+from shmlint.model.launch import Mount, Size, Unknown, Value
+from shmlint.model.source import Span
 
 _KEYS_BY_TYPE = ("volume", "bind", "tmpfs", "image")
 
@@ -52,91 +56,84 @@ def clean(path: str) -> str:
     return posixpath.normpath("/" + path.lstrip("/") if path.startswith("/") else path)
 
 
+class _Refused(ValueError):
+    """The client refuses a ``--mount`` value; the message says why."""
+
+
+_FLAGS = ("readonly", "ro", "bind-nonrecursive", "volume-nocopy")
+_RECURSIVE = ("enabled", "disabled", "writable", "readonly")
+_NAMES = {"src": "source", "dst": "target", "destination": "target", "ro": "readonly"}
+_KNOWN = frozenset(
+    {"type", "source", "target", *_FLAGS, "bind-recursive", "bind-propagation", "tmpfs-size", "tmpfs-mode",
+     "consistency", "volume-subpath", "volume-label", "volume-driver", "volume-opt", "image-subpath"}
+)  # fmt: skip
+
+
 def parse_mount(value: str) -> MountOption:
     """Read a ``--mount`` value: CSV of ``key=value``; the type is ``volume`` where none is given."""
     try:
-        fields = read_record(value)
-    except CSVError as error:
+        given = dict(map(_mount_field, read_record(value)))
+        _check_mount(given)
+    except (CSVError, _Refused) as error:
         return MountOption(error=str(error))
-    kind, source, target, read_only = "volume", "", "", False
-    size: int | None = None
-    size_text = ""
-    recursive = propagation = ""
-    groups: set[str] = set()
-    for item in fields:
-        key, equals, val = item.partition("=")
-        key = key.lower()
-        groups.update(name for name in _KEYS_BY_TYPE if key.startswith(f"{name}-"))
-        if not equals:
-            if key in ("readonly", "ro"):
-                read_only = True
-            elif key not in ("volume-nocopy", "bind-nonrecursive"):
-                return MountOption(error=f"invalid field '{item}' must be a key=value pair")
-        elif key == "type":
-            kind = val.lower()
-        elif key in ("source", "src"):
-            source = val
-        elif key in ("target", "dst", "destination"):
-            target = val
-        elif key in ("readonly", "ro", "bind-nonrecursive", "volume-nocopy"):
-            flag = go_bool(val)
-            if flag is None:
-                return MountOption(error=f"invalid value for {key}: {val}")
-            if key in ("readonly", "ro"):
-                read_only = flag
-        elif key == "bind-recursive":
-            if val not in ("enabled", "disabled", "writable", "readonly"):
-                return MountOption(
-                    error=f'invalid value for {key}: {val} (must be "enabled", "disabled", '
-                    '"writable", or "readonly")'
-                )
-            recursive = val
-        elif key == "bind-propagation":
-            propagation = val.lower()
-        elif key == "tmpfs-size":
-            try:
-                size = parse_docker(val)
-            except InvalidSize:
-                return MountOption(error=f"invalid value for {key}: {val}")
-            size_text = val
-        elif key == "tmpfs-mode":
-            if not re.fullmatch(r"[0-7]+", val) or int(val, 8) >= 2**32:
-                return MountOption(error=f"invalid value for {key}: {val}")
-        elif key not in (
-            "consistency",
-            "volume-subpath",
-            "volume-label",
-            "volume-driver",
-            "volume-opt",
-            "image-subpath",
-        ):
-            return MountOption(error=f"unexpected key '{key}' in '{item}'")
-    why = ""
-    if not kind:
-        why = "type is required"
-    elif not target:
-        why = "target is required"
-    elif mixed := next((name for name in _KEYS_BY_TYPE if name in groups and name != kind), ""):
-        why = f"cannot mix '{mixed}-*' options with mount type '{kind}'"
-    elif recursive in ("writable", "readonly") and not read_only:
-        why = f"option 'bind-recursive={recursive}' requires 'readonly' to be specified in conjunction"
-    elif recursive == "readonly" and propagation != "rprivate":
-        why = (
-            "option 'bind-recursive=readonly' requires 'bind-propagation=rprivate' to be specified "
-            "in conjunction"
-        )
-    if why:
-        return MountOption(error=why)
+    size_text = given.get("tmpfs-size", "")
     at = re.search(r"(?i)(?:^|,)\"?tmpfs-size=" + re.escape(size_text) + r"(?=[\",]|$)", value)
     return MountOption(
-        kind,
-        source,
-        target,
-        read_only,
-        size,
+        given.get("type", "volume"),
+        given.get("source", ""),
+        given.get("target", ""),
+        bool(go_bool(given.get("readonly", "false"))),
+        parse_docker(size_text) if size_text else None,
         size_text,
         at.end() - len(size_text) if size_text and at else None,
     )
+
+
+def _mount_field(item: str) -> tuple[str, str]:
+    """One field, its key spelt in one way. Raises _Refused."""
+    key, equals, value = item.partition("=")
+    key = key.lower()
+    if not equals and key not in _FLAGS:
+        raise _Refused(f"invalid field '{item}' must be a key=value pair")
+    if not equals:
+        value = "true"
+    invalid = f"invalid value for {key}: {value}"
+    if key in _FLAGS:
+        if go_bool(value) is None:
+            raise _Refused(invalid)
+    elif key == "bind-recursive":
+        if value not in _RECURSIVE:
+            raise _Refused(f'{invalid} (must be "enabled", "disabled", "writable", or "readonly")')
+    elif key == "tmpfs-size":
+        try:
+            parse_docker(value)
+        except InvalidSize:
+            raise _Refused(invalid) from None
+    elif key == "tmpfs-mode" and (not re.fullmatch(r"[0-7]+", value) or int(value, 8) >= 2**32):
+        raise _Refused(invalid)
+    key = _NAMES.get(key, key)
+    if key not in _KNOWN:
+        raise _Refused(f"unexpected key '{key}' in '{item}'")
+    return key, value.lower() if key in ("type", "bind-propagation") else value
+
+
+def _check_mount(given: Mapping[str, str]) -> None:
+    """What is refused of the fields together. Raises _Refused."""
+    kind = given.get("type", "volume")
+    groups = [name for name in _KEYS_BY_TYPE if any(key.startswith(f"{name}-") for key in given)]
+    recursive = given.get("bind-recursive")
+    if not kind:
+        raise _Refused("type is required")
+    if not given.get("target"):
+        raise _Refused("target is required")
+    mixed = next((name for name in groups if name != kind), "")
+    if mixed:
+        raise _Refused(f"cannot mix '{mixed}-*' options with mount type '{kind}'")
+    together = f"option 'bind-recursive={recursive}' requires"
+    if recursive in ("writable", "readonly") and not go_bool(given.get("readonly", "false")):
+        raise _Refused(f"{together} 'readonly' to be specified in conjunction")
+    if recursive == "readonly" and given.get("bind-propagation") != "rprivate":
+        raise _Refused(f"{together} 'bind-propagation=rprivate' to be specified in conjunction")
 
 
 def parse_volume(value: str) -> MountOption:
@@ -204,3 +201,61 @@ def _is_path(source: str) -> bool:
     if source[0] in "./~":
         return True
     return source.startswith("\\\\") or (len(source) > 1 and source[0].isalpha() and source[1] == ":")
+
+
+# Mounts that decide /dev/shm ----------------------------------------------------------------------
+
+SHM_TARGETS = ("/dev/shm", "/dev")
+"""A mount on /dev hides /dev/shm, too."""
+
+SECRET_SIZE = "it is no size"
+"""Why a size is refused that came out of an env file: what stands there is not to be printed."""
+
+
+class MountRequest(NamedTuple):
+    """A mount as a format found it, whatever it is written in.
+
+    ``options`` are those of a tmpfs that the kernel reads, where it is the kernel: ``--tmpfs``, Compose's
+    short ``tmpfs``. ``size`` is one that Docker or Compose reads.
+    """
+
+    target: str
+    span: Span
+    type: str = ""
+    source: str = ""
+    options: Value[str] | None = None
+    size: Value[Size] | None = None
+    size_span: Span | None = None
+
+
+def read(request: MountRequest) -> Mount | None:
+    """What a request mounts on /dev/shm or over it; None where it is mounted elsewhere."""
+    target = clean(request.target)
+    if target not in SHM_TARGETS:
+        return None
+    kind: Literal["tmpfs", "bind", "volume"] = "volume"
+    if request.type in ("tmpfs", "bind"):
+        kind = "tmpfs" if request.type == "tmpfs" else "bind"
+    size: int | Unknown | None = None
+    error = ""
+    if request.options is not None:
+        size, error = _kernel_size(request.options)
+    elif request.size is not None:
+        given = request.size.value
+        # 0 and no size at all are no size option: half of the host's memory.
+        size, error = (given, "") if isinstance(given, Unknown) else (given.bytes or None, given.error)
+    kernel = request.options is not None
+    return Mount(kind, target, size, request.span, request.source, error, request.size_span, kernel)
+
+
+def _kernel_size(options: Value[str]) -> tuple[int | Unknown | None, str]:
+    """The size among the options of a tmpfs, and why it is refused; of several the last one counts."""
+    if isinstance(options.value, Unknown):
+        return options.value, ""
+    sizes = [text for name, _, text in (option.partition("=") for option in options.value.split(",")) if name == "size"]
+    if not sizes:
+        return None, ""
+    try:
+        return parse_tmpfs_option(sizes[-1]), ""
+    except InvalidSize as invalid:
+        return None, SECRET_SIZE if options.private else str(invalid)

@@ -16,9 +16,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 from shmlint.docker import gpus as gpu_requests
+from shmlint.docker import mounts
 from shmlint.docker.gpus import DeviceNode, DeviceRequest, Request, Runtime
-from shmlint.docker.mounts import clean
-from shmlint.docker.sizes import InvalidSize, parse_tmpfs_option
+from shmlint.docker.mounts import MountRequest
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.model.launch import (
@@ -279,50 +279,33 @@ def _devices(host: Json) -> Iterator[Value[str]]:
 def _mounts(container: Json, host: Json) -> Iterator[Mount]:
     """Mounts on /dev/shm and /dev, each once: what was asked for says more than what came of it."""
     seen = set()
-    for mount in _all_mounts(container, host):
-        if mount.target in ("/dev/shm", "/dev") and mount.target not in seen:
+    for mount in map(mounts.read, _mount_requests(container, host)):
+        if mount is not None and mount.target not in seen:
             seen.add(mount.target)
             yield mount
 
 
-def _all_mounts(container: Json, host: Json) -> Iterator[Mount]:
+def _mount_requests(container: Json, host: Json) -> Iterator[MountRequest]:
     tmpfs = _object(host, "Tmpfs")
     for target, (key, options) in (tmpfs.entries if tmpfs is not None else {}).items():
         span = Span(key.source, key.start, options.end)
-        size, error = _kernel_size(options.text)
-        yield Mount("tmpfs", clean(target), size, span, size_error=error, kernel_grammar=True)
+        yield MountRequest(target, span, "tmpfs", options=Value(options.text, options.span, options.text))
     for item in _items(host, "Mounts"):
-        target = clean(_text(item, "Target"))
-        if _text(item, "Type") == "tmpfs":
-            yield Mount("tmpfs", target, _number(item, "TmpfsOptions", "SizeBytes") or None, _first(item))
-        else:
-            kind = "bind" if _text(item, "Type") == "bind" else "volume"
-            yield Mount(kind, target, None, _first(item), _text(item, "Source"))  # type: ignore[arg-type]
+        place, size = _first(item), _number(item, "TmpfsOptions", "SizeBytes")
+        given = Value(Size(size), place, str(size)) if size is not None else None
+        yield MountRequest(_text(item, "Target"), place, _text(item, "Type"), _text(item, "Source"), size=given)
     for item in _items(host, "Binds"):
-        given, _, rest = item.text.partition(":")
-        kind = "bind" if given.startswith("/") else "volume"
-        yield Mount(kind, clean(rest.partition(":")[0]), None, item.span, given)  # type: ignore[arg-type]
+        source, _, rest = item.text.partition(":")
+        kind = "bind" if source.startswith("/") else "volume"
+        yield MountRequest(rest.partition(":")[0], item.span, kind, source)
     for item in _items(container, "Mounts"):
-        kind = _text(item, "Type")
-        kind = kind if kind in ("bind", "tmpfs") else "volume"
-        source = _text(item, "Source")
-        yield Mount(kind, clean(_text(item, "Destination")), None, _first(item), source)  # type: ignore[arg-type]
+        yield MountRequest(_text(item, "Destination"), _first(item), _text(item, "Type"), _text(item, "Source"))
 
 
 def _first(item: Json) -> Span:
     """The place of a mount: its target, or else where it begins."""
     key = next((key for key in ("Target", "Destination") if key in item.entries), None)
     return _place(item, key) if key is not None else Span(item.source, item.start, item.start + 1)
-
-
-def _kernel_size(options: str) -> tuple[int | None, str]:
-    given = [option.partition("=")[2] for option in options.split(",") if option.startswith("size=")]
-    if not given:
-        return None, ""
-    try:
-        return parse_tmpfs_option(given[-1]), ""
-    except InvalidSize as error:
-        return None, str(error)
 
 
 # GPUs --------------------------------------------------------------------------------------------

@@ -6,9 +6,11 @@ import os
 from collections.abc import Callable, Iterator
 
 from shmlint.docker import gpus as gpu_requests
+from shmlint.docker import mounts
 from shmlint.docker.gpus import DeviceNode, DeviceRequest, GenericResource, Request, Runtime
 from shmlint.docker.gpus_option import ALL
-from shmlint.docker.sizes import InvalidSize, parse_compose, parse_tmpfs_option
+from shmlint.docker.mounts import SECRET_SIZE, MountRequest
+from shmlint.docker.sizes import InvalidSize, parse_compose
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.project import Project, Service, read_variables
@@ -232,10 +234,6 @@ def _words(tree: Tree | None) -> Value[tuple[str, ...]] | None:
     return None
 
 
-_SECRET_SIZE = "it is no size"
-"""Why a size is refused that came out of an env file: what stands there is not to be printed."""
-
-
 def read_size(tree: Tree) -> Value[Size]:
     """A size as Compose reads it (compose-go types/bytes.go): a float is silently dropped."""
     if not isinstance(tree, Leaf):
@@ -258,7 +256,7 @@ def read_size(tree: Tree) -> Value[Size]:
     try:
         count = parse_compose(given)
     except InvalidSize as error:
-        return Value(Size(None, _SECRET_SIZE if private else str(error)), span, written, private=private)
+        return Value(Size(None, SECRET_SIZE if private else str(error)), span, written, private=private)
     if count < 0:
         return Value(Size(None, "a size cannot be negative"), span, written, private=private)
     bare = isinstance(given, int) or given.isdigit()
@@ -477,85 +475,50 @@ def _device_paths(tree: Branch) -> Iterator[tuple[str, Leaf]]:
     yield from by_target.values()
 
 
-_SHM_TARGETS = ("/dev/shm", "/dev")
-
-
-def _target(path: str) -> str:
-    return os.path.normpath(path).replace("\\", "/") if path.startswith("/") else path
-
-
 def read_mounts(tree: Branch) -> Iterator[Mount]:
     """What is mounted on /dev/shm or /dev by ``tmpfs`` and ``volumes``; one a target, the last wins."""
     found: dict[tuple[str, str], Mount] = {}
     for item in items_of(tree.get("tmpfs")):
-        if isinstance(item, Leaf):
-            target, _, options = item.text.partition(":")
-            if _target(target) in _SHM_TARGETS:
-                found["tmpfs", item.text.partition("=")[0]] = _short_tmpfs(_target(target), options, item)
+        mount = mounts.read(_short_tmpfs(item)) if isinstance(item, Leaf) else None
+        if mount is not None and isinstance(item, Leaf):
+            found["tmpfs", item.text.partition("=")[0]] = mount
     for item in items_of(tree.get("volumes")):
-        mount = _short_volume(item) if isinstance(item, Leaf) else _long_volume(item)
+        request = _short_volume(item) if isinstance(item, Leaf) else _long_volume(item)
+        mount = mounts.read(request) if request is not None else None
         if mount is not None:
             found["volume", mount.target] = mount
     yield from found.values()
 
 
-def _short_tmpfs(target: str, options: str, leaf: Leaf) -> Mount:
-    size: int | Unknown | None = None
-    error = ""
-    if leaf.interpolated.unset:
-        size = Unknown("variable", _unset(leaf))
-    else:
-        for option in options.split(","):
-            name, _, text = option.partition("=")
-            if name == "size":  # of several the last one counts
-                error = ""
-                try:
-                    size = parse_tmpfs_option(text)
-                except InvalidSize as invalid:
-                    error = _SECRET_SIZE if leaf.interpolated.private else str(invalid)
+def _short_tmpfs(leaf: Leaf) -> MountRequest:
+    target, _, options = leaf.text.partition(":")
+    value = Unknown("variable", _unset(leaf)) if leaf.interpolated.unset else options
     size_span = None
     at = leaf.written.rfind("size=")
     if at >= 0 and not leaf.interpolated.used:
         written = leaf.written[at + 5 :].partition(",")[0]
         size_span = leaf.within(at + 5, at + 5 + len(written))
-    return Mount("tmpfs", target, size, leaf.span, "", error, size_span, kernel_grammar=True)
+    given = Value(value, leaf.span, leaf.written, private=leaf.interpolated.private)
+    return MountRequest(target, leaf.span, "tmpfs", options=given, size_span=size_span)
 
 
-def _short_volume(leaf: Leaf) -> Mount | None:
+def _short_volume(leaf: Leaf) -> MountRequest:
     parts = leaf.text.split(":")
-    target = _target(parts[0] if len(parts) == 1 else parts[1])
-    if target not in _SHM_TARGETS:
-        return None
     source = parts[0] if len(parts) > 1 else ""
-    bind = source.startswith((".", "/", "~"))
-    return Mount("bind" if bind else "volume", target, None, leaf.span, source)
+    kind = "bind" if source.startswith((".", "/", "~")) else "volume"
+    return MountRequest(parts[0] if len(parts) == 1 else parts[1], leaf.span, kind, source)
 
 
-def _long_volume(tree: Tree) -> Mount | None:
-    if not isinstance(tree, Branch):
+def _long_volume(tree: Tree) -> MountRequest | None:
+    target = tree.leaf("target") if isinstance(tree, Branch) else None
+    if target is None or not isinstance(tree, Branch):
         return None
-    target = tree.leaf("target")
-    kind = tree.leaf("type")
-    if target is None or _target(target.text) not in _SHM_TARGETS:
-        return None
-    source = tree.leaf("source")
-    name = source.text if source else ""
-    if kind is not None and kind.text == "tmpfs":
-        found = tree.get("tmpfs", "size")
-        size: int | Unknown | None = None
-        error = ""
-        span = None
-        if found is not None:
-            value = read_size(found)
-            span = value.span
-            if isinstance(value.value, Unknown):
-                size = value.value
-            else:
-                # 0 and absent are no size option: half of the host's RAM
-                size, error = value.value.bytes or None, value.value.error
-        return Mount("tmpfs", _target(target.text), size, target.span, name, error, span)
-    bind = kind is not None and kind.text == "bind"
-    return Mount("bind" if bind else "volume", _target(target.text), None, target.span, name)
+    source, kind, written = tree.leaf("source"), tree.leaf("type"), tree.get("tmpfs", "size")
+    name, given = source.text if source else "", kind.text if kind else ""
+    size = read_size(written) if written is not None and given == "tmpfs" else None
+    return MountRequest(
+        target.text, target.span, given, name, size=size, size_span=size.span if size is not None else None
+    )
 
 
 def _memory_limit(tree: Branch) -> Value[int] | None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from shmlint.docker import gpus as gpu_requests
+from shmlint.docker import mounts
 from shmlint.docker.gpus import DeviceNode, DeviceRequest, Request, Runtime
 from shmlint.docker.gpus_option import ALL
+from shmlint.docker.mounts import MountRequest
 from shmlint.docker.run_options import DockerCommand, Option, RunCommand, find_docker, read_run
-from shmlint.docker.sizes import InvalidSize, parse_docker, parse_tmpfs_option
+from shmlint.docker.sizes import InvalidSize, parse_docker
 from shmlint.formats.shell.rewrite import RunRewriter, quote_devices
 from shmlint.model.launch import (
     Bind,
@@ -204,30 +206,24 @@ def _bytes(option: Option | None, span: Span) -> Value[int] | None:
         return None
 
 
-def _mounts(run: RunCommand, span: Span) -> list[Mount]:
-    found = []
-    for option, mount in run.shm_mounts():
+def _mounts(run: RunCommand, span: Span) -> Iterator[Mount]:
+    for option, given in run.shm_mounts():
         place = _place(option, span)
-        kind = mount.type if mount.type in ("tmpfs", "bind") else "volume"
-        size: int | Unknown | None = mount.size or None
-        error = ""
-        if option.name == "--tmpfs" and mount.size_at is not None:  # an empty size is one that fails
-            if option.unknown:
-                size = Unknown("variable", option.unknown)
-            else:
-                try:
-                    size = parse_tmpfs_option(mount.size_text)
-                except InvalidSize as invalid:
-                    error = str(invalid)
         size_span = None
-        if mount.size_at is not None and option.value_span is not None:
-            start = option.value_span.start + mount.size_at
-            size_span = Span(option.value_span.source, start, start + len(mount.size_text))
-        kernel = option.name == "--tmpfs"
-        found.append(
-            Mount(kind, mount.path, size, place, mount.source, error, size_span, kernel)  # type: ignore[arg-type]
+        if given.size_at is not None and option.value_span is not None:
+            start = option.value_span.start + given.size_at
+            size_span = Span(option.value_span.source, start, start + len(given.size_text))
+        options: Value[str] | None = None
+        if option.name == "--tmpfs":
+            text = (option.value or "").partition(":")[2]
+            unknown = Unknown("variable", option.unknown) if option.unknown and given.size_text else None
+            options = Value(unknown or text, place, text)
+        size = Value(Size(given.size), place, given.size_text) if given.size is not None else None
+        mount = mounts.read(
+            MountRequest(given.target, place, given.type, given.source, options, size, size_span)
         )
-    return found
+        if mount is not None:
+            yield mount
 
 
 def _binds(run: RunCommand, span: Span) -> Iterator[Bind]:
