@@ -18,55 +18,53 @@ def read_record(text: str) -> list[str]:
     Raises CSVError with Go's message; that of an empty text is ``EOF``.
     """
     lines = _lines(text)
-    at = 0
-    while at < len(lines) and lines[at] == "\n":
-        at += 1
+    at = next((number for number, line in enumerate(lines) if line != "\n"), len(lines))
     if at == len(lines):
         raise CSVError("EOF")
     fields: list[str] = []
     line, column = lines[at], 1
     while True:
-        if not line.startswith('"'):
-            field, comma, rest = line.partition(",")
-            if not comma:
-                field = field.removesuffix("\n")
-            if '"' in field:
-                where = column + field.index('"')
-                raise CSVError(f'parse error on line {at + 1}, column {where}: bare " in non-quoted-field')
+        if line.startswith('"'):
+            field, line, at, column = _quoted(lines, line[1:], at, column + 1)
             fields.append(field)
-            if not comma:
-                return fields
-            line, column = rest, column + len(field) + 1
-            continue
-        line, column = line[1:], column + 1
-        field = ""
-        while True:
-            inside, quote, rest = line.partition('"')
-            field += inside
-            if not quote:
-                at += 1
-                if at == len(lines):
-                    where = column + len(line)
-                    raise CSVError(
-                        f'parse error on line {at}, column {where}: extraneous or missing " in quoted-field'
-                    )
-                line, column = lines[at], 1
-                continue
-            column += len(inside) + 1
-            line = rest
-            if line.startswith('"'):
-                field += '"'
-                line, column = line[1:], column + 1
-                continue
-            fields.append(field)
-            if line.startswith(","):
-                line, column = line[1:], column + 1
-                break
             if line in ("", "\n"):
                 return fields
-            raise CSVError(
-                f'parse error on line {at + 1}, column {column - 1}: extraneous or missing " in quoted-field'
-            )
+            line, column = line[1:], column + 1
+            continue
+        field, comma, rest = line.partition(",")
+        if not comma:
+            field = field.removesuffix("\n")
+        if '"' in field:
+            where = column + field.index('"')
+            raise CSVError(f'parse error on line {at + 1}, column {where}: bare " in non-quoted-field')
+        fields.append(field)
+        if not comma:
+            return fields
+        line, column = rest, column + len(field) + 1
+
+
+def _quoted(lines: list[str], line: str, at: int, column: int) -> tuple[str, str, int, int]:
+    """A quoted field, and where reading goes on: the rest of the line, its number, the column."""
+    wrong = 'extraneous or missing " in quoted-field'
+    field = ""
+    while True:
+        inside, quote, rest = line.partition('"')
+        field += inside
+        if not quote:
+            at += 1
+            if at == len(lines):
+                raise CSVError(f"parse error on line {at}, column {column + len(line)}: {wrong}")
+            line, column = lines[at], 1
+            continue
+        column += len(inside) + 1
+        line = rest
+        if line.startswith('"'):
+            field += '"'
+            line, column = line[1:], column + 1
+            continue
+        if line.startswith(",") or line in ("", "\n"):
+            return field, line, at, column
+        raise CSVError(f"parse error on line {at + 1}, column {column - 1}: {wrong}")
 
 
 def _lines(text: str) -> list[str]:

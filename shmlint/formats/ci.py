@@ -14,7 +14,7 @@ from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.shell.read import mentions_engine
 from shmlint.formats.shell.rewrite import RunRewriter
-from shmlint.formats.shell.run import launch_of, launches, read_gpu
+from shmlint.formats.shell.run import launch_of, launches, named, read_gpu
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
@@ -231,11 +231,12 @@ def _container(
     unknown = "an expression gives it" if "${{" in image_node.value else ""
     words.append(Word(image_node.value, Span(source, image_node.start, image_node.end), unknown))
     run = read_run(words, "docker", "create")
-    yield launch_of(
-        run, kind="ci-container", name=name, span=Span(source, key.start, key.end),
+    launch = launch_of(
+        run, kind="ci-container", span=Span(source, key.start, key.end),
         label=f"container of job `{name}`" if name else "job container",
         rewriter=RunRewriter(run, Word(""), home, words), gpu=read_gpu(run),
     )  # fmt: skip
+    yield named(launch, name)
 
 
 def _option(word: Word) -> Word:

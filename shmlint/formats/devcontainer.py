@@ -16,7 +16,7 @@ from shmlint.files.boundary import OUTSIDE
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
-from shmlint.formats.shell.run import launch_of, read_gpu
+from shmlint.formats.shell.run import launch_of, named, read_gpu
 from shmlint.model.launch import (
     Bind,
     Build,
@@ -92,7 +92,6 @@ def _opening(root: Json) -> Span:
 
 
 def _launch(root: Json, path: str, workspace: Workspace) -> Launch:
-    named = root.string("name")
     span = _opening(root)
     words: list[Word] = []
     mounts = root.get("mounts")
@@ -116,9 +115,10 @@ def _launch(root: Json, path: str, workspace: Workspace) -> Launch:
     invalid = tuple(slip for slip in asked.invalid if slip.span not in told)
     gpu = _with_host_requirement(asked._replace(slips=slips, invalid=invalid), root)
     launch = launch_of(
-        run, kind="devcontainer", name=named.text if named is not None else None, span=span,
-        label="dev container", rewriter=DevcontainerRewriter(root, run), gpu=gpu,
+        run, kind="devcontainer", span=span, label="dev container",
+        rewriter=DevcontainerRewriter(root, run), gpu=gpu,
     )  # fmt: skip
+    launch = named(launch, _name(root))
     home = gpu.evidence[0].span if gpu.evidence else span
     if run.unknown_option is not None:
         from shmlint.formats.shell.misplaced import misspelt
@@ -190,9 +190,14 @@ def _cuda_features(root: Json) -> Iterator[Value[str]]:
             yield Value(reference, key.inside, reference)
 
 
+def _name(root: Json) -> str | None:
+    given = root.string("name")
+    return given.text if given is not None else None
+
+
 def _label(root: Json) -> str:
-    named = root.string("name")
-    return f"dev container `{named.text}`" if named is not None else "dev container"
+    name = _name(root)
+    return f"dev container `{name}`" if name is not None else "dev container"
 
 
 def _mount_words(mount: Json) -> list[Word]:
@@ -298,16 +303,14 @@ def _image(root: Json, path: str, workspace: Workspace) -> tuple[Json | None, tu
 def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
     """The service of the compose project that an editor starts, with the GPU it adds."""
     span = _opening(root)
-    named = root.string("name")
     host = _with_host_requirement(GpuRequest(), root)
     found = _service(root, path, workspace)
     if isinstance(found, Unknown):
         run = RunCommand("docker", (), None, ())
         bare = launch_of(
-            run, kind="devcontainer", name=named.text if named is not None else None, span=span,
-            label=_label(root), rewriter=ReadOnly(), gpu=host,
-        )  # fmt: skip
-        return bare._replace(
+            run, kind="devcontainer", span=span, label=_label(root), rewriter=ReadOnly(), gpu=host
+        )
+        return named(bare, _name(root))._replace(
             home=host.evidence[0].span if host.evidence else span,
             gpu=host._replace(requested=host.requested or None, unknown=host.unknown or found),
             undecided=found,
@@ -322,7 +325,7 @@ def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
         gpu = host
     return found._replace(
         kind="devcontainer",
-        name=named.text if named is not None else None,
+        name=_name(root),
         span=span,
         home=gpu.evidence[0].span if host.evidence and gpu is host else found.home,
         gpu=gpu,

@@ -343,37 +343,56 @@ class Launch(NamedTuple):
         ipc container/service (the donor's), ipc none, shm_size (0 is the default), default.
         Of these ``docker stack deploy`` passes on nothing but mounts.
         """
-        for target in ("/dev/shm", "/dev"):
-            shareable = self.ipc is not None and self.ipc.known == "shareable" and not self.swarm
-            if target == "/dev" and shareable:
-                continue  # the engine mounts a shareable /dev/shm of its own over a user's /dev
-            mount = next((m for m in reversed(self.mounts) if m.target == target and not self.drops(m)), None)
-            if mount is not None:
-                if mount.size_error or isinstance(mount.size, Unknown):
-                    because = mount.size_error or getattr(mount.size, "because", "")
-                    return Effective(mount.type, None, mount.span, because)
-                return Effective(mount.type, mount.size or None, mount.span)
-        if self.ipc is not None and not self.swarm:
-            mode = self.ipc.value
-            if isinstance(mode, Unknown):
-                return Effective("unknown", None, self.ipc.span, mode.because)
-            if mode == "host":
-                return Effective("host", None, self.ipc.span)
-            if mode.startswith(("container:", "service:")):
-                if self.donor is None:
-                    return Effective("donor", None, self.ipc.span, f"`{mode}` is not known here")
-                given = self.donor.effective_shm(default)
-                return Effective("donor", given.bytes, self.ipc.span, given.because)
-            if mode == "none":
-                return Effective("none", 0, self.ipc.span)
-        if self.shm is not None and not self.swarm:
-            size = self.shm.value
-            if isinstance(size, Unknown):
-                return Effective("unknown", None, self.shm.span, size.because)
-            if size.bytes:
-                return Effective("shm_size", size.bytes, self.shm.span)
-            if size.error:
-                return Effective("unknown", None, self.shm.span, size.error)
+        decided = _by_mount(self)
+        if decided is None and not self.swarm:
+            decided = _by_ipc(self, default) or _by_size(self)
+        if decided is not None:
+            return decided
         if self.undecided:
             return Effective("unknown", None, None, self.undecided.because)
         return Effective("default", default)
+
+
+def _by_mount(launch: Launch) -> Effective | None:
+    targets = ["/dev/shm", "/dev"]
+    if launch.ipc is not None and launch.ipc.known == "shareable" and not launch.swarm:
+        targets.pop()  # the engine mounts a shareable /dev/shm of its own over a user's /dev
+    for target in targets:
+        mount = next((m for m in reversed(launch.mounts) if m.target == target and not launch.drops(m)), None)
+        if mount is None:
+            continue
+        if mount.size_error:
+            return Effective(mount.type, None, mount.span, mount.size_error)
+        if isinstance(mount.size, Unknown):
+            return Effective(mount.type, None, mount.span, mount.size.because)
+        return Effective(mount.type, mount.size or None, mount.span)
+    return None
+
+
+def _by_ipc(launch: Launch, default: int) -> Effective | None:
+    if launch.ipc is None:
+        return None
+    mode, span = launch.ipc.value, launch.ipc.span
+    if isinstance(mode, Unknown):
+        return Effective("unknown", None, span, mode.because)
+    if mode == "host":
+        return Effective("host", None, span)
+    if mode == "none":
+        return Effective("none", 0, span)
+    if not mode.startswith(("container:", "service:")):
+        return None
+    if launch.donor is None:
+        return Effective("donor", None, span, f"`{mode}` is not known here")
+    given = launch.donor.effective_shm(default)
+    return Effective("donor", given.bytes, span, given.because)
+
+
+def _by_size(launch: Launch) -> Effective | None:
+    if launch.shm is None:
+        return None
+    size, span = launch.shm.value, launch.shm.span
+    if isinstance(size, Unknown):
+        return Effective("unknown", None, span, size.because)
+    if size.bytes:
+        return Effective("shm_size", size.bytes, span)
+    return Effective("unknown", None, span, size.error) if size.error else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -95,15 +95,9 @@ def read(text: str, target: str | None = None, args: Mapping[str, str] | None = 
             if words:
                 stages.append(_begin(words, line, stages, arguments, escape))
         elif name == "ARG" and not stages:
-            for key, default in _pairs(words, arguments, escape):
-                given = args.get(key, default)
-                if given is not None:
-                    arguments[key] = given
+            _declare(_pairs(words, arguments, escape), args, {}, arguments)
         elif name == "ARG":
-            for key, default in _pairs(words, stages[-1].variables(), escape):
-                given = args.get(key, arguments.get(key) if default is None else default)
-                if given is not None:
-                    stages[-1].arguments[key] = given
+            _declare(_pairs(words, stages[-1].variables(), escape), args, arguments, stages[-1].arguments)
         elif stages:
             _apply(stages[-1], name, value, words, escape)
             _record(stages, name, value, words, line, escape)
@@ -115,6 +109,17 @@ def read(text: str, target: str | None = None, args: Mapping[str, str] | None = 
     if stage is None:
         return None
     return stage.image()
+
+
+def _declare(
+    pairs: Iterable[tuple[str, str | None]], args: Mapping[str, str], outer: Mapping[str, str],
+    arguments: dict[str, str],
+) -> None:  # fmt: skip
+    """Add what ARG declares to ``arguments``; ``outer`` are those in front of the first stage."""
+    for key, default in pairs:
+        given = args.get(key, outer.get(key) if default is None else default)
+        if given is not None:
+            arguments[key] = given
 
 
 def _begin(

@@ -348,87 +348,116 @@ def _go_parser() -> Any:
     return GoParser
 
 
+class _Open:
+    """A mapping or sequence under way: the key that waits for its value, the keys that were seen."""
+
+    __slots__ = ("key", "node", "seen")
+
+    def __init__(self, node: Mapping | Sequence) -> None:
+        self.node = node
+        self.key: Node | None = None
+        self.seen: set[str] = set()
+
+
 def _compose(source: Source, parser: Any, anchors: dict[str, Node]) -> Document:
     """Nodes of one document, without recursion. ``parser`` stands behind its start event.
 
     ``anchors`` are those of the documents before it, which go-yaml still knows; its own are added.
     """
-    stack: list[Mapping | Sequence] = []
-    pending: list[Node | None] = []  # for a mapping: the key that waits for its value
-    seen: list[set[str]] = []
+    stack: list[_Open] = []
     document = Document(source, Scalar(0, 0, None, None, "", ""))
     written = aliased = 0
     while True:
         event = parser.get_event()
         kind = type(event).__name__
-        node: Node
-        if kind == "ScalarEvent":
-            tag = _tag(event)
-            start, end, style = event.start_mark.index, event.end_mark.index, event.style or ""
-            if tag is not None or event.anchor is not None:
-                start = _content_start(source.text, start)
-            elif not event.value and not style and pending and pending[-1] is not None and not stack[-1].flow:
-                # Nothing behind the colon: that is up to where the next thing begins.
-                start = end = parser.peek_event().start_mark.index
-            node = Scalar(start, end, tag, event.anchor, event.value, style)
-        elif kind in ("MappingStartEvent", "SequenceStartEvent"):
-            cls = Mapping if kind == "MappingStartEvent" else Sequence
-            start = event.start_mark.index
-            if event.anchor is not None or event.tag is not None:
-                start = _content_start(source.text, start)
-            node = cls(start, _tag(event), event.anchor, bool(event.flow_style))
-        elif kind == "AliasEvent":
-            target = anchors.get(event.anchor)
-            at = event.start_mark.index
-            if target is None:
-                raise YamlError(f"alias *{event.anchor} has no anchor before it", at)
-            if target in stack:
-                raise YamlError(f"anchor &{event.anchor} contains itself", at)
-            node = Alias(at, event.end_mark.index, target)
-            aliased += target.weight
-        elif kind in ("MappingEndEvent", "SequenceEndEvent"):
-            closed = stack.pop()
-            pending.pop()
-            seen.pop()
-            closed.end = event.end_mark.index if closed.flow else max(_last_end(closed), closed.start)
-            closed.depth += 1
-            closed.weight = _weight(closed)
+        if kind in ("MappingEndEvent", "SequenceEndEvent"):
+            _close(stack, event)
             if not stack:
                 return document
-            stack[-1].depth = max(stack[-1].depth, closed.depth)
             continue
-        else:  # DocumentEndEvent
+        if kind == "DocumentEndEvent":
             return document
-
+        node = _node(source.text, event, stack, anchors, parser)
         written += 1
+        aliased += node.weight if isinstance(node, Alias) else 0
         if aliased > MOST_ALIASED + ALIASED_PER_NODE * written:
             raise YamlError(f"its aliases stand for too much ({aliased:,} values)", node.start)
         if event.anchor is not None and kind != "AliasEvent":
             anchors[event.anchor] = node
-        if not stack:
-            document.root = node
-            if not isinstance(node, Mapping | Sequence):
-                return document
+        if stack:
+            _attach(stack[-1], node, document)
         else:
-            parent = stack[-1]
-            if isinstance(parent, Sequence):
-                parent.items.append(node)
-            elif pending[-1] is None:
-                pending[-1] = node
-                if isinstance(node, Scalar):
-                    if node.value in seen[-1]:
-                        document.duplicates.append(node)
-                    seen[-1].add(node.value)
-            else:
-                parent.pairs.append((pending[-1], node))
-                pending[-1] = None
-            parent.depth = max(parent.depth, node.depth)
+            document.root = node
         if len(stack) + node.depth >= MAX_DEPTH:
             raise YamlError(f"nested more than {MAX_DEPTH} levels deep", node.start)
         if isinstance(node, Mapping | Sequence):
-            stack.append(node)
-            pending.append(None)
-            seen.append(set())
+            stack.append(_Open(node))
+        elif not stack:
+            return document
+
+
+def _node(text: str, event: Any, stack: list[_Open], anchors: dict[str, Node], parser: Any) -> Node:
+    kind = type(event).__name__
+    if kind == "ScalarEvent":
+        return _scalar(text, event, stack, parser)
+    if kind == "AliasEvent":
+        return _alias(event, stack, anchors)
+    return _collection(text, event, kind)
+
+
+def _scalar(text: str, event: Any, stack: list[_Open], parser: Any) -> Scalar:
+    tag = _tag(event)
+    start, end, style = event.start_mark.index, event.end_mark.index, event.style or ""
+    if tag is not None or event.anchor is not None:
+        start = _content_start(text, start)
+    elif not event.value and not style and stack and stack[-1].key is not None and not stack[-1].node.flow:
+        # Nothing behind the colon: that is up to where the next thing begins.
+        start = end = parser.peek_event().start_mark.index
+    return Scalar(start, end, tag, event.anchor, event.value, style)
+
+
+def _collection(text: str, event: Any, kind: str) -> Mapping | Sequence:
+    start = event.start_mark.index
+    if event.anchor is not None or event.tag is not None:
+        start = _content_start(text, start)
+    cls = Mapping if kind == "MappingStartEvent" else Sequence
+    return cls(start, _tag(event), event.anchor, bool(event.flow_style))
+
+
+def _alias(event: Any, stack: list[_Open], anchors: dict[str, Node]) -> Alias:
+    target = anchors.get(event.anchor)
+    at = event.start_mark.index
+    if target is None:
+        raise YamlError(f"alias *{event.anchor} has no anchor before it", at)
+    if any(target is opened.node for opened in stack):
+        raise YamlError(f"anchor &{event.anchor} contains itself", at)
+    return Alias(at, event.end_mark.index, target)
+
+
+def _close(stack: list[_Open], event: Any) -> None:
+    closed = stack.pop().node
+    closed.end = event.end_mark.index if closed.flow else max(_last_end(closed), closed.start)
+    closed.depth += 1
+    closed.weight = _weight(closed)
+    if stack:
+        stack[-1].node.depth = max(stack[-1].node.depth, closed.depth)
+
+
+def _attach(parent: _Open, node: Node, document: Document) -> None:
+    """Add a node to the mapping or sequence under way."""
+    holder = parent.node
+    if isinstance(holder, Sequence):
+        holder.items.append(node)
+    elif parent.key is None:
+        parent.key = node
+        if isinstance(node, Scalar):
+            if node.value in parent.seen:
+                document.duplicates.append(node)
+            parent.seen.add(node.value)
+    else:
+        holder.pairs.append((parent.key, node))
+        parent.key = None
+    holder.depth = max(holder.depth, node.depth)
 
 
 def _weight(node: Mapping | Sequence) -> int:

@@ -137,7 +137,7 @@ def _read_file(
         layer = Layer(document.source, variables, directory)
         root = read_document(project, document, path, layer, workspace)
         if root is not None and root.get("include") is not None:
-            _include(project, root, path, layer, workspace, directory, (*trail, path))
+            _include(project, root, _Includer(path, layer, directory, (*trail, path)), workspace)
 
 
 def read_document(
@@ -294,64 +294,86 @@ class _Local:
         return _Local(path, roots, self.workspace, self.problems)
 
 
-def _include(
-    project: Project, root: Branch, path: str, layer: Layer, workspace: Workspace, directory: str,
-    trail: tuple[str, ...],
-) -> None:  # fmt: skip
+class _Includer(NamedTuple):
+    """A file that includes others; paths are relative to ``directory``. ``trail`` are the files that led to it."""
+
+    path: str
+    layer: Layer
+    directory: str
+    trail: tuple[str, ...]
+
+
+def _include(project: Project, root: Branch, includer: _Includer, workspace: Workspace) -> None:
     for item in items_of(root.get("include")):
         given = item.get("path") if isinstance(item, Branch) else item
         leaves = [leaf for leaf in items_of(given) if isinstance(leaf, Leaf)]
         if not leaves:
             continue
-        if any(leaf.interpolated.unset for leaf in leaves):
-            project.unknown = f"{path} includes a file that a variable names"
+        paths = [normal(os.path.join(includer.directory, leaf.text)) for leaf in leaves]
+        because = _not_included(leaves, paths, includer, workspace)
+        if because:
+            project.unknown = f"{includer.path} includes {because}"
             continue
-        if any(leaf.text.startswith(("http://", "https://", "git@", "oci://")) for leaf in leaves):
-            project.unknown = f"{path} includes a file from the network, which is not fetched"
-            continue
-        paths = [normal(os.path.join(directory, leaf.text)) for leaf in leaves]
-        outside = next((p for p in paths if not workspace.inside(p, path)), None)
-        if outside is not None:
-            project.unknown = f"{path} includes {outside}, which lies {OUTSIDE}"
-            continue
-        if paths[0] in trail:
+        if paths[0] in includer.trail:
             project.problems.append(Problem(leaves[0].span, f"`include` goes in a circle: {paths[0]}"))
             continue
-        missing = next((p for p in paths if not workspace.exists(p)), None)
-        if missing is not None:
-            project.unknown = f"{path} includes {missing}, which is not here"
-            continue
-        its_directory = os.path.dirname(paths[0])
-        env_files: list[str] | None = None
-        if isinstance(item, Branch):
-            named = item.leaf("project_directory")
-            if named is not None:
-                its_directory = normal(os.path.join(directory, named.text))
-            given_env = [leaf for leaf in items_of(item.get("env_file")) if isinstance(leaf, Leaf)]
-            if given_env:
-                env_files = [normal(os.path.join(directory, leaf.text)) for leaf in given_env]
-                env_files = [f for f in env_files if workspace.inside(f, path)]
+        directory, env_files = _include_options(item, paths[0], includer, workspace)
         try:
             included = load_project(
-                paths, workspace, directory=its_directory, before=layer.variables, env_files=env_files,
-                trail=trail,
+                paths, workspace, directory=directory, before=includer.layer.variables, env_files=env_files,
+                trail=includer.trail,
             )  # fmt: skip
         except Unreadable as error:
-            project.unknown = f"{path} includes {error.path}, which cannot be read"
+            project.unknown = f"{includer.path} includes {error.path}, which cannot be read"
             continue
-        project.unknown = project.unknown or included.unknown
-        project.problems += included.problems
-        for name, service in included.services.items():
-            before = project.services.get(name)
-            if before is None:
-                project.services[name] = service
-            else:  # the including file wins
-                project.services[name] = Service(
-                    name,
-                    merge_service(service.tree, before.tree),
-                    [*before.bodies, *service.bodies],
-                    before.unknown or service.unknown,
-                )
+        _merge_included(project, included)
+
+
+def _not_included(
+    leaves: Sequence[Leaf], paths: Sequence[str], includer: _Includer, workspace: Workspace
+) -> str:
+    """Why files are not read, or nothing."""
+    if any(leaf.interpolated.unset for leaf in leaves):
+        return "a file that a variable names"
+    if any(leaf.text.startswith(("http://", "https://", "git@", "oci://")) for leaf in leaves):
+        return "a file from the network, which is not fetched"
+    outside = next((path for path in paths if not workspace.inside(path, includer.path)), None)
+    if outside is not None:
+        return f"{outside}, which lies {OUTSIDE}"
+    missing = next((path for path in paths if not workspace.exists(path)), None)
+    if missing is not None and paths[0] not in includer.trail:
+        return f"{missing}, which is not here"
+    return ""
+
+
+def _include_options(
+    item: Tree, path: str, includer: _Includer, workspace: Workspace
+) -> tuple[str, list[str] | None]:
+    """The project directory and the env files of an ``include``."""
+    named = item.leaf("project_directory") if isinstance(item, Branch) else None
+    if named is not None:
+        directory = normal(os.path.join(includer.directory, named.text))
+    else:
+        directory = os.path.dirname(path)
+    files = items_of(item.get("env_file")) if isinstance(item, Branch) else ()
+    given = [normal(os.path.join(includer.directory, leaf.text)) for leaf in files if isinstance(leaf, Leaf)]
+    return directory, [file for file in given if workspace.inside(file, includer.path)] if given else None
+
+
+def _merge_included(project: Project, included: Project) -> None:
+    project.unknown = project.unknown or included.unknown
+    project.problems += included.problems
+    for name, service in included.services.items():
+        before = project.services.get(name)
+        if before is None:
+            project.services[name] = service
+        else:  # the including file wins
+            project.services[name] = Service(
+                name,
+                merge_service(service.tree, before.tree),
+                [*before.bodies, *service.bodies],
+                before.unknown or service.unknown,
+            )
 
 
 def default_files(directory: str, workspace: Workspace) -> tuple[str, ...]:

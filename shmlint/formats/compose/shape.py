@@ -101,20 +101,22 @@ def _odd_service(service: Tree) -> bool:
         value = entry.tree
         if isinstance(value, Removed) or (isinstance(value, Leaf) and value.kind == "null"):
             continue
-        if name in _TEXT:
-            if not isinstance(value, Leaf) or value.kind != "str":
-                return True
-        elif name in _LISTS:
-            if not isinstance(value, Listing):
-                return True
-        elif name in ("deploy", "ulimits"):
-            if not isinstance(value, Branch):
-                return True
-        elif name in ("environment", "command", "entrypoint", "tmpfs", "env_file"):
-            if isinstance(value, Leaf) and (value.kind != "str" or name == "environment"):
-                return True
-            if isinstance(value, Branch) and name != "environment":
-                return True
+        if _odd_value(name, value):
+            return True
+    return False
+
+
+def _odd_value(name: str, value: Tree) -> bool:
+    if name in _TEXT:
+        return not isinstance(value, Leaf) or value.kind != "str"
+    if name in _LISTS:
+        return not isinstance(value, Listing)
+    if name in ("deploy", "ulimits"):
+        return not isinstance(value, Branch)
+    if name == "environment":
+        return isinstance(value, Leaf)
+    if name in ("command", "entrypoint", "tmpfs", "env_file"):
+        return isinstance(value, Branch) or (isinstance(value, Leaf) and value.kind != "str")
     return False
 
 

@@ -37,17 +37,25 @@ def split_words(text: str) -> list[str] | None:
             if char == ">" and word[:1].isdigit():
                 begun = False  # the number of a file descriptor
             break
+        elif not _bracket(char, word, inside):
+            return None
         else:
-            if char == "(" and not inside & {"'", '"', "`"}:
-                if "(" in inside or not word.endswith("$"):
-                    return None
-                inside.add("(")
-                word += char
-                continue
-            if (char == ")" and not inside & {"'", '"', "`"}) or (char == "`" and not inside & {"'", '"', "("}):
-                inside ^= {"("} if char == ")" else {"`"}
             word += char
         begun = True
     if begun:
         words.append(word)
     return None if inside else words
+
+
+def _bracket(char: str, word: str, inside: set[str]) -> bool:
+    """Note a bracket or backquote in ``inside``; False where Compose refuses it."""
+    quoted = not inside.isdisjoint("'\"")
+    if char == "(" and not quoted and "`" not in inside:
+        if "(" in inside or not word.endswith("$"):
+            return False
+        inside.add("(")
+    elif char == ")" and not quoted and "`" not in inside:
+        inside ^= {"("}
+    elif char == "`" and not quoted and "(" not in inside:
+        inside ^= {"`"}
+    return True

@@ -50,12 +50,12 @@ def read_launch(command: Command) -> Launch | None:
     launch = launch_of(
         run,
         kind="docker-run",
-        name=name.value if name is not None and not name.unknown else None,
         span=span,
         label=f"`{engine} {docker.verb}`",
         rewriter=RunRewriter(run, anchor, command.span, words),
         gpu=read_gpu(run, docker, command.words[docker.binary]),
     )
+    launch = named(launch, name.value if name is not None and not name.unknown else None)
     if run.image is not None and not run.unknown and not _can_be_image(run.image.text):
         because = "what stands in the place of its image is none"
         launch = launch._replace(undecided=Unknown("arguments", because, run.image.text))
@@ -64,6 +64,11 @@ def read_launch(command: Command) -> Launch | None:
 
         launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(run)))
     return launch
+
+
+def named(launch: Launch, name: str | None) -> Launch:
+    """A launch of this name."""
+    return launch._replace(name=name, names=(name,) if name else ())
 
 
 def _can_be_image(text: str) -> bool:
@@ -76,9 +81,8 @@ def _within(inner: Span, outer: Span) -> bool:
 
 
 def launch_of(
-    run: RunCommand, *, kind: Kind, name: str | None, span: Span, label: str, rewriter: Rewriter,
-    gpu: GpuRequest,
-) -> Launch:  # fmt: skip
+    run: RunCommand, *, kind: Kind, span: Span, label: str, rewriter: Rewriter, gpu: GpuRequest
+) -> Launch:
     """A launch out of the options of a run command, whatever they were written in."""
     image = None
     if run.image is not None:
@@ -96,14 +100,13 @@ def launch_of(
     home = span
     return Launch(
         kind=kind,
-        name=name,
+        name=None,
         span=span,
         home=home,
         words=Words(f"{label} of {image.text}" if image and image.text else label, "--shm-size"),
         rewriter=rewriter,
         files=(span.path,),
         image=image,
-        names=(name,) if name else (),
         entrypoint=_one(entrypoint, span),
         command=command,
         gpu=gpu,
