@@ -1,4 +1,4 @@
-"""The generated parts of README.md (the rule table, what is read, what commands print) and of rules/README.md.
+"""The generated parts of README.md, the documentation and rules/README.md: tables, options, what commands print.
 
     python -m tests.readme        writes them anew
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from shmlint.cli import check
+from shmlint import cli
 from shmlint.files.installed import front_matter, page
 from shmlint.formats import KINDS
 from shmlint.rules import all_rules
@@ -22,6 +22,8 @@ from shmlint.rules import all_rules
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 INDEX = ROOT / "rules" / "README.md"
+DOCS = ROOT / "docs"
+PAGES = (README, INDEX, *sorted(DOCS.glob("*.md")))
 BLOCK = re.compile(r"^(<!-- begin: ([^\n]+?) -->\n).*?^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
 
 READS = {
@@ -46,8 +48,8 @@ def _part(what: str) -> str:
         return _rules()
     if what == "index":
         return _index()
-    if what == "options":
-        return _options()
+    if what.startswith("options "):
+        return _options(what.removeprefix("options "))
     if what == "reads":
         return "".join(f"- {text}\n" for kind, text in READS.items() if kind in KINDS)
     verb, _, command = what.partition(" ")
@@ -78,11 +80,13 @@ def _index() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _options() -> str:
-    """What the help of check says of each option."""
-    lines = ["| option | what |", "|---|---|"]
-    for option in check.command.params:
-        if isinstance(option, click.Option):
+def _options(name: str) -> str:
+    """What the help of a command says of each option."""
+    command = cli.program.get_command(click.Context(cli.program), name)
+    assert command is not None, name
+    lines = ["| option | what it does |", "|---|---|"]
+    for option in command.params:
+        if isinstance(option, click.Option) and not option.hidden:
             names = ", ".join(f"`{name}`" for name in sorted(option.opts, key=len))
             lines.append(f"| {names} | {(option.help or '').partition('  [')[0]} |")
     return "\n".join(lines) + "\n"
@@ -105,5 +109,5 @@ def printed(command: str) -> str:
 
 
 if __name__ == "__main__":
-    for file in (README, INDEX):
+    for file in PAGES:
         file.write_text(generated(file.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")

@@ -17,16 +17,20 @@ from shmlint import cli
 from shmlint import config as configuration
 from shmlint.files.kinds import classify
 from shmlint.model.project import ADDRESS
-from tests.readme import BLOCK, INDEX, README, ROOT, generated
+from tests.readme import BLOCK, DOCS, INDEX, PAGES, README, ROOT, generated
 from tests.table import table
 
 TEXT = README.read_text(encoding="utf-8")
-TEXTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md", "rules/README.md")
+TEXTS = (
+    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md", "rules/README.md",
+    *(f"docs/{page.name}" for page in sorted(DOCS.glob("*.md"))),
+)  # fmt: skip
+SETTINGS = (DOCS / "settings.md").read_text(encoding="utf-8")
 
 
-def fenced(language: str, starts: str) -> str:
+def fenced(language: str, starts: str, text: str = TEXT) -> str:
     """The fenced block of a language that starts with some text."""
-    (block,) = re.findall(rf"^```{language}\n({re.escape(starts)}.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    (block,) = re.findall(rf"^```{language}\n({re.escape(starts)}.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return str(block)
 
 
@@ -37,8 +41,19 @@ def hooks() -> list[dict[str, Any]]:
 
 def test_generated_parts_are_up_to_date() -> None:
     """`python -m tests.readme` writes them."""
-    assert [found[2].split()[0] for found in BLOCK.finditer(TEXT)] == ["run", "run", "rules", "reads", "run", "options"]
-    assert generated(TEXT) == TEXT
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert generated(text) == text, page
+
+
+def test_the_readme_is_a_first_look() -> None:
+    assert [found[2].split()[0] for found in BLOCK.finditer(TEXT)] == ["run", "run", "reads", "rules"]
+    assert len(TEXT.splitlines()) <= 200
+
+
+def test_every_page_of_the_documentation_is_in_its_navigation() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert [page.name for page in DOCS.glob("*.md") if f"- {page.name}" not in text] == []
 
 
 def test_the_index_of_the_rules_is_up_to_date() -> None:
@@ -79,7 +94,7 @@ def test_options_exist(name: str) -> None:
 
 
 def test_settings_example_is_valid_and_whole(tmp_path: Path) -> None:
-    example = fenced("yaml", "select:")
+    example = fenced("yaml", "select:", SETTINGS)
     file = tmp_path / ".shmlint.yaml"
     file.write_text(example, encoding="utf-8")
     settings = configuration.load(str(file), str(tmp_path))
@@ -87,8 +102,7 @@ def test_settings_example_is_valid_and_whole(tmp_path: Path) -> None:
     assert settings.workloads[0]["needs"] == "yes"
     keys = list(configuration.schema()["properties"])
     assert list(YAML(typ="safe").load(example)) == keys
-    section = TEXT.partition("\n## Settings\n")[2].partition("\n## ")[0]
-    assert re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE) == keys
+    assert re.findall(r"^\| `([a-z-]+)` \|", SETTINGS, re.MULTILINE) == keys
 
 
 def test_settings_schema_is_one() -> None:
@@ -143,10 +157,9 @@ def test_nothing_names_an_address_that_may_not_exist() -> None:
 
 def test_workflow_uses_the_action() -> None:
     steps = YAML(typ="safe").load(fenced("yaml", "name: shmlint"))["jobs"]["shmlint"]["steps"]
-    assert [step["uses"] for step in steps][-1] == "./shmlint"
+    assert [step["uses"] for step in steps][-1] == "./tools/shmlint"
     inputs = YAML(typ="safe").load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"]
-    given = YAML(typ="safe").load(fenced("yaml", "      - uses: ./shmlint\n        with"))[0]["with"]
-    assert set(given) <= set(inputs)
+    assert set(steps[-1]["with"]) <= set(inputs)
 
 
 def test_changelog_knows_this_version() -> None:
