@@ -1,8 +1,10 @@
-"""One run: paths to files, files to launches, launches to findings."""
+"""One run: files to launches, launches to findings, findings to those that are reported."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
@@ -10,47 +12,63 @@ from shmlint.formats import read_all
 from shmlint.model.finding import SEVERITIES, Finding, readable
 from shmlint.model.launch import Build, Launch
 from shmlint.model.need import Need
-from shmlint.model.reading import NotRead, joined
-from shmlint.model.settings import Settings
+from shmlint.model.reading import NotRead, Reading, joined
+from shmlint.model.settings import Accepted, Settings
 from shmlint.model.source import Problem, Span
 from shmlint.rules import Context, all_rules, configured, selected
+from shmlint.rules.shm001_unreadable_file import RULE as UNREADABLE
+from shmlint.rules.shm001_unreadable_file import report
 from shmlint.workloads.knowledge import users
 
+Files = Mapping[str, Sequence[str]]
+"""Paths by kind."""
 
-class Run:
-    """Everything a run found out. ``files`` are those that were read, by kind."""
 
-    __slots__ = (
-        "builds", "context", "files", "findings", "launches", "not_read", "problems", "repeated", "settings",
-        "workspace",
-    )  # fmt: skip
+class Run(NamedTuple):
+    """All that a run found out."""
 
-    def __init__(self, files: dict[str, list[str]], settings: Settings, workspace: Workspace) -> None:
-        self.files = files
-        self.settings = settings
-        self.workspace = workspace
-        self.context = Context(settings, users(settings.workloads))
-        self.launches: list[Launch] = []
-        self.findings: list[Finding] = []
-        self.repeated: list[Finding] = []
-        """Findings that say the same as another one, of another launch."""
-        self.problems: list[Problem] = []
-        """What files are refused for."""
-        self.builds: tuple[Build, ...] = ()
+    files: Files
+    """The files that were read."""
+    settings: Settings
+    workspace: Workspace
+    reading: Reading
+    context: Context
+    findings: list[Finding]
+    """What is to be reported."""
+    repeated: Sequence[Finding] = ()
+    """What says the same as another finding, of another launch."""
+    suppressed: Sequence[Finding] = ()
+    """What comments suppress."""
+    accepted: Sequence[Finding] = ()
+    """What the baseline accepts."""
+    dead_baseline: Sequence[Accepted] = ()
+    """The entries of the baseline that accept nothing any more."""
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        return self.reading.launches
+
+    @property
+    def builds(self) -> tuple[Build, ...]:
         """The images that the files build."""
-        self.not_read: tuple[NotRead, ...] = ()
-        """Files and launches that were seen and not read."""
+        return self.reading.builds
 
-    def need(self, launch: Launch) -> Need:
-        return self.context.need(launch)
+    @property
+    def not_read(self) -> tuple[NotRead, ...]:
+        """Files and launches that were seen and not read."""
+        return self.reading.not_read
 
     @property
     def paths(self) -> list[str]:
         return [path for paths in self.files.values() for path in paths]
 
+    def need(self, launch: Launch) -> Need:
+        """How much /dev/shm a launch needs; assessed when it is first asked for."""
+        return self.context.need(launch)
+
 
 def lint(
-    files: dict[str, list[str]],
+    files: Files,
     settings: Settings,
     workspace: Workspace | None = None,
     problems: Sequence[Problem] = (),
@@ -61,86 +79,96 @@ def lint(
     Where there is much to read, up to ``jobs`` processes do it.
     """
     workspace = workspace or Workspace(follow_outside=settings.follow_outside)
-    run = Run(files, settings, workspace)
-    run.problems += problems
-    reading = joined(read_all(files, workspace, settings, jobs))
-    run.launches += reading.launches
-    run.problems += reading.problems
-    run.builds = reading.builds
-    run.not_read = reading.not_read
-    run.context.launches = run.launches
-    run.findings = list(_findings(run))
-    return run
+    reading = joined([Reading(problems=tuple(problems)), *read_all(files, workspace, settings, jobs)])
+    return _run(files, settings, workspace, reading)
 
 
 def judge(launches: Sequence[Launch], settings: Settings, workspace: Workspace) -> Run:
     """Check launches that were read from no file. The workspace has the texts that they point into."""
-    run = Run({}, settings, workspace)
-    run.launches = run.context.launches = list(launches)
-    run.findings = list(_findings(run))
-    return run
+    return _run({}, settings, workspace, Reading(tuple(launches)))
 
 
-def _findings(run: Run) -> list[Finding]:
-    from shmlint.rules.shm001_unreadable_file import report
+def _run(files: Files, settings: Settings, workspace: Workspace, reading: Reading) -> Run:
+    context = Context(settings, users(settings.workloads), reading.launches)
+    found = _without_ignored(_checked(reading, context), settings)
+    run = Run(files, settings, workspace, reading, context, list(found))
+    return _compared(_merged(_suppressed(run)))
 
-    rules = [(rule, check) for rule, check in all_rules().values() if selected(rule, run.settings)]
-    found: list[Finding] = []
-    if any(rule.id == "SHM001" for rule, _ in rules):
-        found += [report(problem) for problem in run.problems]
-    for launch in run.launches:
-        if _plain(launch):
-            continue
+
+def _checked(reading: Reading, context: Context) -> Iterator[Finding]:
+    """The findings of the rules. Each rule looks first at whether a launch has what it is about."""
+    rules = [(rule, check) for rule, check in all_rules().values() if selected(rule, context.settings)]
+    if any(rule is UNREADABLE for rule, _ in rules):
+        yield from map(report, reading.problems)
+    for launch in reading.launches:
         for _, check in rules:
-            found += check(launch, run.context)
-    settings = run.settings
-    if settings.per_file_ignores:
-        from shmlint.suppression.comments import per_file
+            yield from check(launch, context)
 
-        loses = per_file(settings)
-        found = [f for f in found if not loses(f.span.path, all_rules()[f.rule][0])]
-    paths = {*run.paths, *(f.span.path for f in found), *(f.launch.span.path for f in found if f.launch)}
-    marked = [path for path in sorted(paths) if "shmlint:" in _text(run.workspace, path)]
-    if marked:
-        from shmlint.suppression.comments import suppress
 
-        found = suppress(run, found, marked, {problem.span.path for problem in run.problems})
-    if settings.severity:
-        found = [_with_severity(finding, settings) for finding in found]
-    every = list(map(readable, found))
+def _without_ignored(findings: Iterable[Finding], settings: Settings) -> Iterable[Finding]:
+    """The findings of rules that the settings do not take from the file."""
+    if not settings.per_file_ignores:
+        return findings
+    from shmlint.suppression.per_file import Ignored
+
+    ignored = Ignored(settings)
+    return (finding for finding in findings if not ignored(finding.span.path, all_rules()[finding.rule][0]))
+
+
+def _suppressed(run: Run) -> Run:
+    """The run without what comments suppress, and with findings about comments that suppress nothing."""
+    commented = sorted(_commented(run))
+    if not commented:
+        return run
+    from shmlint.suppression.comments import find, suppress
+
+    comments = find(commented, run.files, run.launches, run.workspace)
+    # A file that could not be read may hold what its comments are for.
+    complete = set(run.paths) - {problem.span.path for problem in run.reading.problems}
+    left, suppressed = suppress(run.findings, comments, run.settings, complete)
+    return run._replace(findings=left, suppressed=suppressed)
+
+
+def _commented(run: Run) -> Iterator[str]:
+    """The files of the run, and those that findings are about, in which there may be a suppression comment."""
+    launches = {finding.launch.span.path for finding in run.findings if finding.launch is not None}
+    for path in {*run.paths, *(finding.span.path for finding in run.findings), *launches}:
+        try:
+            if "shmlint:" in run.workspace.source(path).text:
+                yield path
+        except Unreadable:
+            pass
+
+
+def _merged(run: Run) -> Run:
+    """The run with its findings as they are reported: severities of the settings, each thing said once, in order."""
+    every = [_finished(finding, run.settings) for finding in run.findings]
     distinct = _distinct(every)
-    kept = set(map(id, distinct))
-    run.repeated = [finding for finding in every if id(finding) not in kept]
-    found = _ordered(distinct)
-    if settings.baseline:
-        from shmlint.suppression.fingerprint import fingerprints
-
-        found = [f for f, name in zip(found, fingerprints(found), strict=True) if name not in settings.baseline]
-    return found
+    reported = set(map(id, distinct))
+    repeated = [finding for finding in every if id(finding) not in reported]
+    return run._replace(findings=_ordered(distinct), repeated=repeated)
 
 
-def _plain(launch: Launch) -> bool:
-    """Whether no rule has anything to say: most services are like this."""
-    return (
-        launch.gpu.requested is False
-        and launch.shm is None
-        and launch.ipc is None
-        and not launch.misplaced
-        and not launch.gpu.invalid
-        and not any(mount.size_error for mount in launch.mounts)
-        and not any("NCCL_" in name for name in launch.environment)
-    )
+def _compared(run: Run) -> Run:
+    """The run without what the baseline accepts."""
+    if not run.settings.baseline:
+        return run
+    from shmlint.suppression.baseline import compare
+
+    paths = set(run.paths)
+    rules = {rule.id for rule, _ in all_rules().values() if selected(rule, run.settings)}
+
+    def judged(entry: Accepted) -> bool:
+        return entry.rule in rules and (entry.path in paths or not os.path.lexists(entry.path))
+
+    findings, accepted, dead = compare(run.findings, run.settings.baseline, judged)
+    return run._replace(findings=findings, accepted=accepted, dead_baseline=dead)
 
 
-def _text(workspace: Workspace, path: str) -> str:
-    try:
-        return workspace.source(path).text
-    except Unreadable:
-        return ""
-
-
-def _with_severity(finding: Finding, settings: Settings) -> Finding:
-    level = configured(all_rules()[finding.rule][0], settings)
+def _finished(finding: Finding, settings: Settings) -> Finding:
+    """A finding with the severity that the settings give its rule."""
+    finding = readable(finding)
+    level = configured(all_rules()[finding.rule][0], settings) if settings.severity else None
     return finding if level is None or level == "off" else finding._replace(severity=level)
 
 

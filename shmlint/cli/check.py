@@ -17,7 +17,7 @@ from shmlint.cli.output import Output, error, fail, line, nearest, open_output, 
 if TYPE_CHECKING:
     from shmlint.fixing.fix import Fixed, Outcome
     from shmlint.model.finding import Finding
-    from shmlint.model.settings import Settings
+    from shmlint.model.settings import Accepted, Settings
     from shmlint.run import Run
 
 _EPILOG = """\b
@@ -133,7 +133,7 @@ def _check_combination(options: Options) -> None:
 # Suppressing -----------------------------------------------------------------------------------
 
 
-def _baseline(path: str) -> frozenset[str]:
+def _baseline(path: str) -> tuple[Accepted, ...]:
     from shmlint.suppression.baseline import InvalidBaseline, read
 
     try:

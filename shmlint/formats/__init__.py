@@ -1,36 +1,61 @@
-"""Formats: a module each. They read files into launches and write edits back.
+"""Formats: a module or a folder each. They read files into launches and write edits back.
 
-A format is a function ``read(paths, workspace, settings) -> Reading``; what is a format's own
-(its grammar, its positions) stays behind it.
+What is a format's own (its grammar, its positions) stays behind its answers:
+
+    read(paths, workspace, settings) -> Reading                        what the files start
+    suppressions(source, workspace, launches) -> Iterator[Suppression] which suppression comments there are
+    ignore_comment(launch, text) -> Edit | None                        where such a comment can stand, and how it is
+                                                                       written
+    same_beside(path, before, after, sizes_only) -> bool               whether all that launches do not say stayed the
+                                                                       same
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol, cast
 
 from shmlint.files.cache import Key, Made
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
+from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Problem, Source
+from shmlint.model.source import Edit, Problem, Source
+from shmlint.model.suppression import Suppression
 
-_MODULES = {
-    "compose": "shmlint.formats.compose.read",
-    "shell": "shmlint.formats.shell.read",
-    "makefile": "shmlint.formats.makefile",
-    "markdown": "shmlint.formats.markdown",
-    "ci": "shmlint.formats.ci",
-    "devcontainer": "shmlint.formats.devcontainer",
-    "inspect": "shmlint.formats.inspect",
+
+class Format(NamedTuple):
+    """The modules that answer for a format; they are imported when a file asks for them."""
+
+    reader: str
+    """Has ``read``."""
+    comments: str
+    """Has ``suppressions`` and ``ignore_comment``."""
+    alone: bool = False
+    """Each file is read by itself; files of the other formats say things of each other."""
+    beside: str = ""
+    """Has ``same_beside``, where the files hold more than their launches say of them."""
+
+
+FORMATS = {
+    "compose": Format(
+        "shmlint.formats.compose.read", "shmlint.formats.compose.comments", beside="shmlint.formats.compose.rewrite"
+    ),
+    "shell": Format("shmlint.formats.shell.read", "shmlint.formats.shell.comments", alone=True),
+    "makefile": Format("shmlint.formats.makefile", "shmlint.formats.makefile", alone=True),
+    "markdown": Format("shmlint.formats.markdown", "shmlint.formats.markdown", alone=True),
+    "ci": Format("shmlint.formats.ci", "shmlint.formats.ci", alone=True),
+    "devcontainer": Format("shmlint.formats.devcontainer", "shmlint.formats.devcontainer"),
+    "inspect": Format("shmlint.formats.inspect", "shmlint.formats.inspect"),
 }
 
-KINDS = frozenset(_MODULES)
+KINDS = frozenset(FORMATS)
 """The kinds of files that are read."""
 
-ALONE = frozenset({"shell", "makefile", "markdown", "ci"})
-"""Kinds whose files are each read by themselves; the others say things of each other."""
+ALONE = frozenset(kind for kind, form in FORMATS.items() if form.alone)
+"""The kinds whose files are each read by themselves."""
 
 _READINGS = {kind: Key[Reading](f"{kind} reading") for kind in ALONE}
 
@@ -59,23 +84,56 @@ def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settin
 
     if kind not in KINDS:
         raise ValueError(f"no format reads {kind}")
-    found: Reading = import_module(_MODULES[kind]).read(paths, workspace, settings)
+    found: Reading = import_module(FORMATS[kind].reader).read(paths, workspace, settings)
     return found
 
 
-_BESIDE = {"compose": "shmlint.formats.compose.rewrite"}
-"""The kinds whose files hold more than their launches say of them, and the modules that compare it."""
-
-
 def same_beside(kind: str | None, path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
-    """Whether what launches do not tell of a file has stayed the same when it was edited.
+    """Whether what launches do not say of a file has stayed the same when it was edited.
 
-    ``sizes_only``: nothing but sizes was meant to change. A file of no kind is one that compose files refer to.
+    ``sizes_only``: nothing but sizes was meant to change. ``kind`` is None for a file that is not of the run.
     """
     from importlib import import_module
 
-    module = _BESIDE.get(kind or "compose")
-    return module is None or bool(import_module(module).same_beside(path, before, after, sizes_only=sizes_only))
+    module = FORMATS[kind or REFERRED].beside
+    return not module or bool(import_module(module).same_beside(path, before, after, sizes_only=sizes_only))
+
+
+class _Comments(Protocol):
+    """What the module for comments answers."""
+
+    def suppressions(
+        self, source: Source, workspace: Workspace, launches: Sequence[Launch]
+    ) -> Iterator[Suppression]: ...
+
+    def ignore_comment(self, launch: Launch, text: str) -> Edit | None: ...
+
+
+def _comments(kind: str) -> _Comments:
+    from importlib import import_module
+
+    return cast("_Comments", import_module(FORMATS[kind].comments))
+
+
+def suppressions(
+    kind: str, source: Source, workspace: Workspace, launches: Sequence[Launch]
+) -> Iterator[Suppression]:
+    """The suppression comments of a file; ``launches`` are those that start in it."""
+    return _comments(kind).suppressions(source, workspace, launches)
+
+
+def ignore_comment(kind: str, launch: Launch, text: str) -> Edit | None:
+    """An edit that puts a comment with a text where it speaks of a launch; None where there is no place for one."""
+    return _comments(kind).ignore_comment(launch, text)
+
+
+REFERRED = "compose"
+"""The kind of a file that is not among those of a run: compose files and dev containers refer to such files."""
+
+
+def kind_by_path(files: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The kind of each file of a run."""
+    return {path: kind for kind, paths in files.items() for path in paths}
 
 
 def read_all(

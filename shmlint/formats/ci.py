@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from shmlint.docker.run_options import read_run
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
+from shmlint.formats.comments import HASH, above, at_end, first_line, line_suppressions, outside_quotes
 from shmlint.formats.shell.read import mentions_engine
 from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.formats.shell.run import launch_of, launches, named, read_gpu
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Problem, Source, Span
+from shmlint.model.source import Edit, Problem, Source, Span
+from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import NOWHERE, Builder, ShellText, not_set
 from shmlint.syntax.word import Word
@@ -436,3 +438,16 @@ def _double_quoted(builder: Builder, source: Source, start: int, end: int) -> No
             builder.put(_ESCAPES.get(found[1], found[1]), place + 1)
         at = start + match.end()
     builder.take(at, end)
+
+
+def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
+    """The suppression comments of the file and of the scripts in it."""
+    return line_suppressions(source, HASH, "#", outside_quotes(source))
+
+
+def ignore_comment(launch: Launch, text: str) -> Edit | None:
+    """A comment behind the key of a container, or above a command."""
+    source, line = launch.span.source, launch.span.line
+    if launch.kind == "ci-container":
+        return at_end(source, line, f"# {text}")
+    return above(source, first_line(source, line), f"# {text}")

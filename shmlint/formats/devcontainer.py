@@ -16,6 +16,7 @@ from shmlint.files.boundary import OUTSIDE
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
+from shmlint.formats.comments import SLASHES, at_end, before, line_suppressions
 from shmlint.formats.shell.run import launch_of, named, read_gpu
 from shmlint.model.launch import (
     Bind,
@@ -33,6 +34,7 @@ from shmlint.model.launch import (
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
+from shmlint.model.suppression import Suppression
 from shmlint.syntax.json import Json, parse
 from shmlint.syntax.word import Word
 
@@ -599,3 +601,13 @@ def _next_comma(text: str, at: int) -> int | None:
         else:
             return at if text[at] == "," else None
     return None
+
+
+def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
+    """The suppression comments, which JSON with comments has behind two slashes."""
+    return line_suppressions(source, SLASHES, "//", lambda at: before(source, at).count('"') % 2 == 0)
+
+
+def ignore_comment(launch: Launch, text: str) -> Edit | None:
+    """A comment behind the opening brace."""
+    return at_end(launch.span.source, launch.span.line, f"// {text}")

@@ -33,7 +33,8 @@ from shmlint.model.launch import (
 )
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Problem, Source, Span
+from shmlint.model.source import Edit, Problem, Source, Span
+from shmlint.model.suppression import Suppression
 from shmlint.syntax.json import Json, parse_all
 
 
@@ -405,3 +406,13 @@ def _sharing(container: Json, donor: Launch) -> Launch:
     if _by_podman(container) or (running is not None and running.kind == "true"):
         return donor._replace(ipc=donor.ipc._replace(value="shareable"))
     return donor
+
+
+def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
+    """None: strict JSON has no comments."""
+    return iter(())
+
+
+def ignore_comment(launch: Launch, text: str) -> Edit | None:
+    """None: strict JSON has no comments."""
+    return None

@@ -9,13 +9,15 @@ from typing import NamedTuple
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
+from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.read import mentions_engine
 from shmlint.formats.shell.run import launches, tied
 from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Problem, Source, Span
+from shmlint.model.source import Edit, Problem, Source, Span
+from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import CLOSE_BRACE, OPEN_BRACE, Builder, ShellText
 
@@ -29,16 +31,18 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     built: list[Build] = []
     problems: list[Problem] = []
     for source in sources(paths, workspace, problems):
-        path = source.path
         if not mentions_engine(source.text):
             continue
-        just = os.path.basename(path).lower().lstrip(".") == "justfile" or path.endswith(".just")
-        for text in _just(source) if just else _make(source):
+        for text in _just(source) if _is_justfile(source.path) else _make(source):
             if mentions_engine(text.text):
                 read_commands = list(commands(text))
                 found += launches(read_commands)
-                built += builds(read_commands, os.path.dirname(path))
+                built += builds(read_commands, os.path.dirname(source.path))
     return Reading(tuple(tied(found)), tuple(problems), tuple(built))
+
+
+def _is_justfile(path: str) -> bool:
+    return os.path.basename(path).lower().lstrip(".") == "justfile" or path.endswith(".just")
 
 
 class _Variable(NamedTuple):
@@ -260,3 +264,18 @@ def _expand_just(
             _put_unknown(builder, name)
         at = closing + 2
         builder.used(since, opening, at)
+
+
+def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
+    """The suppression comments of the file and of its recipes."""
+    return line_suppressions(source, HASH, "#", outside_quotes(source))
+
+
+def ignore_comment(launch: Launch, text: str) -> Edit | None:
+    """A comment above the first line of the command.
+
+    In a makefile it stands at the margin, where it is make's own: further in, the shell would get
+    it, and make would print it.
+    """
+    source = launch.span.source
+    return above(source, first_line(source, launch.span.line), f"# {text}", margin=not _is_justfile(source.path))

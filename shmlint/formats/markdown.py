@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
+from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.read import mentions_engine
 from shmlint.formats.shell.run import launches, tied
 from shmlint.model.launch import Build, Launch, Unknown
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Problem, Source, Span
+from shmlint.model.source import Edit, Problem, Source, Span
+from shmlint.model.suppression import Suppression
 from shmlint.syntax.markdown import Block, blocks
 from shmlint.syntax.shell import Command, commands
 from shmlint.syntax.shell_text import CLOSE, CLOSE_BRACE, NOWHERE, OPEN, OPEN_BRACE, Builder, ShellText, not_set
@@ -209,3 +212,54 @@ def _take(builder: Builder, source: Source, start: int, end: int) -> None:
             builder.put(text.replace(" ", _BLANK), match.start())
         at = match.end()
     builder.take(at, end)
+
+
+def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
+    """The comments in blocks that hold a launch, and the HTML comments, which speak of the block that follows.
+
+    A document may show how comments are written: elsewhere none of its code is meant.
+    """
+    if HASH.search(source.text) is None and HTML.search(source.text) is None:
+        return
+    code = sorted((block.lines[0][0], block.lines[-1][1]) for block in blocks(source))
+    starts = sorted(launch.span.start for launch in launches)
+
+    def block_at(offset: int) -> tuple[int, int] | None:
+        place = bisect_right(code, (offset, len(source.text))) - 1
+        return code[place] if place >= 0 and offset <= code[place][1] else None
+
+    for comment in line_suppressions(source, HASH, "#", lambda at: True):
+        around = block_at(comment.span.start)
+        if around is not None and bisect_left(starts, around[0]) < bisect_right(starts, around[1]):
+            yield comment
+    for match in HTML.finditer(source.text):
+        if block_at(match.start()) is None and before(source, match.start()).count("`") % 2 == 0:
+            yield _of_next_block(suppression(source, match), code)
+
+
+def _of_next_block(comment: Suppression, code: Sequence[tuple[int, int]]) -> Suppression:
+    """An HTML comment, which speaks of the block that follows where nothing stands between."""
+    source = comment.span.source
+    place = bisect_right(code, (comment.span.start, len(source.text)))
+    if not comment.own_line or place == len(code):
+        return comment
+    first, last = (source.position(offset).line for offset in code[place])
+    between = [source.line_text(line).strip() for line in range(comment.first + 1, first)]
+    if all(not text or text.lstrip("> ").startswith(("```", "~~~")) for text in between):
+        return comment._replace(first=first, last=last)
+    return comment
+
+
+def ignore_comment(launch: Launch, text: str) -> Edit | None:
+    """A comment in the block's own language: above a command, behind a service; an HTML comment behind a code span."""
+    source, line, offset = launch.span.source, launch.span.line, launch.span.start
+    if launch.kind == "compose-service":
+        return at_end(source, line, f"# {text}")
+    block = next((b for b in blocks(source) if b.lines[0][0] <= offset <= b.lines[-1][1]), None)
+    if block is None or block.language in ("bat", "batch", "cmd"):
+        return None
+    if block.inline:
+        return None if source.path.lower().endswith(".rst") else at_end(source, line, f"<!-- {text} -->")
+    first = first_line(source, line)
+    code = next((start for start, _ in block.lines if source.position(start).line == first), None)
+    return None if code is None else above(source, first, f"# {text}", code=code)

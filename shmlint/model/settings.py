@@ -9,6 +9,15 @@ from shmlint.model.finding import Severity
 from shmlint.model.launch import DOCKER_DEFAULT_SHM
 
 
+class Accepted(NamedTuple):
+    """A finding that a baseline accepts. What identifies it is the fingerprint; the rest is for people."""
+
+    fingerprint: str
+    rule: str
+    path: str
+    message: str
+
+
 class Settings(NamedTuple):
     """What a run was told; sizes in bytes."""
 
@@ -37,5 +46,5 @@ class Settings(NamedTuple):
     """The file they came from."""
     given: tuple[str, ...] = ()
     """The keys that stand in it."""
-    baseline: frozenset[str] = frozenset()
-    """Fingerprints of findings that are accepted."""
+    baseline: tuple[Accepted, ...] = ()
+    """Findings that are accepted."""

@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Literal
+from typing import Any, Literal, TypeVar, cast
 
 from shmlint.docker.sizes import human
+from shmlint.files.cache import Key
 from shmlint.model.finding import SEVERITIES, Evidence, Finding, Fix, SetSize, Severity
 from shmlint.model.launch import Launch
 from shmlint.model.need import UNKNOWN_MINIMUM_SOURCE, UNKNOWN_RECOMMENDED, Need
@@ -23,22 +24,31 @@ from shmlint.model.source import Span
 from shmlint.workloads.assess import assess
 from shmlint.workloads.knowledge import Workload
 
+T = TypeVar("T")
+
 Check = Callable[[Launch, "Context"], Iterator[Finding]]
 
 
 class Context:
     """What a rule may ask beside the launch itself."""
 
-    __slots__ = ("_needs", "launches", "notes", "settings", "workloads")
+    __slots__ = ("_needs", "_results", "launches", "settings", "workloads")
 
-    def __init__(self, settings: Settings, workloads: tuple[Workload, ...] = ()) -> None:
+    def __init__(
+        self, settings: Settings, workloads: tuple[Workload, ...] = (), launches: Sequence[Launch] = ()
+    ) -> None:
         self.settings = settings
         self.workloads = workloads
-        self.launches: Sequence[Launch] = ()
+        self.launches = launches
         """Every launch of the run, for what one says about another."""
-        self.notes: dict[str, object] = {}
-        """What a rule has found out about all launches, by its id."""
+        self._results: dict[Key[Any], Any] = {}
         self._needs: dict[int, tuple[Launch, Need]] = {}
+
+    def once(self, key: Key[T], make: Callable[[Context], T]) -> T:
+        """What a rule makes of all launches, made when it is first asked for."""
+        if key not in self._results:
+            self._results[key] = make(self)
+        return cast("T", self._results[key])
 
     def podman(self, launch: Launch) -> bool:
         """Whether Podman starts a launch: its own words say so, or the settings do."""

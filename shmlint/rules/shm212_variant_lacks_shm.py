@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import cast
 
 from shmlint.docker.sizes import human
+from shmlint.files.cache import Key
 from shmlint.model.finding import Evidence, Finding, Fix, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.need import Need
@@ -61,7 +61,7 @@ def forgotten(launch: Launch, context: Context) -> Launch | None:
     if need.verdict == "not-needed" or effective.bytes is None:
         return None
     least = max(need.floor, effective.bytes + 1)
-    for other in _sized(context).get(_family(launch), ()):
+    for other in context.once(_SIZED, _sized).get(_family(launch), ()):
         given = other.effective_shm(context.settings.default_shm_size)
         if (given.bytes is None or given.bytes >= least) and _variants(launch, other):
             return other
@@ -105,23 +105,23 @@ def _family(launch: Launch) -> Family:
     return os.path.dirname(launch.span.path), _stem(launch.name or "")
 
 
+_SIZED: Key[dict[Family, list[Launch]]] = Key(RULE.id)
+
+
 def _sized(context: Context) -> dict[Family, list[Launch]]:
     """The services with GPUs that were given a /dev/shm, by family."""
-    known = context.notes.get(RULE.id)
-    if known is None:
-        found: dict[Family, list[Launch]] = {}
-        for launch in context.launches:
-            if launch.kind != "compose-service" or not launch.gpu.requested or launch.swarm:
-                continue
-            decided = launch.effective_shm(context.settings.default_shm_size)
-            if decided.decided_by in ("host", "bind") or (
-                decided.decided_by in ("shm_size", "tmpfs") and decided.bytes is not None
-            ):
-                family = found.setdefault(_family(launch), [])
-                if len(family) < _MOST:
-                    family.append(launch)
-        known = context.notes[RULE.id] = found
-    return cast("dict[Family, list[Launch]]", known)
+    found: dict[Family, list[Launch]] = {}
+    for launch in context.launches:
+        if launch.kind != "compose-service" or not launch.gpu.requested or launch.swarm:
+            continue
+        decided = launch.effective_shm(context.settings.default_shm_size)
+        if decided.decided_by in ("host", "bind") or (
+            decided.decided_by in ("shm_size", "tmpfs") and decided.bytes is not None
+        ):
+            family = found.setdefault(_family(launch), [])
+            if len(family) < _MOST:
+                family.append(launch)
+    return found
 
 
 def _variants(launch: Launch, other: Launch) -> bool:

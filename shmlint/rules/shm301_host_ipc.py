@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import NamedTuple
 
+from shmlint.files.cache import Key as CacheKey
 from shmlint.model.finding import Evidence, Finding, Fix, LeaveHostIpc
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
@@ -26,7 +27,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     need = context.need(launch)
     option = launch.words.shm_option
     size = advised(launch, need, context.settings)
-    joined, hosts = _sharing(context)
+    joined, hosts = context.once(_SHARING, _sharing)
     fix = None if _key(launch) in joined else _own(launch, size)
     others = [other for other in hosts.get(launch.files, ()) if other.name != launch.name]
     too = [Evidence("shares it too", o.ipc.span) for o in others if launch.kind == "compose-service" and o.ipc]
@@ -58,19 +59,24 @@ def _key(launch: Launch) -> Key:
     return launch.name, launch.files, launch.span
 
 
-def _sharing(context: Context) -> tuple[set[Key], dict[tuple[str, ...], list[Launch]]]:
+class _Sharing(NamedTuple):
     """The launches that others join, and, by their files, some of those that use the host's namespace."""
-    known = context.notes.get(RULE.id)
-    if known is None:
-        hosts: dict[tuple[str, ...], list[Launch]] = {}
-        for launch in context.launches:
-            if launch.ipc is not None and launch.ipc.known == "host":
-                together = hosts.setdefault(launch.files, [])
-                if len(together) <= _SHOWN:
-                    together.append(launch)
-        joined = {_key(launch.donor) for launch in context.launches if launch.donor is not None}
-        known = context.notes[RULE.id] = (joined, hosts)
-    return cast("tuple[set[Key], dict[tuple[str, ...], list[Launch]]]", known)
+
+    joined: set[Key]
+    hosts: dict[tuple[str, ...], list[Launch]]
+
+
+_SHARING: CacheKey[_Sharing] = CacheKey(RULE.id)
+
+
+def _sharing(context: Context) -> _Sharing:
+    hosts: dict[tuple[str, ...], list[Launch]] = {}
+    for launch in context.launches:
+        if launch.ipc is not None and launch.ipc.known == "host":
+            together = hosts.setdefault(launch.files, [])
+            if len(together) <= _SHOWN:
+                together.append(launch)
+    return _Sharing({_key(launch.donor) for launch in context.launches if launch.donor is not None}, hosts)
 
 
 def _own(launch: Launch, size: int) -> Fix | None:

@@ -515,7 +515,7 @@ def test_what_is_no_baseline(run: Run, text: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--baseline", "no.json"], "no.json: No such file or directory (--update-baseline writes it)"),
+        (["--baseline", "no.json"], "no.json: no such file or directory (--update-baseline writes it)"),
         (["--baseline", "no/such.json", "--update-baseline"], "no/such.json: No such file"),
         (["--update-baseline"], "--update-baseline needs --baseline FILE"),
         (["--add-ignore", "x", "-"], "--add-ignore needs files"),

@@ -126,7 +126,7 @@ def test_several_edits_are_one_suggestion(tmp_path: Path) -> None:
     finding = started.findings[0]
     at = TRAINER.index("all")
     edits = (Edit("compose.yaml", at, at + 3, "é"), Edit("compose.yaml", 0, 8, "SERVICES"))
-    started.findings = [finding._replace(fix=Fix(EditComment(Edits(edits, "two"))))]
+    started = started._replace(findings=[finding._replace(fix=Fix(EditComment(Edits(edits, "two"))))])
     (change,) = suggestions(data(started))
     wanted = TRAINER.replace("services", "SERVICES", 1).replace("all", "é", 1)
     assert apply(TRAINER.encode(), [change], in_bytes).decode() == wanted
@@ -138,14 +138,14 @@ def test_a_fix_in_another_file_is_no_suggestion(tmp_path: Path) -> None:
     change = planned(finding)
     assert change is not None
     for edits in ((Edit("other.yaml", 0, 0, "x"),), (*change.edits, Edit("other.yaml", 0, 0, "x"))):
-        started.findings = [finding._replace(fix=Fix(EditComment(Edits(edits, "x"))))]
+        started = started._replace(findings=[finding._replace(fix=Fix(EditComment(Edits(edits, "x"))))])
         assert "suggestions" not in data(started)[0]
 
 
 @table("name", NAMES)
 def test_any_name(tmp_path: Path, name: str) -> None:
     started = run(tmp_path, TRAINER)
-    started.findings = [hostile(started.findings[0], name)]
+    started = started._replace(findings=[hostile(started.findings[0], name)])
     (found,) = data(started)
     assert found["location"]["path"] == name
     assert found["message"] == f"service `{name}` {name}\nneeds {name}\nhelp: shmlint explain SHM101"

@@ -137,7 +137,7 @@ def test_a_fix_in_another_file(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_uris_are_relative(tmp_path: Path, path: str, uri: str) -> None:
     started = run(tmp_path, TRAINER)
-    started.findings = [hostile(started.findings[0], path)]
+    started = started._replace(findings=[hostile(started.findings[0], path)])
     shown = log(started)
     place = shown["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert place == {"uri": uri, "uriBaseId": "%SRCROOT%"} and unquote(uri) == path
@@ -147,7 +147,7 @@ def test_uris_are_relative(tmp_path: Path, path: str, uri: str) -> None:
 def test_absolute_paths_have_no_base(tmp_path: Path) -> None:
     started = run(tmp_path, TRAINER)
     path = (tmp_path / "a b.yaml").as_posix()
-    started.findings = [hostile(started.findings[0], path)]
+    started = started._replace(findings=[hostile(started.findings[0], path)])
     place = log(started)["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert place["uri"].startswith("file:///") and place["uri"].endswith("/a%20b.yaml") and "uriBaseId" not in place
 
@@ -155,6 +155,6 @@ def test_absolute_paths_have_no_base(tmp_path: Path) -> None:
 @table("name", NAMES)
 def test_any_name_is_valid(tmp_path: Path, name: str) -> None:
     started = run(tmp_path, TRAINER)
-    started.findings = [hostile(started.findings[0], name)]
+    started = started._replace(findings=[hostile(started.findings[0], name)])
     text = log(started)["results"][0]["message"]["text"]
     assert "](" not in text.replace("\\](", ""), "no link of SARIF's own"
