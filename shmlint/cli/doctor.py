@@ -189,10 +189,9 @@ def _shm_words(shm: Shm) -> str:
 
 
 def _gpu_words(gpus: Gpus) -> str:
-    if gpus.vendor is None:
+    if not gpus.label:
         return "none" + (f" ({', '.join(gpus.nodes)}: display or video)" if gpus.nodes else "")
-    label = {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel"}[gpus.vendor]
-    number = label if gpus.count is None else f"{gpus.count} {label}"
+    number = gpus.label if gpus.count is None else f"{gpus.count} {gpus.label}"
     return number + (f", {gpus.visible} visible to programs" if gpus.visible != gpus.count else "")
 
 

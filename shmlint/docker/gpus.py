@@ -53,6 +53,7 @@ AMD = Accelerator(
     cdi=r"amd\.com/gpu", node="/dev/kfd",
 )  # fmt: skip
 """moby daemon/devices_amd_linux.go; rocm.docs.amd.com, "Running ROCm Docker containers"."""
+METAX = Accelerator("MetaX", None, node="/dev/mxcd", shared=True)
 ACCELERATORS = (
     NVIDIA,
     AMD,
@@ -69,8 +70,10 @@ ACCELERATORS = (
         device=r"/dev/v?davinci[0-9]+", node=r"/dev/davinci_manager",
     ),
     Accelerator("Moore Threads", None, "mthreads", "MTHREADS_VISIBLE_DEVICES", "mthreads"),
-    Accelerator("MetaX", None, node="/dev/mxcd", shared=True),
+    METAX,
 )  # fmt: skip
+_FOR_ALL = {"/dev/dxg": NVIDIA, "/dev/kfd": AMD, "/dev/mxcd": METAX}
+"""Nodes that give access to all GPUs of a machine."""
 
 
 # What formats hand in ----------------------------------------------------------------------------
@@ -317,6 +320,29 @@ def _numbers_together(devices: Collection[str]) -> list[Count]:
     if "/dev/kfd" in devices:
         numbers.append(len({device for device in devices if device.startswith("/dev/dri/renderD")}) or "all")
     return numbers
+
+
+class Present(NamedTuple):
+    """The GPUs of a machine; ``number`` is None where its nodes do not show it."""
+
+    accelerator: Accelerator
+    number: int | None
+    nodes: tuple[str, ...]
+
+
+def present(devices: Sequence[str]) -> Present | None:
+    """The GPUs of a machine that has these device nodes. Nodes that only manage GPUs are none."""
+    for row in ACCELERATORS:
+        own = tuple(device for device in devices if row.device and re.fullmatch(row.device, device))
+        if own:
+            return Present(row, len(own), own)
+    node = next((device for device in _FOR_ALL if device in devices), None)
+    if node is None:
+        return None
+    if node != "/dev/kfd":
+        return Present(_FOR_ALL[node], None, (node,))
+    render = tuple(device for device in devices if device.startswith("/dev/dri/renderD"))
+    return Present(AMD, len(render) or None, (node, *render))
 
 
 def count_ids(ids: Iterable[str]) -> Count:

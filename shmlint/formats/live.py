@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from shmlint.docker.gpus import present
 from shmlint.docker.sizes import human
 from shmlint.model.launch import (
     GpuEvidence,
@@ -110,6 +111,8 @@ class Gpus(NamedTuple):
 
     count: int | None  # type: ignore[assignment]  # hides tuple.count
     visible: int | None
+    label: str
+    """What they are called; empty where there are none."""
     vendor: Vendor | None
     nodes: tuple[str, ...]
     source: Source
@@ -311,22 +314,15 @@ def _capabilities(machine: Machine) -> tuple[str, ...]:
 
 
 def _gpus(machine: Machine) -> Gpus:
-    names = machine.names("/dev")
-    nvidia = [f"/dev/{name}" for name in names if re.fullmatch(r"nvidia[0-9]+", name, re.ASCII)]
     render = [f"/dev/dri/{name}" for name in machine.names("/dev/dri") if name.startswith("renderD")]
-    nodes: list[str] = []
-    count: int | None = 0
-    vendor: Vendor | None = None
-    if nvidia:
-        nodes, count, vendor = nvidia, len(nvidia), "nvidia"
-    elif "dxg" in names:  # Windows' own: one node for all GPUs
-        nodes, count, vendor = ["/dev/dxg"], None, "nvidia"
-    elif "kfd" in names:
-        nodes, count, vendor = ["/dev/kfd", *render], len(render) or None, "amd"
-    else:
-        nodes = render  # a display or a video codec
+    devices = [f"/dev/{name}" for name in machine.names("/dev")]
+    found = present([*devices, *render])
+    nodes = found.nodes if found is not None else tuple(render)  # a display or a video codec
     source = Source("/dev", "".join(f"{node}\n" for node in nodes))
-    return Gpus(count, _visible(machine, count, vendor), vendor, tuple(nodes), source)
+    if found is None:
+        return Gpus(0, 0, "", None, nodes, source)
+    label, vendor = found.accelerator.label, found.accelerator.vendor
+    return Gpus(found.number, _visible(machine, found.number, vendor), label, vendor, nodes, source)
 
 
 _NARROWING: Mapping[Vendor | None, tuple[str, ...]] = {
@@ -426,7 +422,7 @@ def _ulimit(limit: Limit) -> Value[str]:
 def gpu_request(gpus: Gpus, count: int | None) -> GpuRequest:
     """A request for ``count`` GPUs of this machine, None where their number is not known."""
     evidence: tuple[GpuEvidence, ...] = ()
-    if gpus.vendor is not None:
+    if gpus.label:
         node = gpus.nodes[0]
         others = f" and {len(gpus.nodes) - 1} more" if len(gpus.nodes) > 1 else ""
         evidence = (GpuEvidence("/dev", f"{node}{others}", Span(gpus.source, 0, len(node))),)

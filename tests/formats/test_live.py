@@ -111,6 +111,8 @@ AMD = ("/dev/kfd", "/dev/dri/renderD128", "/dev/dri/renderD129", "/dev/dri/card0
         (("/dev/dri/renderD128",), {}, 0, 0, None),
         (("/dev/dxg",), {}, None, None, "nvidia"),
         (("/dev/nvidiactl",), {}, 0, 0, None),
+        (("/dev/davinci0", "/dev/davinci1", "/dev/davinci_manager"), {}, 2, 2, None),
+        (("/dev/mxcd",), {}, None, None, None),
     ],
 )
 def test_gpus(
