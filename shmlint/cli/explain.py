@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, TypedDict, Unpack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import click
 
@@ -422,11 +422,17 @@ def _about(workload: Workload) -> Iterator[str]:
         yield from _row("formula", workload.formula.text)
         yield from _row("", workload.formula.source)
     if workload.needs != "no":
-        yield from _row("at least", human(workload.minimum) if workload.minimum else "nobody says")
-        advised = human(workload.recommended) if workload.recommended else "nobody says"
+        least = f"{human(workload.minimum)} ({_basis(entry, 'minimum')})" if workload.minimum else "nobody says"
+        yield from _row("at least", least)
+        advised = "nobody says"
+        if workload.recommended:
+            advised = f"{human(workload.recommended)} ({_basis(entry, 'recommended')})"
         if workload.memory_share is not None:
             advised = f"{workload.memory_share * 100:.0f} % of the container's memory limit"
         yield from _row("advised", advised)
+    for use in entry.get("uses", ()):
+        commands = ", ".join(pattern.removeprefix("^ ") for pattern in use["commands"])
+        yield from _row("but", f"{commands}: {_NEEDS[use['needs']]}; {use['because']}")
     yield from _row("documented", str(entry.get("documented", "")))
     quote = str(entry.get("quote", ""))
     yield from _row("quote", f"“{quote}”" if quote else "")
@@ -445,6 +451,13 @@ def _about(workload: Workload) -> Iterator[str]:
         if workload.id == "frigate":
             option = "--camera WIDTHxHEIGHT"
         yield from _row("how much", f"shmlint size {option} {workload.id}")
+
+
+def _basis(entry: Mapping[str, Any], figure: str) -> str:
+    """What a figure rests on, in a few words: documented and where, or why."""
+    basis = entry.get(f"{figure}_basis", {})
+    detail = basis.get("why") or basis.get("source", "")
+    return f"{basis.get('basis', 'no basis')}{f': {detail}' if detail else ''}"
 
 
 def _row(label: str, text: str) -> Iterator[str]:

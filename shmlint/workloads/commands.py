@@ -169,7 +169,7 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
     """
     programs = {word.rpartition("/")[2] for word in words}
     names = _RANK_OPTIONS | (_LAUNCHER_OPTIONS if launcher else frozenset())
-    if programs & _MPI:
+    if programs & _MPI and ("horovodrun" in programs or any(map(_is_python, programs))):
         names |= _MPI_OPTIONS
     total: int | None = None
     unknown = False
@@ -184,6 +184,11 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
         if any(value != "1" for _, value in options(words, frozenset({"--nnodes"}))):
             return (total if total and total > 1 else None), True
     return total, unknown
+
+
+def _is_python(program: str) -> bool:
+    """MPI is not NCCL: its ranks count only where they are Python programs."""
+    return program.startswith("python") or program.endswith(".py")
 
 
 def read_workers(words: Sequence[str]) -> int | None:

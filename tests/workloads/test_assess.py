@@ -179,7 +179,7 @@ def test_mirrors_of_docker_hub(image: str) -> None:
         ("python -m torch.distributed.launch --nproc_per_node 2 train.py", "nccl"),
         ("accelerate launch train.py", "nccl"),
         ("deepspeed train.py --deepspeed ds.json", "nccl"),
-        ("mpirun -np 4 ./app", "mpi"),
+        ("mpirun -np 4 ./app", None),
         ("vllm serve meta-llama/Llama-3.1-8B", "vllm"),
         ("python3 -m vllm.entrypoints.openai.api_server --model x", "vllm"),
         ("python -m sglang.launch_server --model-path x", "sglang"),
@@ -246,7 +246,8 @@ def test_commands(command: str, workload: str | None) -> None:
         ("text-generation-launcher --num-shard 2", 2, False),
         ("accelerate launch --num_processes 4 train.py", 4, False),
         ("deepspeed --num_gpus=2 train.py", 2, False),
-        ("mpirun -np 4 app", 4, False),
+        ("mpirun -np 4 python train.py", 4, False),
+        ("mpirun -np 4 gmx_mpi mdrun", None, False),
         ("horovodrun -np 8 python train.py", 8, False),
         ("llama-server -np 4", None, False),
         ("python train.py", None, False),
@@ -369,6 +370,9 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("none", launch("vllm/vllm-openai", count=4, env={"CUDA_VISIBLE_DEVICES": "-1"}), "not-needed"),
     ("from outside", launch("vllm/vllm-openai", count=2, env={"CUDA_VISIBLE_DEVICES": LOST}), "likely"),
     ("amd", launch("vllm/vllm-openai", env={"HIP_VISIBLE_DEVICES": "0"}), "not-needed"),
+    # MPI is not NCCL
+    ("molecules", launch("nvcr.io/hpc/gromacs:2023.2", "mpirun -np 4 gmx_mpi mdrun"), "unknown"),
+    ("mpirun of a Python program", launch("horovod/horovod:0.28.1", "mpirun -np 4 python train.py"), "needed"),
     # Base images: less sure than images
     ("built on ngc", launch(base="nvcr.io/nvidia/pytorch:24.01-py3", command="python train.py"), "likely"),
     ("built on ngc, ranks",
