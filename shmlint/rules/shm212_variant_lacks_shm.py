@@ -11,7 +11,7 @@ from shmlint.model.finding import Evidence, Finding, Fix, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.need import Need
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, advised, asks, gpu_evidence, lowered, needs_line, selected, when
+from shmlint.rules import Context, advised, all_rules, asks, gpu_evidence, lowered, needs_line, selected, when
 
 RULE = Rule("SHM212", "variant-lacks-shm", "warning")
 
@@ -84,10 +84,8 @@ def _unknown(need: Need, context: Context) -> bool:
 
 def _reported(launch: Launch, context: Context) -> bool:
     """Whether SHM101 reports a launch: what is known of its workload says more than a variant does."""
-    from shmlint.rules.shm101_missing_shm_size import RULE as MISSING
-
     need = context.need(launch)
-    if not selected(MISSING, context.settings):
+    if not selected(all_rules()["SHM101"][0], context.settings):
         return False
     if need.verdict == "likely" or _unknown(need, context):
         return False
