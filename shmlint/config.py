@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shmlint.model.settings import Settings
 
@@ -25,32 +25,55 @@ class InvalidSettings(Exception):
     """A settings file cannot be used: file, line and what is wrong in one line."""
 
 
-def load(explicit: str | None, start: str) -> Settings:
-    """The settings for a run that starts at a path. Raises InvalidSettings."""
-    path = explicit or _find(start)
+class _File(NamedTuple):
+    """A settings file: the path that is printed, the one that opens it, and where its parts are written.
+
+    ``lines`` are those of the parts of a YAML file, None for TOML. Paths in the file become relative to
+    ``top``.
+    """
+
+    path: str
+    on_disk: str
+    top: str
+    lines: dict[tuple[Any, ...], int] | None = None
+
+    def error(self, at: tuple[Any, ...], message: str) -> InvalidSettings:
+        """What is wrong with the value at a place, in one line."""
+        line = _line(self, at)
+        return InvalidSettings(f"{self.path}:{line}: {message}" if line else f"{self.path}: {message}")
+
+
+def load(explicit: str | None, start: str, top: str = "") -> Settings:
+    """The settings for a run that starts at a path. Raises InvalidSettings.
+
+    Relative paths count from ``top``, or else from the working directory.
+    """
+    path = explicit or _find(start, top)
     if path is None:
         return Settings()
+    file = _File(path, os.path.join(top, path), top)
     if path.endswith(".toml"):
-        data, lines = _toml(path), None
+        data = _toml(file)
         if os.path.basename(path) == "pyproject.toml":
             tool = data.get("tool")
             data = tool.get("shmlint", {}) if isinstance(tool, dict) else {}
         if not isinstance(data, dict):
             raise InvalidSettings(f"{path}: tool.shmlint must be a table of settings")
     else:
-        data, lines = _yaml(path)
-    _validate(path, data, lines)
-    return _settings(path, data, lines)
+        data, lines = _yaml(file)
+        file = file._replace(lines=lines)
+    _validate(file, data)
+    return _settings(file, data)
 
 
-def _find(start: str) -> str | None:
-    here = os.path.abspath(start)
+def _find(start: str, top: str) -> str | None:
+    here = os.path.abspath(os.path.join(top, start))
     if not os.path.isdir(here):
         here = os.path.dirname(here)
     while True:
         candidate = os.path.join(here, FILE)
         if os.path.isfile(candidate):
-            return os.path.relpath(candidate)
+            return os.path.relpath(candidate, top or None)
         project = os.path.join(here, "pyproject.toml")
         if os.path.isfile(project):
             try:
@@ -59,32 +82,33 @@ def _find(start: str) -> str | None:
             except OSError:
                 mentions = False
             if mentions:
-                return os.path.relpath(project)
+                return os.path.relpath(project, top or None)
         parent = os.path.dirname(here)
         if parent == here or os.path.exists(os.path.join(here, ".git")):
             return None
         here = parent
 
 
-def _toml(path: str) -> dict[str, Any]:
+def _toml(file: _File) -> dict[str, Any]:
     import tomllib
 
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
+        with open(file.on_disk, "rb") as opened:
+            return tomllib.load(opened)
     except OSError as error:
-        raise InvalidSettings(f"{path}: {error.strerror}") from None
+        raise InvalidSettings(f"{file.path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"{path}: {error}") from None
+        raise InvalidSettings(f"{file.path}: {error}") from None
 
 
-def _yaml(path: str) -> tuple[dict[str, Any], dict[tuple[Any, ...], int]]:
+def _yaml(file: _File) -> tuple[dict[str, Any], dict[tuple[Any, ...], int]]:
     """The settings of a YAML file as plain data, and the line of each part."""
     from shmlint.files.read import Unreadable
     from shmlint.files.workspace import Workspace
     from shmlint.formats.compose.tree import Branch, Layer, Leaf, Listing, Tree
     from shmlint.syntax.yaml import read_documents
 
+    path = file.path
     lines: dict[tuple[Any, ...], int] = {}
     parts = 0
 
@@ -106,7 +130,7 @@ def _yaml(path: str) -> tuple[dict[str, Any], dict[tuple[Any, ...], int]]:
             return {name: plain(entry.tree, (*at, name)) for name, entry in tree.entries.items()}
         return None
 
-    workspace = Workspace()
+    workspace = Workspace(top=file.top)
     try:
         documents = read_documents(path, workspace)
     except Unreadable as error:
@@ -166,7 +190,7 @@ def schema() -> dict[str, Any]:
     return found
 
 
-def _validate(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int] | None) -> None:
+def _validate(file: _File, data: dict[str, Any]) -> None:
     if not data:
         return
     from difflib import get_close_matches
@@ -192,8 +216,7 @@ def _validate(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int]
             message = f"{_spelled(at)} must be {error.schema['description']}"
         else:
             message = f"{_spelled(at)}: {error.message}"
-        line = _line(path, at, lines)
-        raise InvalidSettings(f"{path}:{line}: {message}" if line else f"{path}: {message}")
+        raise file.error(at, message)
 
 
 def _spelled(at: tuple[Any, ...]) -> str:
@@ -201,24 +224,22 @@ def _spelled(at: tuple[Any, ...]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in at).removeprefix(".") or "settings"
 
 
-def _line(path: str, at: tuple[Any, ...], lines: dict[tuple[Any, ...], int] | None) -> int | None:
-    if lines is not None:
-        while at and at not in lines:
+def _line(file: _File, at: tuple[Any, ...]) -> int | None:
+    if file.lines is not None:
+        while at and at not in file.lines:
             at = at[:-1]
-        return lines.get(at)
+        return file.lines.get(at)
     keys = [part for part in at if isinstance(part, str)]
     if not keys:
         return None
-    with open(path, encoding="utf-8") as file:
-        for number, text in enumerate(file, 1):
+    with open(file.on_disk, encoding="utf-8") as opened:
+        for number, text in enumerate(opened, 1):
             if text.lstrip().removeprefix('"').startswith(keys[-1]):
                 return number
     return None
 
 
-def _check_workload(
-    path: str, at: tuple[Any, ...], entry: dict[str, Any], lines: dict[tuple[Any, ...], int] | None
-) -> None:
+def _check_workload(file: _File, at: tuple[Any, ...], entry: dict[str, Any]) -> None:
     """A new workload must say what it needs and how it is recognised."""
     from shmlint.workloads.knowledge import builtin
 
@@ -230,15 +251,13 @@ def _check_workload(
     elif not any(entry.get(key) for key in ("images", "commands")):
         problem = "give it images or commands to be recognised by"
     if problem:
-        line = _line(path, at, lines)
-        place = f"{path}:{line}" if line else path
-        raise InvalidSettings(f"{place}: {entry['id']}: {problem}")
+        raise file.error(at, f"{entry['id']}: {problem}")
 
 
-def _settings(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int] | None = None) -> Settings:
+def _settings(file: _File, data: dict[str, Any]) -> Settings:
     from shmlint.docker.sizes import InvalidSize, parse_compose
 
-    directory = os.path.dirname(os.path.abspath(path))
+    directory = os.path.dirname(os.path.abspath(file.on_disk))
 
     def size(key: str) -> int | None:
         if key not in data:
@@ -251,19 +270,17 @@ def _settings(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int]
             if found <= 0:
                 raise InvalidSize("a size must be more than 0")
         except InvalidSize as error:
-            line = _line(path, at, lines)
-            place = f"{path}:{line}" if line else path
-            raise InvalidSettings(f"{place}: {_spelled(at)}: {error}") from None
+            raise file.error(at, f"{_spelled(at)}: {error}") from None
         return found
 
     for i, entry in enumerate(data.get("workloads", ())):
         for key in ("minimum", "recommended"):
             if entry.get(key) is not None:
                 checked(("workloads", i, key), entry[key])
-        _check_workload(path, ("workloads", i), entry, lines)
-    _check_rules(path, data, lines)
+        _check_workload(file, ("workloads", i), entry)
+    _check_rules(file, data)
     for pattern in data.get("per-file-ignores", ()):
-        _check_pattern(path, ("per-file-ignores", pattern), pattern, lines)
+        _check_pattern(file, ("per-file-ignores", pattern), pattern)
     defaults = Settings()
     return Settings(
         select=tuple(data.get("select", ())),
@@ -278,23 +295,22 @@ def _settings(path: str, data: dict[str, Any], lines: dict[tuple[Any, ...], int]
         unknown_workload=data.get("unknown-workload", defaults.unknown_workload),
         follow_outside=data.get("follow-outside", defaults.follow_outside),
         projects=tuple(
-            tuple(os.path.relpath(os.path.join(directory, file)) for file in files)
+            tuple(os.path.relpath(os.path.join(directory, name), file.top or None) for name in files)
             for files in data.get("projects", ())
         ),
         workloads=tuple(data.get("workloads", ())),
-        path=path,
+        path=file.path,
         given=tuple(data),
     )
 
 
-def _check_pattern(path: str, at: tuple[Any, ...], pattern: str, lines: dict[tuple[Any, ...], int] | None) -> None:
+def _check_pattern(file: _File, at: tuple[Any, ...], pattern: str) -> None:
     from shmlint.files.patterns import exclusion
 
     try:
         exclusion([pattern])
     except ValueError as error:
-        line = _line(path, at, lines)
-        raise InvalidSettings(f"{path}:{line}: {error}" if line else f"{path}: {error}") from None
+        raise file.error(at, str(error)) from None
 
 
 def unknown_rule(pattern: str) -> str:
@@ -314,7 +330,7 @@ def unknown_rule(pattern: str) -> str:
     return f"unknown rule `{pattern}`" + (f"; did you mean `{close[0]}`?" if close else "; see `shmlint rules`")
 
 
-def _check_rules(path: str, data: Mapping[str, Any], lines: dict[tuple[Any, ...], int] | None) -> None:
+def _check_rules(file: _File, data: Mapping[str, Any]) -> None:
     """A setting must not name a rule that does not exist."""
     places: list[tuple[tuple[Any, ...], str]] = []
     for key in ("select", "ignore"):
@@ -324,8 +340,7 @@ def _check_rules(path: str, data: Mapping[str, Any], lines: dict[tuple[Any, ...]
         places += [(("per-file-ignores", pattern, i), name) for i, name in enumerate(names)]
     for at, name in places:
         if message := unknown_rule(name):
-            line = _line(path, at, lines)
-            raise InvalidSettings(f"{path}:{line}: {message}" if line else f"{path}: {message}")
+            raise file.error(at, message)
 
 
 def described(settings: Settings) -> Iterator[str]:

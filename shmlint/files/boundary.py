@@ -10,15 +10,17 @@ OUTSIDE = "outside the repository and is not followed (setting `follow-outside`)
 class Boundary:
     """Decides what may be followed. ``follow_outside`` lets files refer to others outside of their repository."""
 
-    __slots__ = ("_roots", "follow_outside")
+    __slots__ = ("_roots", "follow_outside", "top")
 
-    def __init__(self, *, follow_outside: bool = False) -> None:
+    def __init__(self, *, follow_outside: bool = False, top: str = "") -> None:
+        self.top = top
+        """The directory that relative paths count from; the working directory where it is empty."""
         self.follow_outside = follow_outside
         self._roots: dict[str, str | None] = {}
 
     def root(self, path: str) -> str | None:
         """The git work tree a file lies in; None outside of any."""
-        directory = os.path.realpath(os.path.dirname(path) or ".")
+        directory = os.path.realpath(os.path.join(self.top, os.path.dirname(path)) or ".")
         if directory not in self._roots:
             self._roots[directory] = work_tree(directory)
         return self._roots[directory]
@@ -34,7 +36,7 @@ class Boundary:
         root = self.root(of)
         if root is None:
             return not os.path.isabs(path)
-        real = os.path.realpath(path)
+        real = os.path.realpath(os.path.join(self.top, path))
         return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
 
 

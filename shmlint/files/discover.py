@@ -50,11 +50,12 @@ class Found(NamedTuple):
 
 
 def discover(
-    paths: Sequence[str], *, exclude: Sequence[str] = (), kinds: Collection[str], jobs: int = 1
+    paths: Sequence[str], *, exclude: Sequence[str] = (), kinds: Collection[str], jobs: int = 1, top: str = ""
 ) -> Iterator[Found | PathProblem]:
     """The files to read for ``paths``, sorted by path, each file once.
 
-    Where there is much to look at, up to ``jobs`` processes do it.
+    Where there is much to look at, up to ``jobs`` processes do it. ``top`` is the directory that
+    relative paths count from and are printed from, where it is not the working directory.
 
     Files that are named come always, whatever their kind (``compose`` where neither name nor
     content tells) and whatever ``exclude`` says. Directories give their files of ``kinds``.
@@ -76,14 +77,15 @@ def discover(
             best[identity] = (rank, found)
 
     for order, path in enumerate(paths):
-        shown = _shown(path)
+        shown = _shown(path, top)
+        path = os.path.join(top, path)
         named = _named(path, shown)
         if isinstance(named, PathProblem):
             problems.add(named)
         elif named is not None:
             take(os.path.realpath(path), (0, order, ""), named)
         else:
-            for result in _scan(path, shown, exclude, kinds, jobs):
+            for result in _scan(path, _Wanted(shown, tuple(exclude), frozenset(kinds), top), jobs):
                 if isinstance(result, PathProblem):
                     problems.add(result)
                 else:
@@ -113,10 +115,10 @@ def _named(path: str, shown: str) -> Found | PathProblem | None:
     return Found(shown, kind, explicit=True)
 
 
-def _shown(path: str) -> str:
+def _shown(path: str, top: str) -> str:
     """A path as it is printed. ``..`` stays: behind a link it is not what it seems."""
     if os.path.isabs(path):
-        here = os.path.join(os.getcwd(), "")
+        here = os.path.join(top or os.getcwd(), "")
         path = path[len(here) :] or "." if os.path.join(path, "").startswith(here) else path
     path = path.replace(os.sep, "/")
     root = "/" if path.startswith("/") else ""
@@ -131,6 +133,15 @@ def _absolute(path: str) -> str:
 # What a directory holds ------------------------------------------------------------------------
 
 
+class _Wanted(NamedTuple):
+    """What of a directory is wanted, and how the directory is printed."""
+
+    shown: str
+    exclude: tuple[str, ...]
+    kinds: frozenset[str]
+    top: str
+
+
 class _Tree(NamedTuple):
     """A directory that is scanned, and what of it is wanted."""
 
@@ -139,7 +150,9 @@ class _Tree(NamedTuple):
     """Where a link may not lead out of."""
     absolute: str
     prefix: str
-    """What is put before a name to open and to print it."""
+    """What is put before a name to print it."""
+    top: str
+    """The directory that printed paths count from; empty for the working directory."""
     exclude: tuple[str, ...]
     outside: bool
     """Outside of the working directory, which has no say there: its patterns count from this directory."""
@@ -150,24 +163,23 @@ _Result = PathProblem | tuple[Found, str, bool]
 """A file, what identifies it, and whether it is a link."""
 
 
-def _scan(
-    root: str, shown: str, exclude: Sequence[str], kinds: Collection[str], jobs: int
-) -> Iterator[_Result]:
+def _scan(root: str, wanted: _Wanted, jobs: int) -> Iterator[_Result]:
     """Files below a directory."""
     from shmlint.files.git import ask_git
     from shmlint.files.parallel import share
     from shmlint.files.walk import walk
 
-    real = os.path.realpath(root)
+    real, shown = os.path.realpath(root), wanted.shown
     top = work_tree(real)
     tree = _Tree(
         real=real,
         boundary=os.path.join(top or real, ""),
         absolute=real.replace(os.sep, "/").rstrip("/") + "/",
         prefix="" if shown == "." else shown.rstrip("/") + "/",
-        exclude=tuple(exclude),
+        top=wanted.top,
+        exclude=wanted.exclude,
         outside=os.path.isabs(shown) or ".." in shown.split("/"),
-        kinds=frozenset(kinds),
+        kinds=wanted.kinds,
     )
     listed = ask_git(real, top) if top else None
     if listed is None:
@@ -207,13 +219,14 @@ def _look(tree: _Tree, names: bytes) -> list[_Result]:
         path, absolute = tree.prefix + name, tree.absolute + name
         if candidate.search(absolute) is None or (excluded and excluded(name if tree.outside else path)):
             continue
-        result = _examine(path, absolute, tree.kinds)
+        on_disk = os.path.join(tree.top, path)
+        result = _examine(path, on_disk, absolute, tree.kinds)
         if result is None:
             continue
         if not isinstance(result, Found):
             found.append(result)
-        elif os.path.islink(path):
-            target = os.path.realpath(path)
+        elif os.path.islink(on_disk):
+            target = os.path.realpath(on_disk)
             if target.startswith(tree.boundary):
                 found.append((result, target, True))
             else:
@@ -223,11 +236,11 @@ def _look(tree: _Tree, names: bytes) -> list[_Result]:
     return found
 
 
-def _examine(path: str, absolute: str, kinds: Collection[str]) -> Found | PathProblem | None:
+def _examine(path: str, on_disk: str, absolute: str, kinds: Collection[str]) -> Found | PathProblem | None:
     """The file itself; None where it is not worth reading."""
-    content = cache(lambda: read_regular(path, SCAN_LIMIT))
+    content = cache(lambda: read_regular(on_disk, SCAN_LIMIT))
     try:
-        status = os.stat(path)
+        status = os.stat(on_disk)
         if not stat.S_ISREG(status.st_mode) or status.st_size > SCAN_LIMIT:
             return None
         kind = classify(absolute, content)
@@ -236,7 +249,7 @@ def _examine(path: str, absolute: str, kinds: Collection[str]) -> Found | PathPr
         words = WORDS[kind]
         if words and not any(word in content() for word in words):
             return None
-        if not os.access(path, os.R_OK):
+        if not os.access(on_disk, os.R_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         # Deleted but still in git's index, or a link to nothing: there is no file.

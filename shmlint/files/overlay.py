@@ -17,14 +17,15 @@ class Overlay:
     """Some texts by normalised path; all else comes from ``base``, or from disk where there is none.
 
     Each layer caches what depends on its own texts, the lowest one what comes from disk. So what
-    several layers read of the same files is read once.
+    several layers read of the same files is read once. Relative paths count from ``top``.
     """
 
-    __slots__ = ("_base", "_cache", "_names", "_sources", "_texts")
+    __slots__ = ("_base", "_cache", "_names", "_sources", "_texts", "top")
 
-    def __init__(self, texts: Mapping[str, str], base: Overlay | None = None) -> None:
+    def __init__(self, texts: Mapping[str, str], base: Overlay | None = None, top: str = "") -> None:
         self._texts = dict(texts)
         self._base = base
+        self.top: str = base.top if base is not None else top
         self._cache = Cache()
         self._sources: dict[str, Source | Unreadable] = {}
         self._names: dict[str, list[str]] | None = None
@@ -41,7 +42,7 @@ class Overlay:
         found = self._sources.get(path)
         if found is None:
             text = self._texts.get(path)
-            found = self._sources[path] = read_text(path) if text is None else Source(path, text)
+            found = self._sources[path] = read_text(path, self.top) if text is None else Source(path, text)
         return found
 
     def sources(self) -> Iterator[Source]:
@@ -52,7 +53,7 @@ class Overlay:
         """Whether there is such a file."""
         if path in self._texts:
             return True
-        return self._base.exists(path) if self._base is not None else os.path.isfile(path)
+        return self._base.exists(path) if self._base is not None else os.path.isfile(os.path.join(self.top, path))
 
     def names_in(self, directory: str) -> list[str]:
         """The names of what a directory holds; nothing where it cannot be listed."""
@@ -64,7 +65,7 @@ class Overlay:
         if self._base is not None:
             return [*self._base.names_in(directory), *own]
         try:
-            return [*os.listdir(directory or "."), *own]
+            return [*os.listdir(os.path.join(self.top, directory) or "."), *own]
         except (OSError, ValueError):
             return own
 

@@ -41,10 +41,10 @@ def normal(path: str) -> str:
     return os.path.normpath(path).replace(os.sep, "/")
 
 
-def read_text(path: str) -> Source | Unreadable:
-    """The text of a file on disk."""
+def read_text(path: str, top: str = "") -> Source | Unreadable:
+    """The text of a file on disk. Relative paths count from ``top``, or else from the working directory."""
     try:
-        data = read_regular(path, MOST + 1)
+        data = read_regular(os.path.join(top, path), MOST + 1)
     except (OSError, ValueError) as error:
         return Unreadable(path, reason(error))
     if len(data) > MOST:

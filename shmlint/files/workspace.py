@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar
 
@@ -19,14 +20,17 @@ class Workspace:
 
     ``texts`` replaces the text of files by normalised path. ``follow_outside`` lets files refer to
     others outside of their repository. ``asked`` holds the normalised path of every file that was
-    asked for, whether there is one or not.
+    asked for, whether there is one or not. Relative paths count from ``top``, or else from the
+    working directory.
     """
 
     __slots__ = ("_boundary", "_overlay", "asked")
 
-    def __init__(self, texts: Mapping[str, str] | None = None, *, follow_outside: bool = False) -> None:
-        self._overlay = Overlay(texts or {})
-        self._boundary = Boundary(follow_outside=follow_outside)
+    def __init__(
+        self, texts: Mapping[str, str] | None = None, *, follow_outside: bool = False, top: str = ""
+    ) -> None:
+        self._overlay = Overlay(texts or {}, top=top)
+        self._boundary = Boundary(follow_outside=follow_outside, top=top)
         self.asked: set[str] = set()
 
     def over(self, texts: Mapping[str, str]) -> Workspace:
@@ -48,6 +52,15 @@ class Workspace:
         if isinstance(found, Unreadable):
             raise found
         return found
+
+    @property
+    def top(self) -> str:
+        """The directory that relative paths count from; empty for the working directory."""
+        return self._overlay.top
+
+    def on_disk(self, path: str) -> str:
+        """The path that opens a file."""
+        return os.path.join(self.top, path)
 
     def exists(self, path: str) -> bool:
         """Whether there is such a file."""

@@ -24,12 +24,12 @@ def write(run: Run, texts: Mapping[str, str]) -> Iterator[str]:
     Raises NotWritten for a file that cannot be written or changed since it was read.
     """
     for path, text in texts.items():
-        _write(path, run.workspace.source(path).text, text)
+        _write(path, run.workspace.on_disk(path), run.workspace.source(path).text, text)
         yield path
 
 
-def _write(path: str, old: str, new: str) -> None:
-    target = os.path.realpath(path)
+def _write(path: str, on_disk: str, old: str, new: str) -> None:
+    target = os.path.realpath(on_disk)
     temporary = ""
     try:
         with open(target, "rb") as file:

@@ -140,7 +140,7 @@ def read_all(
     files: Mapping[str, Sequence[str]], workspace: Workspace, settings: Settings, jobs: int = 1
 ) -> Iterator[Reading]:
     """Read the files of all kinds, in their order; up to ``jobs`` processes do it where there is much to read."""
-    portions = list(_portions(files)) if jobs > 1 and workspace.untouched else []
+    portions = list(_portions(files, workspace)) if jobs > 1 and workspace.untouched else []
     related: dict[str, Reading] = {}
 
     def read_related() -> None:
@@ -153,7 +153,7 @@ def read_all(
 
         from shmlint.files.parallel import share
 
-        for texts, readings in share(partial(_read_portion, settings), portions, jobs, read_related):
+        for texts, readings in share(partial(_read_portion, settings, workspace.top), portions, jobs, read_related):
             workspace.adopt(texts, readings)
     else:
         read_related()
@@ -169,9 +169,9 @@ def _read_alone(kind: str, path: str, workspace: Workspace, settings: Settings) 
     return workspace.once(_READINGS[kind], path, lambda files: read(kind, [path], files, settings))
 
 
-def _portions(files: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
+def _portions(files: Mapping[str, Sequence[str]], workspace: Workspace) -> Iterator[tuple[str, list[str]]]:
     """The files that stand alone, each kind in several portions; nothing where they are not much."""
-    sizes = {path: _size(path) for kind in ALONE for path in files.get(kind, ())}
+    sizes = {path: _size(workspace.on_disk(path)) for kind in ALONE for path in files.get(kind, ())}
     if sum(sizes.values()) < MUCH:
         return
     for kind, paths in files.items():
@@ -195,10 +195,12 @@ def _size(path: str) -> int:
         return 0
 
 
-def _read_portion(settings: Settings, portion: tuple[str, list[str]]) -> tuple[list[Source], list[_Result]]:
+def _read_portion(
+    settings: Settings, top: str, portion: tuple[str, list[str]]
+) -> tuple[list[Source], list[_Result]]:
     """The texts that are read for files of one kind that stand alone, and what is made of them."""
     kind, paths = portion
-    workspace = Workspace(follow_outside=settings.follow_outside)
+    workspace = Workspace(follow_outside=settings.follow_outside, top=top)
     for path in paths:
         _read_alone(kind, path, workspace, settings)
     return workspace.results(_READINGS.values())

@@ -8,6 +8,7 @@ give values without places.
 from __future__ import annotations
 
 import re
+from _thread import get_ident
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -60,7 +61,8 @@ class Json:
 
 
 @cache
-def _parser() -> Parser:
+def _parser(thread: int) -> Parser:
+    """A parser of the thread's own: two threads must not share one."""
     import tree_sitter
     import tree_sitter_json
 
@@ -80,7 +82,7 @@ def parse_all(source: Source) -> tuple[list[Json], list[Problem]]:
     text = source.text
     data = text.encode("utf-8", "surrogatepass")
     offsets = character_offsets(text)
-    root = _parser().parse(data).root_node
+    root = _parser(get_ident()).parse(data).root_node
 
     def char(byte: int) -> int:
         return byte if offsets is None else offsets[byte]

@@ -7,6 +7,7 @@ branch, on an argument or on another program stays unknown.
 from __future__ import annotations
 
 import re
+from _thread import get_ident
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -60,7 +61,8 @@ class Command(NamedTuple):
 
 
 @cache
-def _parser() -> Parser:
+def _parser(thread: int) -> Parser:
+    """A parser of the thread's own: two threads must not share one."""
     import tree_sitter
     import tree_sitter_bash
 
@@ -740,7 +742,7 @@ def comments(text: str) -> set[int]:
 
 
 def _root(text: str) -> Node:
-    return _parser().parse(text.encode("utf-8", "surrogatepass")).root_node
+    return _parser(get_ident()).parse(text.encode("utf-8", "surrogatepass")).root_node
 
 
 _ANSI = r"\\(?:[xuU]([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))"

@@ -26,7 +26,8 @@ class Repository:
         self.of = of
         self.home = os.path.dirname(of) or "."
         root = workspace.root(of)
-        self.root = normal(os.path.relpath(root)) if root is not None else self.home
+        top = os.path.realpath(workspace.top or ".")
+        self.root = normal(os.path.relpath(root, top)) if root is not None else self.home
         self.full = False
         self._left = MOST_BYTES
         self._read: set[str] = set()
@@ -52,7 +53,7 @@ class Repository:
         return "\0" not in path and self.workspace.inside(path, self.of) and self.workspace.exists(path)
 
     def is_dir(self, path: str) -> bool:
-        return "\0" not in path and self.workspace.inside(path, self.of) and os.path.isdir(path)
+        return "\0" not in path and self.workspace.inside(path, self.of) and os.path.isdir(self.workspace.on_disk(path))
 
     def names(self, directory: str) -> list[str]:
         """What a directory holds, in the order of the names."""
