@@ -43,8 +43,12 @@ FORMATS = {
     "compose": Format(
         "shmlint.formats.compose.read", "shmlint.formats.compose.comments", beside="shmlint.formats.compose.rewrite"
     ),
-    "shell": Format("shmlint.formats.shell.read", "shmlint.formats.shell.comments", alone=True),
-    "makefile": Format("shmlint.formats.makefile", "shmlint.formats.makefile", alone=True),
+    "shell": Format(
+        "shmlint.formats.shell.read", "shmlint.formats.shell.comments", alone=True, beside="shmlint.formats.shell.read"
+    ),
+    "makefile": Format(
+        "shmlint.formats.makefile", "shmlint.formats.makefile", alone=True, beside="shmlint.formats.makefile"
+    ),
     "markdown": Format("shmlint.formats.markdown", "shmlint.formats.markdown", alone=True),
     "ci": Format("shmlint.formats.ci", "shmlint.formats.ci", alone=True),
     "devcontainer": Format("shmlint.formats.devcontainer", "shmlint.formats.devcontainer"),

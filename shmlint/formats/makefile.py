@@ -11,7 +11,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
 from shmlint.formats.shell.build import builds
-from shmlint.formats.shell.read import mentions_engine
+from shmlint.formats.shell.read import mentions_engine, others
 from shmlint.formats.shell.run import launches, tied
 from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import Reading
@@ -33,7 +33,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     for source in sources(paths, workspace, problems):
         if not mentions_engine(source.text):
             continue
-        for text in _just(source) if _is_justfile(source.path) else _make(source):
+        for text in _recipes(source):
             if mentions_engine(text.text):
                 read_commands = list(commands(text))
                 found += launches(read_commands)
@@ -43,6 +43,16 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 def _is_justfile(path: str) -> bool:
     return os.path.basename(path).lower().lstrip(".") == "justfile" or path.endswith(".just")
+
+
+def _recipes(source: Source) -> Iterator[ShellText]:
+    yield from _just(source) if _is_justfile(source.path) else _make(source)
+
+
+def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+    """Whether the commands that start no container get the words that they got."""
+    old, new = ([list(others(commands(text))) for text in _recipes(files.source(path))] for files in (before, after))
+    return old == new
 
 
 class _Variable(NamedTuple):

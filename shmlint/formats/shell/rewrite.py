@@ -73,6 +73,8 @@ class RunRewriter(ReadOnly):
                 place = given.value_span
                 title = f"change `{name}` to {value} in line {place.line}"
                 yield Change((Edit(place.path, place.start, place.end, value),), title)
+                if not self._within(place):
+                    yield from self._set_here(given, name, value, new)
             return
         gpu = self._gpu()
         if gpu is not None:
@@ -84,6 +86,22 @@ class RunRewriter(ReadOnly):
         if self.verb.span is not None:
             at = self.verb.span.end
             yield _insertion(self.verb.span, at, f" {new}", new)
+
+    def _set_here(self, given: Option, name: str, value: str, new: str) -> Iterator[Change]:
+        """Another value for this command alone, where the value comes from a variable or an array."""
+        last = given.value_word or given.word
+        title = f"change `{name}` to {value} in line"
+        if given.joined and self._here(given.word) and given.word.span is not None:
+            place = given.word.span
+            yield Change((Edit(place.path, place.start, place.end, new),), f"{title} {place.line}")
+        elif not given.joined and self._here(given.word) and last.used is not None:
+            place = last.used
+            if self._within(place) and sum(word.used == place for word in self.words) == 1:
+                yield Change((Edit(place.path, place.start, place.end, value),), f"{title} {place.line}")
+        image = self.run.image
+        span = (image.used or image.span) if image is not None else None
+        if span is not None and self._within(span):  # of an option that is given twice the last one counts
+            yield _insertion(span, span.start, f"{new} ", new)
 
     def _dropped(self, options: Sequence[Option], what: str) -> Sequence[Change]:
         """The change that takes options away; none where one of them is not written here by itself."""
@@ -104,10 +122,11 @@ class RunRewriter(ReadOnly):
 
     def _here(self, word: Word) -> bool:
         """Whether a word stands in the command itself, not in a variable it uses."""
-        span = word.span
-        return span is not None and word.used is None and span.source is self.span.source and (
-            self.span.start <= span.start and span.end <= self.span.end
-        )
+        return word.span is not None and word.used is None and self._within(word.span)
+
+    def _within(self, span: Span) -> bool:
+        """Whether a place is in the command's own text."""
+        return span.source is self.span.source and self.span.start <= span.start and span.end <= self.span.end
 
     def _first(self) -> Option | None:
         """The option to put another in front of: one whose value is elsewhere and asks for GPUs, or the first."""

@@ -154,6 +154,9 @@ IN_PLACE = [
     ("S=64m\ndocker run --gpus all --shm-size=$S IMG\n", "S=8g\ndocker run --gpus all --shm-size=$S IMG\n"),
     ('S="64m"\ndocker run --gpus all --shm-size="${S}" IMG\n', 'S="8g"\ndocker run --gpus all --shm-size="${S}" IMG\n'),
     ("docker run --gpus all --shm-size=${S:-64m} IMG\n", "docker run --gpus all --shm-size=${S:-8g} IMG\n"),
+    # What is written once has another use, which must not change with it.
+    ("S=64m\ndocker run -e S=$S --gpus all --shm-size=$S IMG\n",
+     "S=64m\ndocker run -e S=$S --gpus all --shm-size=8g IMG\n"),
     ('A="--gpus all --shm-size=64m"\ndocker run $A IMG a\ndocker run $A IMG b\n',
      'A="--gpus all --shm-size=8g"\ndocker run $A IMG a\ndocker run $A IMG b\n'),
     ('A=(--gpus all --shm-size 64m)\ndocker run "${A[@]}" IMG\n',
@@ -229,8 +232,6 @@ def test_inside_other_texts(before: str, after: str) -> None:
         "podman run --gpus all --shm-size=0 IMG\n",
         # A comment ends the command, whatever looks like going on behind it.
         "docker run \\\n  # --rm \\\n  --gpus all \\\n  IMG\n",
-        # What is written once has another use, which must not change with it.
-        "S=64m\ndocker run -e S=$S --gpus all --shm-size=$S IMG\n",
     ],
 )
 def test_left_alone(text: str) -> None:

@@ -1,0 +1,136 @@
+"""Proofs: what shares a text with a repaired launch stays what it was, and nothing new is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from shmlint.files.workspace import Workspace
+from shmlint.fixing import fix
+from shmlint.fixing.prove import places
+from shmlint.model.settings import Settings
+from shmlint.model.source import Edit
+from shmlint.run import Run, lint
+
+TRAIN = "nvcr.io/nvidia/pytorch:24.01-py3 torchrun --nproc_per_node=8 t.py"
+KINDS = {"run.sh": "shell", "Makefile": "makefile", "README.md": "markdown", "compose.yaml": "compose", "ci.yml": "ci"}
+
+
+def read(texts: Mapping[str, str]) -> Run:
+    files: dict[str, list[str]] = {}
+    for path in texts:
+        if path in KINDS:
+            files.setdefault(KINDS[path], []).append(path)
+    return lint(files, Settings(), Workspace(texts))
+
+
+def changed(path: str, text: str) -> list[tuple[str, str]]:
+    """The lines that fixing makes others, before and after."""
+    new = fix.fix(read({path: text})).texts.get(path, text)
+    return [pair for pair in zip(text.splitlines(), new.splitlines(), strict=True) if pair[0] != pair[1]]
+
+
+ARRAY = 'C=(--rm --gpus all)\n{engine} run "${{C[@]}}" ' + TRAIN + '\n{engine} run {own} "${{C[@]}}" ' + TRAIN + "\n"
+SHARED = {
+    "an option before the array": ARRAY.format(engine="docker", own="--shm-size=64g"),
+    "podman with the host's namespace": ARRAY.format(engine="podman", own="--ipc=host"),
+    "a command that needs none": ARRAY.format(engine="docker", own="--entrypoint nvidia-smi"),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_shared_array_is_left_to_the_others(name: str) -> None:
+    text = SHARED[name]
+    line = text.splitlines()[1]
+    assert changed("run.sh", text) == [(line, line.replace(" run ", " run --shm-size=8g "))]
+
+
+VARIABLE = "SHM=64m\ndocker run --gpus all {} " + TRAIN + "\n{}\n"
+REDIS = "docker run --memory 128m --shm-size=$SHM redis"
+USES = [
+    ("--shm-size=$SHM", "--shm-size=8g", REDIS),
+    ('--shm-size="${SHM}"', "--shm-size=8g", REDIS),
+    ('--shm-size "$SHM"', "--shm-size 8g", REDIS),
+    ("--shm-size=$SHM", "--shm-size=8g", "mount -t tmpfs -o size=$SHM tmpfs /mnt"),
+]
+
+
+def test_a_shared_variable_is_left_to_the_others() -> None:
+    for use, alone, other in USES:
+        text = VARIABLE.format(use, other)
+        line = text.splitlines()[1]
+        assert changed("run.sh", text) == [(line, line.replace(use, alone))], (use, other)
+        in_page = f"```bash\n{text}```\n"
+        if other is REDIS:
+            assert changed("README.md", in_page) == [(line, line.replace(use, alone))], use
+    mine = VARIABLE.format("--shm-size=$SHM", "echo $SHM")
+    assert changed("run.sh", mine) == [("SHM=64m", "SHM=8g")], "nothing else uses it"
+
+
+def test_options_in_a_shared_variable_are_overridden_for_one_command() -> None:
+    text = f'O="--rm --shm-size=64m"\ndocker run --gpus all $O {TRAIN}\ndocker run $O redis\n'
+    line = text.splitlines()[1]
+    assert changed("run.sh", text) == [(line, line.replace("$O", "$O --shm-size=8g"))]
+
+
+def test_a_shared_make_variable_is_left_to_the_others() -> None:
+    text = f"SHM = 64m\na:\n\tdocker run --gpus all --shm-size=$(SHM) {TRAIN}\nb:\n\tdocker run --shm-size=$(SHM) x\n"
+    line = text.splitlines()[2]
+    assert changed("Makefile", text) == [(line, line.replace("$(SHM)", "8g"))]
+
+
+SERVICE = (
+    "    image: nvcr.io/nvidia/pytorch:24.01-py3\n    command: torchrun --nproc_per_node=8 t.py\n    gpus: all\n"
+)
+
+
+def test_a_shared_block_of_compose_is_left_to_the_others() -> None:
+    text = (
+        "x-c: &c\n  shm_size: 64m\nservices:\n  a:\n    <<: *c\n" + SERVICE + "  r:\n    <<: *c\n    image: redis\n"
+    )
+    new = fix.fix(read({"compose.yaml": text})).texts["compose.yaml"]
+    assert new == text.replace("gpus: all\n", "gpus: all\n    shm_size: 8gb\n")
+
+
+def test_what_cannot_be_changed_for_one_alone_is_left_and_says_why() -> None:
+    anchor = "services:\n  a:\n" + SERVICE + "    shm_size: &s 64m\n  r:\n    image: redis\n    shm_size: *s\n"
+    outcome = fix.fix(read({"compose.yaml": anchor}))
+    assert outcome.texts == {}
+    (left,) = fix.remaining(outcome)
+    assert left.fix is None and "service `r` in compose.yaml:7 would change too" in left.advice
+    from_file = {"compose.yaml": anchor.replace("&s 64m", "${SHM}").replace("*s", "${SHM}"), ".env": "SHM=64m\n"}
+    assert fix.fix(read(from_file)).texts == {}
+
+
+def test_those_that_ask_for_the_same_share_a_change() -> None:
+    text = f'C=(--rm --gpus all)\ndocker run "${{C[@]}}" {TRAIN}\ndocker run "${{C[@]}}" {TRAIN} --more\n'
+    assert changed("run.sh", text) == [("C=(--rm --gpus all)", "C=(--rm --gpus all --shm-size=8g)")]
+    outcome = fix.fix(read({"run.sh": text}))
+    assert [done.rule for done in outcome.fixed] == ["SHM101", "SHM101"]
+
+
+def test_a_joiner_follows_its_donor() -> None:
+    text = "services:\n  a:\n" + SERVICE + "    ipc: shareable\n  b:\n" + SERVICE + "    ipc: service:a\n"
+    outcome = fix.fix(read({"compose.yaml": text}))
+    assert [launch.effective_shm().bytes for launch in outcome.run.launches] == [8 << 30, 8 << 30]
+
+
+def test_places_follow_the_edits() -> None:
+    text = f"docker run redis\ndocker run --gpus all {TRAIN}\ndocker run redis\n"
+    run = read({"run.sh": text})
+    second = text.index("docker", 1)
+    edits = {"run.sh": [Edit("run.sh", 0, 0, "# note\n"), Edit("run.sh", second + 6, second + 10, "")]}
+    starts = [place.start for place in places(run.launches, edits).values()]
+    assert starts == [7, second + 7, text.rindex("docker") + 3]
+
+
+def test_what_was_changed_is_data() -> None:
+    text = "services:\n  a:\n" + SERVICE
+    (done,) = fix.fix(read({"compose.yaml": text})).fixed
+    assert (done.rule, done.path, done.title) == ("SHM101", "compose.yaml", "add `shm_size: 8gb` after line 5")
+    assert (done.line, done.before, done.after) == (6, "", "    shm_size: 8gb\n")
+    text = f"docker run --gpus all {TRAIN}\n"
+    (done,) = fix.fix(read({"run.sh": text})).fixed
+    assert (done.line, done.before) == (1, text)
+    assert done.after == text.replace("all", "all --shm-size=8g")
