@@ -20,6 +20,44 @@ _WORDS: dict[str, bool | float | None] = {
 }
 
 
+_CORE = "tag:yaml.org,2002:"
+_KINDS = {type(None): "null", bool: "bool", int: "int", float: "float", str: "str"}
+
+
+class WrongTag(ValueError):
+    """A scalar is no value of the kind that its tag names."""
+
+
+def resolve(text: str, tag: str | None, *, plain: bool) -> bool | int | float | str | None:
+    """The value of a scalar with its tag; ``plain`` is one without quotes. Raises WrongTag.
+
+    A tag of YAML's own counts for quoted scalars too; under any other tag everything is a text.
+    """
+    if tag is None or tag == "!":
+        return resolve_plain(text) if plain else text
+    kind = tag.removeprefix(_CORE)
+    if kind == "binary":
+        return _decoded(text)
+    if kind == tag or kind not in ("null", "bool", "int", "float"):
+        return text
+    value = resolve_plain(text)
+    if kind == "float" and type(value) is int:
+        return float(value)
+    if _KINDS[type(value)] != kind:
+        raise WrongTag(f"cannot decode !!{_KINDS[type(value)]} `{text}` as a !!{kind}")
+    return value
+
+
+def _decoded(text: str) -> str:
+    """``!!binary``: base64 as Go decodes it, with its padding and with line breaks anywhere."""
+    import base64
+
+    try:
+        return base64.b64decode(text.replace("\r", "").replace("\n", ""), validate=True).decode(errors="replace")
+    except ValueError:
+        raise WrongTag("!!binary value contains invalid base64 data") from None
+
+
 def resolve_plain(text: str) -> bool | int | float | str | None:
     """The value of an unquoted scalar. Timestamps stay texts: no key that is read takes one.
 

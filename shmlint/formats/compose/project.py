@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from shmlint.files.boundary import OUTSIDE
 from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
-from shmlint.formats.compose.interpolate import interpolate
 from shmlint.formats.compose.tree import (
     Branch,
     Entry,
@@ -18,10 +17,12 @@ from shmlint.formats.compose.tree import (
     Leaf,
     Tree,
     Variables,
+    conflict,
     items_of,
     merge_service,
+    untagged,
 )
-from shmlint.model.source import Problem
+from shmlint.model.source import Problem, Span
 from shmlint.syntax.yaml import Document, Node, Scalar, read_documents
 
 DEFAULT_FILES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
@@ -60,6 +61,11 @@ class Service:
         self.bodies = bodies
         self.unknown = unknown
 
+    @property
+    def directory(self) -> str:
+        """The directory of the project that the service is written in."""
+        return next((body.layer.directory for body in self.bodies if body.own), "")
+
 
 class Project:
     """What a set of files makes up together; ``files`` as they were named, in order.
@@ -67,10 +73,14 @@ class Project:
     ``unknown`` says why services may lack parts: an included file that cannot be read.
     """
 
-    __slots__ = ("files", "name", "problems", "services", "strays", "unknown")
+    __slots__ = ("extended", "files", "included", "name", "problems", "services", "strays", "unknown")
 
     def __init__(self, files: tuple[str, ...]) -> None:
         self.files = files
+        self.included: set[str] = set()
+        """The files that others of it include."""
+        self.extended: dict[str, set[str]] = {}
+        """The services that are extended from other files, by file."""
         self.name = ""
         self.unknown = ""
         self.services: dict[str, Service] = {}
@@ -79,96 +89,120 @@ class Project:
         """Keys beside `services` that look like a service's size."""
 
 
-def read_variables(path: str, workspace: Workspace, before: Variables | None = None) -> dict[str, str | None]:
-    """The variables of an env file, later ones substituted from earlier ones; empty where there is none."""
-    variables: dict[str, str | None] = dict(before or {})
-    if not workspace.exists(path):
-        return variables
-    import io
+def read_variables(
+    paths: Iterable[str], workspace: Workspace, before: Variables, problems: list[str]
+) -> dict[str, str | None]:
+    """The variables of a project: those of ``before``, then of its env files, later files over earlier ones.
 
-    from dotenv.parser import parse_stream
+    A file that is not there gives none. What Compose refuses in one is added to ``problems``.
+    """
+    found: dict[str, str | None] = {}
+    for path in paths:
+        _read_env_file(path, workspace, before, found, problems)
+    return {**found, **before}
+
+
+def read_env_file(path: str, workspace: Workspace, before: Variables) -> dict[str, str | None]:
+    """The variables that an env file gives to a container, substituted from ``before``."""
+    found: dict[str, str | None] = {}
+    _read_env_file(path, workspace, before, found, [])
+    return found
+
+
+def _read_env_file(
+    path: str, workspace: Workspace, before: Variables, found: dict[str, str | None], problems: list[str]
+) -> None:
+    try:
+        text = workspace.source(path).text if workspace.exists(path) else ""
+    except Unreadable:
+        return
+    if not text:
+        return
+    from shmlint.formats.compose.dotenv import InvalidEnvFile, parse
 
     try:
-        text = workspace.source(path).text
-    except Unreadable:
-        return variables
-    for binding in parse_stream(io.StringIO(text)):
-        name, value = binding.key, binding.value
-        if name is None or name in (before or {}):
-            continue
-        literal = binding.original.string.partition("=")[2].lstrip(" \t").startswith("'")
-        if value is not None and "$" in value and not literal:
-            try:
-                value = interpolate(value, variables).text
-            except ValueError:
-                value = None
-        variables[name] = value
-    return variables
+        parse(text, before, found)
+    except InvalidEnvFile as error:
+        problems.append(f"Compose cannot read {normal(path)}, line {error.line}: {error.message}")
 
 
 def load_project(
-    files: Sequence[str], workspace: Workspace, *, directory: str | None = None, before: Variables | None = None,
-    env_files: Sequence[str] | None = None, trail: tuple[str, ...] = (),
-) -> Project:  # fmt: skip
+    files: Sequence[str], workspace: Workspace, *, directory: str | None = None, started_in: str | None = None
+) -> Project:
     """Read files as ``docker compose -f A -f B`` does.
 
-    Raises Unreadable where one of them cannot be read.
+    ``directory`` is the project directory, that of the first file where none is given. The `.env`
+    file of the directory that Compose is started in, if there is another, comes before its own.
+    Raises Unreadable where one of the files cannot be read.
     """
     project = Project(tuple(normal(f) for f in files))
-    directory = directory if directory is not None else os.path.dirname(project.files[0])
+    if directory is None:
+        directory = os.path.dirname(project.files[0])
     # Every shell sets PWD. Its value hangs on the machine; relative to the project it is always this.
-    variables: Variables = before if before is not None else {"PWD": "."}
-    for env_file in env_files if env_files is not None else [os.path.join(directory, ".env")]:
-        variables = read_variables(env_file, workspace, variables)
-    for path in project.files:
-        _read_file(project, path, variables, workspace, directory, trail)
+    variables: Variables = {"PWD": "."}
+    refused: list[str] = []
+    for place in dict.fromkeys([directory if started_in is None else started_in, directory]):
+        variables = read_variables([os.path.join(place, ".env")], workspace, variables, refused)
+    project.problems += (Problem(Span(workspace.source(project.files[0]), 0, 0), message) for message in refused)
+    _read_files(project, variables, workspace, directory, ())
     return project
 
 
-def _read_file(
-    project: Project,
-    path: str,
-    variables: Variables,
-    workspace: Workspace,
-    directory: str,
-    trail: tuple[str, ...],
+def _read_files(
+    project: Project, variables: Variables, workspace: Workspace, directory: str, trail: tuple[str, ...]
 ) -> None:
-    for document in read_documents(path, workspace):
-        layer = Layer(document.source, variables, directory)
-        root = read_document(project, document, path, layer, workspace)
-        if root is not None and root.get("include") is not None:
-            _include(project, root, _Includer(path, layer, directory, (*trail, path)), workspace)
+    for path in project.files:
+        for document in read_documents(path, workspace):
+            layer = Layer(document.source, variables, directory)
+            root = layer.tree(document.root)
+            if isinstance(root, Branch):
+                services = _written_in(project, root, layer, workspace)
+                if root.get("include") is not None:
+                    _include(project, services, root, layer, workspace, (*trail, path))
+                _put(project, root, services)
 
 
-def read_document(
-    project: Project, document: Document, path: str, layer: Layer, workspace: Workspace
-) -> Branch | None:
-    """Merge the services of one document into a project; its root, None where that is no mapping."""
+def read_document(project: Project, document: Document, layer: Layer, workspace: Workspace) -> None:
+    """Merge the services of one document into a project; what it includes is left out."""
     root = layer.tree(document.root)
-    if not isinstance(root, Branch):
-        return None
+    if isinstance(root, Branch):
+        _put(project, root, _written_in(project, root, layer, workspace))
+
+
+def _written_in(project: Project, root: Branch, layer: Layer, workspace: Workspace) -> dict[str, Service]:
+    """The services of one document, with what they extend."""
+    local = _Local(layer.source.path, [(layer, root)], layer.directory, project, workspace)
+    found = ((name, local.service(name, ())) for name in local.names())
+    return {name: service for name, service in found if service is not None}
+
+
+def _put(project: Project, root: Branch, services: dict[str, Service]) -> None:
+    """Merge the services of a document onto those of the documents and files before it."""
     named = root.leaf("name")
     project.name = named.text if named is not None else project.name
     project.strays += (e for n, e in root.entries.items() if "shm" in n.lower() and not n.startswith("x-"))
-    services = root.get("services")
+    written = root.get("services")
     if "services" in root.resets | root.overrides:
         project.services.clear()
-    for name in services.resets | services.overrides if isinstance(services, Branch) else ():
+    for name in written.resets | written.overrides if isinstance(written, Branch) else ():
         project.services.pop(name, None)
-    local = _Local(path, [(layer, root)], workspace, project.problems)
-    for name in local.names():
-        service = local.service(name, ())
-        if service is not None:
-            _add(project, service)
-    return root
+    for service in services.values():
+        _add(project, service)
 
 
 def _add(project: Project, service: Service) -> None:
     before = project.services.get(service.name)
-    if before is None:
-        project.services[service.name] = service
-        return
-    project.services[service.name] = Service(
+    project.services[service.name] = service if before is None else _merged(before, service)
+
+
+def _untagged(service: Service) -> Branch:
+    """What stands under another service's path, or comes from an included file: its tags have been applied."""
+    return untagged(service.tree) if any(body.layer.tagged for body in service.bodies) else service.tree
+
+
+def _merged(before: Service, service: Service) -> Service:
+    """A service with another of the same name put over it."""
+    return Service(
         service.name,
         merge_service(before.tree, service.tree),
         [*(b for b in before.bodies if b.own), *service.bodies, *(b for b in before.bodies if not b.own)],
@@ -177,15 +211,25 @@ def _add(project: Project, service: Service) -> None:
 
 
 class _Local:
-    """The services of one document, or of all documents of an extended file, with ``extends`` followed."""
+    """The services of one document, or of all documents of an extended file, with ``extends`` followed.
+
+    ``directory`` is what the files it extends are named from: the project's for a file of the
+    project, wherever that lies; the file's own for one that is extended.
+    """
 
     def __init__(
-        self, path: str, roots: Sequence[tuple[Layer, Branch]], workspace: Workspace, problems: list[Problem]
+        self,
+        path: str,
+        roots: Sequence[tuple[Layer, Branch]],
+        directory: str,
+        project: Project,
+        workspace: Workspace,
     ) -> None:
         self.path = path
         self.layer = roots[0][0]
+        self.directory = directory
+        self.project = project
         self.workspace = workspace
-        self.problems = problems
         self.services = [s for _, root in roots if isinstance(s := root.get("services"), Branch)]
         self._done: dict[str, Service | None] = {}
         self._others: dict[str, _Local | str] = {}
@@ -245,28 +289,29 @@ class _Local:
                 service.unknown = found
                 return service
             where = found
+            self.project.extended.setdefault(where.path, set()).add(named.text)
         if (where.path, named.text) in trail:
             names = [name for _, name in (*trail, (where.path, named.text))]
             chain = " → ".join(names if len(names) < 8 else [*names[:4], "…", *names[-3:]])
-            self.problems.append(Problem(named.span, f"`extends` goes in a circle: {chain}"))
+            self.project.problems.append(Problem(named.span, f"`extends` goes in a circle: {chain}"))
             return service
         base = where.service(named.text, trail) if len(trail) < _MAX_CHAIN else None
         # A base that was read before brings its own chain along.
         if len(trail) >= _MAX_CHAIN or (base is not None and len(base.bodies) >= _MAX_CHAIN):
             message = f"`extends` goes through more than {_MAX_CHAIN} services"
-            if not any(problem.kind == "limit" for problem in self.problems):
-                self.problems.append(Problem(named.span, message, "limit"))
+            if not any(problem.kind == "limit" for problem in self.project.problems):
+                self.project.problems.append(Problem(named.span, message, "limit"))
             service.unknown = message
             return service
         if base is None:
             if named.text not in where.names():
-                self.problems.append(
+                self.project.problems.append(
                     Problem(named.span, f"`extends` names `{named.text}`, and {where.path} has no such service")
                 )
             return service
         return Service(
             service.name,
-            merge_service(base.tree, service.tree, same_file=where is self),
+            merge_service(_untagged(base), service.tree, same_file=where is self),
             [*service.bodies, *(Body(b.key, b.node, b.layer, own=False) for b in base.bodies)],
             base.unknown,
         )
@@ -275,7 +320,7 @@ class _Local:
         """The file that ``extends`` names, or why it cannot be had."""
         if file.text.startswith(("http://", "https://", "git@", "github.com/", "oci://")):
             return "it extends a file from the network, which is not fetched"
-        path = normal(os.path.join(os.path.dirname(self.path), file.text))
+        path = normal(os.path.join(self.directory, file.text))
         if not self.workspace.inside(path, self.path):
             return f"it extends {path}, which lies {OUTSIDE}"
         if not self.workspace.exists(path):
@@ -286,94 +331,106 @@ class _Local:
             return f"it extends {path}, which cannot be read: {error.message}"
         if not documents:
             return f"it extends {path}, which is empty"
-        layers = [Layer(document.source, self.layer.variables, self.layer.directory) for document in documents]
+        directory = os.path.dirname(path)
+        layers = [Layer(document.source, self.layer.variables, directory) for document in documents]
         trees = [(layer, layer.tree(document.root)) for layer, document in zip(layers, documents, strict=True)]
         roots = [(layer, tree) for layer, tree in trees if isinstance(tree, Branch)]
         if not roots:
             return f"it extends {path}, which is not a compose file"
-        return _Local(path, roots, self.workspace, self.problems)
+        return _Local(path, roots, directory, self.project, self.workspace)
 
 
-class _Includer(NamedTuple):
-    """A file that includes others; paths are relative to ``directory``. ``trail`` are the files that led to it."""
+class _Inclusion(NamedTuple):
+    """An entry of ``include``."""
 
-    path: str
-    layer: Layer
+    span: Span
+    files: tuple[str, ...]
     directory: str
-    trail: tuple[str, ...]
+    env_files: tuple[str, ...]
 
 
-def _include(project: Project, root: Branch, includer: _Includer, workspace: Workspace) -> None:
+def _include(
+    project: Project,
+    services: dict[str, Service],
+    root: Branch,
+    layer: Layer,
+    workspace: Workspace,
+    trail: tuple[str, ...],
+) -> None:
+    """Add what a document includes to the services it writes itself. Both go over the files before it."""
     for item in items_of(root.get("include")):
-        given = item.get("path") if isinstance(item, Branch) else item
-        leaves = [leaf for leaf in items_of(given) if isinstance(leaf, Leaf)]
-        if not leaves:
+        inclusion = _inclusion(project, item, layer, workspace)
+        if inclusion is None:
             continue
-        paths = [normal(os.path.join(includer.directory, leaf.text)) for leaf in leaves]
-        because = _not_included(leaves, paths, includer, workspace)
-        if because:
-            project.unknown = f"{includer.path} includes {because}"
+        if inclusion.files[0] in trail:
+            project.problems.append(Problem(inclusion.span, f"`include` goes in a circle: {inclusion.files[0]}"))
             continue
-        if paths[0] in includer.trail:
-            project.problems.append(Problem(leaves[0].span, f"`include` goes in a circle: {paths[0]}"))
-            continue
-        directory, env_files = _include_options(item, paths[0], includer, workspace)
+        refused: list[str] = []
+        variables = read_variables(inclusion.env_files, workspace, layer.variables, refused)
+        project.problems += (Problem(inclusion.span, message) for message in refused)
+        included = Project(inclusion.files)
         try:
-            included = load_project(
-                paths, workspace, directory=directory, before=includer.layer.variables, env_files=env_files,
-                trail=includer.trail,
-            )  # fmt: skip
+            _read_files(included, variables, workspace, inclusion.directory, trail)
         except Unreadable as error:
-            project.unknown = f"{includer.path} includes {error.path}, which cannot be read"
+            project.unknown = f"{layer.source.path} includes {error.path}, which cannot be read"
             continue
-        _merge_included(project, included)
+        project.unknown = project.unknown or included.unknown
+        project.problems += included.problems
+        project.included |= included.included.union(inclusion.files)
+        for file, names in included.extended.items():
+            project.extended.setdefault(file, set()).update(names)
+        for name, service in included.services.items():
+            _import(project, services, name, service, inclusion.span)
 
 
-def _not_included(
-    leaves: Sequence[Leaf], paths: Sequence[str], includer: _Includer, workspace: Workspace
-) -> str:
-    """Why files are not read, or nothing."""
-    if any(leaf.interpolated.unset for leaf in leaves):
-        return "a file that a variable names"
-    if any(leaf.text.startswith(("http://", "https://", "git@", "oci://")) for leaf in leaves):
-        return "a file from the network, which is not fetched"
-    outside = next((path for path in paths if not workspace.inside(path, includer.path)), None)
-    if outside is not None:
-        return f"{outside}, which lies {OUTSIDE}"
-    missing = next((path for path in paths if not workspace.exists(path)), None)
-    if missing is not None and paths[0] not in includer.trail:
-        return f"{missing}, which is not here"
-    return ""
+def _import(project: Project, services: dict[str, Service], name: str, service: Service, span: Span) -> None:
+    """Add an included service. Compose before 2.41 refuses one that is there and differs; later ones merge them."""
+    imported = Service(name, _untagged(service), service.bodies, service.unknown)
+    own = services.get(name)
+    if own is None:
+        services[name] = imported
+        return
+    if conflict(imported.tree, own.tree):
+        message = f"`services.{name}` conflicts with the service of this name in {service.bodies[0].layer.source.path}"
+        project.problems.append(Problem(own.bodies[0].layer.span(own.bodies[0].key), message))
+    services[name] = _merged(imported, own)
 
 
-def _include_options(
-    item: Tree, path: str, includer: _Includer, workspace: Workspace
-) -> tuple[str, list[str] | None]:
-    """The project directory and the env files of an ``include``."""
-    named = item.leaf("project_directory") if isinstance(item, Branch) else None
-    if named is not None:
-        directory = normal(os.path.join(includer.directory, named.text))
-    else:
-        directory = os.path.dirname(path)
-    files = items_of(item.get("env_file")) if isinstance(item, Branch) else ()
-    given = [normal(os.path.join(includer.directory, leaf.text)) for leaf in files if isinstance(leaf, Leaf)]
-    return directory, [file for file in given if workspace.inside(file, includer.path)] if given else None
+def _inclusion(project: Project, item: Tree, layer: Layer, workspace: Workspace) -> _Inclusion | None:
+    """An entry of ``include``; None where what it names cannot be had, which is noted on the project."""
+    path = layer.source.path
 
+    def leaves(tree: Tree | None) -> list[Leaf]:
+        return [leaf for leaf in items_of(tree) if isinstance(leaf, Leaf)]
 
-def _merge_included(project: Project, included: Project) -> None:
-    project.unknown = project.unknown or included.unknown
-    project.problems += included.problems
-    for name, service in included.services.items():
-        before = project.services.get(name)
-        if before is None:
-            project.services[name] = service
-        else:  # the including file wins
-            project.services[name] = Service(
-                name,
-                merge_service(service.tree, before.tree),
-                [*before.bodies, *service.bodies],
-                before.unknown or service.unknown,
-            )
+    named = leaves(item.get("path") if isinstance(item, Branch) else item)
+    beside = leaves(item.get("project_directory")) if isinstance(item, Branch) else []
+    env = leaves(item.get("env_file")) if isinstance(item, Branch) else []
+    if not named:
+        return None
+    if any(leaf.interpolated.unset for leaf in (*named, *beside, *env)):
+        project.unknown = f"{path} includes a file that a variable names"
+        return None
+    if any(leaf.text.startswith(("http://", "https://", "git@", "oci://")) for leaf in named):
+        project.unknown = f"{path} includes a file from the network, which is not fetched"
+        return None
+
+    def place(leaf: Leaf) -> str:
+        return normal(os.path.join(layer.directory, leaf.text))
+
+    for leaf in named:
+        file = place(leaf)
+        if not workspace.inside(file, path):
+            project.unknown = f"{path} includes {file}, which lies {OUTSIDE}"
+            return None
+        if not workspace.exists(file):
+            project.unknown = f"{path} includes {file}, which is not here"
+            project.problems.append(Problem(leaf.span, f"`include` names {file}, and there is no such file"))
+            return None
+    files = tuple(map(place, named))
+    directory = place(beside[0]) if beside else os.path.dirname(files[0])
+    env_files = tuple(map(place, env)) or (os.path.join(directory, ".env"),)
+    return _Inclusion(named[0].span, files, directory, tuple(f for f in env_files if workspace.inside(f, path)))
 
 
 def default_files(directory: str, workspace: Workspace) -> tuple[str, ...]:
@@ -388,7 +445,7 @@ def default_files(directory: str, workspace: Workspace) -> tuple[str, ...]:
         except Unreadable:
             has_setting = False
         if has_setting:
-            variables = read_variables(env, workspace)
+            variables = read_env_file(env, workspace, {})
             named = variables.get("COMPOSE_FILE")
             if named:
                 separator = variables.get("COMPOSE_PATH_SEPARATOR") or ":"
@@ -436,16 +493,3 @@ def incomplete(path: str, workspace: Workspace) -> list[str]:
 def service_names(path: str, workspace: Workspace) -> set[str]:
     """The names of the services a file itself writes. Raises Unreadable."""
     return {name for name, _ in _written(path, workspace)}
-
-
-def extended_files(path: str, workspace: Workspace) -> dict[str, set[str]]:
-    """The files a file extends from, with the names of the services it takes. Raises Unreadable."""
-    found: dict[str, set[str]] = {}
-    for _, tree in _written(path, workspace):
-        extends = tree.get("extends") if isinstance(tree, Branch) else None
-        if isinstance(extends, Branch):
-            file, named = extends.leaf("file"), extends.leaf("service")
-            if file is not None and named is not None:
-                target = normal(os.path.join(os.path.dirname(path), file.text))
-                found.setdefault(target, set()).add(named.text)
-    return found

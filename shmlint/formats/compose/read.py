@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
@@ -12,7 +13,6 @@ from shmlint.formats.compose.project import (
     OVERRIDE_FILES,
     Project,
     default_files,
-    extended_files,
     incomplete,
     load_project,
     read_document,
@@ -51,22 +51,26 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             readable.append(path)
 
     seen_problems = {(p.span.path, p.span.start, p.message) for p in problems}
-    extended = _extended(readable, workspace)
-    for combination in _combinations(readable, workspace, settings):
+    combinations = list(_combinations(readable, workspace, settings))
+    taken = _taken(readable, combinations, workspace)
+    for combination in (*combinations, *taken.starters):
         try:
-            project = load_project(combination.files, workspace)
+            project = taken.projects.get(combination.files) or combination.load(workspace)
         except Unreadable as error:
             if error.path not in wanted:
                 problems.append(error.problem)
             continue
         for problem in project.problems:
             key = (problem.span.path, problem.span.start, problem.message)
-            if key not in seen_problems:
+            if key not in seen_problems and (combination not in taken.starters or problem.span.path in wanted):
                 seen_problems.add(key)
                 problems.append(problem)
+        if taken.included.issuperset(combination.files) and not combination.of_settings:
+            continue  # whoever includes them starts their services, with its own variables and overrides
         launches += (
-            _placed(launch, combination, extended, project, workspace)
+            _placed(launch, combination, taken, project, workspace)
             for launch in read_project(project, workspace, _swarm(project, workspace, settings))
+            if combination not in taken.starters or launch.span.path in wanted
         )
     built = (launch.build for launch in launches if launch.build is not None and launch.build.tag)
     return Reading(tuple(launches), tuple(problems), tuple(built))
@@ -108,7 +112,7 @@ def read_embedded(source: Source, start: int, end: int, workspace: Workspace) ->
         return []
     project = Project((source.path,))
     for document in documents:
-        read_document(project, document, source.path, Layer(source, {}, os.path.dirname(source.path)), workspace)
+        read_document(project, document, Layer(source, {}, os.path.dirname(source.path)), workspace)
     launches = read_project(project, workspace)
     return [
         launch._replace(undecided=Unknown("file", _PART))
@@ -118,28 +122,23 @@ def read_embedded(source: Source, start: int, end: int, workspace: Workspace) ->
     ]
 
 
-class _Combination:
+class _Combination(NamedTuple):
     """Files that are read together, and what that reading leaves open."""
 
-    __slots__ = ("alone", "files", "named", "needs_base", "rival")
+    files: tuple[str, ...]
+    needs_base: tuple[str, ...] = ()
+    """Services that cannot start from these files: another file must give them an image."""
+    named: bool = False
+    """Other combinations exist for the same file: a finding names this one."""
+    rival: tuple[str, ...] = ()
+    """Another way to read the same file, together with these."""
+    started_in: str | None = None
+    """The directory that Compose finds these files from by itself."""
+    of_settings: bool = False
 
-    def __init__(
-        self,
-        files: Sequence[str],
-        *,
-        needs_base: Iterable[str] = (),
-        named: bool = False,
-        alone: bool = False,
-        rival: Sequence[str] = (),
-    ) -> None:
-        self.files = tuple(files)
-        self.needs_base = frozenset(needs_base)
-        """Services that cannot start from these files: another file must give them an image."""
-        self.named = named
-        """Other combinations exist for the same file: a finding names this one."""
-        self.alone = alone
-        self.rival = tuple(rival)
-        """Another way to read the same file, together with these."""
+    def load(self, workspace: Workspace) -> Project:
+        """The project of the files. Raises Unreadable."""
+        return load_project(self.files, workspace, started_in=self.started_in)
 
 
 def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Iterator[_Combination]:
@@ -158,19 +157,14 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
         if wanted & set(files):
             covered |= set(files)
             if all(workspace.exists(f) for f in files):
-                yield from once(_Combination(files))
-    defaults: dict[str, tuple[str, ...]] = {}
-    for path in paths:
-        directory = os.path.dirname(path)
-        if directory not in defaults:
-            defaults[directory] = default_files(directory, workspace)
+                yield from once(_Combination(files, of_settings=True))
+    found_by = _default_finder(workspace)
     for path in paths:
         if path in covered:
             continue
-        directory = os.path.dirname(path)
-        default = defaults[directory]
+        started_in, default = found_by(path)
         if path in default:
-            yield from once(_Combination(default))
+            yield from once(_Combination(default, started_in=started_in))
             continue
         missing = _incomplete(path, workspace)
         if not missing:
@@ -178,16 +172,49 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
             base = _base_part(default)
             if base and path not in base and _names(path, workspace) & _names_of(base, workspace):
                 rival = (*base, path)
-            yield from once(_Combination((path,), alone=True, rival=rival))
+            yield from once(_Combination((path,), rival=rival))
             continue
         bases = _bases(path, missing, default, workspace)
         if not bases:
-            yield from once(_Combination((path,), needs_base=missing))
+            yield from once(_Combination((path,), needs_base=tuple(missing)))
         for base in bases:
             files = (*base, path)
             given = _names_of(base, workspace)
-            left = [name for name in missing if name not in given]
+            left = tuple(name for name in missing if name not in given)
             yield from once(_Combination(files, needs_base=left, named=len(bases) > 1))
+
+
+def _default_finder(workspace: Workspace) -> Callable[[str], tuple[str, tuple[str, ...]]]:
+    """Finds the directory from which Compose reads a file by itself, and what it reads there.
+
+    That is the file's own, or one above whose `.env` names the file in ``COMPOSE_FILE``. Where there
+    is none, what Compose reads in the file's directory.
+    """
+    known: dict[str, tuple[str, ...]] = {}
+
+    def files_of(directory: str) -> tuple[str, ...]:
+        if directory not in known:
+            known[directory] = default_files(directory, workspace)
+        return known[directory]
+
+    def find(path: str) -> tuple[str, tuple[str, ...]]:
+        directories = _upwards(path, workspace)
+        started_in = next((d for d in directories if path in files_of(d)), directories[0])
+        return started_in, files_of(started_in)
+
+    return find
+
+
+def _upwards(path: str, workspace: Workspace) -> list[str]:
+    """The directory of a file and those above it, up to the current one or the top of the repository."""
+    found = [os.path.dirname(path)]
+    root = workspace.root(path)
+    while found[-1] not in ("", root) and os.path.basename(found[-1]) != "..":
+        above = os.path.dirname(found[-1])
+        if above == found[-1]:
+            break
+        found.append(above)
+    return found
 
 
 def _base_part(default: Sequence[str]) -> tuple[str, ...]:
@@ -240,26 +267,59 @@ def _names_of(files: Iterable[str], workspace: Workspace) -> set[str]:
     return {name for file in files for name in _names(file, workspace)}
 
 
-def _extended(paths: Sequence[str], workspace: Workspace) -> dict[str, set[str]]:
-    """Services that other files extend, by the file they are written in."""
-    found: dict[str, set[str]] = {}
-    directories = {os.path.dirname(p) for p in paths}
-    beside = [normal(os.path.join(d, name)) for d in directories for name in _siblings(d, workspace)]
-    for path in dict.fromkeys([*paths, *beside]):
+class _Taken(NamedTuple):
+    """What files take from others, and the projects that were loaded to see it."""
+
+    included: set[str]
+    extended: dict[str, set[str]]
+    """Services by the file that they are written in."""
+    projects: dict[tuple[str, ...], Project]
+    starters: list[_Combination]
+    """Projects that include one of the files that are read, and have no such file of their own."""
+
+
+def _taken(paths: Sequence[str], combinations: Sequence[_Combination], workspace: Workspace) -> _Taken:
+    """What the projects take from other files: those that are read, and those of the files beside and above."""
+    taken = _Taken(set(), {}, {}, [])
+    found_by = _default_finder(workspace)
+    read = {file for combination in combinations for file in combination.files}
+    others = []
+    for directory in dict.fromkeys(d for path in paths for d in _upwards(path, workspace)):
+        for name in _siblings(directory, workspace):
+            path = normal(os.path.join(directory, name))
+            if path not in read:
+                started_in, default = found_by(path)
+                found = default if path in default else (path,)
+                others.append(_Combination(found, started_in=started_in))
+    for combination in dict.fromkeys((*combinations, *others)):
+        if not any(_takes(file, workspace) for file in combination.files):
+            continue
         try:
-            if "extends" not in workspace.source(path).text:
-                continue
-            for file, names in extended_files(path, workspace).items():
-                found.setdefault(file, set()).update(names)
+            project = combination.load(workspace)
         except Unreadable:
             continue
-    return found
+        taken.projects[combination.files] = project
+        taken.included.update(project.included)
+        if combination in others and not project.included.isdisjoint(paths):
+            taken.starters.append(combination)
+        for file, names in project.extended.items():
+            taken.extended.setdefault(file, set()).update(names)
+    return taken
+
+
+def _takes(path: str, workspace: Workspace) -> bool:
+    """Whether a quick look finds that a file may include or extend others."""
+    try:
+        text = workspace.source(path).text
+    except Unreadable:
+        return False
+    return "extends" in text or "include" in text
 
 
 def _placed(
     launch: Launch,
     combination: _Combination,
-    extended: dict[str, set[str]],
+    taken: _Taken,
     project: Project,
     workspace: Workspace,
 ) -> Launch:
@@ -272,7 +332,7 @@ def _placed(
             return launch._replace(undecided=Unknown("file", because))
     path = launch.span.path
     is_default = os.path.basename(path) in DEFAULT_FILES
-    if len(combination.files) == 1 and not is_default and name in extended.get(path, ()):
+    if len(combination.files) == 1 and not is_default and name in taken.extended.get(path, ()):
         return launch._replace(undecided=Unknown("extended", "other files extend it; it is judged there"))
     if combination.named:
         return launch._replace(combination=Combination(combination.files))

@@ -13,7 +13,7 @@ from shmlint.docker.mounts import SECRET_SIZE, MountRequest
 from shmlint.docker.sizes import InvalidSize, parse_compose
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
-from shmlint.formats.compose.project import Project, Service, read_variables
+from shmlint.formats.compose.project import Project, Service, read_env_file
 from shmlint.formats.compose.rewrite import ServiceRewriter
 from shmlint.formats.compose.tree import Branch, Entry, Leaf, Listing, Removed, Tree, items_of
 from shmlint.formats.compose.words import split_words
@@ -78,7 +78,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
     entrypoint = _words(tree.get("entrypoint"))
     base_images: tuple[Value[str], ...] = ()
     if gpu.requested is not False and tree.get("build") is not None:
-        base_images, built_entrypoint, built_command = _built(tree.get("build"), workspace)
+        base_images, built_entrypoint, built_command = _built(tree.get("build"), service.directory, workspace)
         command = command or (built_command if entrypoint is None else None)
         entrypoint = entrypoint or built_entrypoint
     rewriter = make_rewriter(service, gpu_span)
@@ -96,7 +96,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         image=image,
         names=_names(service, project),
         base_images=base_images,
-        built_from=_built_from(tree.get("build")),
+        built_from=_built_from(tree.get("build"), service.directory),
         entrypoint=entrypoint,
         command=command,
         gpu=gpu,
@@ -203,7 +203,7 @@ def _visible_in_files(tree: Branch, workspace: Workspace) -> dict[str, Value[str
             continue
         path = normal(os.path.join(leaf.layer.directory, leaf.text))
         if workspace.inside(path, leaf.span.path):
-            variables = read_variables(path, workspace)
+            variables = read_env_file(path, workspace, leaf.layer.variables)
             told = {name: text for name in _VISIBLE if (text := variables.get(name)) is not None}
             found |= {name: Value(text, leaf.span, "", private=True) for name, text in told.items()}
     return found
@@ -242,6 +242,8 @@ def read_size(tree: Tree) -> Value[Size]:
         return Value(Size(None, "must be a number or string"), span, "")
     private = tree.interpolated.private
     span, written = tree.span, tree.written
+    if tree.refused:
+        return Value(Size(None, tree.refused), span, written)
     if tree.kind == "null":
         return Value(Size(None, "no value: Compose wants a number or string"), span, written)
     if tree.kind == "bool":
@@ -546,9 +548,11 @@ def _ulimits(tree: Tree | None) -> dict[str, Value[str]]:
     return found
 
 
-def _built_from(build: Tree | None) -> str:
-    """The directory of a ``build``; empty where there is none or a variable names it."""
+def _built_from(build: Tree | None, directory: str) -> str:
+    """The directory of a ``build``, ``directory`` unless it says another; empty where a variable names it."""
     context = build.leaf("context") if isinstance(build, Branch) else build
+    if isinstance(build, Branch) and context is None:
+        return normal(directory)
     if not isinstance(context, Leaf) or context.interpolated.unset:
         return ""
     return context.text if "://" in context.text else normal(os.path.join(context.layer.directory, context.text))
@@ -595,27 +599,27 @@ def _binds(tree: Branch) -> Iterator[Bind]:
 Built = tuple[tuple[Value[str], ...], Value[tuple[str, ...]] | None, Value[tuple[str, ...]] | None]
 
 
-def _built(build: Tree | None, workspace: Workspace) -> Built:
+def _built(build: Tree | None, directory: str, workspace: Workspace) -> Built:
     """What the Dockerfile of a ``build`` says: base images, entrypoint, command."""
     nothing: Built = ((), None, None)
+    context: Leaf | None
     if isinstance(build, Leaf):
         context, dockerfile, target, args = build, None, None, None
     elif isinstance(build, Branch):
-        context_leaf = build.leaf("context")
+        context = build.leaf("context")
         inline = build.leaf("dockerfile_inline")
         dockerfile, target, args = build.leaf("dockerfile"), build.leaf("target"), build.get("args")
         if inline is not None:
             return _read_dockerfile(inline.text, inline.span, None, target, args)
-        if context_leaf is None:
-            return nothing
-        context = context_leaf
     else:
         return nothing
-    if "://" in context.text or context.text.startswith("git@"):
-        return nothing
+    if context is not None:
+        if "://" in context.text or context.text.startswith("git@"):
+            return nothing
+        directory = os.path.join(context.layer.directory, context.text)
     name = dockerfile.text if dockerfile else "Dockerfile"
-    path = normal(os.path.join(context.layer.directory, context.text, name))
-    if not workspace.inside(path, context.layer.source.path) or not workspace.exists(path):
+    path = normal(os.path.join(directory, name))
+    if not workspace.inside(path, build.layer.source.path) or not workspace.exists(path):
         return nothing
     try:
         source = workspace.source(path)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from shmlint.docker.goyaml import resolve_plain
+from shmlint.docker.goyaml import WrongTag, resolve
 from shmlint.formats.compose.interpolate import Interpolated, InvalidInterpolation, interpolate
 from shmlint.model.source import Source, Span
 from shmlint.syntax.yaml import Alias, Node, Scalar, Sequence
@@ -24,12 +24,14 @@ Variables = Mapping[str, str | None]
 class Layer:
     """One document of one file, with the variables its text is substituted from."""
 
-    __slots__ = ("_trees", "directory", "source", "variables")
+    __slots__ = ("_trees", "directory", "source", "tagged", "variables")
 
     def __init__(self, source: Source, variables: Variables, directory: str) -> None:
         self.source = source
         self.variables = variables
         self.directory = directory
+        self.tagged = "!reset" in source.text or "!override" in source.text
+        """Whether there may be tags in it that say how it is merged."""
         self._trees: dict[int, Tree] = {}
 
     def tree(self, node: Node) -> Tree:
@@ -62,15 +64,19 @@ class Removed:
 class Leaf:
     """A scalar, read as go-yaml reads it and then substituted as Compose does."""
 
-    __slots__ = ("_interpolated", "kind", "layer", "node", "plain_value")
+    __slots__ = ("_interpolated", "kind", "layer", "node", "plain_value", "refused")
 
     def __init__(self, node: Scalar, layer: Layer) -> None:
         self.node = node
         self.layer = layer
         self._interpolated: Interpolated | None = None
-        value: object = node.value
-        if node.style == "" and node.tag is None:  # a tag of its own (!override) makes a text of it
-            value = resolve_plain(node.value)
+        self.refused = ""
+        """Why Compose cannot read it, where its tag does not fit."""
+        value: object
+        try:
+            value = resolve(node.value, node.tag, plain=node.style == "")
+        except WrongTag as error:
+            value, self.refused = node.value, str(error)
         self.plain_value = value
         self.kind: LeafKind
         if value is None:
@@ -97,13 +103,14 @@ class Leaf:
     def interpolated(self) -> Interpolated:
         """The text after substitution. A text Compose refuses stays as it is, marked unset."""
         if self._interpolated is None:
-            if self.kind != "str" or "$" not in self.node.value:
-                self._interpolated = Interpolated(self.node.value)
+            text = self.plain_value if isinstance(self.plain_value, str) else self.node.value
+            if self.kind != "str" or "$" not in text:
+                self._interpolated = Interpolated(text)
             else:
                 try:
-                    self._interpolated = interpolate(self.node.value, self.layer.variables)
+                    self._interpolated = interpolate(text, self.layer.variables)
                 except InvalidInterpolation:
-                    self._interpolated = Interpolated(self.node.value, unset=[self.node.value])
+                    self._interpolated = Interpolated(text, unset=[self.node.value])
         return self._interpolated
 
     @property
@@ -122,6 +129,8 @@ class Leaf:
 
     def within(self, start: int, end: int) -> Span | None:
         """The place in the file of characters of the scalar's value, where it is written plainly."""
+        if isinstance(self.plain_value, str) and self.plain_value != self.node.value:  # !!binary
+            return None
         shift = 1 if self.node.style in ("'", '"') and self.node.style else 0
         begin = self.node.start + shift
         if self.layer.source.text[begin : begin + len(self.node.value)] != self.node.value:
@@ -316,6 +325,44 @@ def merge_service(base: Branch, over: Branch, *, same_file: bool = False) -> Bra
         else:
             entries[name] = entry
     return Branch(over.node, over.layer, entries, over.resets, over.overrides)
+
+
+def conflict(one: Branch, other: Branch) -> bool:
+    """Whether two services differ for certain: in the keys they have, or in a value that is known of both."""
+    given = [{name: entry.tree for name, entry in tree.entries.items() if name != "extends"} for tree in (one, other)]
+    left, right = ({name for name, tree in trees.items() if not _is_empty(tree)} for trees in given)
+    if left != right:
+        return True
+    pairs = ((given[0][name], given[1][name]) for name in left)
+    return any(
+        isinstance(a, Leaf) and isinstance(b, Leaf) and a.text != b.text
+        and not a.interpolated.unset and not b.interpolated.unset
+        for a, b in pairs
+    )  # fmt: skip
+
+
+def _is_empty(tree: Tree) -> bool:
+    if isinstance(tree, Leaf):
+        return tree.kind == "null" or not tree.text
+    return isinstance(tree, Removed) or not (tree.entries if isinstance(tree, Branch) else tree.items)
+
+
+def untagged(tree: Branch) -> Branch:
+    """The same mapping without tags. They hold for the path they are written at, and it is put under another."""
+    return _untagged(tree, {})
+
+
+def _untagged(tree: Branch, done: dict[int, Branch]) -> Branch:
+    known = done.get(id(tree))
+    if known is None:
+        entries = {
+            name: Entry(entry.key, entry.layer, entry.node, _untagged(entry.tree, done))
+            if isinstance(entry.tree, Branch)
+            else entry
+            for name, entry in tree.entries.items()
+        }
+        known = done[id(tree)] = Branch(tree.node, tree.layer, entries)
+    return known
 
 
 def _left(base: Branch, over: Branch) -> dict[str, Entry]:

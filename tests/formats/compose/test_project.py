@@ -200,6 +200,163 @@ def test_compose_reads_the_same_sizes(
     assert {name: int(s.get("shm_size", 0)) or None for name, s in theirs["services"].items()} == sizes
 
 
+GPU_LIST = "deploy: {resources: {reservations: {devices: {}}}}"
+RUNTIME = "image: x\n    runtime: nvidia\n    env_file: gpu.env\n"
+INCLUDED = "services:\n  a:\n    image: x\n    shm_size: ${SIZE:-1g}\n"
+
+
+ACROSS: list[tuple[dict[str, str], tuple[str, ...], str, Any]] = [
+    # What an extended file names lies beside that file.
+    ({"compose.yaml": "services:\n  a: {extends: {file: lib/base.yaml, service: b}}\n",
+      "lib/base.yaml": "services:\n  b:\n    build: {context: ./ctx, dockerfile: D}\n    gpus: all\n",
+      "lib/ctx/D": "FROM right\n", "ctx/D": "FROM wrong\n"}, (), "base_images", ["right"]),
+    ({"compose.yaml": "services:\n  a: {extends: {file: lib/base.yaml, service: b}}\n",
+      "lib/base.yaml": "services:\n  b: {extends: {file: deep/base.yaml, service: c}}\n",
+      "lib/deep/base.yaml": "services:\n  c: {build: ., gpus: all}\n", "lib/deep/Dockerfile": "FROM right\n",
+      "lib/Dockerfile": "FROM wrong\n", "Dockerfile": "FROM wrong\n"}, (), "base_images", ["right"]),
+    ({"compose.yaml": "services:\n  a: {extends: {file: lib/base.yaml, service: b}}\n",
+      "lib/base.yaml": "services:\n  b: {build: {dockerfile: D}, gpus: all}\n",
+      "D": "FROM right\n", "lib/D": "FROM wrong\n"}, (), "base_images", ["right"]),
+    ({"compose.yaml": "services:\n  a: {extends: {file: lib/base.yaml, service: b}}\n",
+      "lib/base.yaml": f"services:\n  b:\n    {RUNTIME}", "lib/gpu.env": "NVIDIA_VISIBLE_DEVICES: void\n",
+      "gpu.env": "NVIDIA_VISIBLE_DEVICES=0,1\n"}, (), "gpu.requested", False),
+    ({"compose.yaml": f"services:\n  a:\n    {RUNTIME}", ".env": "N=1\n",
+      "gpu.env": "NVIDIA_VISIBLE_DEVICES=0,${N}\n"}, (), "gpu.count", 2),
+    # A file of the project names others from the project's directory, wherever it lies itself.
+    ({"compose.yaml": "services: {}\n", "sub/over.yaml": "services:\n  a: {extends: {file: b.yaml, service: b}}\n",
+      "b.yaml": "services:\n  b: {image: x, shm_size: 1g}\n", "sub/b.yaml": "services:\n  b: {image: y}\n"},
+     ("compose.yaml", "sub/over.yaml"), "shm", G),
+    ({".env": "COMPOSE_FILE=compose.yaml:sub/over.yaml\n", "compose.yaml": "services: {}\n",
+      "sub/over.yaml": "services:\n  a: {extends: {file: b.yaml, service: b}}\n",
+      "b.yaml": "services:\n  b: {image: x, shm_size: 1g}\n", "sub/b.yaml": "services:\n  b: {image: y}\n"},
+     (), "shm", G),
+    ({"compose.yaml": "include:\n  - {path: lib/c.yaml, project_directory: pd}\n",
+      "lib/c.yaml": "services:\n  a: {extends: {file: b.yaml, service: b}}\n",
+      "pd/b.yaml": "services:\n  b: {image: x, shm_size: 1g}\n", "lib/b.yaml": "services:\n  b: {image: y}\n"},
+     (), "shm", G),
+    # The last env file wins, the includer's variables before all of them.
+    ({"compose.yaml": "include:\n  - {path: c.yaml, env_file: [one.env, two.env]}\n", "c.yaml": INCLUDED,
+      "one.env": "SIZE=3g\n", "two.env": "SIZE=2g\n"}, (), "shm", 2 * G),
+    ({"compose.yaml": "include:\n  - {path: c.yaml, env_file: [one.env, two.env]}\n", "c.yaml": INCLUDED,
+      "one.env": "SIZE=3g\n", "two.env": "SIZE=${OTHER:-4g}\nOTHER=1g\n", ".env": "OTHER=2g\n"},
+     (), "shm", 2 * G),
+    ({"compose.yaml": "include:\n  - {path: c.yaml, env_file: one.env}\n", "c.yaml": INCLUDED,
+      "one.env": "SIZE=3g\n", ".env": "SIZE=2g\n"}, (), "shm", 2 * G),
+    # What a later file includes goes over the earlier files.
+    ({"one.yaml": "services:\n  a: {image: x, shm_size: 1g}\n", "two.yaml": "include: [c.yaml]\n",
+      "c.yaml": "services:\n  a: {image: y, shm_size: 2g}\n"}, ("one.yaml", "two.yaml"), "shm", 2 * G),
+    # Tags hold for the path they are written at.
+    ({"one.yaml": "services:\n  b:\n    image: x\n    " + GPU,
+      "two.yaml": "services:\n  a:\n    image: y\n    " + GPU_LIST.replace("{}", "!override []", 1)
+      + "\n  b: {extends: a}\n"}, ("one.yaml", "two.yaml"), "gpu b", (1, 1)),
+    ({"one.yaml": "services:\n  b: {image: x, environment: {N: 1}}\n",
+      "two.yaml": "services:\n  a: {image: y, environment: {N: !reset null, M: 2}}\n  b: {extends: a}\n"},
+     ("one.yaml", "two.yaml"), "environment b", {"N": "1", "M": "2"}),
+    ({"one.yaml": "services:\n  a:\n    image: x\n    " + GPU, "two.yaml": "include: [c.yaml]\n",
+      "c.yaml": "services:\n  a:\n    image: y\n    " + GPU_LIST.replace("{}", "!override []", 1) + "\n"},
+     ("one.yaml", "two.yaml"), "gpu", (1, 1)),
+    ({"one.yaml": "services:\n  b: {image: x, shm_size: 1g}\n", "lib/l.yaml": "services:\n  a: {image: y, "
+      "deploy: {resources: {limits: !override {memory: 2g}}}}\n", "two.yaml":
+      "services:\n  b: {extends: {file: lib/l.yaml, service: a}, deploy: !reset {}}\n"},
+     ("one.yaml", "two.yaml"), "memory b", None),
+]  # fmt: skip
+
+
+@table(("texts", "files", "attribute", "value"), ACROSS)
+def test_what_files_name_and_tag_across_directories(
+    texts: dict[str, str],
+    files: tuple[str, ...],
+    attribute: str,
+    value: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    project = loaded(tmp_path, monkeypatch, texts, *files)
+    attribute, _, name = attribute.partition(" ")
+    launch = launches(project)[name or "a"]
+    assert not project.problems
+    found: Any
+    if attribute == "shm":
+        found = shm(launch)
+    elif attribute == "gpu":
+        found = (len(launch.gpu.evidence), launch.gpu.count)
+    elif attribute == "base_images":
+        found = [image.value for image in launch.base_images]
+    elif attribute == "environment":
+        found = {key: each.value for key, each in launch.environment.items()}
+    elif attribute == "memory":
+        found = launch.memory_limit
+    else:
+        found = getattr(launch.gpu, attribute.partition(".")[2])
+    assert found == value
+
+
+@pytest.mark.compose_judge
+@table(("texts", "files", "attribute", "value"), ACROSS)
+def test_compose_reads_the_same_across_directories(
+    texts: dict[str, str],
+    files: tuple[str, ...],
+    attribute: str,
+    value: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    need_compose()
+    found = launches(loaded(tmp_path, monkeypatch, texts, *files))
+    theirs = compose_config(tmp_path, files)
+    assert theirs is not None
+    assert sorted(theirs["services"]) == sorted(found)
+    assert not [line for name in found for line in disagreements(theirs["services"][name], found[name])]
+
+
+REFUSED: list[tuple[dict[str, str], int, str]] = [
+    ({"compose.yaml": "include:\n  - none.yaml\n"}, 2, "`include` names none.yaml, and there is no such file"),
+    ({"compose.yaml": "include:\n  - path: [c.yaml, none.yaml]\n", "c.yaml": INCLUDED}, 2, "names none.yaml"),
+    ({"compose.yaml": "include: [c.yaml]\nservices:\n  a: {image: y, shm_size: 1g}\n", "c.yaml": INCLUDED},
+     3, "`services.a` conflicts with the service of this name in c.yaml"),
+    ({"compose.yaml": "include: [c.yaml]\nservices:\n  a: {shm_size: 2g}\n", "c.yaml": INCLUDED},
+     3, "`services.a` conflicts"),
+    ({"compose.yaml": "include: [c.yaml, d.yaml]\n", "c.yaml": INCLUDED,
+      "d.yaml": "services:\n  a: {image: y}\n"}, 2, "`services.a` conflicts with the service of this name in d"),
+    ({"compose.yaml": "services: {a: {image: x}}\n", ".env": "A=secret\nB C=secret\n"},
+     1, "cannot read .env, line 2: key cannot contain a space"),
+    ({"compose.yaml": "include: [{path: c.yaml, env_file: e}]\n", "c.yaml": INCLUDED, "e": "A='secret\n"},
+     1, "cannot read e, line 1: unterminated quoted value"),
+]  # fmt: skip
+
+
+@table(("texts", "line", "words"), REFUSED)
+def test_what_compose_refuses_of_several_files(
+    texts: dict[str, str], line: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (problem,) = loaded(tmp_path, monkeypatch, texts).problems
+    assert words in problem.message and "secret" not in problem.message
+    assert problem.span.line == line
+
+
+@pytest.mark.compose_judge
+@table(("texts", "line", "words"), REFUSED)
+def test_compose_refuses_the_same(
+    texts: dict[str, str], line: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need_compose()
+    loaded(tmp_path, monkeypatch, texts)
+    assert compose_config(tmp_path) is None
+
+
+def test_an_include_that_gives_the_same_twice_is_no_conflict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {
+        "compose.yaml": "include: [one.yaml, two.yaml]\n",
+        "one.yaml": "include: [c.yaml]\n",
+        "two.yaml": "include: [c.yaml]\n",
+        "c.yaml": INCLUDED,
+    }
+    project = loaded(tmp_path, monkeypatch, texts)
+    assert not project.problems
+    assert shm(launches(project)["a"]) == G
+    assert project.included == {"one.yaml", "two.yaml", "c.yaml"}
+
+
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [

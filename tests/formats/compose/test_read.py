@@ -161,6 +161,40 @@ def test_a_fragment_that_is_only_extended_is_not_judged_alone() -> None:
     assert said(run(texts)) == []
 
 
+@table(
+    ("includer", "beside"),
+    [
+        ("include: [lib/gpu.yaml]\n", {".env": "SHM: 16g\n"}),
+        ("include: [lib/gpu.yaml]\n", {"compose.override.yaml": "services:\n  t: {shm_size: 16g}\n"}),
+        ("include:\n  - {path: lib/gpu.yaml, env_file: [one.env, two.env]}\n",
+         {"one.env": "SHM=64m\n", "two.env": "SHM=16g\n"}),
+        ("include:\n  - path: [lib/gpu.yaml, lib/size.yaml]\n", {"lib/size.yaml": "services:\n  t: {shm_size: 16g}\n"}),
+        ("include: [mid/compose.yaml]\n", {"mid/compose.yaml": "include: [../lib/gpu.yaml]\n", "mid/.env": "SHM=16g"}),
+    ],
+)  # fmt: skip
+def test_an_included_file_is_judged_where_it_is_included(includer: str, beside: dict[str, str]) -> None:
+    for place in ("lib/gpu.compose.yaml", "lib/docker-compose.yml", "compose.gpu.yaml"):
+        texts = {"compose.yaml": includer, "lib/gpu.yaml": TRAINER + GPU + "    shm_size: ${SHM:-64m}\n", **beside}
+        moved = {
+            name.replace("lib/gpu.yaml", place): text.replace("lib/gpu.yaml", place) for name, text in texts.items()
+        }
+        assert said(run(moved)) == [], place
+    assert [rule for rule, *_ in said(run({"lib/gpu.yaml": texts["lib/gpu.yaml"]}))] == ["SHM102"]
+
+
+def test_an_includer_is_found_above_the_files_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {"compose.yaml": "include: [lib/compose.gpu.yaml]\n", "lib/compose.gpu.yaml": TRAINER + GPU}
+    project.write(tmp_path, {**texts, ".git/HEAD": ""})
+    monkeypatch.chdir(tmp_path)
+    for top in ("", f"{tmp_path}/"):
+        included = f"{top}lib/compose.gpu.yaml"
+        found = lint({"compose": [included]}, Settings(), Workspace())
+        assert [launch.files for launch in found.launches] == [(f"{top}compose.yaml",)]
+        assert said(found) == [("SHM101", "error", included)]
+        alone = lint({"compose": [included]}, Settings(projects=((included,),)), Workspace())
+        assert (included,) in [launch.files for launch in alone.launches]
+
+
 @pytest.mark.parametrize("override", ["compose.override.yaml", "docker-compose.override.yml"])
 def test_the_automatic_override_is_read(override: str) -> None:
     texts = {"compose.yaml": TRAINER + GPU, override: "services:\n  t: {shm_size: 8gb}\n"}
@@ -220,9 +254,7 @@ CMD ["train.py"]
         ("https://example.com/x.git", [], None, None),
     ],
 )
-def test_a_dockerfile_tells_base_and_command(
-    build: str, bases: list[str], entrypoint: object, command: object
-) -> None:
+def test_a_dockerfile_tells_base_and_command(build: str, bases: list[str], entrypoint: object, command: object) -> None:
     text = f"services:\n  a:\n    build: {build}\n{GPU}"
     launch = only({"compose.yaml": text, "Dockerfile": DOCKERFILE}, "compose.yaml")
     assert [base.value for base in launch.base_images] == bases
@@ -256,7 +288,7 @@ def test_what_is_no_compose_file_is_one_finding(text: str, position: object, wor
 
 @table(
     "text",
-    ["services: {}\n", "services:\n", "include: [none.yaml]\n", "services: !reset {}\n", "services:\n  a: !reset\n",
+    ["services: {}\n", "services:\n", "services: !reset {}\n", "services:\n  a: !reset\n",
      "services:\n  a: {image: yes}\n", "version: 3\nservices: {a: {image: x, init: yes}}\n", "name: x\n"],
 )  # fmt: skip
 def test_nothing_is_said_of(text: str) -> None:
