@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from shmlint.formats.compose.places import placed_mappings
 from shmlint.formats.compose.project import Project, Service
 from shmlint.formats.compose.rewrite import KEY, ServiceRewriter, end_of, newline_of
-from shmlint.formats.compose.service import placed_mappings, read_size
 from shmlint.formats.compose.tree import Entry, Tree
+from shmlint.formats.compose.values import read_size
 from shmlint.model.launch import Change, Misplaced, Size, Value
 from shmlint.model.source import Edit, Source
 from shmlint.syntax.yaml import Mapping as MappingNode

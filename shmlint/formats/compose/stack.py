@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from shmlint.docker.sizes import human
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.mounts import read_mounts
 from shmlint.formats.compose.project import Body, Project, Service
 from shmlint.formats.compose.rewrite import (
     ServiceRewriter,
@@ -177,8 +178,6 @@ class StackRewriter(ServiceRewriter):
         return ()
 
     def _mounted(self, size: int) -> Iterator[Change]:
-        from shmlint.formats.compose.service import read_mounts
-
         if any(mount.target == "/dev/shm" for mount in read_mounts(self.service.tree)):
             return  # Compose refuses a second mount, and the file may be its too
         entry = self.service.tree.entries.get("volumes")

@@ -1,0 +1,56 @@
+"""Where people write sizes and requests for GPUs in a service, rightly or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.formats.compose.tree import Branch, Entry, Removed, Tree, items_of
+
+DEVICES = ("deploy", "resources", "reservations", "devices")
+GENERIC = ("deploy", "resources", "reservations", "generic_resources")
+
+
+def placed_mappings(service: Branch) -> Iterator[tuple[Branch, str]]:
+    """The mappings of a service that people put a size into, with their place below the service."""
+    yield service, ""
+    for path in _PARTS:
+        part = service.get(*path)
+        if isinstance(part, Branch):
+            yield part, ".".join(path)
+    for name, devices in ((".".join(DEVICES), service.get(*DEVICES)), ("gpus", service.get("gpus"))):
+        for i, item in enumerate(items_of(devices)):
+            if isinstance(item, Branch):
+                yield item, f"{name}[{i}]"
+
+
+_PARTS: tuple[tuple[str, ...], ...] = (
+    ("deploy",), ("deploy", "resources"), ("deploy", "resources", "limits"), ("deploy", "resources", "reservations"),
+)  # fmt: skip
+
+
+_STRAYS = (
+    (("deploy",), ("devices", "reservations")),
+    (("deploy", "resources"), ("devices",)),
+    (("deploy", "resources", "limits"), ("devices",)),
+    ((), ("device_requests", "reservations", "resources")),
+)
+"""Where people write a request for devices that is no key there: part of the path left out, or the API's own name."""
+
+
+def stray_requests(tree: Branch) -> Iterator[tuple[Entry, str]]:
+    """Keys that hold a request for devices and that Compose does not know there, with their place."""
+    for path, names in _STRAYS:
+        place = tree.get(*path) if path else tree
+        if not isinstance(place, Branch):
+            continue
+        for name in names:
+            entry = place.entries.get(name)
+            if entry is None:
+                continue
+            held: Tree | None = entry.tree
+            if name == "resources":
+                held = held.get("reservations") if isinstance(held, Branch) else held
+            if name in ("resources", "reservations"):
+                held = held.get("devices") if isinstance(held, Branch) else None
+            if held is not None and not isinstance(held, Removed):
+                yield entry, ".".join((*path, name))

@@ -1,0 +1,130 @@
+"""Values of a service: texts, sizes, words, variables, each with its place."""
+
+from __future__ import annotations
+
+from shmlint.docker.mounts import SECRET_SIZE
+from shmlint.docker.sizes import InvalidSize, parse_compose
+from shmlint.formats.compose.tree import Branch, Leaf, Listing, Tree, items_of
+from shmlint.formats.compose.words import split_words
+from shmlint.model.launch import Size, Unknown, Value
+
+
+def unset(leaf: Leaf) -> str:
+    names = leaf.interpolated.unset
+    if not names:
+        return ""
+    return f"variable {names[0]} is not set here" if names[0] != leaf.written else "its variables cannot be read"
+
+
+def text_value(leaf: Leaf | None) -> Value[str] | None:
+    """A text, as Compose reads it; ``because`` says what is missing where a variable is unset."""
+    if leaf is None:
+        return None
+    return Value(leaf.text, leaf.span, leaf.written, unset(leaf), leaf.interpolated.private)
+
+
+def read_mode(leaf: Leaf | None) -> Value[str] | None:
+    if leaf is None:
+        return None
+    because = unset(leaf)
+    if not because and not leaf.text:
+        return None
+    # `container:${NAME}` is known to join another, though not which.
+    value = Unknown("variable", because) if because and ":" not in leaf.text else leaf.text
+    return Value(value, leaf.span, leaf.written, because, leaf.interpolated.private)
+
+
+def is_true(leaf: Leaf | None) -> bool | None:
+    """None where a variable says it."""
+    if leaf is not None and leaf.interpolated.unset:
+        return None
+    return leaf is not None and leaf.text.lower() in ("true", "yes", "y", "on")
+
+
+def read_words(tree: Tree | None) -> Value[tuple[str, ...]] | None:
+    """``command`` or ``entrypoint``: a list, or a text split as a shell splits words."""
+    if isinstance(tree, Leaf):
+        if tree.kind == "null":
+            return None
+        words = split_words(tree.text)
+        if words is None:
+            words = tree.text.split()
+        return Value(tuple(words), tree.span, tree.written, unset(tree), tree.interpolated.private)
+    if isinstance(tree, Listing):
+        leaves = [leaf for leaf in tree.items if isinstance(leaf, Leaf)]
+        because = next((b for b in map(unset, leaves) if b), "")
+        private = any(leaf.interpolated.private for leaf in leaves)
+        words = [leaf.text for leaf in leaves]
+        return Value(tuple(words), tree.span, " ".join(leaf.written for leaf in leaves), because, private)
+    return None
+
+
+def read_size(tree: Tree) -> Value[Size]:
+    """A size as Compose reads it (compose-go types/bytes.go): a float is silently dropped."""
+    if not isinstance(tree, Leaf):
+        span = tree.span if isinstance(tree, Branch | Listing) else None
+        assert span is not None
+        return Value(Size(None, "must be a number or string"), span, "")
+    private = tree.interpolated.private
+    span, written = tree.span, tree.written
+    if tree.refused:
+        return Value(Size(None, tree.refused), span, written)
+    if tree.kind == "null":
+        return Value(Size(None, "no value: Compose wants a number or string"), span, written)
+    if tree.kind == "bool":
+        return Value(Size(None, f"`{written}` is not a size"), span, written)
+    too_large = isinstance(tree.plain_value, int) and abs(tree.plain_value) >= 2**63
+    if tree.kind == "float" or too_large:
+        return Value(Size(0, dropped_float=True), span, written)
+    because = unset(tree)
+    if because:
+        return Value(Unknown("variable", because), span, written, because)
+    given = tree.plain_value if isinstance(tree.plain_value, int) else tree.text
+    try:
+        count = parse_compose(given)
+    except InvalidSize as error:
+        return Value(Size(None, SECRET_SIZE if private else str(error)), span, written, private=private)
+    if count < 0:
+        return Value(Size(None, "a size cannot be negative"), span, written, private=private)
+    bare = isinstance(given, int) or given.isdigit()
+    return Value(Size(count, bare_number=bare), span, written, private=private)
+
+
+def size_entry(tree: Branch, key: str) -> Value[Size] | None:
+    found = tree.get(key)
+    if found is None:
+        return None
+    size = read_size(found)
+    if size.span.start == size.span.end:  # an empty value: mark the key
+        entry = tree.entries[key]
+        return size._replace(span=entry.layer.span(entry.key))
+    return size
+
+
+def read_environment(tree: Tree | None) -> dict[str, Value[str]]:
+    """``environment`` as a mapping, a list of ``NAME=value``, or several merged; the last one wins."""
+    found: dict[str, Value[str]] = {}
+    for part in items_of(tree):
+        if isinstance(part, Branch):
+            for name, entry in part.entries.items():
+                value = entry.tree
+                if isinstance(value, Leaf):
+                    text = value.go_text if value.kind != "null" else None
+                    found[name] = _environment_value(name, text, value)
+        elif isinstance(part, Leaf):
+            name, equals, text = part.text.partition("=")
+            found[name] = _environment_value(name, text if equals else None, part)
+    return found
+
+
+def _environment_value(name: str, text: str | None, leaf: Leaf) -> Value[str]:
+    """A variable of the container; without a text it is taken from the project's environment."""
+    private = leaf.interpolated.private
+    because = unset(leaf)
+    if text is None:
+        text = leaf.layer.variables.get(name)
+        private = True
+        if text is None:
+            because = "it is taken from the host's environment"
+    value: str | Unknown = Unknown("variable", because) if because else text or ""
+    return Value(value, leaf.span, leaf.written, because, private)
