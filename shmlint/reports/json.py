@@ -28,7 +28,7 @@ def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0, changes: Se
         "findings": [_finding(run, finding) for finding in findings],
         "fixed": [_fixed(change) for change in changes],
         "not_read": [_not_read(place) for place in run.not_read],
-        "summary": {**summary(run, list(findings), fixed), **_unresolved(run)},
+        "summary": {**summary(run, list(findings), fixed), **_unreported(run)},
     }
     return dumps(body)
 
@@ -44,11 +44,17 @@ def _fixed(change: Fixed) -> dict[str, Any]:
     }
 
 
-def _unresolved(run: Run) -> dict[str, int]:
-    """Counts of what a run knows too little about: places that were not read, GPU launches of unknown need."""
+def _unreported(run: Run) -> dict[str, int]:
+    """Counts of what no finding speaks of: places that were not read, findings that a comment suppresses or
+    the baseline accepts, GPU launches of unknown need."""
     gpu = {launch.span: launch for launch in run.launches if launch.gpu.requested}
     unknown = sum(run.need(launch).verdict == "unknown" for launch in gpu.values())
-    return {"not_read": len(run.not_read), "unknown": unknown}
+    return {
+        "not_read": len(run.not_read),
+        "suppressed": len(run.suppressed),
+        "baseline": len(run.accepted),
+        "unknown": unknown,
+    }
 
 
 def _not_read(place: NotRead) -> dict[str, Any]:

@@ -63,7 +63,8 @@ FINDINGS = closed(
     not_read={"type": "array", "items": NOT_READ},
     summary=closed(
         files=COUNT, launches=COUNT, gpu_launches=COUNT,
-        error=COUNT, warning=COUNT, note=COUNT, fixable=COUNT, fixed=COUNT, not_read=COUNT, unknown=COUNT,
+        error=COUNT, warning=COUNT, note=COUNT, fixable=COUNT, fixed=COUNT, not_read=COUNT,
+        suppressed=COUNT, baseline=COUNT, unknown=COUNT,
     ),
 )
 MAYBE_TEXT = {"type": ["string", "null"]}
@@ -148,7 +149,7 @@ def test_one_finding_in_full(tmp_path: Path) -> None:
     }  # fmt: skip
     assert found["summary"] == {
         "files": 1, "launches": 1, "gpu_launches": 1, "error": 1, "warning": 0, "note": 0, "fixable": 1, "fixed": 0,
-        "not_read": 0, "unknown": 0,
+        "not_read": 0, "suppressed": 0, "baseline": 0, "unknown": 0,
     }  # fmt: skip
 
 
@@ -229,3 +230,9 @@ def test_control_characters_are_escaped_and_come_back() -> None:
     assert all(c.isprintable() or c == "\n" for c in shown)
     assert json.loads(shown) == body
     assert "\u00e9\u732b\U0001f600" in shown
+
+
+def test_what_is_suppressed_is_counted(tmp_path: Path) -> None:
+    text = TRAINER.replace("trainer:", "trainer:  # shmlint: ignore[SHM101] a smoke test")
+    summary = data(tmp_path, text)["summary"]
+    assert (summary["suppressed"], summary["baseline"], summary["error"]) == (1, 0, 0)
