@@ -8,9 +8,9 @@ whether the other launches stay what they are is for the proof to say.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from shmlint.formats.compose.rewrite import Pair, change, end_of, insert, replace, skip_blanks
+from shmlint.formats.compose.splice import Pair, change, end_of, insert, replace, skip_blanks
 from shmlint.formats.compose.tree import Branch, Entry, Layer, Leaf, Listing, Tree
 from shmlint.model.launch import Change
 from shmlint.model.source import Edit, Source
@@ -18,7 +18,24 @@ from shmlint.syntax.yaml import Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
 
 if TYPE_CHECKING:
-    from shmlint.formats.compose.rewrite import ServiceRewriter
+    from shmlint.formats.compose.project import Body, Service
+
+
+class Rewriter(Protocol):
+    """What the edits ask of the one who rewrites a service."""
+
+    @property
+    def service(self) -> Service: ...
+
+    @property
+    def home(self) -> Body:
+        """The place the service is written at that new lines belong to."""
+
+    def inserted(self, pair: Pair) -> Iterator[Change]:
+        """Ways to write a new key and value."""
+
+    def bodies(self) -> Iterator[Body]:
+        """The places a new line could go, the best first."""
 
 
 class _Member(NamedTuple):
@@ -54,7 +71,7 @@ class _Member(NamedTuple):
 # Environment
 
 
-def drop_variable(rewriter: ServiceRewriter, name: str) -> Iterator[Change]:
+def drop_variable(rewriter: Rewriter, name: str) -> Iterator[Change]:
     """The change that takes a variable away in all places that give it."""
     members = _given(rewriter, name)
     if not members:
@@ -68,7 +85,7 @@ def drop_variable(rewriter: ServiceRewriter, name: str) -> Iterator[Change]:
     yield _said(rewriter, f"remove {name} from", members[0], edits)
 
 
-def rename_variable(rewriter: ServiceRewriter, name: str, new: str) -> Iterator[Change]:
+def rename_variable(rewriter: Rewriter, name: str, new: str) -> Iterator[Change]:
     """The change that renames a variable in all places that give it.
 
     None where the host's value is passed on (the host knows it under the old name), and where the new name is taken.
@@ -93,13 +110,13 @@ def rename_variable(rewriter: ServiceRewriter, name: str, new: str) -> Iterator[
     yield _said(rewriter, f"rename {name} to {new} in", members[0], edits)
 
 
-def _said(rewriter: ServiceRewriter, verb: str, member: _Member, edits: list[Edit]) -> Change:
+def _said(rewriter: Rewriter, verb: str, member: _Member, edits: list[Edit]) -> Change:
     here = rewriter.home.layer.source
     line = change(verb, member.source, Edit(member.source.path, member.first.start, 0, ""), here)
     return Change(tuple(dict.fromkeys(edits)), line.title)
 
 
-def _given(rewriter: ServiceRewriter, name: str) -> list[_Member]:
+def _given(rewriter: Rewriter, name: str) -> list[_Member]:
     """The places that give a variable; none where one of them is not in the project's own files."""
     tree = rewriter.service.tree.get("environment")
     members = list(_members(tree, name)) if tree is not None else []
@@ -147,7 +164,7 @@ def _entry_member(node: Node, entry: Entry) -> _Member | None:
     return None
 
 
-def _without(rewriter: ServiceRewriter, member: _Member) -> list[Edit] | None:
+def _without(rewriter: Rewriter, member: _Member) -> list[Edit] | None:
     """The edits that take a member away, with the key that holds it where it is the only one."""
     if member.size > 1:
         return _removed(member)
@@ -164,7 +181,7 @@ def _without(rewriter: ServiceRewriter, member: _Member) -> list[Edit] | None:
     return [*above, *here]
 
 
-def _key_above(rewriter: ServiceRewriter, member: _Member) -> _Member | None:
+def _key_above(rewriter: Rewriter, member: _Member) -> _Member | None:
     """The key of the service that a member stands under; None where that is an anchor's."""
     for body in rewriter.service.bodies:
         if body.layer.source is member.source and isinstance(body.node, Mapping):
@@ -295,7 +312,7 @@ def _comma_before(member: _Member) -> int | None:
 # Keys of the service
 
 
-def drop_key(rewriter: ServiceRewriter, key: str) -> Iterator[Change]:
+def drop_key(rewriter: Rewriter, key: str) -> Iterator[Change]:
     """The change that takes a key away in all places that write the service."""
     service = rewriter.service
     entry = service.tree.entries.get(key)
@@ -324,7 +341,7 @@ def drop_key(rewriter: ServiceRewriter, key: str) -> Iterator[Change]:
         yield _said(rewriter, f"remove `{key}` from", members[0], edits)
 
 
-def set_ulimit(rewriter: ServiceRewriter, name: str, value: str) -> Iterator[Change]:
+def set_ulimit(rewriter: Rewriter, name: str, value: str) -> Iterator[Change]:
     """Ways to set a ulimit, soft and hard: another value, a line among the others, a block of its own."""
     service = rewriter.service
     own = {id(body.layer.source) for body in service.bodies if body.own}
@@ -343,7 +360,7 @@ def set_ulimit(rewriter: ServiceRewriter, name: str, value: str) -> Iterator[Cha
         elif isinstance(limit, Branch):
             yield from _both_limits(rewriter, limit, name, value)
         return
-    for body in rewriter._bodies():
+    for body in rewriter.bodies():
         node = body.node.get("ulimits") if isinstance(body.node, Mapping) else None
         mapping = node.resolved if node is not None else None
         if isinstance(mapping, Mapping) and mapping.pairs:
@@ -351,7 +368,7 @@ def set_ulimit(rewriter: ServiceRewriter, name: str, value: str) -> Iterator[Cha
             yield from insert(body._replace(node=mapping), pair, here)
 
 
-def _both_limits(rewriter: ServiceRewriter, limit: Branch, name: str, value: str) -> Iterator[Change]:
+def _both_limits(rewriter: Rewriter, limit: Branch, name: str, value: str) -> Iterator[Change]:
     """Another value for both the soft and the hard limit, where they are written."""
     edits: list[Edit] = []
     for which in ("soft", "hard"):

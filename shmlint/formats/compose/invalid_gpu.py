@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from shmlint.formats.compose.places import stray_requests
-from shmlint.formats.compose.rewrite import end_of, indentation_of, line_edit, quoted_like
+from shmlint.formats.compose.splice import end_of, indentation_of, line_edit, quoted_like
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.model.launch import Change, GpuSlip
 from shmlint.model.source import Edit, Span

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from shmlint.formats.compose.places import placed_mappings
 from shmlint.formats.compose.project import Project, Service
-from shmlint.formats.compose.rewrite import KEY, ServiceRewriter, end_of, newline_of
+from shmlint.formats.compose.rewrite import ServiceRewriter
+from shmlint.formats.compose.splice import KEY, end_of, newline_of
 from shmlint.formats.compose.tree import Entry, Tree
 from shmlint.formats.compose.values import read_size
 from shmlint.model.launch import Change, Misplaced, Size, Value

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from shmlint.docker.sizes import InvalidSize, parse_docker, spell_compose
+from shmlint.docker.sizes import spell_compose
 from shmlint.files.read import Unreadable
-from shmlint.formats.compose.tree import Entry, Leaf
+from shmlint.formats.compose.splice import KEY, NULLS, Pair, change, insert, other_default, replace
+from shmlint.formats.compose.tree import Leaf
 from shmlint.model.launch import Change, ReadOnly
-from shmlint.model.source import Edit, Source, Span
+from shmlint.model.source import Span
 from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, read_documents
 from shmlint.syntax.yaml import Sequence as SequenceNode
 
@@ -17,21 +18,12 @@ if TYPE_CHECKING:
     from shmlint.files.workspace import Workspace
     from shmlint.formats.compose.project import Body, Service
 
-_NEIGHBOURS = ("runtime", "gpus", "image", "build", "extends", "container_name", "<<")
-"""The keys a new ``shm_size`` is put behind, the best first."""
-
-KEY = "shm_size"
-
-Pair = tuple[str, str, str]
-"""A key and its value, as text; the third is the key that the value stands under within the first, or empty."""
-
 TOUCHED = (
     "environment", "ulimits", "ipc", "volumes", "tmpfs", "deploy", "gpus",
     "shm-size", "shmSize", "shmsize", "shm", "ShmSize", "shm_Size", "SHM_SIZE",
 )  # fmt: skip
 """The keys beside ``shm_size`` that a change can be about: nothing else of a file may become another."""
 
-_NULLS = ("", "~", "null", "Null", "NULL")
 
 
 class ServiceRewriter(ReadOnly):
@@ -87,7 +79,7 @@ class ServiceRewriter(ReadOnly):
         entry = self.service.tree.entries.get(KEY)
         if entry is not None and isinstance(entry.tree, Leaf):
             if entry.tree.interpolated.used:
-                edit = _other_default(entry.tree, size)
+                edit = other_default(entry.tree, size)
                 if edit is not None:
                     yield change(f"change `{KEY}` to {spell_compose(size)} in", entry.tree.layer.source, edit, here)
             yield from replace(entry, entry.tree, KEY, spell_compose(size), here)
@@ -106,11 +98,11 @@ class ServiceRewriter(ReadOnly):
     def inserted(self, pair: Pair) -> Iterator[Change]:
         """Ways to write a new key and value at one of the service's places that has no such key."""
         here = self.home.layer.source
-        for body in self._bodies():
+        for body in self.bodies():
             if not isinstance(body.node, Mapping) or body.node.get(pair[0]) is None:
                 yield from insert(body, pair, here)
 
-    def _bodies(self) -> Iterator[Body]:
+    def bodies(self) -> Iterator[Body]:
         """The places a new line could go, the one that asks for the GPU first.
 
         What the service extends is one of them where it stands in the same file. A file of templates
@@ -130,241 +122,6 @@ class ServiceRewriter(ReadOnly):
 
 def _holds(body: Body, span: Span) -> bool:
     return body.layer.source is span.source and body.node.start <= span.start and span.end <= body.node.end
-
-
-def change_at(verb: str, source: Source, at: int, here: Source, *edits: Edit) -> Change:
-    place = "" if source is here else f" of {source.path}"
-    return Change(edits, f"{verb} line {source.position(at).line}{place}")
-
-
-def change(verb: str, source: Source, edit: Edit, here: Source) -> Change:
-    """An edit of a source, and in words in which line of it; its path where that is not ``here``."""
-    return change_at(verb, source, edit.start, here, edit)
-
-
-def replace(entry: Entry, leaf: Leaf, key: str, text: str, here: Source) -> Iterator[Change]:
-    """Another value in the place of the one that is there."""
-    source = leaf.layer.source
-    node = leaf.node
-    verb = f"change `{key}` to {text} in"
-    if leaf.interpolated.used:
-        pass  # it would not hang on the variable any more
-    elif node.start >= node.end:  # `shm_size:` with nothing behind it
-        at = end_of(source.text, entry.key, node)
-        yield change_at(verb, source, at, here, Edit(source.path, at, at, f" {text}"))
-    else:
-        quote = node.style if node.style in ("'", '"') else ""
-        end = node.start + len(source.text[node.start : node.end].rstrip())
-        edit = Edit(source.path, node.start, end, f"{quote}{text}{quote}")
-        yield change_at(verb, source, node.start, here, edit)
-    if isinstance(entry.node, Alias):  # the anchor's other users may have to keep their value
-        alias, source = entry.node, entry.layer.source
-        edit = Edit(source.path, alias.start, alias.end, text)
-        yield change_at(verb, source, alias.start, here, edit)
-
-
-def _other_default(leaf: Leaf, size: int) -> Edit | None:
-    """Another default for the variable that a size comes from: ``${SHM:-1g}``, ``${SHM:-1}g``."""
-    if leaf.interpolated.private or not leaf.interpolated.defaults:
-        return None
-    start, end = leaf.interpolated.defaults[-1]
-    span = leaf.within(start, end)
-    if span is None or "$" in leaf.written[start:end]:
-        return None
-    text = spell_compose(size)
-    behind = leaf.written[end:].lstrip("}")
-    if behind:
-        try:
-            unit = parse_docker("1" + behind)
-        except InvalidSize:
-            return None
-        if size % unit:
-            return None
-        text = str(size // unit)
-    return Edit(span.path, span.start, span.end, text)
-
-
-def insert(body: Body, pair: Pair, here: Source) -> Iterator[Change]:
-    """A new key and value in a place the service is written at."""
-    node = body.node
-    if isinstance(node, Mapping):
-        yield from _insert_flow(body, node, pair, here) if node.flow else _insert_block(body, node, pair, here)
-    elif isinstance(node, Alias) or (isinstance(node, Scalar) and node.value in _NULLS and not node.style):
-        yield _unfold(body, node, pair, here)
-
-
-def _insert_block(body: Body, node: Mapping, pair: Pair, here: Source) -> Iterator[Change]:
-    """A line behind the best neighbour; where that cannot be, a line above the first key."""
-    source = body.layer.source
-    key, value = neighbour_of(node)
-    indentation = indentation_of(source.text, key.start)
-    end = end_of(source.text, key, value, len(indentation))
-    line = indentation + _lines(body, node, pair, end - 1)
-    verb = f"add `{_shown(pair)}`"
-    yield change_at(f"{verb} after", source, max(end - 1, 0), here, line_edit(source, end, line))
-    first = node.pairs[0][0].start
-    line = f"{_lines(body, node, pair, first)}{newline_of(source, first)}{indentation_of(source.text, first)}"
-    yield change_at(f"{verb} in", source, first, here, Edit(source.path, first, first, line))
-
-
-def _lines(body: Body, node: Mapping, pair: Pair, at: int) -> str:
-    """A key and its value as lines of a block, the first not indented; as those at an offset end."""
-    key, text, within = pair
-    if not within:
-        return _flow(node, pair)
-    source = body.layer.source
-    indentation = indentation_of(source.text, node.pairs[0][0].start)
-    step = indentation.removeprefix(indentation_of(source.text, body.key.start))
-    # A service that starts on the line of its key, or above it, shows no step.
-    inner = indentation + (step if 0 < len(step) <= 8 else "  ")
-    return f"{quoted_like(node, key)}:{newline_of(source, max(at, 0))}{inner}{_flow(node, (within, text, ''))}"
-
-
-def _flow(node: Mapping | None, pair: Pair) -> str:
-    """A key and its value on one line."""
-    key, text, within = pair
-    if within:
-        return f"{quoted_like(node, key)}: {{{_flow(node, (within, text, ''))}}}"
-    number = text.removeprefix("-").isdigit()
-    return f"{quoted_like(node, key)}: {text if number else quoted_like(node, text)}"
-
-
-def _shown(pair: Pair) -> str:
-    return _flow(None, pair)
-
-
-def neighbour_of(node: Mapping) -> tuple[Node, Node]:
-    by_name = {key.value: (key, value) for key, value in node.pairs if isinstance(key, Scalar)}
-    return next((by_name[name] for name in _NEIGHBOURS if name in by_name), node.pairs[0])
-
-
-def indentation_of(text: str, at: int) -> str:
-    """What stands before a key on its line, as white space."""
-    before = text[text.rfind("\n", 0, at) + 1 : at].removeprefix("\ufeff")
-    return before if before.isspace() else " " * len(before)
-
-
-def end_of(text: str, key: Node, value: Node, indentation: int = 0) -> int:
-    """The offset behind the last character of a value. ``indentation`` is that of the key."""
-    while not isinstance(value, Alias | Scalar) and not getattr(value, "flow", True):
-        if isinstance(value, Mapping) and value.pairs:
-            key, value = value.pairs[-1]
-        elif isinstance(value, SequenceNode) and value.items:
-            key = value = value.items[-1]
-        else:
-            break
-    if value.start >= value.end and value.anchor is None and value.tag is None:
-        # The parser puts an empty value where the next thing starts.
-        at = key.end
-        while text[at : at + 1] in (" ", "\t"):
-            at += 1
-        return at + 1 if text[at : at + 1] == ":" else key.end
-    end = value.end
-    if isinstance(value, Scalar) and value.style in ("|", ">") and "+" not in _header(text, value):
-        # Empty lines behind a block scalar are no part of it; deeper white space may be.
-        while True:
-            above = text.rfind("\n", 0, end) + 1
-            blank = text[above:end]
-            if blank.strip(" \r\n") or len(blank) > indentation or above <= value.start:
-                return end
-            end = above - 1
-            if text[end - 1] == "\r":
-                end -= 1
-    return end
-
-
-def _header(text: str, scalar: Scalar) -> str:
-    return text[scalar.start : text.find("\n", scalar.start)].partition("#")[0]
-
-
-def line_edit(source: Source, end: int, line: str) -> Edit:
-    """A line of its own behind the line that ``end`` stands on."""
-    text = source.text
-    if end and text[end - 1] == "\n":  # a block scalar that keeps the empty lines behind it
-        at = end
-    else:
-        newline = text.find("\n", end)
-        if newline < 0:
-            return Edit(source.path, len(text), len(text), f"{source.newline}{line}")
-        at = newline + 1
-    return Edit(source.path, at, at, f"{line}{newline_of(source, at - 1)}")
-
-
-def newline_of(source: Source, at: int) -> str:
-    """The line ending of the line an offset stands on; the file's own where that has none."""
-    end = source.text.find("\n", at)
-    if end < 0:
-        return source.newline
-    return "\r\n" if source.text[max(end - 1, 0)] == "\r" else "\n"
-
-
-def quoted_like(node: Mapping | None, text: str) -> str:
-    """A text in double quotes where every key of the mapping has them (JSON style)."""
-    if node is None or not node.pairs:
-        return text
-    return f'"{text}"' if all(isinstance(key, Scalar) and key.style == '"' for key, _ in node.pairs) else text
-
-
-def _insert_flow(body: Body, node: Mapping, pair: Pair, here: Source) -> Iterator[Change]:
-    source = body.layer.source
-    verb = f"add `{_shown(pair)}`"
-    new = _flow(node, pair)
-    if not node.pairs:
-        at = node.start + 1
-        yield change_at(f"{verb} in", source, at, here, Edit(source.path, at, at, new))
-        return
-    key, value = neighbour_of(node)
-    end = end_of(source.text, key, value)
-    indentation = indentation_of(source.text, key.start)
-    if source.text[: key.start].endswith("\n" + indentation):
-        # A key that starts a line: the new one gets a line too.
-        behind = source.text[end : source.text.find("\n", end)].lstrip(" \t")
-        rest = behind[1:].strip()
-        if behind.startswith(",") and (not rest or rest.startswith("#")):
-            yield change_at(f"{verb} after", source, end, here, line_edit(source, end, f"{indentation}{new},"))
-        else:
-            line = f"{new},{newline_of(source, key.start)}{indentation}"
-            edit = Edit(source.path, key.start, key.start, line)
-            yield change_at(f"{verb} in", source, key.start, here, edit)
-    else:
-        yield change_at(f"{verb} in", source, end, here, Edit(source.path, end, end, f", {new}"))
-
-
-def _unfold(body: Body, node: Alias | Scalar, pair: Pair, here: Source) -> Change:
-    """A service that is an alias or nothing becomes a mapping: ``b: *a`` one that merges ``*a``."""
-    source = body.layer.source
-    alias = source.text[node.start : node.end] if isinstance(node, Alias) else ""
-    end = end_of(source.text, body.key, node)
-    start = end if node.start >= node.end else node.start
-    new = _flow(None, pair)
-    verb = f"add `{new}`"
-    if source.text[skip_blanks(source.text, end) :][:1] in (",", "}"):
-        merge = f"<<: {alias}, " if alias else ""
-        blank = "" if source.text[start - 1].isspace() else " "
-        edit = Edit(source.path, start, end, f"{blank}{{{merge}{new}}}")
-        return change_at(f"{verb} in", source, start, here, edit)
-    outer = indentation_of(source.text, body.key.start)
-    # The services stand one step in from `services:`, which stands at the margin.
-    inner = outer + (outer if 0 < len(outer) <= 8 else "  ")
-    edits = [line_edit(source, end, f"{inner}{new}")]
-    if start < end:
-        while source.text[start - 1] in " \t":
-            start -= 1
-        merge = f"{newline_of(source, start)}{inner}<<: {alias}" if alias else ""
-        edits.insert(0, Edit(source.path, start, end, merge))
-    return change_at(f"{verb} after", source, start, here, *edits)
-
-
-def skip_blanks(text: str, at: int) -> int:
-    """The offset of the next character that is neither white space nor in a comment."""
-    while at < len(text):
-        if text[at] == "#" and text[at - 1].isspace():
-            newline = text.find("\n", at)
-            at = len(text) if newline < 0 else newline
-        elif not text[at].isspace():
-            break
-        at += 1
-    return at
 
 
 def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
@@ -411,7 +168,7 @@ def _same(old_root: Node, new_root: Node, keys: frozenset[str]) -> bool:
                 return False
             new = left[0][1]
         elif isinstance(old, Scalar) and isinstance(new, Mapping):
-            if old.value not in _NULLS or old.style or _without(new, keys):
+            if old.value not in NULLS or old.style or _without(new, keys):
                 return False
             continue
         if type(old) is not type(new) or (old.tag, old.anchor) != (new.tag, new.anchor):

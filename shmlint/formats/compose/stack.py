@@ -16,8 +16,8 @@ from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.mounts import read_mounts
 from shmlint.formats.compose.project import Body, Project, Service
-from shmlint.formats.compose.rewrite import (
-    ServiceRewriter,
+from shmlint.formats.compose.rewrite import ServiceRewriter
+from shmlint.formats.compose.splice import (
     change_at,
     end_of,
     indentation_of,
@@ -181,7 +181,7 @@ class StackRewriter(ServiceRewriter):
         if any(mount.target == "/dev/shm" for mount in read_mounts(self.service.tree)):
             return  # Compose refuses a second mount, and the file may be its too
         entry = self.service.tree.entries.get("volumes")
-        for body in self._bodies():
+        for body in self.bodies():
             node = body.node
             if not isinstance(node, Mapping) or not node.pairs:
                 continue
