@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, gpu_evidence, selected, when
+from shmlint.rules import Context, selected
+from shmlint.rules.wording import gpu_evidence, when
 
 RULE = Rule("NCCL501", "debug-variable-left-in", "warning")
 

@@ -8,7 +8,9 @@ from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence, Finding, Fix, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, by_hand, gpu_evidence, needs_line, needs_source, stated, when
+from shmlint.rules import Context
+from shmlint.rules.advice import by_hand, stated
+from shmlint.rules.wording import gpu_evidence, needs_line, needs_source, when
 
 RULE = Rule("NCCL502", "shm-disabled-not-sized", "warning")
 

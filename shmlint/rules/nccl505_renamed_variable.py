@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from shmlint.model.finding import Finding, Fix, RenameVariable
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, gpu_evidence, when
+from shmlint.rules import Context
+from shmlint.rules.wording import gpu_evidence, when
 
 RULE = Rule("NCCL505", "renamed-variable", "note")
 

@@ -8,17 +8,9 @@ from shmlint.docker.sizes import human
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import (
-    Context,
-    asks,
-    give,
-    gpu_evidence,
-    needs_line,
-    needs_source,
-    severity_of_need,
-    stated,
-    when,
-)  # fmt: skip
+from shmlint.rules import Context
+from shmlint.rules.advice import give, severity_of_need, stated
+from shmlint.rules.wording import asks, gpu_evidence, needs_line, needs_source, when
 
 RULE = Rule("SHM101", "missing-shm-size", "error")
 

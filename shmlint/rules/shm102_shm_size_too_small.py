@@ -8,16 +8,9 @@ from shmlint.docker.sizes import human
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import (
-    Context,
-    advised,
-    give,
-    gpu_evidence,
-    needs_line,
-    needs_source,
-    severity_of_need,
-    when,
-)  # fmt: skip
+from shmlint.rules import Context
+from shmlint.rules.advice import advised, give, severity_of_need
+from shmlint.rules.wording import gpu_evidence, needs_line, needs_source, when
 
 RULE = Rule("SHM102", "shm-size-too-small", "error")
 

@@ -8,7 +8,9 @@ from shmlint.docker.sizes import human
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, fits, gpu_evidence, needs_line, needs_source, when
+from shmlint.rules import Context
+from shmlint.rules.advice import fits
+from shmlint.rules.wording import gpu_evidence, needs_line, needs_source, when
 
 RULE = Rule("SHM103", "shm-size-below-recommended", "note")
 

@@ -8,7 +8,9 @@ from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch, Unknown
 from shmlint.model.rule import Rule
 from shmlint.model.source import Span
-from shmlint.rules import Context, gpu_evidence, severity_of_need, when
+from shmlint.rules import Context
+from shmlint.rules.advice import severity_of_need
+from shmlint.rules.wording import gpu_evidence, when
 
 RULE = Rule("SHM104", "undeterminable-shm-size", "note", default=False)
 

@@ -8,7 +8,8 @@ from shmlint.docker.sizes import human
 from shmlint.model.finding import Finding, Fix, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, advised
+from shmlint.rules import Context
+from shmlint.rules.advice import advised
 
 RULE = Rule("SHM203", "bytes-not-megabytes", "error")
 

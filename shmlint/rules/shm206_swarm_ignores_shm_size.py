@@ -8,7 +8,9 @@ from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence, Finding, Fix, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, gpu_evidence, lower, severity_of_need, stated, when
+from shmlint.rules import Context
+from shmlint.rules.advice import lower, severity_of_need, stated
+from shmlint.rules.wording import gpu_evidence, when
 
 RULE = Rule("SHM206", "swarm-ignores-shm-size", "warning")
 

@@ -8,7 +8,8 @@ from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence, Finding
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, gpu_evidence, when
+from shmlint.rules import Context
+from shmlint.rules.wording import gpu_evidence, when
 
 RULE = Rule("SHM208", "mount-hides-shm-size", "warning")
 

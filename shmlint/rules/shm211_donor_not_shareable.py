@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from shmlint.model.finding import Evidence, Finding, Fix, SetIpc
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, when
+from shmlint.rules import Context
+from shmlint.rules.wording import when
 
 RULE = Rule("SHM211", "donor-not-shareable", "error")
 

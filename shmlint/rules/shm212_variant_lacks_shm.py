@@ -11,7 +11,9 @@ from shmlint.model.finding import Evidence, Finding, Fix, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.need import Need
 from shmlint.model.rule import Rule
-from shmlint.rules import Context, advised, all_rules, asks, gpu_evidence, lowered, needs_line, selected, when
+from shmlint.rules import Context, all_rules, selected
+from shmlint.rules.advice import advised, lowered
+from shmlint.rules.wording import asks, gpu_evidence, needs_line, when
 
 RULE = Rule("SHM212", "variant-lacks-shm", "warning")
 

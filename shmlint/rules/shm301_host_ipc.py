@@ -10,7 +10,9 @@ from shmlint.model.finding import Evidence, Finding, Fix, LeaveHostIpc
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.model.source import Span
-from shmlint.rules import Context, advised, gpu_evidence, needs_line, needs_source, when
+from shmlint.rules import Context
+from shmlint.rules.advice import advised
+from shmlint.rules.wording import gpu_evidence, needs_line, needs_source, when
 
 RULE = Rule("SHM301", "host-ipc", "warning", default=False)
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from shmlint.files.workspace import Workspace
-from shmlint.fixing import fix, prove, write
+from shmlint.fixing import fix, prove
 from shmlint.formats.compose import rewrite
 from shmlint.formats.compose.rewrite import ServiceRewriter
 from shmlint.model.launch import Change
@@ -296,123 +293,6 @@ def test_edits_that_overlap_are_refused(edits: list[Edit]) -> None:
 
 def test_what_stands_beside_an_edit_may_be_edited_too() -> None:
     assert apply_edits("abcd", [Edit("x", 1, 2, "B"), Edit("x", 2, 2, "-"), Edit("x", 2, 3, "C")]) == "aB-Cd"
-
-
-# Writing
-
-
-def repair(path: str = "compose.yaml") -> list[str]:
-    run = read(None, path)
-    return list(write.write(run, fix.fix(run).texts))
-
-
-def only(directory: Path, *names: str) -> None:
-    """Nothing but these files is there: no temporary one was left."""
-    assert sorted(entry.name for entry in directory.iterdir()) == sorted(names)
-
-
-def test_writes_bytes_as_they_are(tmp_path: Path) -> None:
-    text = "\ufeff" + LACKING.replace("\n", "\r\n").strip() + " # \u00e9"
-    Path("compose.yaml").write_bytes(text.encode())
-    assert repair() == ["compose.yaml"]
-    wanted = text.replace("gpus: all\r\n", "gpus: all\r\n    shm_size: 8gb\r\n")
-    assert Path("compose.yaml").read_bytes() == wanted.encode()
-    only(tmp_path, "compose.yaml")
-    assert repair() == []
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="modes are of POSIX")
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
-def test_keeps_the_mode(mode: int) -> None:
-    Path("compose.yaml").write_text(LACKING)
-    os.chmod("compose.yaml", mode)
-    repair()
-    assert stat.S_IMODE(os.stat("compose.yaml").st_mode) == mode
-
-
-@pytest.mark.skipif(not hasattr(os, "chown") or os.geteuid() != 0, reason="only root gives files away")
-def test_keeps_the_owner() -> None:
-    Path("compose.yaml").write_text(LACKING)
-    os.chown("compose.yaml", 12345, 23456)
-    repair()
-    assert (os.stat("compose.yaml").st_uid, os.stat("compose.yaml").st_gid) == (12345, 23456)
-
-
-def test_follows_a_symbolic_link_and_keeps_it(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    target = tmp_path / "real" / "it.yaml"
-    target.write_text(LACKING, newline="")
-    try:
-        os.symlink(Path("real", "it.yaml"), "compose.yaml")
-    except OSError:
-        pytest.skip("symbolic links cannot be made here")
-    repair()
-    assert Path("compose.yaml").is_symlink()
-    assert target.read_bytes() == FIXED.encode()
-    only(tmp_path, "compose.yaml", "real")
-    only(tmp_path / "real", "it.yaml")
-
-
-def refused(monkeypatch: pytest.MonkeyPatch, where: str, error: OSError) -> write.NotWritten:
-    """The error that comes of one of the calls that write failing; the file must be as it was."""
-    def fails(*args: Any, **keywords: Any) -> None:
-        raise error
-
-    Path("compose.yaml").write_text(LACKING, newline="")
-    with monkeypatch.context() as patch:
-        patch.setattr(where, fails)
-        with pytest.raises(write.NotWritten) as caught:
-            repair()
-    assert Path("compose.yaml").read_bytes() == LACKING.encode()
-    only(Path.cwd(), "compose.yaml")
-    return caught.value
-
-
-@pytest.mark.parametrize("where", ["tempfile.mkstemp", "os.fsync", "os.chmod", "os.replace"])
-def test_a_write_that_fails_leaves_the_file_and_nothing_else(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    error = refused(monkeypatch, where, PermissionError(13, "Permission denied"))
-    assert error.path == "compose.yaml"
-    assert error.message == "cannot be written: Permission denied"
-
-
-def test_an_owner_that_cannot_be_kept_is_no_reason_not_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*args: object) -> None:
-        raise PermissionError(1, "Operation not permitted")
-
-    monkeypatch.setattr(os, "chown", fails, raising=False)
-    Path("compose.yaml").write_text(LACKING, newline="")
-    repair()
-    assert Path("compose.yaml").read_bytes() == FIXED.encode()
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_directory_that_cannot_be_written_to(tmp_path: Path) -> None:
-    Path("compose.yaml").write_text(LACKING, newline="")
-    os.chmod(tmp_path, 0o500)
-    try:
-        with pytest.raises(write.NotWritten, match="Permission denied"):
-            repair()
-        assert Path("compose.yaml").read_bytes() == LACKING.encode()
-    finally:
-        os.chmod(tmp_path, 0o700)
-
-
-@pytest.mark.parametrize("now", [LACKING + "# more\n", LACKING.replace("\n", "\r\n"), None])
-def test_a_file_that_changed_since_it_was_read_is_left(now: str | None, tmp_path: Path) -> None:
-    Path("compose.yaml").write_text(LACKING, newline="")
-    run = read(None, "compose.yaml")
-    outcome = fix.fix(run)
-    if now is None:
-        Path("compose.yaml").unlink()
-    else:
-        Path("compose.yaml").write_bytes(now.encode())
-    with pytest.raises(write.NotWritten, match="changed while" if now else "cannot be written"):
-        list(write.write(run, outcome.texts))
-    if now is None:
-        only(tmp_path)
-    else:
-        assert Path("compose.yaml").read_bytes() == now.encode()
-        only(tmp_path, "compose.yaml")
 
 
 # Generated files

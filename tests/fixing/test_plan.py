@@ -1,0 +1,66 @@
+"""Plans: the edits of an intention, and what it makes of a launch."""
+
+from __future__ import annotations
+
+from shmlint.files.workspace import Workspace
+from shmlint.fixing.plan import alternatives, becomes, planned
+from shmlint.model.finding import (
+    DropVariable,
+    Finding,
+    Fix,
+    Intention,
+    LeaveHostIpc,
+    RenameVariable,
+    SetIpc,
+    SetSize,
+    SetUlimit,
+)
+from shmlint.model.launch import Launch
+from shmlint.model.settings import Settings
+from shmlint.model.source import apply_edits
+from shmlint.run import lint
+
+TEXT = "docker run --gpus all --ipc=host -e NCCL_DEBUG=INFO nvcr.io/nvidia/pytorch:24.01-py3 t.py\n"
+INTENTIONS: list[tuple[Intention, str, str]] = [
+    (SetSize(8 << 30), "--gpus all", "--gpus all --shm-size=8g"),
+    (SetIpc("private"), "--ipc=host", "--ipc=private"),
+    (LeaveHostIpc(8 << 30), "--gpus all --ipc=host", "--gpus all --shm-size=8g"),
+    (LeaveHostIpc(0), " --ipc=host", ""),
+    (SetUlimit("memlock", "-1"), "--gpus all", "--gpus all --ulimit memlock=-1"),
+    (DropVariable("NCCL_DEBUG"), " -e NCCL_DEBUG=INFO", ""),
+    (RenameVariable("NCCL_DEBUG", "OTHER"), "NCCL_DEBUG=INFO", "OTHER=INFO"),
+]
+
+
+def launch_of(text: str) -> Launch:
+    (launch,) = lint({"shell": ["run.sh"]}, Settings(), Workspace({"run.sh": text})).launches
+    return launch
+
+
+def said(launch: Launch) -> tuple[object, ...]:
+    shm = launch.shm.known.bytes if launch.shm is not None and launch.shm.known is not None else None
+    limits = {name: value.known for name, value in launch.ulimits.items()}
+    return (
+        shm, launch.ipc.known if launch.ipc else None, {k: v.known for k, v in launch.environment.items()}, limits,
+        launch.effective_shm()[:2],
+    )  # fmt: skip
+
+
+def test_the_edits_make_of_a_launch_what_is_said_of_it() -> None:
+    launch = launch_of(TEXT)
+    for intention, old, new in INTENTIONS:
+        finding = Finding("X", "error", launch.span, "", launch, fix=Fix(intention))
+        plan = planned(finding)
+        assert plan is not None and plan == alternatives(finding)[0], intention
+        text = apply_edits(TEXT, plan.edits)
+        assert text == TEXT.replace(old, new), intention
+        after = becomes(launch, intention)
+        assert said(after) == said(launch_of(text)) == said(becomes(after, intention)), intention
+
+
+def test_nothing_is_planned_where_nothing_can_be_written() -> None:
+    launch = launch_of(TEXT)
+    finding = Finding("X", "error", launch.span, "", launch)
+    assert planned(finding) is None
+    assert planned(finding._replace(fix=Fix(DropVariable("ABSENT")))) is None
+    assert planned(finding._replace(launch=None, fix=Fix(SetSize(1)))) is None
