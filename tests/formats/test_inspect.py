@@ -349,7 +349,7 @@ def test_broken_json_is_one_clear_line(cut: float, indent: int | None) -> None:
     done = run(text[: int(len(text) * cut)])
     (finding,) = done.findings
     assert finding.rule == "SHM001" and finding.message.startswith("not valid JSON: ")
-    assert done.launches == []
+    assert not done.launches
     assert SECRET not in "\n".join(text_report.render(done, done.findings))
 
 

@@ -396,7 +396,7 @@ def test_a_fragment_may_leave_out_the_size(tmp_path: Path, block: str) -> None:
 )
 def test_other_yaml_gives_nothing_and_no_complaint(tmp_path: Path, block: str) -> None:
     result = run(tmp_path, {"docs/x.md": f"```yaml\n{block}```\n"})
-    assert result.launches == [] and result.findings == []
+    assert not result.launches and result.findings == []
 
 
 # Random documents ----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from shmlint.fixing import fix
+from shmlint.fixing.write import write
 from shmlint.formats import KINDS
 from shmlint.model.settings import Settings
 from shmlint.reports import text
@@ -52,7 +53,7 @@ def check(kind: str, content: bytes, directory: Path) -> Run:
         if not outcome.texts:
             continue
         assert list(outcome.texts) == [name]
-        assert list(fix.write(run, outcome.texts)) == [name]
+        assert list(write(run, outcome.texts)) == [name]
         assert file.read_bytes() == outcome.texts[name].encode()
         assert [path.name for path in directory.iterdir()] == [name]
         assert list(_not_added(content, outcome.texts[name].encode())) == []

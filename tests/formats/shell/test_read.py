@@ -22,11 +22,11 @@ def test_scripts_are_found(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["x.txt", "x.py", "run", "x.md.bak"])
 def test_other_files_are_not_read(tmp_path: Path, name: str) -> None:
-    assert run(tmp_path, {name: COMMAND}).launches == []
+    assert not run(tmp_path, {name: COMMAND}).launches
 
 
 def test_a_script_without_an_engine_is_not_read(tmp_path: Path) -> None:
-    assert run(tmp_path, {"x.sh": "echo hello\n"}).launches == []
+    assert not run(tmp_path, {"x.sh": "echo hello\n"}).launches
 
 
 def test_a_script_that_is_named_is_read_for_what_it_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
