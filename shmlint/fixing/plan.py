@@ -66,7 +66,7 @@ def _changes(launch: Launch, wanted: Intention) -> Sequence[Change]:
         case MoveSize(at):
             return next((item.changes for item in launch.misplaced if item.at == at), ())
         case QuoteDevices(place):
-            return next((request.changes for request in launch.gpu.slips if request.span == place), ())
+            return next((request.changes for request in launch.gpu.device_lists if request.span == place), ())
         case CorrectGpuRequest(place):
             return next((r.changes for r in launch.gpu.invalid if r.span == place and r.changes), ())
         case CorrectMountSize(place, size):

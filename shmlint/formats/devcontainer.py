@@ -23,8 +23,8 @@ from shmlint.model.launch import (
     Build,
     Change,
     GpuEvidence,
+    GpuFault,
     GpuRequest,
-    GpuSlip,
     Launch,
     Misplaced,
     ReadOnly,
@@ -56,9 +56,10 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         starts_service = root.get("dockerComposeFile") is not None
         launch = (_compose_launch if starts_service else _launch)(root, path, workspace)
         if faults:  # what is broken is not to be edited by guesses
-            slips = tuple(slip._replace(changes=()) for slip in launch.gpu.slips)
-            invalid = tuple(slip._replace(changes=()) for slip in launch.gpu.invalid)
-            launch = launch._replace(rewriter=ReadOnly(), gpu=launch.gpu._replace(slips=slips, invalid=invalid))
+            lists = tuple(fault._replace(changes=()) for fault in launch.gpu.device_lists)
+            invalid = tuple(fault._replace(changes=()) for fault in launch.gpu.invalid)
+            gpu = launch.gpu._replace(device_lists=lists, invalid=invalid)
+            launch = launch._replace(rewriter=ReadOnly(), gpu=gpu)
         found.append(launch)
     return Reading(tuple(found), tuple(problems))
 
@@ -112,10 +113,10 @@ def _launch(root: Json, path: str, workspace: Workspace) -> Launch:
     words.append(Word(image.text, image.inside, _unknown(image.text)) if image is not None else Word("built", span))
     run = read_run(words, "docker", "run")
     asked = read_gpu(run)
-    slips = tuple(_slips(run))
-    told = {slip.span for slip in slips}
-    invalid = tuple(slip for slip in asked.invalid if slip.span not in told)
-    gpu = _with_host_requirement(asked._replace(slips=slips, invalid=invalid), root)
+    device_lists = tuple(_device_lists(run))
+    listed = {fault.span for fault in device_lists}
+    invalid = tuple(fault for fault in asked.invalid if fault.span not in listed)
+    gpu = _with_host_requirement(asked._replace(device_lists=device_lists, invalid=invalid), root)
     launch = launch_of(
         run, kind="devcontainer", span=span, label="dev container",
         rewriter=DevcontainerRewriter(root, run), gpu=gpu,
@@ -233,7 +234,7 @@ def _with_host_requirement(gpu: GpuRequest, root: Json) -> GpuRequest:
 _RIGHT = r'"--gpus", "\"device=0,1\""'
 
 
-def _slips(run: RunCommand) -> Iterator[GpuSlip]:
+def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
     """Values of ``--gpus`` that look like a list of devices and are not read as one.
 
     No shell reads these arguments, so Docker sees each quotation mark that the string holds.
@@ -248,15 +249,15 @@ def _slips(run: RunCommand) -> Iterator[GpuSlip]:
             devices = bare.strip('"')
             right = f'"{devices}"' if "," in devices else devices
             message = f"`--gpus {value}` is refused: no shell reads runArgs, so its quotation marks reach Docker"
-            yield GpuSlip(span, message, tuple(_write_gpus(option, right)), right=_RIGHT)
+            yield GpuFault(span, message, tuple(_write_gpus(option, right)), right=_RIGHT)
         elif request.device_ids and request.count and value.startswith("device="):
             message = f"`--gpus {value}` is refused: the comma ends the device and starts a count"
-            yield GpuSlip(span, message, tuple(_write_gpus(option, f'"{value}"')), right=_RIGHT)
+            yield GpuFault(span, message, tuple(_write_gpus(option, f'"{value}"')), right=_RIGHT)
         elif "," in value and value.replace(",", "").isdigit():
             last = value.rpartition(",")[2]
             message = f"`--gpus {value}` asks for {last} GPUs: of several counts the last one wins"
             advice = rf'"\"device={value}\"" for these devices, "{last}" for so many'
-            yield GpuSlip(span, message, (), advice, _RIGHT)
+            yield GpuFault(span, message, (), advice, _RIGHT)
 
 
 def _write_gpus(option: Option, value: str) -> Iterator[Change]:

@@ -359,7 +359,7 @@ def _created(config: Json) -> GpuRequest:
     if docker is None:
         return GpuRequest()
     request = read_gpu(read_run(words[docker.index :], docker.engine, docker.verb), docker, words[docker.binary])
-    return request._replace(slips=(), unknown=None)
+    return request._replace(device_lists=(), unknown=None)
 
 
 # Containers that join another's IPC namespace ----------------------------------------------------

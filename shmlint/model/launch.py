@@ -173,7 +173,7 @@ class Change(NamedTuple):
     title: str
 
 
-class GpuSlip(NamedTuple):
+class GpuFault(NamedTuple):
     """A request that does not mean what it seems to: why, and how it is put right."""
 
     span: Span
@@ -198,9 +198,9 @@ class GpuRequest(NamedTuple):
     unknown: Unknown | None = None
     """Why a request may be missing."""
     optional: bool = False
-    slips: tuple[GpuSlip, ...] = ()
+    device_lists: tuple[GpuFault, ...] = ()
     """Lists of devices that are not read as one."""
-    invalid: tuple[GpuSlip, ...] = ()
+    invalid: tuple[GpuFault, ...] = ()
     """Requests that the engine or Compose refuses."""
 
 

@@ -14,14 +14,14 @@ RULE = Rule("GPU401", "gpus-device-list", "error")
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     """The findings for one launch."""
-    for slip in launch.gpu.slips:
+    for fault in launch.gpu.device_lists:
         yield Finding(
             RULE.id,
             RULE.severity,
-            slip.span,
-            f"{launch.words.launch}: {slip.message}",
+            fault.span,
+            f"{launch.words.launch}: {fault.message}",
             launch,
-            needs=f"quotation marks that reach Docker: {slip.right}",
-            fix=Fix(QuoteDevices(slip.span)) if slip.changes else None,
-            advice=slip.advice,
+            needs=f"quotation marks that reach Docker: {fault.right}",
+            fix=Fix(QuoteDevices(fault.span)) if fault.changes else None,
+            advice=fault.advice,
         )

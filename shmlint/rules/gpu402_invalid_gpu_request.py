@@ -14,14 +14,14 @@ RULE = Rule("GPU402", "invalid-gpu-request", "error")
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     """The findings for one launch."""
-    for slip in launch.gpu.invalid:
+    for fault in launch.gpu.invalid:
         yield Finding(
             RULE.id,
             RULE.severity,
-            slip.span,
-            f"{launch.words.launch}: {slip.message}",
+            fault.span,
+            f"{launch.words.launch}: {fault.message}",
             launch,
-            fix=Fix(CorrectGpuRequest(slip.span)) if slip.changes else None,
-            advice=slip.advice,
-            subject=slip.message,
+            fix=Fix(CorrectGpuRequest(fault.span)) if fault.changes else None,
+            advice=fault.advice,
+            subject=fault.message,
         )

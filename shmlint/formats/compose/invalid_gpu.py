@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from shmlint.formats.compose.places import stray_requests
 from shmlint.formats.compose.splice import end_of, indentation_of, line_edit, quoted_like
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, items_of
-from shmlint.model.launch import Change, GpuSlip
+from shmlint.model.launch import Change, GpuFault
 from shmlint.model.source import Edit, Span
 from shmlint.syntax.yaml import Mapping as MappingNode
 from shmlint.syntax.yaml import Node, Scalar
@@ -23,49 +23,49 @@ _KEYS = ("capabilities", "count", "device_ids", "driver", "options")
 _RIGHT = "`gpus: all`, or `gpus: [{count: 2}]` for two of them"
 
 
-def find(service: Branch) -> Iterator[GpuSlip]:
+def find(service: Branch) -> Iterator[GpuFault]:
     """What is refused in ``deploy.resources.reservations.devices`` and in ``gpus``."""
     for entry, place in stray_requests(service):
         message = f"`{place}` is no key that Compose knows; Compose refuses the file"
         advice = "a request for devices stands under `deploy.resources.reservations.devices`"
-        yield GpuSlip(entry.layer.span(entry.key), message, (), advice, "")
+        yield GpuFault(entry.layer.span(entry.key), message, (), advice, "")
     reservations = service.get("deploy", "resources", "reservations")
     devices = reservations.get("devices") if isinstance(reservations, Branch) else None
     gpus = service.get("gpus")
     if isinstance(devices, Leaf) and devices.kind == "null" and isinstance(reservations, Branch):
-        yield _slip(devices, f"`{DEVICES}` has no value", advice="delete the key", key=(reservations, "devices"))
+        yield _fault(devices, f"`{DEVICES}` has no value", advice="delete the key", key=(reservations, "devices"))
     elif isinstance(devices, Branch | Leaf):
-        yield _slip(devices, f"`{DEVICES}` must be a list", advice="put `- ` in front of each request")
+        yield _fault(devices, f"`{DEVICES}` must be a list", advice="put `- ` in front of each request")
     for i, item in enumerate(items_of(devices)):
         yield from _request(item, f"{DEVICES}[{i}]", deploy=True)
     if isinstance(gpus, Leaf):
         yield from _text(gpus, service)
     elif isinstance(gpus, Branch):
-        yield _slip(gpus, "`gpus` must be `all` or a list of requests", advice="put `- ` in front of its first key")
+        yield _fault(gpus, "`gpus` must be `all` or a list of requests", advice="put `- ` in front of its first key")
         yield from _request(gpus, "gpus", deploy=False)
     else:
         alone = isinstance(gpus, Listing) and len(gpus.items) == 1
         for i, item in enumerate(items_of(gpus)):
             if isinstance(item, Leaf) and alone and item.text.lower() in ("all", "-1"):
                 changes = _replaced(gpus, "all", f"`gpus: {item.text}`") if isinstance(gpus, Listing) else ()
-                yield _slip(item, f"`gpus: [{item.written}]` is no list of requests", changes)
+                yield _fault(item, f"`gpus: [{item.written}]` is no list of requests", changes)
             else:
                 yield from _request(item, f"gpus[{i}]", deploy=False)
 
 
-def _slip(
+def _fault(
     at: Tree, why: str, changes: tuple[Change, ...] = (), advice: str = "", key: tuple[Branch, str] | None = None
-) -> GpuSlip:
+) -> GpuFault:
     """A refused request; what is refused stands first in the message. ``key`` is marked where there is no value."""
     assert not isinstance(at, Removed)
     span = at.span
     if key is not None and span.start == span.end:
         entry = key[0].entries[key[1]]
         span = entry.layer.span(entry.key)
-    return GpuSlip(span, f"{why}; Compose refuses the file", changes, advice, "")
+    return GpuFault(span, f"{why}; Compose refuses the file", changes, advice, "")
 
 
-def _text(gpus: Leaf, service: Branch) -> Iterator[GpuSlip]:
+def _text(gpus: Leaf, service: Branch) -> Iterator[GpuFault]:
     if gpus.text == "all" or gpus.interpolated.unset:
         return
     shown = "`gpus` has no value" if gpus.kind == "null" else f"`gpus: {gpus.written}` is neither `all` nor a list"
@@ -77,7 +77,7 @@ def _text(gpus: Leaf, service: Branch) -> Iterator[GpuSlip]:
         changes = _replaced(gpus, request, f"`gpus: {request}`")
     if not gpus.span.text.strip():
         changes = ()
-    yield _slip(gpus, shown, changes, f"write {_RIGHT}", (service, "gpus"))
+    yield _fault(gpus, shown, changes, f"write {_RIGHT}", (service, "gpus"))
 
 
 def _key(beside: Leaf, name: str) -> str:
@@ -99,12 +99,12 @@ def _replaced(tree: Leaf | Listing, text: str, shown: str) -> tuple[Change, ...]
     return (Change((Edit(span.path, span.start, end, text),), f"write {shown} in line {span.line}"),)
 
 
-def _request(item: Tree, at: str, *, deploy: bool) -> Iterator[GpuSlip]:
+def _request(item: Tree, at: str, *, deploy: bool) -> Iterator[GpuFault]:
     """What is refused in one device request."""
     if not isinstance(item, Branch):
         if isinstance(item, Leaf | Listing):
             advice = "write `- capabilities: [gpu]`" if deploy else f"write {_RIGHT}"
-            yield _slip(item, f"`{at}` must be a mapping", advice=advice)
+            yield _fault(item, f"`{at}` must be a mapping", advice=advice)
         return
     yield from _capabilities(item, at, deploy=deploy)
     yield from _ids(item, at)
@@ -112,20 +112,20 @@ def _request(item: Tree, at: str, *, deploy: bool) -> Iterator[GpuSlip]:
     if count is not None and ids is not None:
         advice = "delete `count` for these devices, or `device_ids` for so many of any"
         message = f"`{at}` has both `count` and `device_ids`, which exclude each other"
-        yield _slip(count, message, advice=advice, key=(item, "count"))
+        yield _fault(count, message, advice=advice, key=(item, "count"))
     elif count is not None and not is_count(count):
         shown = f"`{at}.count: {count.written}`" if isinstance(count, Leaf) and count.written else f"`{at}.count`"
         message, advice = f"{shown} is neither `all` nor a whole number", "write `count: all` or a number"
-        yield _slip(count, message, advice=advice, key=(item, "count"))
+        yield _fault(count, message, advice=advice, key=(item, "count"))
     driver = item.get("driver")
     if driver is not None and not (isinstance(driver, Leaf) and driver.kind == "str"):
         message = f"`{at}.driver` must be a text"
-        yield _slip(driver, message, advice="write `driver: nvidia`", key=(item, "driver"))
+        yield _fault(driver, message, advice="write `driver: nvidia`", key=(item, "driver"))
     for name, entry in item.entries.items() if deploy else ():
         if name not in _KEYS and not name.startswith("x-") and "shm" not in name.lower():
             span = entry.layer.span(entry.key)
             message = f"`{name}` is no key of `{at}`; Compose refuses the file"
-            yield GpuSlip(span, message, (), f"known are {', '.join(_KEYS)}", "")
+            yield GpuFault(span, message, (), f"known are {', '.join(_KEYS)}", "")
 
 
 def is_count(tree: Tree) -> bool:
@@ -137,27 +137,27 @@ def is_count(tree: Tree) -> bool:
     return tree.kind == "str" and (tree.text.lower() == "all" or re.fullmatch("[+-]?[0-9]+", tree.text) is not None)
 
 
-def _capabilities(item: Branch, at: str, *, deploy: bool) -> Iterator[GpuSlip]:
+def _capabilities(item: Branch, at: str, *, deploy: bool) -> Iterator[GpuFault]:
     given = item.get("capabilities")
     where = f"`{at}.capabilities`"
     if given is None:
         if deploy:
             advice = "write `capabilities: [gpu]` beside it"
-            yield _slip(item, f"`{at}` has no `capabilities`", tuple(_with_capabilities(item)), advice)
+            yield _fault(item, f"`{at}` has no `capabilities`", tuple(_with_capabilities(item)), advice)
     elif isinstance(given, Leaf):
         text = given.written.strip()
         changes = _replaced(given, f"[{_spelled(given)}]", f"`capabilities: [{text}]`") if given.kind == "str" else ()
         message = f"{where} must be a list, like `[gpu]`"
-        yield _slip(given, message, changes, "write `capabilities: [gpu]`", (item, "capabilities"))
+        yield _fault(given, message, changes, "write `capabilities: [gpu]`", (item, "capabilities"))
     elif isinstance(given, Listing):
         leaves = [leaf for leaf in given.items if isinstance(leaf, Leaf) and leaf.kind == "str"]
         if len(leaves) < len(given.items):
             changes = _flat(given)
-            yield _slip(given, f"{where} must be a list of texts", changes, "write `capabilities: [gpu]`")
+            yield _fault(given, f"{where} must be a list of texts", changes, "write `capabilities: [gpu]`")
         elif len({leaf.text for leaf in leaves}) < len(leaves):
-            yield _slip(given, f"{where} says the same twice", advice="write `capabilities: [gpu]`")
+            yield _fault(given, f"{where} says the same twice", advice="write `capabilities: [gpu]`")
     elif isinstance(given, Branch):
-        yield _slip(given, f"{where} must be a list, like `[gpu]`", advice="write `capabilities: [gpu]`")
+        yield _fault(given, f"{where} must be a list, like `[gpu]`", advice="write `capabilities: [gpu]`")
 
 
 def _spelled(leaf: Leaf) -> str:
@@ -195,7 +195,7 @@ def _with_capabilities(item: Branch) -> Iterator[Change]:
     yield Change((edit,), f"add `capabilities: [gpu]` after line {source.position(max(key.end - 1, 0)).line}")
 
 
-def _ids(item: Branch, at: str) -> Iterator[GpuSlip]:
+def _ids(item: Branch, at: str) -> Iterator[GpuFault]:
     given = item.get("device_ids")
     where = f"`{at}.device_ids`"
     if isinstance(given, Leaf):
@@ -204,19 +204,19 @@ def _ids(item: Branch, at: str) -> Iterator[GpuSlip]:
         if given.kind in ("int", "str") and all(ids):
             listed = ", ".join(f'"{part}"' for part in ids)
             changes = _replaced(given, f"[{listed}]", f"`device_ids: [{listed}]`")
-        yield _slip(given, f"{where} must be a list", changes, """write `device_ids: ["0"]`""", (item, "device_ids"))
+        yield _fault(given, f"{where} must be a list", changes, """write `device_ids: ["0"]`""", (item, "device_ids"))
     elif isinstance(given, Branch):
-        yield _slip(given, f"{where} must be a list", advice="""write `device_ids: ["0"]`""")
+        yield _fault(given, f"{where} must be a list", advice="""write `device_ids: ["0"]`""")
     elif isinstance(given, Listing):
         wrong = [leaf for leaf in given.items if not isinstance(leaf, Leaf) or leaf.kind != "str"]
         known = [leaf.text for leaf in given.items if isinstance(leaf, Leaf) and not leaf.interpolated.unset]
         if len(set(known)) < len(known):
-            yield _slip(given, f"{where} says the same twice", advice="name each device once")
+            yield _fault(given, f"{where} says the same twice", advice="name each device once")
         elif wrong:
             numbers = [leaf for leaf in wrong if isinstance(leaf, Leaf) and leaf.kind == "int" and _plain(leaf.node)]
             changes = _in_quotes(numbers) if len(numbers) == len(wrong) else ()
             shown = f"{where} has numbers" if len(numbers) == len(wrong) else f"{where} must be a list of texts"
-            yield _slip(wrong[0], f"{shown}, and wants texts" if changes else shown, changes,
+            yield _fault(wrong[0], f"{shown}, and wants texts" if changes else shown, changes,
                         """write `device_ids: ["0", "1"]`""")  # fmt: skip
 
 

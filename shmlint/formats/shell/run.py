@@ -15,8 +15,8 @@ from shmlint.formats.shell.rewrite import RunRewriter, quote_devices
 from shmlint.model.launch import (
     Bind,
     Change,
+    GpuFault,
     GpuRequest,
-    GpuSlip,
     Kind,
     Launch,
     Misplaced,
@@ -259,7 +259,7 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
         unknown = Unknown("variable", runtime.unknown, runtime.value or "")
     environment = _environment(run, fallback) if fallback is not None else {}
     request = gpu_requests.read(requests, environment, unknown)
-    return request._replace(slips=tuple(_slips(run)), invalid=tuple(_invalid(run)))
+    return request._replace(device_lists=tuple(_device_lists(run)), invalid=tuple(_invalid(run)))
 
 
 def _first_span(run: RunCommand) -> Span | None:
@@ -295,8 +295,8 @@ def _device_requests(run: RunCommand) -> Iterator[DeviceRequest]:
         )
 
 
-def _invalid(run: RunCommand) -> Iterator[GpuSlip]:
-    """Values of ``--gpus`` that are refused, but for lists of devices, which are ``_slips``."""
+def _invalid(run: RunCommand) -> Iterator[GpuFault]:
+    """Values of ``--gpus`` that are refused, but for lists of devices, which are ``_device_lists``."""
     for option, request in run.gpus():
         value = option.value or ""
         place = (option.value_word or option.word).span
@@ -309,13 +309,13 @@ def _invalid(run: RunCommand) -> Iterator[GpuSlip]:
                 changes = (Change((Edit(span.path, span.start, span.end, "all"),), f"write `all` in line {span.line}"),)
             who = "Podman" if run.engine == "podman" else "Docker"
             advice = "leave --gpus out for no GPU" if value.lower() in ("none", "") else ""
-            yield GpuSlip(place, f"`--gpus {value}` is refused by {who}: {request.error}", changes, advice, "")
+            yield GpuFault(place, f"`--gpus {value}` is refused by {who}: {request.error}", changes, advice, "")
         elif request.daemon_error and not value.startswith("device="):
             advice = "leave the count out for these devices, or the devices for so many"
-            yield GpuSlip(place, f"`--gpus {value}` is refused by the engine: {request.daemon_error}", (), advice, "")
+            yield GpuFault(place, f"`--gpus {value}` is refused by the engine: {request.daemon_error}", (), advice, "")
 
 
-def _slips(run: RunCommand) -> Iterator[GpuSlip]:
+def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
     """Values of ``--gpus`` that look like a list of devices and are not read as one."""
     for option, request in run.gpus():
         value = option.value or ""
@@ -326,12 +326,12 @@ def _slips(run: RunCommand) -> Iterator[GpuSlip]:
             continue
         if request.device_ids and request.count and value.startswith("device="):
             message = f"`--gpus {value}` is refused: the comma ends the device and starts a count"
-            yield GpuSlip(place, message, tuple(quote_devices(option)))
+            yield GpuFault(place, message, tuple(quote_devices(option)))
         elif value and "," in value and value.replace(",", "").isdigit():
             last = value.rpartition(",")[2]
             message = f"`--gpus {value}` asks for {last} GPUs: of several counts the last one wins"
             advice = f"""--gpus '"device={value}"' for these devices, --gpus {last} for so many"""
-            yield GpuSlip(place, message, (), advice)
+            yield GpuFault(place, message, (), advice)
 
 
 def launches(found: Sequence[Command]) -> list[Launch]:

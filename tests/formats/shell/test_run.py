@@ -329,12 +329,12 @@ def test_where_it_starts(text: str, line: int, first: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "slips", "changes"),
+    ("value", "device_lists", "changes"),
     [
         ("device=0,1", 1, 1), ("1,2", 1, 0), ("device=0", 0, 0), ("'\"device=0,1\"'", 0, 0), ("all", 0, 0), ("$X", 0,
          0),
     ],
 )  # fmt: skip
-def test_slips(value: str, slips: int, changes: int) -> None:
-    found = one(f"docker run --gpus {value} img").gpu.slips
-    assert (len(found), sum(len(slip.changes) for slip in found)) == (slips, changes)
+def test_device_lists(value: str, device_lists: int, changes: int) -> None:
+    found = one(f"docker run --gpus {value} img").gpu.device_lists
+    assert (len(found), sum(len(fault.changes) for fault in found)) == (device_lists, changes)
