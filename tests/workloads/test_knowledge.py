@@ -128,6 +128,8 @@ USES = [
     ("ultralytics/yolov5", "python train.py", "yes"),
     ("nvcr.io/nvidia/pytorch", "trtexec --onnx=m.onnx", "no"),
     ("nvcr.io/nvidia/pytorch", "make -j8", "no"),
+    ("nvcr.io/nvidia/pytorch", "python train.py --num_workers 0", "multi-gpu"),
+    ("nvcr.io/nvidia/pytorch", "python train.py --num_workers 8", "yes"),
     ("nvcr.io/nvidia/pytorch", "bash -c 'make -j8 && python train.py'", "yes"),
     ("roboflow/roboflow-inference-server-gpu", None, "no"),
     ("roboflow/roboflow-inference-server-gpu-parallel", None, "yes"),
