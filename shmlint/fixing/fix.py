@@ -21,7 +21,6 @@ from shmlint.fixing.prove import (
     Proof,
     Refusal,
     Repair,
-    identities,
     not_found,
     parts,
     places,
@@ -185,8 +184,7 @@ def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
         bad = attempt.extend(first)
         proof = attempt.proof
         if proof is not None:
-            left = identities(proof.run.findings, places(proof.run.launches))
-            gone = [r for r in every if r.identity._replace(place=proof.moved[r.identity.place]) not in left]
+            gone = [r for r in every if _is_gone(r, proof)]
             outcome.fixed += (_fixed_by(r, attempt.accepted, outcome.run) for r in gone)
             outcome.run = proof.run
             outcome.texts.update(proof.texts)
@@ -198,6 +196,13 @@ def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
             for repair, refusal in bad:
                 if refusal is not None:
                     reasons.setdefault(repair.identity, refusal)
+
+
+def _is_gone(repair: Repair, proof: Proof | None) -> bool:
+    """Whether the finding that a repair is for is not there after what was proved."""
+    if proof is None:
+        return False
+    return repair.identity._replace(place=proof.moved[repair.identity.place]) not in proof.left
 
 
 def _fixed_by(repair: Repair, accepted: Sequence[Repair], run: Run) -> Fixed:
@@ -251,6 +256,30 @@ def _left_alone(finding: Finding, refusal: Refusal | None) -> Finding:
     """A finding whose fix was not made, with the reason in the place of the offer."""
     advice = f"the change could not be proved to touch nothing else, so the file was left as it is: {_why(refusal)}"
     return finding._replace(fix=None, advice=advice)
+
+
+def suggestions(run: Run) -> dict[int, Change]:
+    """The safe changes that prove themselves in the files as they are, by the ``id`` of the finding.
+
+    A change that does away with several findings is given to the first of them.
+    """
+    attempt = _Round(run, _tries(run), unsafe=False, follow=0)
+    refused: Counter[Identity] = Counter()
+    waited: set[Identity] = set()
+    while True:
+        accepted = attempt.accepted
+        every = [r for r in _repairs(run, refused, unsafe=False) if not _is_gone(r, attempt.proof)]
+        open_ = [r for r in every if refused[r.identity] < len(alternatives(r.finding))]
+        fits = _compatible([*accepted, *open_])[len(accepted) :]
+        if not fits:
+            break
+        refused.update(repair.identity for repair, _ in attempt.extend(_one_a_request(fits, waited)))
+        waited.update(repair.identity for repair in fits)
+    found = {id(repair.finding): repair.change for repair in attempt.accepted}
+    comments = [f for f in run.findings if f.launch is None and f.fix is not None and f.fix.safe and alternatives(f)]
+    if comments and _tidied(Outcome(run), comments):
+        found |= {id(finding): alternatives(finding)[0] for finding in comments}
+    return found
 
 
 def _tidy(outcome: Outcome, tries: Iterator[int]) -> None:
@@ -381,10 +410,11 @@ class _Round:
     Of many, a few bad ones are found by halving, so that the files are read again seldom.
     """
 
-    def __init__(self, run: Run, tries: Iterator[int], *, unsafe: bool) -> None:
+    def __init__(self, run: Run, tries: Iterator[int], *, unsafe: bool, follow: int = UNCOVERED) -> None:
         self.run = run
         self.intended = _by_place(run, unsafe=unsafe)
         self.tries = tries
+        self.follow = follow
         self.accepted: list[Repair] = []
         self.proof: Proof | None = None
         """The proof of all that are accepted."""
@@ -411,7 +441,7 @@ class _Round:
         if next(self.tries, None) is None:
             return None
         found = prove(self.run, repairs, self.intended)
-        return self._followed(found, UNCOVERED) if isinstance(found, Proof) and found.uncovered else found
+        return self._followed(found, self.follow) if isinstance(found, Proof) and found.uncovered else found
 
     def _followed(self, proof: Proof, most: int) -> Proof | Refusal | None:
         """The proof with what the repairs bring to light repaired too."""
@@ -427,7 +457,7 @@ class _Round:
         if not isinstance(then, Proof):
             return then
         moved = {place: then.moved[other] for place, other in proof.moved.items()}
-        both = Proof(then.run, {**proof.texts, **then.texts}, moved, then.uncovered)
+        both = then._replace(texts={**proof.texts, **then.texts}, moved=moved)
         return self._followed(both, most - 1) if both.uncovered else both
 
 

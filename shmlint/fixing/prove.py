@@ -8,7 +8,7 @@ says what else of a file must have stayed the same.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from shmlint.fixing.plan import becomes
@@ -67,6 +67,8 @@ class Proof(NamedTuple):
     texts: dict[str, str]
     moved: Mapping[Place, Place]
     """Where each launch stands afterwards, by where it stood."""
+    left: Collection[Identity]
+    """The findings about launches that are there afterwards."""
     uncovered: tuple[Finding, ...] = ()
     """Findings of the repaired launches, as severe as those that are gone, that were not there before."""
 
@@ -346,7 +348,7 @@ def _findings(attempt: Attempt, texts: dict[str, str]) -> Proof | Refusal:
             return Refusal("new-finding", frozenset((finding.span.path,)), finding=finding)
         if SEVERITIES.index(finding.severity) >= level:
             uncovered.append(finding)
-    return Proof(attempt.after, texts, becoming, tuple(uncovered))
+    return Proof(attempt.after, texts, becoming, left.keys(), tuple(uncovered))
 
 
 def _levels(attempt: Attempt, becoming: Mapping[Place, Place]) -> dict[Place, int]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from shmlint.fixing.plan import planned
+from shmlint.fixing.fix import suggestions
 from shmlint.model import project
 from shmlint.model.finding import Finding
+from shmlint.model.launch import Change
 from shmlint.model.source import Edit, Source, apply_edits
 from shmlint.reports import dumps
 from shmlint.rules import all_rules
@@ -21,9 +22,10 @@ _LEVELS = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
 
 def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
     """``--format rdjson``."""
+    proved = suggestions(run)  # what a reviewer is offered is accepted without another look
     body = {
         "source": {"name": "shmlint", **({"url": project.ADDRESS} if project.ADDRESS else {})},
-        "diagnostics": [_diagnostic(run, finding) for finding in findings],
+        "diagnostics": [_diagnostic(run, finding, proved.get(id(finding))) for finding in findings],
     }
     return dumps(body)
 
@@ -38,7 +40,7 @@ def _range(source: Source, start: int, end: int) -> dict[str, Any]:
     return {"start": _position(source, start), "end": _position(source, end)}
 
 
-def _diagnostic(run: Run, finding: Finding) -> dict[str, Any]:
+def _diagnostic(run: Run, finding: Finding, change: Change | None) -> dict[str, Any]:
     span, rule = finding.span, all_rules()[finding.rule][0]
     code = {"value": finding.rule}
     message = finding.message + (f"\nneeds {finding.needs}" if finding.needs else "")
@@ -52,8 +54,7 @@ def _diagnostic(run: Run, finding: Finding) -> dict[str, Any]:
         "severity": _LEVELS[finding.severity],
         "code": code,
     }
-    change = planned(finding)
-    if finding.fix is not None and finding.fix.safe and change is not None:
+    if change is not None:
         edits = change.edits
         # A suggestion stands in the file of its diagnostic, and a part of a fix is none.
         if all(edit.path == span.path for edit in edits):

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 
 from shmlint.fixing import fix
-from shmlint.fixing.plan import planned
 from shmlint.model import project
-from shmlint.model.finding import EditComment, Fix
 from shmlint.model.launch import Change as Edits
 from shmlint.model.source import Edit
+from shmlint.reports import rdjson
 from shmlint.reports.rdjson import render
 from shmlint.run import Run
 from tests.project import run
@@ -78,9 +77,9 @@ def test_suggestions_give_what_fix_gives(
 ) -> None:
     text = mark + text.replace("\n", ending)
     started = run(tmp_path, text, ignore=("SHM205",))
+    monkeypatch.chdir(tmp_path)
     changes = suggestions(data(started))
     assert changes
-    monkeypatch.chdir(tmp_path)
     assert apply(text.encode(), changes, in_bytes) == fix.fix(started).texts["compose.yaml"].encode()
     lines = text.removesuffix(ending).count("\n") + 1
     assert all(change.end[0] <= lines for change in changes), "only lines that are there can be commented on"
@@ -112,8 +111,8 @@ def test_other_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "README.md": "é\n\n```sh\ndocker run --gpus all nvcr.io/nvidia/nemo\n```\n",
     }
     started = run(tmp_path, files)
-    found = data(started)
     monkeypatch.chdir(tmp_path)
+    found = data(started)
     wanted = fix.fix(started).texts
     assert set(wanted) == set(files)
     for path, text in files.items():
@@ -121,25 +120,38 @@ def test_other_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert apply(text.encode(), mine, in_bytes).decode() == wanted[path]
 
 
-def test_several_edits_are_one_suggestion(tmp_path: Path) -> None:
-    started = run(tmp_path, TRAINER)
-    finding = started.findings[0]
+def offer(monkeypatch: pytest.MonkeyPatch, started: Run, *edits: Edit) -> list[Any]:
+    """The diagnostics where the change of the only finding is made of these edits."""
+    (finding,) = started.findings
+    monkeypatch.setattr(rdjson, "suggestions", lambda run: {id(finding): Edits(edits, "x")})
+    return data(started)
+
+
+def test_several_edits_are_one_suggestion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at = TRAINER.index("all")
     edits = (Edit("compose.yaml", at, at + 3, "é"), Edit("compose.yaml", 0, 8, "SERVICES"))
-    started = started._replace(findings=[finding._replace(fix=Fix(EditComment(Edits(edits, "two"))))])
-    (change,) = suggestions(data(started))
+    (change,) = suggestions(offer(monkeypatch, run(tmp_path, TRAINER), *edits))
     wanted = TRAINER.replace("services", "SERVICES", 1).replace("all", "é", 1)
     assert apply(TRAINER.encode(), [change], in_bytes).decode() == wanted
 
 
-def test_a_fix_in_another_file_is_no_suggestion(tmp_path: Path) -> None:
+def test_a_fix_in_another_file_is_no_suggestion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started = run(tmp_path, TRAINER)
-    finding = started.findings[0]
-    change = planned(finding)
-    assert change is not None
-    for edits in ((Edit("other.yaml", 0, 0, "x"),), (*change.edits, Edit("other.yaml", 0, 0, "x"))):
-        started = started._replace(findings=[finding._replace(fix=Fix(EditComment(Edits(edits, "x"))))])
-        assert "suggestions" not in data(started)[0]
+    here, other = Edit("compose.yaml", 0, 0, "# x\n"), Edit("other.yaml", 0, 0, "x")
+    assert "suggestions" in offer(monkeypatch, started, here)[0]
+    assert "suggestions" not in offer(monkeypatch, started, other)[0]
+    assert "suggestions" not in offer(monkeypatch, started, here, other)[0]
+
+
+def test_what_is_offered_has_been_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another size at an anchor would be that of redis too; one change for two services is offered once."""
+    train = "image: nvcr.io/nvidia/pytorch:24.01-py3\n    command: torchrun --nproc_per_node=8 t.py\n    gpus: all\n"
+    text = f"services:\n  a:\n    {train}    shm_size: &s 64m\n  r:\n    image: redis\n    shm_size: *s\n"
+    monkeypatch.chdir(tmp_path)
+    assert "suggestions" not in data(run(tmp_path, text))[0]
+    common = f"services:\n  a: &a\n    {train}  b: *a\n"
+    offered = suggestions(data(run(tmp_path, common)))
+    assert apply(common.encode(), offered, in_bytes).decode() == fix.fix(run(tmp_path, common)).texts["compose.yaml"]
 
 
 @table("name", NAMES)
