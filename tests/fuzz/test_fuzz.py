@@ -51,8 +51,8 @@ def test_variants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_guided(kind: str, tmp_path: Path) -> None:
     pytest.importorskip("atheris", reason="atheris is not installed (pip install '.[fuzz]')")
     done = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz.guided", kind, "-runs=600", "-seed=1", f"-artifact_prefix={tmp_path}/"],
-        cwd=ROOT, capture_output=True, text=True, errors="replace", timeout=300,
+        [sys.executable, "-m", "tests.fuzz.guided", kind, "-runs=300", "-seed=1", f"-artifact_prefix={tmp_path}/"],
+        cwd=ROOT, capture_output=True, text=True, errors="replace", timeout=600,
         env={**os.environ, "PYTHONHASHSEED": "0"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
