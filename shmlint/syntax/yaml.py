@@ -25,6 +25,9 @@ from shmlint.model.source import Source
 _ANCHOR_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _BEHIND_ANCHOR = frozenset("\0 \t\r\n\x85\u2028\u2029?:,]}%@`")
 
+_NUMBER = frozenset("0123456789+-.~")
+_NO_TEXT = frozenset({"", "null", "true", "false"})
+
 _ODD = ("\t", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")
 _ODD_HEAD = ("%", "...")
 # Each begins with the character that is rare, so that a long text is passed over quickly.
@@ -139,14 +142,15 @@ class Alias(Node):
 
 
 class Document:
-    """One document of a file: its root, and keys that stand twice in one mapping."""
+    """One document of a file: its root, keys that stand twice in one mapping, and keys that may be no text."""
 
-    __slots__ = ("duplicates", "root", "source")
+    __slots__ = ("duplicates", "odd_keys", "root", "source")
 
     def __init__(self, source: Source, root: Node) -> None:
         self.source = source
         self.root = root
         self.duplicates: list[Scalar] = []
+        self.odd_keys: list[Node] = []
 
 
 _DOCUMENTS: Key[list[Document] | Unreadable] = Key("yaml documents")
@@ -450,6 +454,8 @@ def _attach(parent: _Open, node: Node, document: Document) -> None:
         holder.items.append(node)
     elif parent.key is None:
         parent.key = node
+        if _is_odd_key(node.resolved):
+            document.odd_keys.append(node)
         if isinstance(node, Scalar):
             if node.value in parent.seen:
                 document.duplicates.append(node)
@@ -458,6 +464,13 @@ def _attach(parent: _Open, node: Node, document: Document) -> None:
         holder.pairs.append((parent.key, node))
         parent.key = None
     holder.depth = max(holder.depth, node.depth)
+
+
+def _is_odd_key(key: Node) -> bool:
+    """Whether a quick look does not show that a key is a text."""
+    if not isinstance(key, Scalar) or key.tag is not None:
+        return True
+    return not key.style and (key.value[:1] in _NUMBER or key.value.lower() in _NO_TEXT)
 
 
 def _weight(node: Mapping | Sequence) -> int:

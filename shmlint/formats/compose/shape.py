@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.refused import refused
 from shmlint.formats.compose.tree import Branch, Layer, Leaf, Listing, Removed, Tree
 from shmlint.model.source import Problem, Span
 from shmlint.syntax.yaml import Document, Node, Scalar
@@ -41,6 +42,8 @@ def check(path: str, documents: Sequence[Document], workspace: Workspace) -> Ite
         layer = Layer(document.source, {}, "")
         root = layer.tree(document.root)
         if isinstance(root, Leaf) and root.kind == "null" and len(documents) > 1:
+            if named:
+                yield Problem(layer.span(document.root), "top-level object must be a mapping: this document is empty")
             continue
         if not isinstance(root, Branch):
             if named:
@@ -50,6 +53,7 @@ def check(path: str, documents: Sequence[Document], workspace: Workspace) -> Ite
         for key in document.duplicates:
             line = _first_line(document, key)
             yield Problem(layer.span(key), f"key `{key.value}` is already set in line {line}")
+        yield from refused(document, layer)
         if _odd(root):
             yield from _validate(root, layer)
 

@@ -1,0 +1,71 @@
+"""What Compose refuses anywhere in a file: keys that are no text, tags that do not fit, broken interpolations.
+
+A quick look at the text decides whether there can be any; only then are the nodes gone through.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shmlint.docker.goyaml import WrongTag, resolve
+from shmlint.formats.compose.interpolate import InvalidInterpolation, interpolate
+from shmlint.formats.compose.tree import Layer, Leaf
+from shmlint.model.source import Problem
+from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, Sequence
+
+_ODD = re.compile(
+    r"\$\{(?![A-Za-z_][A-Za-z0-9_]*(?::?[-?+][^${}\n]*)?\})"  # anything but the plain ways to name a variable
+    r"|![!<]"
+)
+
+
+def refused(document: Document, layer: Layer) -> Iterator[Problem]:
+    """The values and keys of a document that Compose does not take."""
+    if not document.odd_keys and not _ODD.search(document.source.text):
+        return
+    odd_keys = {id(key) for key in document.odd_keys}
+    stack: list[tuple[Node, str]] = [(document.root, "")]
+    while stack:
+        node, path = stack.pop()
+        if node.tag == "!reset" or isinstance(node, Alias):
+            continue
+        if isinstance(node, Mapping):
+            for key, value in reversed(node.pairs):
+                name = key.resolved
+                if id(key) in odd_keys and (reason := _key_fault(name, path)):
+                    yield Problem(layer.span(key), reason)
+                stack.append((value, f"{path}.{name.value}" if isinstance(name, Scalar) else path))
+        elif isinstance(node, Sequence):
+            stack += ((item, f"{path}[{at}]") for at, item in reversed(list(enumerate(node.items))))
+        else:
+            leaf = layer.tree(node)
+            if isinstance(leaf, Leaf) and (reason := _value_fault(leaf, path.removeprefix("."))):
+                yield Problem(leaf.span, reason)
+
+
+def _key_fault(key: Node, path: str) -> str:
+    """Why Compose refuses a key; empty where it does not."""
+    if not isinstance(key, Scalar):
+        return f"invalid map key: a {'mapping' if isinstance(key, Mapping) else 'list'}"
+    try:
+        if isinstance(resolve(key.value, key.tag, plain=not key.style), str):
+            return ""
+    except WrongTag as error:
+        return str(error)
+    where = f"in `{path.removeprefix('.')}`" if path else "at top level"
+    return f"non-string key {where}: `{key.value}`; put it in quotes"
+
+
+def _value_fault(leaf: Leaf, path: str) -> str:
+    """Why Compose refuses a value; empty where it does not."""
+    if leaf.refused:
+        return leaf.refused
+    if leaf.kind == "str" and "${" in str(leaf.plain_value):
+        try:
+            interpolate(str(leaf.plain_value), {})
+        except InvalidInterpolation:
+            shown = " ".join(leaf.written.split())
+            shown = shown if len(shown) <= 60 else shown[:57] + "..."
+            return f"invalid interpolation format for `{path}`: `{shown}`; write $$ for a dollar sign that is meant"
+    return ""
