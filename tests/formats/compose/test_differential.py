@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats.compose.project import load_project
+from shmlint.formats.compose.project import default_files, load_project
+from shmlint.formats.compose.read import read
 from shmlint.formats.compose.service import read_project
+from shmlint.model.launch import Launch
+from shmlint.model.settings import Settings
 from tests.oracles.agreement import disagreements
 from tests.oracles.compose import compose_config, need_compose
 
@@ -204,3 +209,197 @@ def test_compose_agrees(project: tuple[dict[str, str], tuple[str, ...]]) -> None
     for _ in range(5):  # Compose takes services in no fixed order, and with !reset in a chain that matters
         found = found and compared(texts, used)
     assert not found, found
+
+
+# Projects over directories: `extends`, `include`, env files, COMPOSE_FILE, tags.
+
+DIRECTORIES = ("", "lib/", "lib/deep/", "inc/", "inc/deep/", "pd/", "pd/deep/", "app/")
+VALUES: dict[str, tuple[str, ...]] = {
+    "shm_size": ("1g", "${SIZE:-3m}", "${ONE-4m}", "${BOTH:-${SIZE-5m}}", "!!int 0x400000", "!!float 1e9", "0"),
+    "ipc": ("host", "private", "shareable", "${MODE:-none}"),
+    "image": ("z", "z:${TAG:-1}", "'z:2'"),
+    "command": ("x ${SIZE-none}", "[a, '$$b', '${ONE:-c}']", "''"),
+    "entrypoint": ("e f", "[e]"),
+    "environment": ("{A: '${SIZE-}', B: 1}", "[A=2, 'C=${ONE-}']", "{C: 3, SIZE: }", "[B]"),
+    "deploy": ("{resources: {reservations: {devices: [{capabilities: [gpu], count: 2}]}}}",
+               "{resources: {reservations: {devices: @[{capabilities: [gpu], device_ids: ['3']}]}}}",
+               "{resources: {limits: {memory: 2g}}}", "{resources: {reservations: @{}}}"),
+    "gpus": ("all", "[{count: 2}]", "[{device_ids: ['0', '1']}]"),
+    "volumes": ("[/dev/shm:/dev/shm]", "[{type: tmpfs, target: /dev/shm, tmpfs: {size: 2g}}]", "[./x:/dev/shm]"),
+    "tmpfs": ("/dev/shm:size=1g", "[/run]"),
+    "build": (".", "./ctx", "{context: ../ctx, shm_size: 2g}", "{dockerfile: D}", "{context: ., shm_size: 1g}"),
+    "env_file": ("v.env", "[v.env, w.env]", "[{path: w.env}]"),
+    "runtime": ("nvidia",),
+}  # fmt: skip
+
+
+def service_text(rng: random.Random, *, whole: bool, tags: bool, extends: Sequence[str] = ()) -> str:
+    """What stands behind the name of a service."""
+    names = rng.sample(sorted(VALUES), rng.randint(0, 4))
+    entries = {}
+    for name in names:
+        value = rng.choice(VALUES[name])
+        tag = rng.choice(("", "", "", "!override ", "!reset ")) if tags else ""
+        if "@" in value or value.startswith("!"):
+            value, tag = value.replace("@", "!override " if tag else ""), ""
+        entries[name] = tag + value
+    if whole and "build" not in entries:
+        entries["image"] = "y"
+    if extends and rng.random() < 0.6:
+        entries["extends"] = rng.choice(extends)
+    return "".join(f"\n    {name}: {value}" for name, value in entries.items()) or "{init: true}"
+
+
+def services_text(
+    rng: random.Random, names: str, *, whole: bool, tags: bool = False, extends: Sequence[str] = ()
+) -> str:
+    lines = [
+        f"  {name}: {service_text(rng, whole=whole, tags=tags, extends=[e for e in extends if e != name])}\n"
+        for name in names
+    ]
+    if tags and rng.random() < 0.15:
+        lines[-1] = f"  {names[-1]}: !override {service_text(rng, whole=True, tags=False)}\n"
+    return "services:\n" + "".join(lines)
+
+
+def include_text(rng: random.Random, path: str, extra: str) -> str:
+    """An entry of `include`, with any of its options; ``extra`` is a file that may be put over the first."""
+    if rng.random() < 0.3:
+        return f"  - {path}\n"
+    options = [f"path: {rng.choice((path, f'[{path}]', f'[{path}, {extra}]'))}"]
+    if rng.random() < 0.5 and path.startswith("inc/"):
+        options.append("project_directory: pd")
+    if rng.random() < 0.6:
+        options.append("env_file: " + rng.choice(("one.env", "[one.env]", "[one.env, two.env]", "[two.env, one.env]")))
+    return "  - {" + ", ".join(options) + "}\n"
+
+
+def generate(rng: random.Random) -> tuple[dict[str, str], tuple[str, ...], set[str]]:
+    """Files, those named with ``-f`` (none where Compose finds them itself), and those that only an include starts."""
+    texts: dict[str, str] = {}
+    for number, directory in enumerate(DIRECTORIES, 1):
+        texts[f"{directory}v.env"] = f"NVIDIA_VISIBLE_DEVICES={','.join(map(str, range(number)))}\nV: '{number}'\n"
+        texts[f"{directory}w.env"] = f"W=${{SIZE:-{number}}}\n" + (
+            "NVIDIA_VISIBLE_DEVICES=void\n" if number % 3 == 0 else ""
+        )
+        texts[f"{directory}one.env"] = f"ONE={number}1m\nBOTH: {number}2m\n"
+        texts[f"{directory}two.env"] = f"SIZE={number}3m\nBOTH=${{ONE:-{number}4m}}\n"
+        if rng.random() < 0.5:
+            texts[f"{directory}.env"] = rng.choice(
+                (f"SIZE={number}5m\n", f"ONE: {number}6m\n", f"MODE=host\nSIZE={number}7m\n")
+            )
+        base = services_text(
+            rng,
+            "bc",
+            whole=True,
+            extends=("{file: deep/base.yaml, service: c}",) if directory in ("lib/", "inc/", "pd/") else (),
+        )
+        texts[f"{directory}base.yaml"] = base if rng.random() < 0.8 else base + "---\n" + services_text(
+            rng, "c", whole=False, tags=True)  # fmt: skip
+    bases = [f"{{file: {d}base.yaml, service: {s}}}" for d in ("", "lib/", "app/") for s in "bc"]
+    used = ["compose.yaml", *rng.sample(("app/over.yaml", "late.yaml"), rng.randint(0, 2))]
+    named = rng.choice(("flags", "COMPOSE_FILE", "default"))
+    if named == "default":
+        used = ["compose.yaml", "compose.override.yaml"][: rng.randint(1, 2)]
+    included: set[str] = set()
+    includer = rng.choice([*used, None])
+    seen = False
+    for number, path in enumerate(used):
+        names = "".join(rng.sample("abcd", rng.randint(1, 3)))
+        own = services_text(
+            rng, names, whole=not number, tags=bool(number), extends=(*bases, names[0]) if number else bases
+        )
+        if seen and rng.random() < 0.6:
+            own += f"  i: {service_text(rng, whole=False, tags=True)}\n"
+        if path == includer:
+            own = "include:\n" + include_text(rng, "inc/a.yaml", "inc/more.yaml") + own
+            seen = True
+        texts[path] = own
+    if includer is not None:
+        local = [f"{{file: base.yaml, service: {s}}}" for s in "bc"]
+        texts["inc/a.yaml"] = services_text(rng, "ij", whole=True, extends=local)
+        if "inc/more.yaml" in texts[includer]:
+            texts["inc/more.yaml"] = services_text(rng, "i", whole=False, tags=True)
+            included.add("inc/more.yaml")
+        included.add("inc/a.yaml")
+        if rng.random() < 0.5:
+            place = "pd/" if "project_directory" in texts[includer] else "inc/"
+            texts["inc/a.yaml"] = "include:\n" + include_text(rng, "deep/c.yaml", "deep/d.yaml") + texts["inc/a.yaml"]
+            texts[place + "deep/c.yaml"] = services_text(rng, "k", whole=True, extends=local)
+            included.add(place + "deep/c.yaml")
+            if "deep/d.yaml" in texts["inc/a.yaml"]:
+                texts[place + "deep/d.yaml"] = services_text(rng, "k", whole=False, tags=True)
+                included.add(place + "deep/d.yaml")
+    if named == "COMPOSE_FILE":
+        texts[".env"] = texts.get(".env", "") + f"COMPOSE_FILE={':'.join(used)}\n"
+    return texts, tuple(used) if named == "flags" else (), included
+
+
+def what_files_beside_say(service: dict[str, Any], launch: Launch) -> list[str]:
+    """Where a build's directory, and the GPUs that an env file hands to a runtime, are read differently."""
+    found = []
+    context = (service.get("build") or {}).get("context")
+    if context is not None and context != os.path.abspath(launch.built_from):
+        found.append(f"{launch.name}: it is built from {context}, we read {launch.built_from}")
+    requested = [*(service.get("gpus") or ()), *((service.get("deploy") or {}).get("resources") or {})]
+    visible = (service.get("environment") or {}).get("NVIDIA_VISIBLE_DEVICES")
+    if service.get("runtime") and not requested:
+        theirs = "all" if visible is None else 0 if visible == "void" else len(visible.split(","))
+        ours = launch.gpu.count if launch.gpu.requested else 0
+        if theirs != ours:
+            found.append(f"{launch.name}: {theirs} GPUs are visible, we read {ours}")
+    return found
+
+
+def differences(texts: dict[str, str], used: tuple[str, ...], included: set[str]) -> list[str] | None:
+    """Where Compose and our reading differ; None where Compose refuses the files."""
+    with written(texts) as directory:
+        answer = compose_config(directory, used)
+        if answer is None:
+            return None
+        workspace = Workspace()
+        project = load_project(used or default_files("", workspace), workspace, started_in="")
+        launches = {launch.name: launch for launch in read_project(project, workspace)}
+        found = [f"refused: {problem.message}" for problem in project.problems]
+        found += [f"{name} is read by one alone" for name in set(answer["services"]) ^ set(launches)]
+        for name in set(answer["services"]) & set(launches):
+            found += disagreements(answer["services"][name], launches[name])
+            found += what_files_beside_say(answer["services"][name], launches[name])
+        paths = [path for path in texts if path.endswith(".yaml")]
+        settings = Settings(projects=(used,) if used else ())
+        alone = [
+            launch.files for launch in read(paths, workspace, settings).launches if included.issuperset(launch.files)
+        ]
+    return found + [f"{files} are judged without what includes them" for files in alone]
+
+
+def tried(seed: int, number: int) -> tuple[int, list[str]]:
+    """How many of so many generated projects Compose accepts, and what differs in them."""
+    accepted = 0
+    failures = []
+    for at in range(seed, seed + number):
+        texts, used, included = generate(random.Random(at))
+        found = differences(texts, used, included)
+        accepted += found is not None
+        for _ in range(5):  # Compose takes services in no fixed order, and with tags in a chain that matters
+            found = found and differences(texts, used, included)
+        failures += [f"project {at}: {line}" for line in found or ()]
+    return accepted, failures
+
+
+@pytest.mark.compose_judge
+def test_compose_agrees_across_directories() -> None:
+    need_compose()
+    accepted, failures = tried(0, 20)
+    assert accepted >= 8
+    assert not failures, failures
+
+
+@pytest.mark.slow
+@pytest.mark.compose_judge
+@pytest.mark.parametrize("portion", range(20))
+def test_compose_agrees_on_many_projects(portion: int) -> None:
+    need_compose()
+    accepted, failures = tried(1000 + portion * 100, 100)
+    assert accepted >= 50
+    assert not failures, failures
