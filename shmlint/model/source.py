@@ -118,7 +118,7 @@ class Edit(NamedTuple):
     text: str
 
 
-ProblemKind = Literal["unreadable", "syntax", "wrong-file", "refused", "limit"]
+ProblemKind = Literal["unreadable", "syntax", "wrong-file", "refused", "missing", "limit"]
 """A file that is not text, a text that does not parse, a file that is something else than its name says,
 what an engine refuses, what is not followed any further."""
 

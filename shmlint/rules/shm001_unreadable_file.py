@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Finding
+from shmlint.model.finding import Finding, Severity
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.model.source import Problem
@@ -19,5 +19,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
 
 def report(problem: Problem) -> Finding:
-    """The finding for a place a format could not read."""
-    return Finding(RULE.id, RULE.severity, problem.span, problem.message)
+    """The finding for a place a format could not read; a file that is missing here may be there when it is needed."""
+    severity: Severity = "warning" if problem.kind == "missing" else RULE.severity
+    return Finding(RULE.id, severity, problem.span, problem.message)

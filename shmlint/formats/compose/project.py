@@ -21,6 +21,7 @@ from shmlint.formats.compose.tree import (
     items_of,
     merge_service,
     untagged,
+    with_context,
 )
 from shmlint.model.source import Problem, Span
 from shmlint.syntax.yaml import Document, Node, Scalar, read_documents
@@ -61,11 +62,6 @@ class Service:
         self.bodies = bodies
         self.unknown = unknown
 
-    @property
-    def directory(self) -> str:
-        """The directory of the project that the service is written in."""
-        return next((body.layer.directory for body in self.bodies if body.own), "")
-
 
 class Project:
     """What a set of files makes up together; ``files`` as they were named, in order.
@@ -73,10 +69,11 @@ class Project:
     ``unknown`` says why services may lack parts: an included file that cannot be read.
     """
 
-    __slots__ = ("extended", "files", "included", "name", "problems", "services", "strays", "unknown")
+    __slots__ = ("directory", "extended", "files", "included", "name", "problems", "services", "strays", "unknown")
 
-    def __init__(self, files: tuple[str, ...]) -> None:
+    def __init__(self, files: tuple[str, ...], directory: str) -> None:
         self.files = files
+        self.directory = directory
         self.included: set[str] = set()
         """The files that others of it include."""
         self.extended: dict[str, set[str]] = {}
@@ -135,25 +132,25 @@ def load_project(
     file of the directory that Compose is started in, if there is another, comes before its own.
     Raises Unreadable where one of the files cannot be read.
     """
-    project = Project(tuple(normal(f) for f in files))
     if directory is None:
-        directory = os.path.dirname(project.files[0])
+        directory = os.path.dirname(normal(files[0]))
+    project = Project(tuple(normal(f) for f in files), directory)
     # Every shell sets PWD. Its value hangs on the machine; relative to the project it is always this.
     variables: Variables = {"PWD": "."}
     refused: list[str] = []
     for place in dict.fromkeys([directory if started_in is None else started_in, directory]):
         variables = read_variables([os.path.join(place, ".env")], workspace, variables, refused)
     project.problems += (Problem(Span(workspace.source(project.files[0]), 0, 0), message) for message in refused)
-    _read_files(project, variables, workspace, directory, ())
+    _read_files(project, variables, variables, workspace, ())
     return project
 
 
 def _read_files(
-    project: Project, variables: Variables, workspace: Workspace, directory: str, trail: tuple[str, ...]
+    project: Project, variables: Variables, outer: Variables, workspace: Workspace, trail: tuple[str, ...]
 ) -> None:
     for path in project.files:
         for document in read_documents(path, workspace):
-            layer = Layer(document.source, variables, directory)
+            layer = Layer(document.source, variables, project.directory, outer)
             root = layer.tree(document.root)
             if isinstance(root, Branch):
                 services = _written_in(project, root, layer, workspace)
@@ -332,7 +329,7 @@ class _Local:
         if not documents:
             return f"it extends {path}, which is empty"
         directory = os.path.dirname(path)
-        layers = [Layer(document.source, self.layer.variables, directory) for document in documents]
+        layers = [Layer(document.source, self.layer.variables, directory, self.layer.outer) for document in documents]
         trees = [(layer, layer.tree(document.root)) for layer, document in zip(layers, documents, strict=True)]
         roots = [(layer, tree) for layer, tree in trees if isinstance(tree, Branch)]
         if not roots:
@@ -368,9 +365,9 @@ def _include(
         refused: list[str] = []
         variables = read_variables(inclusion.env_files, workspace, layer.variables, refused)
         project.problems += (Problem(inclusion.span, message) for message in refused)
-        included = Project(inclusion.files)
+        included = Project(inclusion.files, inclusion.directory)
         try:
-            _read_files(included, variables, workspace, inclusion.directory, trail)
+            _read_files(included, variables, layer.outer, workspace, trail)
         except Unreadable as error:
             project.unknown = f"{layer.source.path} includes {error.path}, which cannot be read"
             continue
@@ -384,8 +381,9 @@ def _include(
 
 
 def _import(project: Project, services: dict[str, Service], name: str, service: Service, span: Span) -> None:
-    """Add an included service. Compose before 2.41 refuses one that is there and differs; later ones merge them."""
-    imported = Service(name, _untagged(service), service.bodies, service.unknown)
+    """Add an included service. Compose before 5.0 refuses one that is there and differs; later ones merge them."""
+    home = next(body.layer for body in service.bodies if body.own)
+    imported = Service(name, with_context(_untagged(service), home), service.bodies, service.unknown)
     own = services.get(name)
     if own is None:
         services[name] = imported
@@ -425,7 +423,7 @@ def _inclusion(project: Project, item: Tree, layer: Layer, workspace: Workspace)
             return None
         if not workspace.exists(file):
             project.unknown = f"{path} includes {file}, which is not here"
-            project.problems.append(Problem(leaf.span, f"`include` names {file}, and there is no such file"))
+            project.problems.append(Problem(leaf.span, f"`include` names {file}, and there is no such file", "missing"))
             return None
     files = tuple(map(place, named))
     directory = place(beside[0]) if beside else os.path.dirname(files[0])

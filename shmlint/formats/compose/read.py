@@ -110,7 +110,7 @@ def read_embedded(source: Source, start: int, end: int, workspace: Workspace) ->
         documents = parse_part(source, start, end)
     except YamlError:
         return []
-    project = Project((source.path,))
+    project = Project((source.path,), os.path.dirname(source.path))
     for document in documents:
         read_document(project, document, Layer(source, {}, os.path.dirname(source.path)), workspace)
     launches = read_project(project, workspace)

@@ -78,7 +78,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
     entrypoint = read_words(tree.get("entrypoint"))
     base_images: tuple[Value[str], ...] = ()
     if gpu.requested is not False and tree.get("build") is not None:
-        base_images, built_entrypoint, built_command = _built(tree.get("build"), service.directory, workspace)
+        base_images, built_entrypoint, built_command = _built(tree.get("build"), project.directory, workspace)
         command = command or (built_command if entrypoint is None else None)
         entrypoint = entrypoint or built_entrypoint
     rewriter = make_rewriter(service, gpu_span)
@@ -96,7 +96,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         image=image,
         names=_names(service, project),
         base_images=base_images,
-        built_from=_built_from(tree.get("build"), service.directory),
+        built_from=_built_from(tree.get("build"), project.directory),
         entrypoint=entrypoint,
         command=command,
         gpu=gpu,

@@ -24,11 +24,15 @@ Variables = Mapping[str, str | None]
 class Layer:
     """One document of one file, with the variables its text is substituted from."""
 
-    __slots__ = ("_trees", "directory", "source", "tagged", "variables")
+    __slots__ = ("_trees", "directory", "outer", "source", "tagged", "variables")
 
-    def __init__(self, source: Source, variables: Variables, directory: str) -> None:
+    def __init__(
+        self, source: Source, variables: Variables, directory: str, outer: Variables | None = None
+    ) -> None:
         self.source = source
         self.variables = variables
+        self.outer = variables if outer is None else outer
+        """The variables of the whole project, where it is of a file that is included."""
         self.directory = directory
         self.tagged = "!reset" in source.text or "!override" in source.text
         """Whether there may be tags in it that say how it is merged."""
@@ -345,6 +349,19 @@ def _is_empty(tree: Tree) -> bool:
     if isinstance(tree, Leaf):
         return tree.kind == "null" or not tree.text
     return isinstance(tree, Removed) or not (tree.entries if isinstance(tree, Branch) else tree.items)
+
+
+def with_context(service: Branch, directory: Layer) -> Branch:
+    """A service whose `build` says the context that it has without one: the directory of a layer."""
+    entry = service.entries.get("build")
+    build = entry.tree if entry is not None else None
+    if entry is None or not isinstance(build, Branch) or "context" in build.entries:
+        return service
+    here = Scalar(build.node.start, build.node.start, None, None, ".", "")
+    context = Entry(entry.key, directory, here)
+    longer = Branch(build.node, build.layer, {**build.entries, "context": context}, build.resets, build.overrides)
+    entries = {**service.entries, "build": Entry(entry.key, entry.layer, entry.node, longer)}
+    return Branch(service.node, service.layer, entries, service.resets, service.overrides)
 
 
 def untagged(tree: Branch) -> Branch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shmlint.docker.mounts import SECRET_SIZE
 from shmlint.docker.sizes import InvalidSize, parse_compose
-from shmlint.formats.compose.tree import Branch, Leaf, Listing, Tree, items_of
+from shmlint.formats.compose.tree import Branch, Leaf, Listing, Tree, Variables, items_of
 from shmlint.formats.compose.words import split_words
 from shmlint.model.launch import Size, Unknown, Value
 
@@ -102,7 +102,11 @@ def size_entry(tree: Branch, key: str) -> Value[Size] | None:
 
 
 def read_environment(tree: Tree | None) -> dict[str, Value[str]]:
-    """``environment`` as a mapping, a list of ``NAME=value``, or several merged; the last one wins."""
+    """``environment`` as a mapping, a list of ``NAME=value``, or several merged; the last one wins.
+
+    A name without a value is taken from the variables of an included file only if it stands in a
+    list, which merging makes of a mapping.
+    """
     found: dict[str, Value[str]] = {}
     for part in items_of(tree):
         if isinstance(part, Branch):
@@ -110,19 +114,20 @@ def read_environment(tree: Tree | None) -> dict[str, Value[str]]:
                 value = entry.tree
                 if isinstance(value, Leaf):
                     text = value.go_text if value.kind != "null" else None
-                    found[name] = _environment_value(name, text, value)
+                    variables = value.layer.outer if part is tree else value.layer.variables
+                    found[name] = _environment_value(name, text, value, variables)
         elif isinstance(part, Leaf):
             name, equals, text = part.text.partition("=")
-            found[name] = _environment_value(name, text if equals else None, part)
+            found[name] = _environment_value(name, text if equals else None, part, part.layer.variables)
     return found
 
 
-def _environment_value(name: str, text: str | None, leaf: Leaf) -> Value[str]:
+def _environment_value(name: str, text: str | None, leaf: Leaf, variables: Variables) -> Value[str]:
     """A variable of the container; without a text it is taken from the project's environment."""
     private = leaf.interpolated.private
     because = unset(leaf)
     if text is None:
-        text = leaf.layer.variables.get(name)
+        text = variables.get(name)
         private = True
         if text is None:
             because = "it is taken from the host's environment"

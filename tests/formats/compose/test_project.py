@@ -10,7 +10,7 @@ import pytest
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.project import Project, default_files, load_project
 from shmlint.formats.compose.service import read_project
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Launch, Unknown
 from tests.oracles.agreement import disagreements
 from tests.oracles.compose import compose_config, need_compose
 from tests.table import table
@@ -245,6 +245,19 @@ ACROSS: list[tuple[dict[str, str], tuple[str, ...], str, Any]] = [
     # What a later file includes goes over the earlier files.
     ({"one.yaml": "services:\n  a: {image: x, shm_size: 1g}\n", "two.yaml": "include: [c.yaml]\n",
       "c.yaml": "services:\n  a: {image: y, shm_size: 2g}\n"}, ("one.yaml", "two.yaml"), "shm", 2 * G),
+    # A name without a value: an included file's variables count for a list, the project's for a mapping.
+    ({"compose.yaml": "include: [lib/c.yaml]\n", "lib/.env": "A=1\n",
+      "lib/c.yaml": "services:\n  a: {image: x, environment: [A]}\n"}, (), "environment", {"A": "1"}),
+    ({"compose.yaml": "include: [lib/c.yaml]\n", "lib/.env": "A=1\n", ".env": "B=2\n",
+      "lib/c.yaml": "services:\n  a: {image: x, environment: {A: , B: }}\n"}, (), "environment",
+     {"A": Unknown("variable", "it is taken from the host's environment"), "B": "2"}),
+    # A build without a context is in the directory of the project that writes it.
+    ({"compose.yaml": "include: [lib/c.yaml]\n", "lib/c.yaml": "services:\n  a: {build: {dockerfile: D}, gpus: all}\n",
+      "lib/D": "FROM right\n", "D": "FROM wrong\n"}, (), "base_images", ["right"]),
+    ({"compose.yaml": "include: [lib/c.yaml]\n", "compose.override.yaml":
+      "services:\n  a: {build: !override {dockerfile: D}}\n",
+      "lib/c.yaml": "services:\n  a: {build: {dockerfile: D}, gpus: all}\n",
+      "lib/D": "FROM wrong\n", "D": "FROM right\n"}, (), "base_images", ["right"]),
     # Tags hold for the path they are written at.
     ({"one.yaml": "services:\n  b:\n    image: x\n    " + GPU,
       "two.yaml": "services:\n  a:\n    image: y\n    " + GPU_LIST.replace("{}", "!override []", 1)
