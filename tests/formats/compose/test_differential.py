@@ -214,7 +214,7 @@ def test_compose_agrees(project: tuple[dict[str, str], tuple[str, ...]]) -> None
 # Projects over directories: `extends`, `include`, env files, COMPOSE_FILE, tags.
 
 DIRECTORIES = ("", "lib/", "lib/deep/", "inc/", "inc/deep/", "pd/", "pd/deep/", "app/")
-VALUES: dict[str, tuple[str, ...]] = {
+SPELLINGS: dict[str, tuple[str, ...]] = {
     "shm_size": ("1g", "${SIZE:-3m}", "${ONE-4m}", "${BOTH:-${SIZE-5m}}", "!!int 0x400000", "!!float 1e9", "0"),
     "ipc": ("host", "private", "shareable", "${MODE:-none}"),
     "image": ("z", "z:${TAG:-1}", "'z:2'"),
@@ -235,10 +235,10 @@ VALUES: dict[str, tuple[str, ...]] = {
 
 def service_text(rng: random.Random, *, whole: bool, tags: bool, extends: Sequence[str] = ()) -> str:
     """What stands behind the name of a service."""
-    names = rng.sample(sorted(VALUES), rng.randint(0, 4))
+    names = rng.sample(sorted(SPELLINGS), rng.randint(0, 4))
     entries = {}
     for name in names:
-        value = rng.choice(VALUES[name])
+        value = rng.choice(SPELLINGS[name])
         tag = rng.choice(("", "", "", "!override ", "!reset ")) if tags else ""
         if "@" in value or value.startswith("!"):
             value, tag = value.replace("@", "!override " if tag else ""), ""
