@@ -13,6 +13,7 @@ from shmlint.docker.sizes import spell_docker
 from shmlint.model.finding import (
     CorrectGpuRequest,
     CorrectMountSize,
+    DropSize,
     DropVariable,
     EditComment,
     Finding,
@@ -52,6 +53,8 @@ def _changes(launch: Launch, wanted: Intention) -> Sequence[Change]:
     match wanted:
         case SetSize(size):
             return rewriter.set_shm_size(size)
+        case DropSize():
+            return rewriter.drop_shm_size()
         case SetIpc(mode):
             return rewriter.set_ipc(mode)
         case LeaveHostIpc(size):
@@ -100,6 +103,8 @@ def becomes(launch: Launch, wanted: Intention) -> Launch:
     match wanted:
         case SetSize(size):
             return _sized(launch, size)
+        case DropSize():
+            return launch._replace(shm=None)
         case SetIpc(mode):
             return launch._replace(ipc=Value(mode, launch.span, mode))
         case LeaveHostIpc(size):

@@ -391,6 +391,10 @@ class DevcontainerRewriter(ReadOnly):
         """Ways to give the container a ``--shm-size`` of so many bytes."""
         return list(self._changes(spell_docker(size)))
 
+    def drop_shm_size(self) -> Sequence[Change]:
+        """A way to take every ``--shm-size`` away."""
+        return self._dropped("--shm-size", self._items(self.run.all("--shm-size")), ())
+
     def set_ipc(self, mode: str) -> Sequence[Change]:
         """Ways to give the container an ``--ipc`` mode; an empty one takes it away."""
         if not mode:

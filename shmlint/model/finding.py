@@ -26,6 +26,10 @@ class SetSize(NamedTuple):
     bytes: int
 
 
+class DropSize(NamedTuple):
+    """Take the size of /dev/shm away that the launch sets."""
+
+
 class SetIpc(NamedTuple):
     """Give the launch an IPC mode."""
 
@@ -90,7 +94,7 @@ class EditComment(NamedTuple):
 
 
 Intention = (
-    SetSize | SetIpc | LeaveHostIpc | SetUlimit | DropVariable | RenameVariable | MoveSize | QuoteDevices
+    SetSize | DropSize | SetIpc | LeaveHostIpc | SetUlimit | DropVariable | RenameVariable | MoveSize | QuoteDevices
     | CorrectGpuRequest | CorrectMountSize | EditComment
 )  # fmt: skip
 

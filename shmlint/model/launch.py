@@ -210,6 +210,9 @@ class Rewriter(Protocol):
     def set_shm_size(self, size: int) -> Sequence[Change]:
         """Changes that give the launch a /dev/shm of ``size`` bytes."""
 
+    def drop_shm_size(self) -> Sequence[Change]:
+        """Changes that take the size of the launch's /dev/shm away."""
+
     def set_ipc(self, mode: str) -> Sequence[Change]:
         """Changes that give the launch an IPC mode; an empty one takes it away."""
 
@@ -229,6 +232,10 @@ class ReadOnly:
     __slots__ = ()
 
     def set_shm_size(self, size: int) -> Sequence[Change]:
+        """None."""
+        return ()
+
+    def drop_shm_size(self) -> Sequence[Change]:
         """None."""
         return ()
 

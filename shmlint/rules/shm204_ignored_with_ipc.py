@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Evidence, Finding
+from shmlint.model.finding import DropSize, Evidence, Finding, Fix
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.wording import gpu_evidence, when
 
-RULE = Rule("SHM204", "ignored-with-ipc", "warning")
+RULE = Rule("SHM204", "ignored-with-ipc", "note")
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
@@ -38,5 +38,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         (*gpu_evidence(launch), Evidence("this decides", launch.ipc.span)),
         needs="one of the two; Docker ignores the size, Podman refuses to start",
+        fix=Fix(DropSize(), safe=not refused),
         advice=f"delete the {launch.words.shm_option}, or delete the `{option}` and keep the size",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from shmlint.files.workspace import Workspace
 from shmlint.fixing.plan import alternatives, becomes, planned
 from shmlint.model.finding import (
+    DropSize,
     DropVariable,
     Finding,
     Fix,
@@ -20,11 +21,12 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import apply_edits
 from shmlint.run import lint
 
-TEXT = "docker run --gpus all --ipc=host -e NCCL_DEBUG=INFO nvcr.io/nvidia/pytorch:24.01-py3 t.py\n"
+TEXT = "docker run --gpus all --ipc=host -e NCCL_DEBUG=INFO --shm-size=2g nvcr.io/nvidia/pytorch:24.01-py3 t.py\n"
 INTENTIONS: list[tuple[Intention, str, str]] = [
-    (SetSize(8 << 30), "--gpus all", "--gpus all --shm-size=8g"),
+    (SetSize(8 << 30), "--shm-size=2g", "--shm-size=8g"),
+    (DropSize(), " --shm-size=2g", ""),
     (SetIpc("private"), "--ipc=host", "--ipc=private"),
-    (LeaveHostIpc(8 << 30), "--gpus all --ipc=host", "--gpus all --shm-size=8g"),
+    (LeaveHostIpc(8 << 30), "--ipc=host -e NCCL_DEBUG=INFO --shm-size=2g", "-e NCCL_DEBUG=INFO --shm-size=8g"),
     (LeaveHostIpc(0), " --ipc=host", ""),
     (SetUlimit("memlock", "-1"), "--gpus all", "--gpus all --ulimit memlock=-1"),
     (DropVariable("NCCL_DEBUG"), " -e NCCL_DEBUG=INFO", ""),

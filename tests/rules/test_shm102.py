@@ -44,7 +44,7 @@ def test_a_donor_is_judged_at_the_one_that_joins(tmp_path: Path) -> None:
     text = service("ipc: service:db", "shm_size: 8gb")
     text += "  db:\n    image: foo\n    ipc: shareable\n    shm_size: 128m\n"
     found = findings(tmp_path, text)
-    assert levels(found) == [("SHM102", "error"), ("SHM204", "warning")]
+    assert levels(found) == [("SHM102", "error"), ("SHM204", "note")]
     assert "shares a /dev/shm of 128 MiB" in found[0].message
     assert found[0].fix is None and "container whose IPC namespace" in found[0].advice
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import findings
+from tests.project import findings, fixed
 from tests.rules.cases import NGC, SIZE_RULES, levels, service
 from tests.table import table
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
-    "host and size": (service("ipc: host", "shm_size: 8gb"), [("SHM204", "warning")]),
-    "none and size": (service("ipc: none", "shm_size: 8gb"), [("SHM102", "error"), ("SHM204", "warning")]),
+    "host and size": (service("ipc: host", "shm_size: 8gb"), [("SHM204", "note")]),
+    "none and size": (service("ipc: none", "shm_size: 8gb"), [("SHM102", "error"), ("SHM204", "note")]),
     "host and size, no gpu": (service("ipc: host", "shm_size: 8gb", gpu=None), []),
     "private and size": (service("ipc: private", "shm_size: 8gb"), []),
 }  # fmt: skip
@@ -57,8 +57,8 @@ def test_a_size_that_does_not_count(tmp_path: Path, lines: tuple[str, ...], rule
         ("podman run --ipc=host", "docker", "error", "Podman does not start it"),
         ("podman run --ipc host", "podman", "error", "Podman does not start it"),
         ("docker run --ipc=host", "podman", "error", "Podman does not start it"),
-        ("docker run --ipc=host", "docker", "warning", "the host's /dev/shm is used"),
-        ("podman run --ipc=container:x", "docker", "warning", "the other container's /dev/shm is used"),
+        ("docker run --ipc=host", "docker", "note", "the host's /dev/shm is used"),
+        ("podman run --ipc=container:x", "docker", "note", "the other container's /dev/shm is used"),
     ],
 )
 def test_podman_refuses_a_size_beside_the_hosts_namespace(
@@ -83,3 +83,26 @@ def test_podman_refuses_a_size_beside_the_hosts_namespace(
 def test_words_of_the_format(tmp_path: Path, name: str, text: str, words: str) -> None:
     (found,) = findings(tmp_path, {name: text}, select=("SHM204",))
     assert words in found.message
+
+
+@table(
+    ("name", "before", "after"),
+    [
+        ("compose.yaml", service("ipc: host", "shm_size: 8gb"), service("ipc: host")),
+        ("compose.yaml", "x-a: &a {gpus: all, ipc: host, shm_size: 8gb}\nservices:\n  a: {<<: *a, image: b}\n",
+         "x-a: &a {gpus: all, ipc: host}\nservices:\n  a: {<<: *a, image: b}\n"),
+        ("run.sh", "docker run --gpus all --shm-size 8g --ipc=host x\n", "docker run --gpus all --ipc=host x\n"),
+        ("run.sh", 'A="--shm-size 8g"\ndocker run --gpus all $A --ipc=host x\n', None),
+        ("run.sh", "podman run --gpus all --shm-size 8g --ipc=host x\n", None),
+        ("Makefile", "r:\n\tdocker run --gpus all \\\n\t  --shm-size=8g \\\n\t  --ipc=host x\n",
+         "r:\n\tdocker run --gpus all \\\n\t  --ipc=host x\n"),
+    ],
+)  # fmt: skip
+def test_the_dead_size_is_removed(tmp_path: Path, name: str, before: str, after: str | None) -> None:
+    expected = {} if after is None else {name: after}
+    assert fixed(tmp_path, {name: before}, select=("SHM204",)) == expected
+
+
+def test_a_size_that_counts_in_another_combination_stays(tmp_path: Path) -> None:
+    files = {"compose.yaml": service("shm_size: 8gb"), "compose.host.yaml": service("ipc: host", gpu=None)}
+    assert fixed(tmp_path, files, select=("SHM204",)) == {}

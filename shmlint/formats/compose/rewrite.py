@@ -48,6 +48,12 @@ class ServiceRewriter(ReadOnly):
         """Ways to make the service's ``shm_size`` so many bytes, the best first."""
         return list(self._changes(size))
 
+    def drop_shm_size(self) -> Sequence[Change]:
+        """A way to take the service's ``shm_size`` away, wherever it is given."""
+        from shmlint.formats.compose.entries import drop_key
+
+        return list(drop_key(self, KEY))
+
     def set_ipc(self, mode: str) -> Sequence[Change]:
         """Ways to give the service an IPC mode, the best first; an empty one takes it away."""
         if not mode:

@@ -173,6 +173,10 @@ class StackRewriter(ServiceRewriter):
         """Ways to mount a tmpfs of so many bytes on /dev/shm, the best first."""
         return list(self._mounted(size))
 
+    def drop_shm_size(self) -> Sequence[Change]:
+        """None: the size of a stack's /dev/shm is that of a mount."""
+        return ()
+
     def set_ipc(self, mode: str) -> Sequence[Change]:
         """None: ``docker stack deploy`` drops it."""
         return ()

@@ -30,6 +30,10 @@ class RunRewriter(ReadOnly):
         """Ways to give the command a ``--shm-size`` of so many bytes, the best first."""
         return list(self._changes(spell_docker(size)))
 
+    def drop_shm_size(self) -> Sequence[Change]:
+        """A way to take every ``--shm-size`` away."""
+        return self._dropped(self.run.all(OPTION), OPTION)
+
     def set_ipc(self, mode: str) -> Sequence[Change]:
         """Ways to give the command an ``--ipc`` mode; an empty one takes it away."""
         if not mode:
