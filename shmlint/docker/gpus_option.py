@@ -65,6 +65,37 @@ def parse_podman_gpus(value: str) -> GpuDevices:
     return GpuDevices(device_ids=ids, capabilities=("gpu",))
 
 
+_ID = re.compile(r"[0-9]+(?::[0-9]+)?|(?:GPU|MIG)-[\w/-]+")
+
+
+def quoted_devices(value: str) -> str | None:
+    """A value with its list of devices quoted, so that the client reads it as one.
+
+    None where there is no such list, or where what stands behind a comma may be something else.
+
+    >>> quoted_devices("device=0,1,capabilities=gpu"), quoted_devices("device=0,all")
+    ('"device=0,1",capabilities=gpu', None)
+    """
+    if '"' in value or "\n" in value:
+        return None
+    fields: list[str] = []
+    inside = False
+    for field in value.split(","):
+        key, equals, _ = field.partition("=")
+        if not equals:
+            if not inside or not _ID.fullmatch(field):
+                return None
+            fields[-1] += f",{field}"
+            continue
+        inside = key == "device"
+        if inside and not _ID.fullmatch(field.partition("=")[2]):
+            return None
+        fields.append(field)
+    quoted = ",".join(f'"{field}"' if "," in field else field for field in fields)
+    meant = parse_gpus(quoted)
+    return quoted if quoted != value and not meant.error and not meant.daemon_error else None
+
+
 def _request(fields: list[str]) -> GpuDevices:
     driver = ""
     count: int | None = None

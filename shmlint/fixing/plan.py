@@ -27,7 +27,7 @@ from shmlint.model.finding import (
     SetUlimit,
 )
 from shmlint.model.launch import Change, Launch, Mount, Size, Value
-from shmlint.model.source import Edit
+from shmlint.model.source import Edit, Span
 
 
 def planned(finding: Finding) -> Change | None:
@@ -122,7 +122,9 @@ def becomes(launch: Launch, wanted: Intention) -> Launch:
         case CorrectMountSize(place, size):
             mounts = (m._replace(size=size, size_error="") if m.size_span == place else m for m in launch.mounts)
             return launch._replace(mounts=tuple(mounts))
-        case QuoteDevices() | CorrectGpuRequest() | EditComment():
+        case QuoteDevices(place):
+            return _quoted(launch, place)
+        case CorrectGpuRequest() | EditComment():
             return launch  # a refused request is already read for what it was meant to be
     assert_never(wanted)
 
@@ -134,6 +136,16 @@ def _sized(launch: Launch, size: int) -> Launch:
     if any(mount.target == "/dev/shm" for mount in launch.mounts):
         return launch
     return launch._replace(mounts=(*launch.mounts, Mount("tmpfs", "/dev/shm", size, launch.home)))
+
+
+def _quoted(launch: Launch, place: Span) -> Launch:
+    """A launch whose list of devices at a place is read as one."""
+    fault = next((fault for fault in launch.gpu.device_lists if fault.span == place), None)
+    if fault is None:
+        return launch
+    given, meant = f"--gpus {fault.value}", f"--gpus {fault.meant}"
+    evidence = tuple(e._replace(text=meant) if e.text == given else e for e in launch.gpu.evidence)
+    return launch._replace(gpu=launch.gpu._replace(evidence=evidence))
 
 
 def _moved(launch: Launch, at: str) -> Launch:

@@ -232,14 +232,15 @@ def _right(
 ) -> bool:
     """Whether a launch is what it is to be: ``wanted`` is what is made of it, and what may be made of it too."""
     mine, also = wanted
-    now = parts(new, default)
+    quoted = any(isinstance(intention, QuoteDevices) for intention in (*mine, *also))
+    now = parts(new, default, quoted=quoted)
     with_donor = old._replace(donor=_repaired(old.donor, targets)) if old.donor is not None else old
-    intended = _parts(with_donor, mine, default)
+    intended = _parts(with_donor, mine, default, quoted=quoted)
     if now == intended:
         return True
     if not also:
         return False
-    together = _parts(with_donor, [*mine, *also], default)
+    together = _parts(with_donor, [*mine, *also], default, quoted=quoted)
     return all(a in (b, c) for a, b, c in zip(now, intended, together, strict=True))
 
 
@@ -252,10 +253,12 @@ def _repaired(donor: Launch, targets: Targets) -> Launch:
     return donor
 
 
-def _parts(launch: Launch, intentions: Sequence[Intention], default: int) -> tuple[object, ...]:
+def _parts(
+    launch: Launch, intentions: Sequence[Intention], default: int, *, quoted: bool
+) -> tuple[object, ...]:
     for intention in intentions:
         launch = becomes(launch, intention)
-    return parts(launch, default, loose=any(isinstance(i, QuoteDevices) for i in intentions))
+    return parts(launch, default, quoted=quoted)
 
 
 Service = tuple[str, str] | None
@@ -285,24 +288,17 @@ def _by_service(targets: Targets) -> dict[Service, list[Intention]]:
     return found
 
 
-class _Anything:
-    """A part that an intention leaves open: equal to everything."""
+def parts(launch: Launch, default: int, *, quoted: bool = False) -> tuple[object, ...]:
+    """What a launch says, part by part, wherever it stands.
 
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    def __hash__(self) -> int:
-        return 0
-
-
-def parts(launch: Launch, default: int, *, loose: bool = False) -> tuple[object, ...]:
-    """What a launch says, part by part, wherever it stands. ``loose``: which GPUs it asks for is left open."""
+    ``quoted``: of the GPUs it asks for the values of ``--gpus`` are compared, not what they come to.
+    """
     gpu = launch.gpu
     effective = launch.effective_shm(default)
     return (
         launch.name, launch.names, _plain(launch.image), tuple(_plain(image) for image in launch.base_images),
         _plain(launch.command), _plain(launch.entrypoint), (gpu.requested, gpu.vendor),
-        _Anything() if loose else (gpu.count, tuple(e.path for e in gpu.evidence)),
+        tuple(e.text for e in gpu.evidence) if quoted else (gpu.count, tuple(e.path for e in gpu.evidence)),
         tuple((m.type, m.target, m.size, m.source) for m in launch.mounts), _plain(launch.ipc),
         _size(launch), (effective.decided_by, effective.bytes), _plain(launch.build_shm),
         _plain(launch.memory_limit), tuple((k, _plain(v)) for k, v in sorted(launch.environment.items())),

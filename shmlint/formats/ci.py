@@ -15,7 +15,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.comments import HASH, above, at_end, first_line, line_suppressions, outside_quotes
 from shmlint.formats.shell.read import mentions_engine
 from shmlint.formats.shell.rewrite import RunRewriter
-from shmlint.formats.shell.run import launch_of, launches, named, read_gpu
+from shmlint.formats.shell.run import launch_of, launches, named, read_gpu, without_single_quotes
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
@@ -238,7 +238,7 @@ def _container(
         label=f"container of job `{name}`" if name else "job container",
         rewriter=RunRewriter(run, Word(""), home, words), gpu=read_gpu(run),
     )  # fmt: skip
-    yield named(launch, name)
+    yield without_single_quotes(named(launch, name))
 
 
 def _option(word: Word) -> Word:

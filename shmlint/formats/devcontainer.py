@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+from shmlint.docker.gpus_option import quoted_devices
 from shmlint.docker.run_options import Option, RunCommand, read_run
 from shmlint.docker.sizes import spell_docker
 from shmlint.files.boundary import OUTSIDE
@@ -17,7 +18,7 @@ from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.comments import SLASHES, at_end, before, line_suppressions
-from shmlint.formats.shell.run import launch_of, named, read_gpu
+from shmlint.formats.shell.run import launch_of, named, read_gpu, starts_count
 from shmlint.model.launch import (
     Bind,
     Build,
@@ -249,10 +250,13 @@ def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
             devices = bare.strip('"')
             right = f'"{devices}"' if "," in devices else devices
             message = f"`--gpus {value}` is refused: no shell reads runArgs, so its quotation marks reach Docker"
-            yield GpuFault(span, message, tuple(_write_gpus(option, right)), right=_RIGHT)
-        elif request.device_ids and request.count and value.startswith("device="):
+            changes = tuple(_write_gpus(option, right))
+            yield GpuFault(span, message, changes, right=_RIGHT, value=value, meant=right)
+        elif starts_count(value, request):
             message = f"`--gpus {value}` is refused: the comma ends the device and starts a count"
-            yield GpuFault(span, message, tuple(_write_gpus(option, f'"{value}"')), right=_RIGHT)
+            meant = quoted_devices(value)
+            changes = tuple(_write_gpus(option, meant)) if meant is not None else ()
+            yield GpuFault(span, message, changes, right=_RIGHT, value=value, meant=meant or value)
         elif "," in value and value.replace(",", "").isdigit():
             last = value.rpartition(",")[2]
             message = f"`--gpus {value}` asks for {last} GPUs: of several counts the last one wins"

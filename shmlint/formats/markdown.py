@@ -12,7 +12,7 @@ from shmlint.formats import sources
 from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.read import mentions_engine
-from shmlint.formats.shell.run import launches, tied
+from shmlint.formats.shell.run import launches, tied, without_single_quotes
 from shmlint.model.launch import Build, Launch, Unknown
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
@@ -29,6 +29,7 @@ _SHELL = frozenset(
 )  # fmt: skip
 _SESSIONS = frozenset({"console", "shell-session", "shellsession", "sh-session", "bash-session", "terminal"})
 """Languages in which a line that starts with `# ` is what root types, not a comment."""
+_WINDOWS = frozenset({"cmd", "bat", "batch", "powershell", "ps1", "pwsh"})
 _YAML = frozenset({"yaml", "yml", "compose", "docker-compose", "dockercompose"})
 _MAKE = frozenset({"make", "makefile"})
 
@@ -43,7 +44,8 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             continue
         for block in blocks(source):
             read_commands = _commands(block, source)
-            found += map(_as_written, launches(read_commands))
+            some = map(_as_written, launches(read_commands))
+            found += map(without_single_quotes, some) if block.language in _WINDOWS else some
             built += builds(read_commands, os.path.dirname(source.path))
             found += _services(block, source, workspace)
     found = tied(sorted(found, key=lambda launch: (launch.span.path, launch.span.start)))

@@ -182,6 +182,10 @@ class GpuFault(NamedTuple):
     advice: str = ""
     right: str = "--gpus '\"device=0,1\"'"
     """How it is written right, in the syntax at hand."""
+    value: str = ""
+    """The value as the engine gets it."""
+    meant: str = ""
+    """The value as it was meant, where that is clear."""
 
 
 class GpuRequest(NamedTuple):

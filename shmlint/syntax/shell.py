@@ -44,6 +44,9 @@ _RUNNERS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ssh", "su", "sudo", "
 _READERS = frozenset({"eval", "ssh", "bash", "sh", "zsh", "dash", "ksh"})
 """Commands that read a variable's text as a command line."""
 
+_JOINING = frozenset({"eval", "ssh", "watch", "parallel"})
+"""Commands that join their arguments to a text, which a shell reads again."""
+
 _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts"})
 
 _BRANCHES = frozenset(
@@ -279,6 +282,8 @@ class _Reader:
     def __init__(self, text: ShellText, variables: Variables, depth: int) -> None:
         self.text = text
         self.depth = depth
+        self.joined = False
+        """Whether the text is of words that have been read before."""
         self.level = 0
         self.root = _root(text.text)
         self.chars = character_offsets(text.text)
@@ -412,8 +417,22 @@ class _Reader:
         if not words:
             return
         span = self._span(node) or self.text.home
+        if not self.joined and self.depth < NESTING and _is_read_again(words):
+            yield from self._again(words, span)
+            return
         yield Command(tuple(words), span, self.depth > 0)
         yield from self._quoted(node, words)
+
+    def _again(self, words: Sequence[Word], span: Span) -> Iterator[Command]:
+        """The commands of words that are joined and read once more."""
+        offsets: list[int] = []
+        for word in words:
+            offsets += [*(word.offsets if len(word.offsets) == len(word.text) else [-1] * len(word.text)), -1]
+        joined = " ".join(word.text for word in words)
+        text = ShellText(self.text.source, joined, offsets[:-1], span, unset=self.text.unset)
+        reader = _Reader(text, self.variables, self.depth + 1)
+        reader.joined = True
+        yield from (command._replace(span=span) for command in reader.read())
 
     def _assignment_word(self, node: Node) -> Word:
         buffer = _Buffer()
@@ -723,6 +742,17 @@ class _Reader:
             buffer.quoted = buffer.quoted or quoted
             return
         buffer.add_unknown(raw, self._at(node), self.text.unset(name or raw), not quoted)
+
+
+def _is_read_again(words: Sequence[Word]) -> bool:
+    """Whether a shell reads the words once more, and finds quotation marks in them."""
+    names = {word.text.rpartition("/")[2] for word in words}
+    return (
+        not _JOINING.isdisjoint(names)
+        and not names.isdisjoint({"docker", "podman", "nerdctl"})
+        and any(mark in word.text for word in words for mark in "'\"\\")
+        and not any(word.unknown for word in words if "'" in word.text or '"' in word.text)
+    )
 
 
 def _walk(root: Node) -> Iterator[Node]:

@@ -258,13 +258,27 @@ def _before(option: Option, new: str) -> Change:
     return _insertion(span, span.start, f"{new} ", new)
 
 
-def quote_devices(option: Option) -> Iterator[Change]:
-    """Put the quotation marks around a list of devices that Docker wants to see itself."""
-    word = option.value_word or option.word
-    if word.span is None:
+_ALONE_QUOTED = "'{}'"
+_QUOTING = (r'\"', r'\\\"', '"')
+"""A quotation mark that reaches Docker: from a text without quotation marks or between double ones, from
+such a text inside another, and from between single ones."""
+
+
+def write_quotes(option: Option, meant: str) -> Iterator[Change]:
+    """Write the quotation marks of a list of devices, which Docker wants to see itself, the best way first.
+
+    What is around the list decides which of the ways is right, and the proof tells them apart.
+    """
+    place = option.value_span
+    if place is None or place.text != option.value:
         return
-    place = option.value_span if option.joined else word.span
-    if place is None or place.text.strip("\"'") != option.value:
-        return
-    new = f"""'"{option.value}"'"""
-    yield Change((Edit(place.path, place.start, place.end, new),), f"write --gpus {new} in line {place.line}")
+    text, start, end = place.source.text, place.start, place.end
+    own = text[start - 1 : start] == text[end : end + 1] and text[end : end + 1] in ("'", '"')
+    around = text[text.rfind("\n", 0, start) + 1 : start - own]
+    ways = [(start, end, meant.replace('"', mark)) for mark in _QUOTING]
+    ways.append((start, end, _ALONE_QUOTED.format(meant.replace('"', r"\""))))
+    outside = around.count('"') % 2 == 0 and around.count("'") % 2 == 0
+    ways.insert(0 if outside else len(ways), (start - own, end + own, _ALONE_QUOTED.format(meant)))
+    for begin, stop, new in ways:
+        shown = new if new[0] == "'" or new[0] == "\\" else f"'{new}'"
+        yield Change((Edit(place.path, begin, stop, new),), f"write --gpus {shown} in line {place.line}")

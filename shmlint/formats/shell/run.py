@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from shmlint.docker import gpus as gpu_requests
 from shmlint.docker import mounts
 from shmlint.docker.gpus import DeviceNode, DeviceRequest, Request, Runtime
-from shmlint.docker.gpus_option import ALL
+from shmlint.docker.gpus_option import ALL, GpuDevices, quoted_devices
 from shmlint.docker.mounts import MountRequest
 from shmlint.docker.run_options import DockerCommand, Option, RunCommand, find_docker, read_run
 from shmlint.docker.sizes import InvalidSize, parse_docker
-from shmlint.formats.shell.rewrite import RunRewriter, quote_devices
+from shmlint.formats.shell.rewrite import RunRewriter, write_quotes
 from shmlint.model.launch import (
     Bind,
     Change,
@@ -310,7 +310,7 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
             who = "Podman" if run.engine == "podman" else "Docker"
             advice = "leave --gpus out for no GPU" if value.lower() in ("none", "") else ""
             yield GpuFault(place, f"`--gpus {value}` is refused by {who}: {request.error}", changes, advice, "")
-        elif request.daemon_error and not value.startswith("device="):
+        elif request.daemon_error and not starts_count(value, request):
             advice = "leave the count out for these devices, or the devices for so many"
             yield GpuFault(place, f"`--gpus {value}` is refused by the engine: {request.daemon_error}", (), advice, "")
 
@@ -324,14 +324,43 @@ def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
         place = (option.value_word or option.word).span
         if place is None:
             continue
-        if request.device_ids and request.count and value.startswith("device="):
+        if starts_count(value, request):
             message = f"`--gpus {value}` is refused: the comma ends the device and starts a count"
-            yield GpuFault(place, message, tuple(quote_devices(option)))
+            meant = quoted_devices(value)
+            if meant is None:
+                yield GpuFault(place, message, (), "leave the count out for these devices, or the devices for so many")
+            else:
+                right = f"--gpus '{meant}'"
+                changes = tuple(write_quotes(option, meant))
+                yield GpuFault(place, message, changes, "", right, value, meant)
         elif value and "," in value and value.replace(",", "").isdigit():
             last = value.rpartition(",")[2]
             message = f"`--gpus {value}` asks for {last} GPUs: of several counts the last one wins"
             advice = f"""--gpus '"device={value}"' for these devices, --gpus {last} for so many"""
             yield GpuFault(place, message, (), advice)
+
+
+def starts_count(value: str, request: GpuDevices) -> bool:
+    """Whether a bare field stands behind the device: ``device=0,1``."""
+    if not request.device_ids or not request.count:
+        return False
+    behind = value.partition("device=")[2].split(",")[1:]
+    return any("=" not in field for field in behind)
+
+
+def without_single_quotes(launch: Launch) -> Launch:
+    """A launch whose list of devices is never put between single quotation marks.
+
+    Outside of a shell of Unix they are characters like others: on Windows, and where the runner of GitHub
+    splits the options of a job container.
+    """
+    if not launch.gpu.device_lists:
+        return launch
+    lists = tuple(
+        fault._replace(changes=tuple(c for c in fault.changes if "'" not in "".join(e.text for e in c.edits)))
+        for fault in launch.gpu.device_lists
+    )
+    return launch._replace(gpu=launch.gpu._replace(device_lists=lists))
 
 
 def launches(found: Sequence[Command]) -> list[Launch]:

@@ -1,0 +1,82 @@
+"""GPU401's fix: the list of devices reaches Docker as one, whatever the list stands in."""
+
+from __future__ import annotations
+
+import pytest
+
+from shmlint.files.workspace import Workspace
+from shmlint.fixing.fix import fix
+from shmlint.model.settings import Settings
+from shmlint.run import lint
+
+SETTINGS = Settings(select=("GPU401",))
+RUN = "docker run --shm-size=8g --gpus {} vllm/vllm-openai"
+
+
+def fixed(kind: str, path: str, text: str) -> str:
+    """A text after `--fix`."""
+    outcome = fix(lint({kind: [path]}, SETTINGS, Workspace().over({path: text})))
+    return outcome.run.workspace.source(path).text
+
+
+SCRIPTS = (
+    (RUN.format("device=0,1"), RUN.format("'\"device=0,1\"'")),
+    (RUN.format('"device=0,1"'), RUN.format("'\"device=0,1\"'")),
+    ('docker run --gpus="device=0,1" i', "docker run --gpus='\"device=0,1\"' i"),
+    ("docker run '--gpus=device=0,1' i", "docker run '--gpus=\"device=0,1\"' i"),
+    ('docker run "--gpus=device=0,1" i', 'docker run "--gpus=\\"device=0,1\\"" i'),
+    ('O="--gpus device=0,1"\ndocker run $O i', 'O="--gpus \\"device=0,1\\""\ndocker run $O i'),
+    ("O=(--gpus device=0,1)\ndocker run ${O[@]} i", "O=(--gpus '\"device=0,1\"')\ndocker run ${O[@]} i"),
+    ('C="docker run --gpus device=0,1 i"\n$C', 'C="docker run --gpus \\"device=0,1\\" i"\n$C'),
+    ('C="docker run --gpus device=0,1 i"\neval "$C"', 'C="docker run --gpus \\\\\\"device=0,1\\\\\\" i"\neval "$C"'),
+    ('O="--gpus device=0,1"\neval docker run $O i', 'O="--gpus \\\\\\"device=0,1\\\\\\""\neval docker run $O i'),
+    ("ssh h docker run --gpus device=0,1 i", r"ssh h docker run --gpus \\\"device=0,1\\\" i"),
+    ('bash -c "docker run --gpus device=0,1 i"', 'bash -c "docker run --gpus \\\\\\"device=0,1\\\\\\" i"'),
+    ("sh -c 'docker run --gpus \"device=0,1\" i'", "sh -c 'docker run --gpus \"\\\"device=0,1\\\"\" i'"),
+    ("docker run --gpus device=0,1,capabilities=gpu i", "docker run --gpus '\"device=0,1\",capabilities=gpu' i"),
+    ('docker run --gpus "driver=nvidia,device=0,1" i', "docker run --gpus 'driver=nvidia,\"device=0,1\"' i"),
+)
+
+
+@pytest.mark.parametrize(("before", "after"), SCRIPTS)
+def test_the_quotation_marks_reach_docker(before: str, after: str) -> None:
+    assert fixed("shell", "x.sh", before + "\n") == after + "\n"
+
+
+@pytest.mark.parametrize("value", ["device=0,all", "device=0,count=2", "device=all,1", "device=0,1,2,count=3"])
+def test_what_is_no_list_of_devices_stays(value: str) -> None:
+    text = RUN.format(value) + "\n"
+    assert fixed("shell", "x.sh", text) == text
+
+
+def step(run: str) -> str:
+    return f"jobs:\n  a:\n    steps:\n      - run: {run}\n"
+
+
+def options(given: str) -> str:
+    return f"jobs:\n  a:\n    container:\n      image: vllm/vllm-openai\n      options: {given}\n"
+
+
+def fenced(language: str, value: str) -> str:
+    return f"```{language}\n{RUN.format(value)}\n```\n"
+
+
+FILES = (
+    ("makefile", "Makefile", f"O = --gpus \"device=0,1\"\nx:\n\t{RUN.replace('--gpus {}', '$(O)')}\n",
+     f"O = --gpus '\"device=0,1\"'\nx:\n\t{RUN.replace('--gpus {}', '$(O)')}\n"),
+    ("ci", ".github/workflows/x.yml", step('"docker run --gpus device=0,1 i"'),
+     step('"docker run --gpus \\\\\\"device=0,1\\\\\\" i"')),
+    ("ci", ".github/workflows/x.yml", step("'docker run --gpus device=0,1 i'"),
+     step("'docker run --gpus \\\"device=0,1\\\" i'")),
+    ("ci", ".github/workflows/x.yml", options('--gpus "device=0,1" --shm-size=8g'),
+     options('--gpus "\\"device=0,1\\"" --shm-size=8g')),
+    ("ci", ".github/workflows/x.yml", options('"--gpus device=0,1 --shm-size=8g"'),
+     options('"--gpus \\\\\\"device=0,1\\\\\\" --shm-size=8g"')),
+    ("markdown", "x.md", fenced("bash", "device=0,1"), fenced("bash", "'\"device=0,1\"'")),
+    ("markdown", "x.md", fenced("cmd", "device=0,1"), fenced("cmd", '\\"device=0,1\\"')),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "path", "before", "after"), FILES)
+def test_the_quotation_marks_pass_what_is_around_the_shell(kind: str, path: str, before: str, after: str) -> None:
+    assert fixed(kind, path, before) == after
