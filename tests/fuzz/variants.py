@@ -135,7 +135,7 @@ class Hang(Exception):
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise Hang in what takes longer, where the system has such a timer."""
+    """Raise Hang in what computes longer than that, where the system has such a timer."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -143,13 +143,13 @@ def limited(seconds: float) -> Iterator[None]:
     def ring(*_: object) -> None:
         raise Hang(f"longer than {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGVTALRM, ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def run(of: Sequence[tuple[str, bytes]], count: int, seed: int, directory: Path) -> Iterator[tuple[str, bytes, str]]:
