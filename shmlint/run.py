@@ -15,7 +15,7 @@ from shmlint.model.need import Need
 from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.settings import Accepted, Settings
 from shmlint.model.source import Problem, Span
-from shmlint.rules import Context, all_rules, configured, selected
+from shmlint.rules import Context, Repository, all_rules, configured, selected
 from shmlint.rules.shm001_unreadable_file import RULE as UNREADABLE
 from shmlint.rules.shm001_unreadable_file import report
 from shmlint.workloads.knowledge import users
@@ -85,11 +85,15 @@ def lint(
 
 def judge(launches: Sequence[Launch], settings: Settings, workspace: Workspace) -> Run:
     """Check launches that were read from no file. The workspace has the texts that they point into."""
-    return _run({}, settings, workspace, Reading(tuple(launches)))
+    return _run({}, settings, workspace, Reading(tuple(launches)), followed=False)
 
 
-def _run(files: Files, settings: Settings, workspace: Workspace, reading: Reading) -> Run:
-    context = Context(settings, users(settings.workloads), reading.launches)
+def _run(
+    files: Files, settings: Settings, workspace: Workspace, reading: Reading, *, followed: bool = True
+) -> Run:
+    """``followed`` is whether what launches run may be looked for in files."""
+    repository = Repository(workspace, reading.builds) if followed else None
+    context = Context(settings, users(settings.workloads), reading.launches, repository)
     found = _without_ignored(_checked(reading, context), settings)
     run = Run(files, settings, workspace, reading, context, list(found))
     return _compared(_merged(_suppressed(run)))

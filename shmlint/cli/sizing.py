@@ -10,7 +10,8 @@ from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.reports import escape
 from shmlint.workloads import mechanisms as estimate
-from shmlint.workloads.assess import NCCL_SOURCE, Count, assess, numbers, told_size
+from shmlint.workloads.assess import decide, examine
+from shmlint.workloads.by_knowledge import NCCL_SOURCE, Count, numbers, told_size
 from shmlint.workloads.knowledge import Workload, entry_of, image_names
 from shmlint.workloads.mechanisms import Term
 
@@ -64,8 +65,10 @@ def answer(question: Question, extra: Sequence[Workload] = (), default: int = DO
     Raises ValueError for an NCCL version that is none.
     """
     launch = question.launch
-    need = assess(launch, extra)
-    gpus, told_ranks, told_workers = numbers(launch, extra)
+    case = examine(launch, extra)
+    need = decide(case)
+    ran = [command.words for command in case.program.commands if command.kind == "program"]
+    gpus, told_ranks, told_workers = numbers(launch, extra, ran)
     workload = entry_of(need.workload, extra)
     ranks = told_ranks or (gpus if isinstance(gpus, int) else 1)
     workers = question.workers if question.workers is not None else told_workers

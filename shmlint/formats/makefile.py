@@ -289,3 +289,36 @@ def ignore_comment(launch: Launch, text: str) -> Edit | None:
     """
     source = launch.span.source
     return above(source, first_line(source, launch.span.line), f"# {text}", margin=not _is_justfile(source.path))
+
+
+_RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*::?(?![=:])([^\n;]*)")
+
+
+def recipe(source: Source, target: str) -> Iterator[ShellText]:
+    """The lines of a target's recipe, those of what it needs first."""
+    wanted: list[tuple[int, int]] = []
+    needs: dict[str, list[str]] = {}
+    ranges: dict[str, list[tuple[int, int]]] = {}
+    current: list[str] = []
+    for line in _lines(source):
+        text = source.text[line.start : line.end]
+        if text.startswith("\t"):
+            for name in current:
+                ranges.setdefault(name, []).append((line.start, line.end))
+        elif (match := _RULE.match(text)) is not None:
+            current = match[1].split()
+            for name in current:
+                needs.setdefault(name, []).extend(match[2].split())
+        elif text.strip() and not text.lstrip().startswith("#"):
+            current = []
+    pending = [target]
+    seen: set[str] = set()
+    while pending and len(seen) < 50:
+        name = pending.pop()
+        if name not in seen:
+            seen.add(name)
+            wanted += ranges.get(name, [])
+            pending += needs.get(name, [])
+    for text_ in _make(source):
+        if any(start <= text_.home.start < end for start, end in wanted):
+            yield text_

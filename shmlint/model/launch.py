@@ -311,6 +311,8 @@ class Launch(NamedTuple):
     binds: tuple[Bind, ...] = ()
     workdir: Value[str] | None = None
     """The working directory, where the launch sets one."""
+    interactive: bool = False
+    """It is given a terminal or an open standard input."""
     entrypoint: Value[tuple[str, ...]] | None = None
     command: Value[tuple[str, ...]] | None = None
     gpu: GpuRequest = GpuRequest()

@@ -11,15 +11,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from shmlint.files.cache import Key
+from shmlint.files.workspace import Workspace
 from shmlint.model.finding import Finding, Severity
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Build, Launch
 from shmlint.model.need import Need
 from shmlint.model.rule import Rule
 from shmlint.model.settings import Settings
-from shmlint.workloads.assess import assess
 from shmlint.workloads.knowledge import Workload
 
 T = TypeVar("T")
@@ -27,15 +27,29 @@ T = TypeVar("T")
 Check = Callable[[Launch, "Context"], Iterator[Finding]]
 
 
+_ENOUGH = 8 * 2**30
+"""Bytes; with so much, what runs makes no difference."""
+
+
+class Repository(NamedTuple):
+    """What programs are read from: the files of the run, and the images that they build."""
+
+    workspace: Workspace
+    builds: tuple[Build, ...] = ()
+
+
 class Context:
     """What a rule may ask beside the launch itself."""
 
-    __slots__ = ("_needs", "_results", "launches", "settings", "workloads")
+    __slots__ = ("_needs", "_results", "launches", "repository", "settings", "workloads")
 
     def __init__(
-        self, settings: Settings, workloads: tuple[Workload, ...] = (), launches: Sequence[Launch] = ()
-    ) -> None:
+        self, settings: Settings, workloads: tuple[Workload, ...] = (), launches: Sequence[Launch] = (),
+        repository: Repository | None = None,
+    ) -> None:  # fmt: skip
         self.settings = settings
+        self.repository = repository
+        """None: only a launch's own words count."""
         self.workloads = workloads
         self.launches = launches
         """Every launch of the run, for what one says about another."""
@@ -60,8 +74,18 @@ class Context:
         """How much /dev/shm a launch needs."""
         known = self._needs.get(id(launch))
         if known is None:
-            known = self._needs[id(launch)] = (launch, assess(launch, self.workloads))
+            known = self._needs[id(launch)] = (launch, self._assessed(launch))
         return known[1]
+
+    def _assessed(self, launch: Launch) -> Need:
+        from shmlint.workloads.assess import assess
+        from shmlint.workloads.repository import Repository as Files
+
+        effective = launch.effective_shm(self.settings.default_shm_size)
+        if self.repository is None or effective.bytes is None or effective.bytes >= _ENOUGH:
+            return assess(launch, self.workloads)  # its program is not read where that decides nothing
+        workspace, builds = self.repository
+        return assess(launch, self.workloads, Files(workspace, launch.span.path), builds)
 
 
 _RULE = re.compile(r"[a-z]+[0-9]{3}_")

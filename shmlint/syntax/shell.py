@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from _thread import get_ident
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from shmlint.model.source import Span, character_offsets
 from shmlint.syntax.shell_text import ShellText, has_placeholder, not_set, place, restore
@@ -61,6 +62,8 @@ class Command(NamedTuple):
     words: tuple[Word, ...]
     span: Span
     nested: bool = False
+    when: Literal["always", "perhaps", "never"] = "always"
+    """Whether the branch that holds it is taken: ``never`` where a ``case`` is known to go elsewhere."""
 
 
 @cache
@@ -248,6 +251,29 @@ def commands(text: ShellText, given: Variables | None = None) -> Iterator[Comman
     yield from _Reader(_with_backslashes(_without_comments(text)), given or Variables(), 0).read()
 
 
+def given(values: Mapping[str, str]) -> Variables:
+    """Variables that are set before a text runs: its environment, and its arguments by their numbers."""
+    variables = Variables()
+    for name, value in values.items():
+        buffer = _Buffer()
+        buffer.add(value, (), True)
+        variables.note(name, _Assignment(-1, False, buffer, None))
+    return variables
+
+
+def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[str, Word]]:
+    """What a text exports to the programs it starts, in its order."""
+    reader = _Reader(_with_backslashes(_without_comments(text)), before or Variables(), 0)
+    for node in _walk(reader.root):
+        if node.type != "declaration_command" or not reader.raw(node).startswith("export"):
+            continue
+        for child in node.named_children:
+            name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
+            if child.type == "variable_assignment" and name is not None and value is not None:
+                found = reader.words(value)
+                yield reader.raw(name), replace(found[0], span=reader._span(child)) if found else Word("")
+
+
 _MOST_WORDS = 5_000
 """Words of one command that are looked at; nobody writes as many."""
 
@@ -393,6 +419,35 @@ class _Reader:
             here = parent
         return None
 
+    def _when(self, node: Node) -> Literal["always", "perhaps", "never"]:
+        """Whether the branches around a command are taken."""
+        perhaps = False
+        here = node.parent
+        while here is not None:
+            if here.type == "case_item" and here.parent is not None:
+                taken = self._is_taken(here, here.parent)
+                if taken is False:
+                    return "never"
+                perhaps = perhaps or taken is None
+            elif here.type in ("if_statement", "while_statement"):
+                perhaps = True
+            here = here.parent
+        return "perhaps" if perhaps else "always"
+
+    def _is_taken(self, item: Node, case: Node) -> bool | None:
+        """Whether a branch of a ``case`` is the one that is taken; None where the value is not known."""
+        subject = case.child_by_field_name("value")
+        found = self.words(subject) if subject is not None else []
+        if len(found) != 1 or found[0].unknown:
+            return None
+        for other in case.named_children:
+            if other.type != "case_item":
+                continue
+            patterns = [self.raw(value).strip("\"'") for value in other.children_by_field_name("value")]
+            if any(fnmatchcase(found[0].text, pattern) for pattern in patterns):
+                return other == item
+        return False
+
     def _in_function(self, node: Node) -> bool:
         here: Node | None = node
         while here is not None:
@@ -420,7 +475,7 @@ class _Reader:
         if not self.joined and self.depth < NESTING and _is_read_again(words):
             yield from self._again(words, span)
             return
-        yield Command(tuple(words), span, self.depth > 0)
+        yield Command(tuple(words), span, self.depth > 0, self._when(node))
         yield from self._quoted(node, words)
 
     def _again(self, words: Sequence[Word], span: Span) -> Iterator[Command]:

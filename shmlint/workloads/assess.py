@@ -1,306 +1,219 @@
-"""How much /dev/shm a launch needs, why, and who says so.
+"""How much /dev/shm a launch needs, why, and who says so: small classifiers in a fixed order.
 
-What a command says beats what an image says, an image beats the base image it was built from; a
-launch's own number of GPUs decides for workloads that need shared memory between GPUs only.
+What the launch says beats what its code has as a default, the code beats the image, an image's name
+comes last. Nothing is called not needed because it was not understood.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import NamedTuple
 
-from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence
-from shmlint.model.launch import Launch, Value
-from shmlint.model.need import UNKNOWN_MINIMUM, UNKNOWN_RECOMMENDED, Need, Verdict
-from shmlint.model.source import Span
-from shmlint.workloads.commands import (
-    commands_that_tell,
-    flatten,
-    looks_only,
-    read_ranks,
-    read_workers,
-    simple_commands,
-)
-from shmlint.workloads.knowledge import Workload, builtin, match_command, recognise
+from shmlint.model.launch import Build, Launch
+from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
+from shmlint.workloads.by_knowledge import Known, by_knowledge
+from shmlint.workloads.knowledge import Workload
+from shmlint.workloads.packages import TORCH, packages
+from shmlint.workloads.program import Findings, Program, resolve
+from shmlint.workloads.repository import Repository
 
-Count = int | Literal["all"] | None
 
-NCCL_SOURCE = (
-    "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory"
-)
+class Case(NamedTuple):
+    """One launch and all that was found out about it."""
 
-def assess(launch: Launch, extra: Sequence[Workload] = ()) -> Need:
+    launch: Launch
+    program: Program
+    findings: Findings
+    known: Known
+    own: bool
+    """An entry of the settings decides."""
+    torch: Evidence | None
+    """What says that PyTorch is in the image or environment."""
+
+
+def assess(
+    launch: Launch, extra: Sequence[Workload] = (), repository: Repository | None = None, builds: Sequence[Build] = ()
+) -> Need:
     """What a launch needs. ``extra`` workloads come before the program's own.
 
-    An error has to be right, so "needed" is for what is sure: ranks that a command asks for, an image
-    whose maintainers say so. What may be run otherwise is "unknown".
+    ``repository`` is what the launch's program is read from; without it only the launch's own words count.
     """
-    reading = _Reading(launch, extra)
-    workload, weak, told = reading.workload, reading.weak, reading.told
-    evidence = (told,) if told is not None else ()
-    minimum, recommended, share = _sizes(workload, launch, reading)
-    source = workload.source if workload else ""
-    known = workload.known if workload else None
-    because = _because(workload)
-    standing = " (unverified: no source was read)" if workload is not None and not workload.verified else ""
-
-    def need(verdict: Verdict, why: str = because) -> Need:
-        if verdict == "not-needed":
-            return Need(verdict, None, None, known, f"{why}{standing}", source, evidence)
-        formula = workload.formula if workload is not None else None
-        found = (*evidence, formula) if formula is not None else evidence
-        return Need(verdict, minimum, recommended, known, f"{why}{share}{standing}", source, found)
-
-    if workload is not None and workload.needs == "no":
-        return need("not-needed")
-    if reading.looks_only:
-        return Need("not-needed", why="its command looks at something and ends", looks=True)
-    count, ranks = reading.count, reading.ranks
-    if ranks is not None and ranks > 1 and (not isinstance(count, int) or count > 1):
-        from shmlint.workloads.mechanisms import nccl_upper_bound
-
-        text = f"{ranks} ranks: NCCL alone may take up to {human(nccl_upper_bound(ranks))}"
-        if reading.private:
-            text = "several ranks: NCCL keeps buffers in shared memory"
-        told = Evidence(text, reading.ranks_span, NCCL_SOURCE)
-        why = f"{because}{share}"
-        if not workload or not workload.verified or workload.needs == "depends":
-            why = "NCCL's ranks exchange data through shared memory"
-        if workload is not None and not workload.verified:  # then the claim is NCCL's alone
-            minimum = recommended = None
-            source = ""
-        return Need(
-            "likely" if workload is not None and workload.condition else "needed", minimum or UNKNOWN_RECOMMENDED,
-            recommended or UNKNOWN_RECOMMENDED, known, why, source or NCCL_SOURCE, (*evidence, told),
-        )  # fmt: skip
-    workers = reading.workers
-    if workers and (workload is None or workload.needs in ("depends", "multi-gpu")):
-        from shmlint.workloads.mechanisms import batches_at_once
-
-        batches = batches_at_once(workers)
-        text = f"{workers} DataLoader workers hand over up to {batches} batches at once in shared memory"
-        if reading.private:
-            text = "DataLoader workers hand their batches over in shared memory"
-        told = Evidence(text, reading.span, DATALOADER_SOURCE)
-        if workload is not None and not workload.verified:
-            minimum = recommended = None
-        return Need(
-            "likely" if reading.serves else "needed", minimum or UNKNOWN_MINIMUM,
-            recommended or UNKNOWN_RECOMMENDED, known, text, DATALOADER_SOURCE, (*evidence, told),
-        )  # fmt: skip
-    if workload is None:
-        return need("unknown", "")
-    one = (isinstance(count, int) and count <= 1) or (ranks == 1 and not reading.ranks_vary)
-    if one and workload.single_gpu == "not-needed":
-        return need("not-needed", "it runs on one GPU")
-    if workload.needs == "depends" or (one and workload.single_gpu == "advised"):
-        return need("likely")
-    if workload.needs == "multi-gpu":
-        if one and not workload.single_gpu:
-            return need("not-needed", f"with one GPU {workload.name} does not exchange data between processes")
-        if not isinstance(count, int) or reading.ranks_vary:
-            return need("likely")
-    if workload.one_process and ranks is None and reading.words:
-        return need("likely")  # GPUs alone do not make it use more than one; its command would say so
-    told_otherwise = reading.serves and workload is not reading.by_command
-    sure = workload.verified and not workload.condition and not weak and not told_otherwise
-    return need("needed" if sure else "likely")
+    return decide(examine(launch, extra, repository, builds))
 
 
-def numbers(launch: Launch, extra: Sequence[Workload] = ()) -> tuple[Count, int | None, int | None]:
-    """The GPUs a launch's program sees, and the ranks and DataLoader workers that its own words ask for."""
-    reading = _Reading(launch, extra)
-    return reading.count, reading.ranks, reading.workers
+def decide(case: Case) -> Need:
+    """What the classifiers say of a case; the first that says anything decides."""
+    for classify in _CLASSIFIERS:
+        need = classify(case)
+        if need is not None:
+            break
+    else:
+        need = _unknown(case)
+    stopped = _stopped(case) if need.verdict in ("unknown", "likely") else ""
+    return need._replace(trail=case.program.trail, stopped=need.stopped or stopped)
 
 
-class _Reading:
-    """What a launch's command, image, base images and environment say, and what wins."""
+def examine(
+    launch: Launch, extra: Sequence[Workload] = (), repository: Repository | None = None, builds: Sequence[Build] = ()
+) -> Case:
+    """Find out what a launch runs and what is known of it."""
+    program = resolve(launch, repository or Repository(None, launch.span.path), builds)
+    based = _with_bases(launch, program)
+    telling = [ran.words for ran in program.commands if ran.kind in ("program", "interactive")]
+    known = by_knowledge(based, extra, telling)
+    mine = {workload.id for workload in extra}
+    own = known.need.workload is not None and known.need.workload.id in mine
+    found = packages(based, program)
+    torch = next((evidence for name, evidence in found.items() if name in TORCH), None)
+    findings = Findings()
+    if program.entries:
+        from shmlint.workloads.by_program import read
 
-    def __init__(self, launch: Launch, extra: Sequence[Workload]) -> None:
-        mine = {workload.id for workload in extra}
-        known = (*extra, *(w for w in builtin() if w.id not in mine))
-        commands = commands_that_tell(_command(launch))
-        self.words = [word for command in commands for word in command]
-        self.looks_only = looks_only(_command(launch))
-        self.span = _command_span(launch)
-        self.private = any(part is not None and part.private for part in (launch.entrypoint, launch.command))
-        self.count = _gpu_count(launch)
-        self.by_command = _of_commands(commands, extra, known)
-        servers = [workload for workload in known if workload.id == "servers"]
-        self.serves = any(match_command(command, servers) is not None for command in commands)
-        self.workers = read_workers(self.words)
-        self.workload, self.told, self.weak = self._winner(launch, known, mine)
-        self._apply_use(commands, list(simple_commands(flatten(_command(launch)))))
-        if self.by_command is not None and self.workload is self.by_command:
-            self.weak = False
-        self.ranks_span = self.span
-        found = self.workload
-        launcher = found is not None and found.verified and found.needs in ("yes", "multi-gpu")
-        self.ranks, _ = read_ranks(self.words, launcher=launcher)
-        _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
-        if self.ranks is None and not self.ranks_vary and launcher:
-            self._ranks_of_environment(launch)
-
-    def _apply_use(self, telling: list[list[str]], everything: list[list[str]]) -> None:
-        """Let the winner say what it says of these commands. Commands that only prepare do not count."""
-        if self.workload is None:
-            return
-        used = self.workload.used_by(telling or everything)
-        if self.by_command is self.workload:
-            self.by_command = used
-        self.workload = used
-
-    def _ranks_of_environment(self, launch: Launch) -> None:
-        for name in _RANK_VARIABLES:
-            value = launch.environment.get(name)
-            if value is None:
-                continue
-            if value.known is not None and value.known.isdigit():
-                self.ranks = int(value.known)
-                self.ranks_span = value.span
-                self.private = value.private
-            else:
-                self.ranks_vary = True
-
-    def _winner(
-        self, launch: Launch, known: Sequence[Workload], mine: set[str]
-    ) -> tuple[Workload | None, Evidence | None, bool]:
-        """The workload that is judged, how it was recognised, and whether that is a weak sign."""
-        command, image = self.by_command, None
-        certain = False
-        if launch.image is not None and launch.image.known:
-            image, certain = recognise(launch.image.known, known)
-        told = Evidence(command.name, self.span, command.source) if command is not None else None
-        if image is not None and launch.image is not None and self._outweighs(image, command, mine):
-            found = Evidence(image.name, launch.image.span, image.source)
-            # An interactive tool in an image that needs it: what will be run there is not known.
-            open_end = command is not None and command.needs == "depends"
-            return image, found, image.id not in mine and (open_end or not certain)
-        if command is not None and (command.needs != "depends" or image is not None):
-            return command, told, False
-        if image is None:
-            for base in launch.base_images:
-                found_base, _ = recognise(base.known or "", known)
-                if found_base is not None and not (found_base.needs == "depends" and command is not None):
-                    built = Evidence(f"built on {found_base.name}", base.span, found_base.source)
-                    return found_base, built, found_base.id not in mine
-        return command, told, False
-
-    def _outweighs(self, image: Workload, command: Workload | None, mine: set[str]) -> bool:
-        """Whether an image says more than a command.
-
-        A command says more as a rule, but a tool that runs anything says less than a named image, and
-        settings say more than the program knows.
-        """
-        if command is None:
-            return True
-        if (image.id in mine) != (command.id in mine):
-            return image.id in mine
-        if command.needs == "depends":
-            return image.needs != "depends"
-        if command.id == "nccl":
-            ranks, _ = read_ranks(self.words, launcher=True)
-            return image.needs == "yes" or (image.needs == "no" and (ranks or 1) < 2)
-        return False
+        findings = read(based, program)
+    return Case(based, program, findings, known, own, torch)
 
 
-DATALOADER_SOURCE = "https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading"
+def _with_bases(launch: Launch, program: Program) -> Launch:
+    """The launch with the base images of the build that gives its image."""
+    if program.image is None or program.dockerfile is None or launch.base_images:
+        return launch
+    from shmlint.model.launch import Value
+    from shmlint.model.source import Span
+
+    source = program.dockerfile
+    bases = tuple(
+        Value(name, Span(source, *source.line_span(max(line, 1))), name) for name, line in program.image.base_images
+    )
+    return launch._replace(base_images=bases, environment=program.environment)
 
 
-def _because(workload: Workload | None) -> str:
-    """Why a workload needs it, or does not."""
-    if workload is None:
-        return ""
-    return f"{workload.because} {workload.condition}".rstrip()
+# Classifiers, in their order ------------------------------------------------------------------
 
 
-def told_size(launch: Launch, workload: Workload) -> int | None:
-    """How many bytes of /dev/shm a command itself asks for, where the workload has an option for that."""
-    option = workload.entry.get("size_option")
-    words = [word for command in commands_that_tell(_command(launch)) for word in command] if option else []
-    for i, word in enumerate(words):
-        name, equals, text = word.partition("=")
-        if name == option:
-            text = text if equals else "".join(words[i + 1 : i + 2])
-            return int(text) if text.isdecimal() and len(text) < 16 else None
+def _settings(case: Case) -> Need | None:
+    """Entries of the settings are meant for exactly this."""
+    return case.known.need if case.own and case.known.need.verdict != "unknown" else None
+
+
+def _looks(case: Case) -> Need | None:
+    """A command that looks at something, builds something or only prepares."""
+    if not case.program.commands and not case.program.default:
+        return Need("not-needed", why="its command prepares something and ends", looks=True)
+    kind = case.program.kind
+    if kind == "probe":
+        return Need("not-needed", why="its command looks at something and ends", looks=_asked_for(case))
+    if kind == "build" and not case.program.stops:
+        return Need("not-needed", why="its command builds something and ends")
     return None
 
 
-def _sizes(workload: Workload | None, launch: Launch, reading: _Reading) -> tuple[int | None, int | None, str]:
-    """The least and the advised size of a workload in bytes, and how they came about."""
-    if workload is None:
-        return None, None, ""
-    told = told_size(launch, workload)
-    if told:
-        shown = "so much" if reading.private else human(told)
-        unit = 2**30 if told > 2**30 else 2**20
-        return told, -(-told // unit) * unit, f"; its `{workload.entry['size_option']}` asks for {shown}"
-    if workload.memory_share is None:
-        return workload.minimum, workload.recommended, ""
-    share = f"; it wants more than {workload.memory_share * 100:.0f} % of the container's memory"
-    limit = launch.memory_limit
-    if limit is None or limit.known == 0:  # 0 is no limit
-        return workload.minimum, workload.recommended, f"{share}, and no limit is declared"
-    if limit.known is None or limit.private:
-        return workload.minimum, workload.recommended, f"{share}, whose limit is not known here"
-    size = (int(limit.known * workload.memory_share) // 2**20 or 1) * 2**20
-    return min(size, UNKNOWN_MINIMUM), size, f"{share}, here {human(size)} of {human(limit.known)}"
+def _asked_for(case: Case) -> bool:
+    """Whether the image's maintainers ask for shared memory for what the image is made for."""
+    from shmlint.workloads.knowledge import builtin, recognise
+
+    image = case.launch.image.known if case.launch.image is not None else None
+    workload, certain = recognise(image or "", builtin())
+    return workload is not None and certain and workload.needs == "yes" and workload.verified
 
 
-def _gpu_count(launch: Launch) -> Count:
-    """The GPUs a launch's program sees: asked for, and narrowed by its environment."""
-    count: Count = launch.gpu.count
-    for name in _VISIBLE:
-        value = launch.environment.get(name)
-        if value is None:
-            continue
-        if value.known is None:
-            count = count if count == 1 else None
-            continue
-        if value.known in ("all", "void", "none", ""):
-            continue
-        ids = [part.strip() for part in value.known.split(",") if part.strip()]
-        if "-1" in ids:  # CUDA stops reading there
-            ids = ids[: ids.index("-1")]
-        if not isinstance(count, int) or len(ids) < count:
-            count = len(ids)
-    return count
+def _computed(case: Case) -> Need | None:
+    """What the code is sure to put into /dev/shm."""
+    found = case.findings
+    return found.need if found.need is not None and found.need.verdict == "needed" else None
 
 
-_VISIBLE = (
-    "NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "AMD_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
-    "HIP_VISIBLE_DEVICES",
-)  # fmt: skip
-_RANK_VARIABLES = ("NUM_SHARD", "TENSOR_PARALLEL_SIZE", "NPROC_PER_NODE")
-"""Environment variables that inference servers and launchers read their number of processes from."""
+def _commands(case: Case) -> Need | None:
+    """What a command that is known needs, and what the options of a command ask for."""
+    need = case.known.need
+    if need.mechanisms and need.verdict in ("needed", "likely") and not case.findings.small:
+        return need
+    if not case.known.by_command or need.verdict == "unknown":
+        return None
+    if need.verdict == "not-needed":
+        others = [ran for ran in case.program.commands if ran.kind == "program"]
+        return need if len(others) <= 1 or not case.program.entries else None
+    return need
 
 
-def _command(launch: Launch) -> tuple[str, ...]:
-    words: tuple[str, ...] = ()
-    for part in (launch.entrypoint, launch.command):
-        if part is not None and part.known:
-            words += part.known
-    return words
+def _code(case: Case) -> Need | None:
+    """What the code may put into /dev/shm."""
+    return case.findings.need
 
 
-def _written(launch: Launch) -> tuple[str, ...]:
-    """The words as the file has them, variables not substituted: a default is not a decision."""
-    parts = (launch.entrypoint, launch.command)
-    return tuple(word for part in parts if part is not None for word in part.text.split())
+def _to_the_end(case: Case) -> Need | None:
+    """A program that was read to its end and uses no mechanism."""
+    if case.program.kind != "program" or not case.program.entries:
+        return None
+    if case.program.stops or case.findings.stops:
+        return None
+    first = case.program.entries[0]
+    evidence = (Evidence(f"runs {first.path}", first.span),)
+    return Need("not-needed", why="its program was read to its end and uses no shared memory", evidence=evidence)
 
 
-def _of_commands(
-    commands: Sequence[Sequence[str]], extra: Sequence[Workload], known: Sequence[Workload]
-) -> Workload | None:
-    """The workload that several commands are; one that needs nothing only where all of them are."""
-    found = [match_command(command, extra) or match_command(command, known) for command in commands]
-    real = [w for w in found if w is not None and w.needs != "no"]
-    if real:
-        return next((w for w in real if w.needs != "depends"), real[0])
-    return found[0] if found and all(w is not None for w in found) else None
+def _interactive(case: Case) -> Need | None:
+    """A shell or a notebook, in which anything may be run."""
+    image = case.known.need
+    if case.program.kind != "interactive" and not (case.program.default and case.launch.interactive):
+        return None
+    if image.verdict == "not-needed" and not case.torch:
+        return image
+    if case.torch is None and image.verdict not in ("needed", "likely"):
+        return None
+    told = (case.torch,) if case.torch is not None else image.evidence
+    size = image.recommended or UNKNOWN_RECOMMENDED
+    why = "a shell or a notebook in an environment with PyTorch: its DataLoader workers and ranks use shared memory"
+    if image.verdict in ("needed", "likely") and case.torch is None:
+        why = image.why
+    return Need("likely", image.minimum, size, image.workload, why, image.source, told)
 
 
-def _command_span(launch: Launch) -> Span | None:
-    part: Value[tuple[str, ...]] | None = launch.command or launch.entrypoint
-    return part.span if part is not None else None
+def _image(case: Case) -> Need | None:
+    """What is known of the image, where nothing else is known."""
+    need = case.known.need
+    if need.verdict == "unknown":
+        return None
+    read = case.program.entries and not case.known.by_command
+    if need.verdict == "needed" and (read or case.program.stops) and not case.program.default:
+        return need._replace(verdict="likely")
+    if need.verdict == "not-needed" and read:
+        return None
+    return need
+
+
+def _training(case: Case) -> Need | None:
+    """A program that is called training, in an environment with PyTorch, and that is not in the repository."""
+    if case.torch is None:
+        return None
+    words = [word for ran in case.program.commands if ran.kind == "program" for word in ran.words[:4]]
+    if case.program.default:
+        return Need(
+            "likely", None, UNKNOWN_RECOMMENDED, case.known.need.workload,
+            "an environment with PyTorch: DataLoader workers and ranks use shared memory", evidence=(case.torch,),
+        ) if case.launch.image is not None and not case.launch.base_images else None  # fmt: skip
+    if any(name in word.lower() for word in words for name in ("train", "finetune", "fine_tune", "fine-tune")):
+        why = "training with PyTorch: DataLoader workers and ranks use shared memory"
+        return Need(
+            "likely", None, UNKNOWN_RECOMMENDED, case.known.need.workload, why, evidence=(case.torch,)
+        )
+    return None
+
+
+_CLASSIFIERS = (_settings, _looks, _computed, _commands, _code, _to_the_end, _interactive, _image, _training)
+
+
+def _unknown(case: Case) -> Need:
+    need = case.known.need
+    return Need("unknown", None, need.recommended, need.workload, need.why, need.source, need.evidence)
+
+
+def _stopped(case: Case) -> str:
+    """Where resolution stopped, in one line."""
+    for step in (*case.program.stops, *case.findings.stops):
+        return step.text
+    if case.program.default:
+        return "the command is the image's own"
+    if case.program.kind == "interactive":
+        return "what is run in it later is not written down"
+    return ""

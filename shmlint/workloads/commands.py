@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
 _WRAPPERS = frozenset(
@@ -197,3 +199,176 @@ def read_workers(words: Sequence[str]) -> int | None:
         if value.isdigit():
             return int(value)
     return None
+
+
+Kind = Literal["silent", "probe", "build", "interactive", "program"]
+"""What a simple command does: it prepares something, looks at something, builds something, gives a shell or a
+notebook in which anything can be run, or runs a program."""
+
+_HELP = frozenset({"--help", "--version", "--helpfull", "--print-config"})
+_PROBES: dict[str, frozenset[str]] = {
+    "pip": frozenset({"list", "show", "freeze", "check", "config", "debug", "index"}),
+    "conda": frozenset({"list", "info", "config", "search"}),
+    "yolo": frozenset({"checks", "help", "version", "settings", "cfg"}),
+    "ray": frozenset({"status", "stop", "list", "memory", "summary", "logs", "timeline"}),
+    "nsys": frozenset({"status", "stats", "analyze", "export"}),
+    "vllm": frozenset({"--help", "collect-env", "--version"}),
+    "ollama": frozenset({"list", "ps", "show"}),
+    "git": frozenset({"status", "log", "diff", "clone", "pull"}),
+}
+_PROBE_PROGRAMS = frozenset(
+    {"ds_report", "tensorboard", "nvtop", "gpustat", "nvitop", "rocm-smi", "rocminfo", "amd-smi", "clinfo",
+     "vulkaninfo", "glxinfo", "nvidia-settings", "deviceQuery", "bandwidthTest", "ibstat", "ibv_devinfo", "cat", "cut",
+     "sort", "tee", "xargs", "awk", "sed", "tr", "diff", "tree", "file", "md5sum", "sha256sum", "ping", "nc", "dcgmi"}
+)  # fmt: skip
+_PROBE_MODULES = frozenset({"torch.utils.collect_env", "platform", "site", "torch.utils.bottleneck", "xformers.info"})
+_BUILDERS = frozenset(
+    {"make", "cmake", "ninja", "gcc", "g++", "clang", "nvcc", "hipcc", "meson", "bazel", "cargo", "go", "npm", "npx",
+     "yarn", "pnpm", "sphinx-build", "mkdocs", "colcon", "catkin_make", "catkin", "rosdep", "ccache", "tar", "unzip",
+     "gunzip", "zip", "dpkg", "yum", "dnf", "apk", "pacman", "add-apt-repository", "update-alternatives", "locale-gen",
+     "ssh-keygen", "useradd", "groupadd", "usermod", "chsh", "dvc", "gdown", "gsutil", "aws", "rsync", "scp", "patch",
+     "docker", "cython", "poetry", "pre-commit", "twine", "pdm", "ruff", "black", "isort", "mypy", "flake8", "pylint"}
+)  # fmt: skip
+_BUILD_MODULES = frozenset({"pip", "build", "venv", "ensurepip", "compileall", "sphinx", "mkdocs", "grpc_tools.protoc"})
+_INTERACTIVE = frozenset(
+    {"jupyter", "jupyter-lab", "jupyter-notebook", "jupyterhub-singleuser", "start-notebook.sh", "start-notebook.py",
+     "start-singleuser.sh", "code-server", "openvscode-server", "ipython", "tmux", "screen", "sshd", "vscode-server",
+     "marimo", "rstudio-server", "ttyd", "top", "htop", "byobu", "zellij", "init", "systemd", "vi", "vim", "emacs"}
+)  # fmt: skip
+_PYTHONS = re.compile(r"(?:python|pypy)[0-9.]*(?:\.exe)?")
+
+
+def is_python(program: str) -> bool:
+    """Whether a program's name is that of a Python interpreter."""
+    return _PYTHONS.fullmatch(program) is not None
+
+
+def kind_of(words: Sequence[str]) -> Kind:
+    """What a simple command does, wrappers in front of it left out."""
+    program = words[0].rpartition("/")[2]
+    rest = words[1:]
+    if program in _SHELLS:
+        return _kind_of_shell(rest)
+    if program == "sleep":
+        number = rest[0].rstrip("smhd") if rest else ""
+        long = not number.replace(".", "").isdigit() or rest[0][-1:] in "hd" or float(number) >= 3600
+        return "interactive" if long else "silent"
+    if any(tuple(words[: len(idle)]) == idle for idle in _IDLE) and len(words) <= 4:
+        return "probe" if program == "nvidia-smi" else "interactive"
+    if is_python(program):
+        return _kind_of_python(rest)
+    if any(word in _HELP for word in rest) or (len(rest) == 1 and rest[0] in _TELLS):
+        return "probe"
+    if program in _PROBES and any(word in _PROBES[program] for word in rest[:1]):
+        return "probe"
+    if program == "mpirun" and not rest:
+        return "probe"
+    if program in _INTERACTIVE:
+        return "interactive"
+    if program in _SILENT and not (program in ("uv", "conda", "mamba") and "run" in rest[:1]):
+        return "silent"
+    if program in _LOOKS or program in _PROBE_PROGRAMS or program == "watch":
+        return "program" if "-exec" in rest else "probe"
+    return "build" if program in _BUILDERS else "program"
+
+
+def _kind_of_shell(rest: Sequence[str]) -> Kind:
+    return "interactive" if all(word.startswith(("-", "+")) and "c" not in word for word in rest) else "program"
+
+
+def _kind_of_python(rest: Sequence[str]) -> Kind:
+    options = list(rest)
+    while options and options[0].startswith("-") and options[0] not in ("-c", "-m", "-V", "--version", "-h", "--help"):
+        options = options[2:] if options[0] in ("-W", "-X") else options[1:]
+    if not options or options[0] == "-":
+        return "interactive"
+    if options[0] in ("-V", "--version", "-h", "--help"):
+        return "probe"
+    if options[0] == "-c":
+        code = options[1] if len(options) > 1 else ""
+        return "probe" if is_query(code) else "program"
+    if options[0] == "-m" and len(options) > 1:
+        module = options[1]
+        if module in _PROBE_MODULES or (module == "pip" and options[2:3] and options[2] in _PROBES["pip"]):
+            return "probe"
+        if module in _BUILD_MODULES:
+            return "build"
+        if module in ("notebook", "jupyter", "jupyterlab", "ipykernel", "IPython", "code"):
+            return "interactive"
+    if any(word in _HELP or word == "-h" for word in options[1:]):
+        return "probe"
+    return "build" if options[0] == "setup.py" else "program"
+
+
+def is_query(code: str) -> bool:
+    """Whether a program on the command line only prints what it sees."""
+    if len(code) >= _LONGEST_LOOK or any(work in code for work in _WORK):
+        return False
+    if any(query in code for query in _QUERIES):
+        return True
+    statements = [part.strip() for part in re.split(r"[;\n]", code) if part.strip()]
+    return bool(statements) and all(_PLAIN.fullmatch(part) for part in statements)
+
+
+_PLAIN = re.compile(r"(?:import [\w., ]+|from [\w.]+ import [\w., ]+|print\([^()]*(?:\([^()]*\))?[^()]*\))")
+"""Imports, and a print of something without calls inside calls."""
+
+_WRAPPER_OPTIONS: dict[str, tuple[frozenset[str], int]] = {
+    "exec": (frozenset({"-a"}), 0), "time": (frozenset({"-f", "-o"}), 0), "nohup": (frozenset(), 0),
+    "sudo": (frozenset({"-u", "-g", "-C"}), 0), "nice": (frozenset({"-n"}), 0), "env": (frozenset({"-u", "-C"}), 0),
+    "tini": (frozenset({"-p", "-e"}), 0), "dumb-init": (frozenset(), 0), "gosu": (frozenset(), 1),
+    "su-exec": (frozenset(), 1), "stdbuf": (frozenset({"-i", "-o", "-e"}), 0), "command": (frozenset(), 0),
+    "xvfb-run": (frozenset({"-n", "-s", "-e", "-f", "-p", "-w"}), 0), "catchsegv": (frozenset(), 0),
+    "numactl": (frozenset({"-C", "-N", "-M", "-m", "-p"}), 0), "taskset": (frozenset({"-c"}), 1),
+    "timeout": (frozenset({"-s", "-k"}), 1), "dbus-run-session": (frozenset(), 0), "setsid": (frozenset(), 0),
+    "nvidia_entrypoint.sh": (frozenset(), 0), "unbuffer": (frozenset(), 0), "ionice": (frozenset({"-c", "-n"}), 0),
+    "srun": (frozenset({"-n", "-N", "-p", "-A", "-J", "-t", "-w"}), 0), "eval": (frozenset(), 0),
+    "builtin": (frozenset(), 0), "_entrypoint.sh": (frozenset(), 0), "docker-entrypoint.sh": (frozenset(), 0),
+}  # fmt: skip
+"""Programs that run the rest of their words: their options that take the next word, and how many words come first."""
+_RUNS: dict[str, frozenset[str]] = {
+    "uv": frozenset({"--with", "--extra", "--group", "-p", "--python", "--project", "--directory", "--env-file"}),
+    "poetry": frozenset({"-C", "-P"}), "pdm": frozenset({"-p"}), "hatch": frozenset(), "pipenv": frozenset(),
+    "rye": frozenset(), "pixi": frozenset({"-e", "--environment", "--manifest-path"}),
+    "conda": frozenset({"-n", "--name", "-p", "--prefix", "--cwd"}),
+    "mamba": frozenset({"-n", "--name", "-p", "--prefix"}),
+    "micromamba": frozenset({"-n", "--name", "-p", "--prefix"}),
+}  # fmt: skip
+"""Programs whose ``run`` runs the rest, and the options of theirs that take the next word."""
+_PROFILERS = frozenset({"nsys", "ncu", "rocprof", "compute-sanitizer", "py-spy"})
+
+
+def unwrapped(words: Sequence[str]) -> tuple[str, ...]:
+    """A command without the programs that only start it."""
+    left = tuple(words)
+    for _ in range(10):
+        if not left:
+            return left
+        program = left[0].rpartition("/")[2]
+        if "=" in left[0] and left[0].partition("=")[0].isidentifier():
+            left = left[1:]
+        elif program in _WRAPPER_OPTIONS:
+            takes, count = _WRAPPER_OPTIONS[program]
+            left = _behind(left[1:], takes)[count:]
+        elif program in _RUNS and len(left) > 1 and "run" in left[1:4]:
+            left = _behind(left[left.index("run") + 1 :], _RUNS[program])
+            if left and left[0].endswith(".py"):
+                left = ("python", *left)
+        elif program in _PROFILERS and any(is_python(w.rpartition("/")[2]) or w == "torchrun" for w in left[1:]):
+            at = next(i for i, w in enumerate(left) if i and (is_python(w.rpartition("/")[2]) or w == "torchrun"))
+            left = left[at:]
+        else:
+            return left
+    return left
+
+
+def _behind(words: tuple[str, ...], takes: frozenset[str]) -> tuple[str, ...]:
+    """Words behind the options of a program that runs others."""
+    at = 0
+    while at < len(words) and words[at].startswith("-") and len(words[at]) > 1:
+        if words[at] == "--":
+            return words[at + 1 :]
+        if words[at] in ("-m", "--module"):
+            return ("python", "-m", *words[at + 1 :])
+        at += 2 if words[at] in takes else 1
+    return words[at:]

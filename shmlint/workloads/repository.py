@@ -16,17 +16,18 @@ MOST_BYTES = 2 * 1024 * 1024
 class Repository:
     """Reads files for one launch. ``of`` is the file that the launch stands in.
 
-    ``root`` is the top of the repository. ``full`` says that a bound was reached.
+    Without a workspace there are no files. ``root`` is the top of the repository; ``full`` says that a
+    bound was reached.
     """
 
     __slots__ = ("_left", "_read", "full", "home", "of", "root", "workspace")
 
-    def __init__(self, workspace: Workspace, of: str) -> None:
+    def __init__(self, workspace: Workspace | None, of: str) -> None:
         self.workspace = workspace
         self.of = of
         self.home = os.path.dirname(of) or "."
-        root = workspace.root(of)
-        top = os.path.realpath(workspace.top or ".")
+        root = workspace.root(of) if workspace is not None else None
+        top = os.path.realpath(workspace.top or ".") if workspace is not None else "."
         self.root = normal(os.path.relpath(root, top)) if root is not None else self.home
         self.full = False
         self._left = MOST_BYTES
@@ -38,6 +39,7 @@ class Repository:
         if not self.is_file(path):
             return None
         try:
+            assert self.workspace is not None
             source = self.workspace.source(path)
         except Unreadable:
             return None
@@ -50,21 +52,28 @@ class Repository:
         return source
 
     def is_file(self, path: str) -> bool:
-        return "\0" not in path and self.workspace.inside(path, self.of) and self.workspace.exists(path)
+        return "\0" not in path and self._inside(path) and self.workspace is not None and self.workspace.exists(path)
 
     def is_dir(self, path: str) -> bool:
-        return "\0" not in path and self.workspace.inside(path, self.of) and os.path.isdir(self.workspace.on_disk(path))
+        return "\0" not in path and self._inside(path) and self._is_directory(path)
+
+    def _is_directory(self, path: str) -> bool:
+        return self.workspace is not None and os.path.isdir(self.workspace.on_disk(path))
+
+    def _inside(self, path: str) -> bool:
+        return self.workspace is not None and self.workspace.inside(path, self.of)
 
     def names(self, directory: str) -> list[str]:
         """What a directory holds, in the order of the names."""
-        return sorted(self.workspace.names_in(directory)) if self.is_dir(directory) else []
+        found = self.workspace.names_in(directory) if self.workspace is not None and self.is_dir(directory) else []
+        return sorted(found)
 
     def above(self) -> list[str]:
         """The directory of the launch and those above it, up to the top of the repository."""
         found = [normal(self.home)]
         while found[-1] != self.root and len(found) < 20:
             parent = normal(os.path.join(found[-1], ".."))
-            if not self.workspace.inside(parent, self.of):
+            if not self._inside(parent):
                 break
             found.append(parent)
         return found

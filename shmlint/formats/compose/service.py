@@ -106,6 +106,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         build=_build(tree.get("build"), image) if gpu.requested is not False else None,
         binds=tuple(_binds(tree)) if gpu.requested is not False else (),
         workdir=text_value(tree.leaf("working_dir")),
+        interactive=bool(is_true(tree.leaf("tty")) or is_true(tree.leaf("stdin_open"))),
         build_shm=size_entry(build, "shm_size") if isinstance(build := tree.get("build"), Branch) else None,
         memory_limit=_memory_limit(tree),
         environment=environment,

@@ -115,6 +115,7 @@ def launch_of(
         mounts=tuple(_mounts(run, span)),
         binds=tuple(_binds(run, span)),
         workdir=_text(run.last("--workdir"), span),
+        interactive=bool(run.flag("--interactive") or run.flag("--tty")),
         memory_limit=_bytes(run.memory(), span),
         environment=_environment(run, span),
         env_files=bool(run.env_files()),

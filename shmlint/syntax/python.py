@@ -1,0 +1,152 @@
+"""Python by its syntax tree, never run: what a module imports, defines and calls.
+
+The text may be anybody's: whatever does not parse, for its syntax, its size or its depth, gives None.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+_LONGEST = 512 * 1024
+"""Characters; a larger file was not written by a person."""
+_DEEPEST = 80
+"""Brackets inside brackets; deeper ones are refused before the parser sees them."""
+_LONGEST_CHAIN = 2000
+"""Operators behind each other without a comma or a line between; a tree of more is too deep to walk."""
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+class Module(NamedTuple):
+    """A module: ``imports`` are the dotted targets by the local name, those inside of functions too."""
+
+    tree: ast.Module
+    nodes: tuple[ast.AST, ...]
+    """All of the tree's nodes."""
+    imports: dict[str, str]
+    stars: tuple[str, ...]
+    definitions: dict[str, Definition]
+    """Functions and classes at the top level, and functions inside of functions."""
+    constants: dict[str, ast.expr]
+    """The values of names that are assigned at the top level."""
+    starts: tuple[int, ...]
+    """The offset, in characters, of each line."""
+
+
+@lru_cache(maxsize=256)
+def parse(text: str) -> Module | None:
+    """The module that a text is; None for what is not Python, or too large or too deep to be looked at."""
+    if len(text) > _LONGEST or "\0" in text or _too_deep(text):
+        return None
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text.removeprefix("\ufeff"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    nodes = tuple(ast.walk(tree))
+    imports, stars = _imports(nodes)
+    definitions, constants = _names(tree, nodes)
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    return Module(tree, nodes, imports, stars, definitions, constants, tuple(starts))
+
+
+def _imports(nodes: tuple[ast.AST, ...]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The dotted targets by local name, and the modules of which everything is imported."""
+    imports: dict[str, str] = {}
+    stars: list[str] = []
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                top = name.name.partition(".")[0]
+                imports[name.asname or top] = name.name if name.asname else top
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            for name in node.names:
+                if name.name == "*":
+                    stars.append(base)
+                else:
+                    imports[name.asname or name.name] = f"{base}{'' if base.endswith('.') else '.'}{name.name}"
+    return imports, tuple(stars)
+
+
+def _names(tree: ast.Module, nodes: tuple[ast.AST, ...]) -> tuple[dict[str, Definition], dict[str, ast.expr]]:
+    """What a module defines, and the values it gives its names."""
+    definitions: dict[str, Definition] = {}
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+                    definitions.setdefault(inner.name, inner)
+    constants: dict[str, ast.expr] = {}
+    for statement in _top(tree.body):
+        if isinstance(statement, Definition):
+            definitions[statement.name] = statement
+        elif isinstance(statement, ast.Assign):
+            named = [target for target in statement.targets if isinstance(target, ast.Name)]
+            constants.update((target.id, statement.value) for target in named)
+        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value:
+            constants[statement.target.id] = statement.value
+    return definitions, constants
+
+
+def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, those in its branches too."""
+    pending = list(reversed(body))
+    while pending:
+        statement = pending.pop()
+        yield statement
+        for name in ("body", "orelse", "handlers", "finalbody"):
+            if not isinstance(statement, Definition):
+                for inner in reversed(getattr(statement, name, [])):
+                    pending += reversed(inner.body) if isinstance(inner, ast.ExceptHandler) else [inner]
+
+
+def _too_deep(text: str) -> bool:
+    """Whether brackets or operators nest deeper than a person writes. Strings count too: that is no harm."""
+    depth = chain = 0
+    for char in text:
+        if char in "([{":
+            depth += 1
+            if depth > _DEEPEST:
+                return True
+        elif char in ")]}":
+            depth = max(depth - 1, 0)
+        elif char in "+-*/%|&^~.<>=":
+            chain += 1
+            if chain > _LONGEST_CHAIN:
+                return True
+        elif char in ",\n":
+            chain = 0
+            if char == "\n" and depth > 60:
+                depth = 0
+    return False
+
+
+def dotted(node: ast.expr) -> str:
+    """``a.b.c`` of an expression; what is in front of a call or a subscript is left out (``?.c``)."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    parts.append(node.id if isinstance(node, ast.Name) else "?")
+    return ".".join(reversed(parts))
+
+
+def imported_modules(statement: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    """The modules that an import statement may load, those that are really names of a module too."""
+    if isinstance(statement, ast.Import):
+        yield from (name.name for name in statement.names)
+    else:
+        base = "." * statement.level + (statement.module or "")
+        yield base
+        for name in statement.names:
+            if name.name != "*":
+                yield f"{base}{'' if base.endswith('.') else '.'}{name.name}"

@@ -1,0 +1,377 @@
+"""What the knowledge base says of a launch: its image, the images it is built on, and its commands.
+
+What a command says beats what an image says, an image beats the base image it was built from; a
+launch's own number of GPUs decides for workloads that need shared memory between GPUs only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from shmlint.docker.sizes import human
+from shmlint.model.finding import Evidence
+from shmlint.model.launch import Launch, Value
+from shmlint.model.need import UNKNOWN_MINIMUM, UNKNOWN_RECOMMENDED, Mechanism, Need, Verdict
+from shmlint.model.source import Span
+from shmlint.workloads.commands import (
+    flatten,
+    read_ranks,
+    read_workers,
+    simple_commands,
+)
+from shmlint.workloads.knowledge import Workload, builtin, match_command, recognise
+
+Count = int | Literal["all"] | None
+
+NCCL_SOURCE = (
+    "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory"
+)
+
+class Known(NamedTuple):
+    """What the knowledge base says of a launch."""
+
+    need: Need
+    by_command: bool
+    """A command says so, not only an image."""
+    certain: bool
+    """The image is the maintainers' own, not one built on it or named like it."""
+
+
+def by_knowledge(launch: Launch, extra: Sequence[Workload], commands: Sequence[Sequence[str]]) -> Known:
+    """What the knowledge base says of a launch that runs these simple commands.
+
+    An error has to be right, so "needed" is for what is sure: ranks that a command asks for, an image
+    whose maintainers say so.
+    """
+    reading = _Reading(launch, extra, commands)
+    case = _Case(launch, reading)
+    need = _spared(case) or _ranks(case) or _workers(case) or _workload(case)
+    winner, command = reading.workload, reading.by_command
+    by_command = winner is not None and command is not None and command.id == winner.id
+    return Known(need, by_command, not reading.weak)
+
+
+class _Case:
+    """A launch, what was read of it, and the parts of the answer that are the same whatever decides."""
+
+    def __init__(self, launch: Launch, reading: _Reading) -> None:
+        self.launch = launch
+        self.reading = reading
+        self.workload = workload = reading.workload
+        self.evidence = (reading.told,) if reading.told is not None else ()
+        self.minimum, self.recommended, self.share = _sizes(workload, launch, reading)
+        self.because = _because(workload)
+
+    def need(self, verdict: Verdict, why: str | None = None) -> Need:
+        workload = self.workload
+        standing = " (unverified: no source was read)" if workload is not None and not workload.verified else ""
+        source = workload.source if workload is not None else ""
+        known = workload.known if workload is not None else None
+        why = self.because if why is None else why
+        if verdict == "not-needed":
+            return Need(verdict, None, None, known, f"{why}{standing}", source, self.evidence)
+        formula = workload.formula if workload is not None else None
+        found = (*self.evidence, formula) if formula is not None else self.evidence
+        return Need(verdict, self.minimum, self.recommended, known, f"{why}{self.share}{standing}", source, found)
+
+
+def _spared(case: _Case) -> Need | None:
+    if case.workload is not None and case.workload.needs == "no":
+        return case.need("not-needed")
+    return None
+
+
+def _ranks(case: _Case) -> Need | None:
+    """Several ranks that the command asks for exchange data through NCCL."""
+    workload, reading = case.workload, case.reading
+    ranks, count = reading.ranks, reading.count
+    if ranks is None or ranks < 2 or (isinstance(count, int) and count < 2) or reading.no_nccl:
+        return None
+    from shmlint.workloads.mechanisms import nccl_upper_bound
+
+    size = nccl_upper_bound(ranks)
+    text = f"{ranks} ranks: NCCL alone takes about {human(size)}"
+    if reading.private:
+        text = "several ranks: NCCL keeps buffers in shared memory"
+    told = Evidence(text, reading.ranks_span, NCCL_SOURCE)
+    verified = workload is not None and workload.verified
+    why = f"{case.because}{case.share}"
+    if workload is None or not verified or workload.needs == "depends":
+        why = "NCCL's ranks exchange data through shared memory"
+    minimum = case.minimum if verified else None
+    recommended = case.recommended if verified else None
+    source = workload.source if workload is not None and verified else ""
+    shown = None if reading.private else size
+    mechanism = Mechanism("nccl", shown, "estimated", f"{ranks} ranks", (told,), NCCL_SOURCE)
+    verdict: Verdict = "likely" if workload is not None and workload.condition else "needed"
+    return Need(
+        verdict, minimum or UNKNOWN_RECOMMENDED, recommended or UNKNOWN_RECOMMENDED,
+        workload.known if workload is not None else None, why, source or NCCL_SOURCE, (*case.evidence, told),
+        (mechanism,) if not reading.private else (),
+    )  # fmt: skip
+
+
+def _workers(case: _Case) -> Need | None:
+    """DataLoader workers that the command asks for."""
+    workload, reading = case.workload, case.reading
+    workers = reading.workers
+    if not workers or (workload is not None and workload.needs not in ("depends", "multi-gpu")):
+        return None
+    from shmlint.workloads.mechanisms import batches_at_once
+
+    text = f"{workers} DataLoader workers hand over up to {batches_at_once(workers)} batches at once in shared memory"
+    if reading.private:
+        text = "DataLoader workers hand their batches over in shared memory"
+    told = Evidence(text, reading.span, DATALOADER_SOURCE)
+    verified = workload is not None and workload.verified
+    minimum, recommended = (case.minimum, case.recommended) if verified else (None, None)
+    mechanism = Mechanism("dataloader", None, "estimated", f"{workers} workers", (told,), DATALOADER_SOURCE)
+    return Need(
+        "likely" if reading.serves else "needed", minimum or UNKNOWN_MINIMUM, recommended or UNKNOWN_RECOMMENDED,
+        workload.known if workload is not None else None, text, DATALOADER_SOURCE, (*case.evidence, told),
+        (mechanism,) if not reading.private else (),
+    )  # fmt: skip
+
+
+def _workload(case: _Case) -> Need:
+    """What the maintainers say of the image or the command."""
+    workload, reading = case.workload, case.reading
+    if workload is None:
+        return Need("unknown")
+    count, ranks = reading.count, reading.ranks
+    one = (isinstance(count, int) and count <= 1) or (ranks == 1 and not reading.ranks_vary)
+    if one and workload.single_gpu == "not-needed":
+        return case.need("not-needed", "it runs on one GPU")
+    if workload.needs == "depends":
+        return case.need("unknown")
+    if one and workload.single_gpu == "advised":
+        return case.need("likely")
+    if workload.needs == "multi-gpu":
+        if one and not workload.single_gpu:
+            return case.need("not-needed", f"with one GPU {workload.name} does not exchange data between processes")
+        alone = workload.one_process and ranks is None and not reading.ranks_vary and reading.complete
+        if alone:
+            return case.need("not-needed", f"{workload.name} runs in one process unless its command asks for more")
+        if not isinstance(count, int) or reading.ranks_vary:
+            return case.need("likely")
+    if workload.one_process and ranks is None and reading.words:
+        return case.need("likely")  # GPUs alone do not make it use more than one; its command would say so
+    other = reading.serves and workload is not reading.by_command
+    sure = workload.verified and not workload.condition and not reading.weak and not other
+    return case.need("needed" if sure else "likely")
+
+
+def numbers(
+    launch: Launch, extra: Sequence[Workload], commands: Sequence[Sequence[str]]
+) -> tuple[Count, int | None, int | None]:
+    """The GPUs a launch's program sees, and the ranks and DataLoader workers that its own words ask for."""
+    reading = _Reading(launch, extra, commands)
+    return reading.count, reading.ranks, reading.workers
+
+
+class _Reading:
+    """What a launch's command, image, base images and environment say, and what wins."""
+
+    def __init__(self, launch: Launch, extra: Sequence[Workload], ran: Sequence[Sequence[str]]) -> None:
+        mine = {workload.id for workload in extra}
+        known = (*extra, *(w for w in builtin() if w.id not in mine))
+        commands = [list(command) for command in ran]
+        self.words = [word for command in commands for word in command]
+        self.complete = bool(self.words) and not any("$" in word for word in self.words) and _is_known(launch)
+        """All words of the command are known."""
+        self.no_nccl = any(_is_mpi_only(command) for command in commands)
+        self.span = _command_span(launch)
+        self.private = any(part is not None and part.private for part in (launch.entrypoint, launch.command))
+        self.count = gpu_count(launch)
+        self.by_command = _of_commands(commands, extra, known)
+        servers = [workload for workload in known if workload.id == "servers"]
+        self.serves = any(match_command(command, servers) is not None for command in commands)
+        self.workers = read_workers(self.words)
+        self.workload, self.told, self.weak = self._winner(launch, known, mine)
+        self._apply_use(commands)
+        if self.by_command is not None and self.workload is self.by_command:
+            self.weak = False
+        self.ranks_span = self.span
+        found = self.workload
+        launcher = found is not None and found.verified and found.needs in ("yes", "multi-gpu")
+        self.ranks, _ = read_ranks(self.words, launcher=launcher)
+        _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
+        if self.ranks is None and not self.ranks_vary and launcher:
+            self._ranks_of_environment(launch)
+
+    def _apply_use(self, commands: list[list[str]]) -> None:
+        """Let the winner say what it says of these commands."""
+        if self.workload is None:
+            return
+        used = self.workload.used_by(commands)
+        if self.by_command is self.workload:
+            self.by_command = used
+        self.workload = used
+
+    def _ranks_of_environment(self, launch: Launch) -> None:
+        for name in _RANK_VARIABLES:
+            value = launch.environment.get(name)
+            if value is None:
+                continue
+            if value.known is not None and value.known.isdigit():
+                self.ranks = int(value.known)
+                self.ranks_span = value.span
+                self.private = value.private
+            else:
+                self.ranks_vary = True
+
+    def _winner(
+        self, launch: Launch, known: Sequence[Workload], mine: set[str]
+    ) -> tuple[Workload | None, Evidence | None, bool]:
+        """The workload that is judged, how it was recognised, and whether that is a weak sign."""
+        command, image = self.by_command, None
+        certain = False
+        if launch.image is not None and launch.image.known:
+            image, certain = recognise(launch.image.known, known)
+        told = Evidence(command.name, self.span, command.source) if command is not None else None
+        if image is not None and launch.image is not None and self._outweighs(image, command, mine):
+            found = Evidence(image.name, launch.image.span, image.source)
+            # An interactive tool in an image that needs it: what will be run there is not known.
+            open_end = command is not None and command.needs == "depends"
+            return image, found, image.id not in mine and (open_end or not certain)
+        if command is not None and (command.needs != "depends" or image is not None):
+            return command, told, False
+        if image is None:
+            for base in launch.base_images:
+                found_base, _ = recognise(base.known or "", known)
+                if found_base is not None and not (found_base.needs == "depends" and command is not None):
+                    built = Evidence(f"built on {found_base.name}", base.span, found_base.source)
+                    return found_base, built, found_base.id not in mine
+        return command, told, False
+
+    def _outweighs(self, image: Workload, command: Workload | None, mine: set[str]) -> bool:
+        """Whether an image says more than a command.
+
+        A command says more as a rule, but a tool that runs anything says less than a named image, and
+        settings say more than the program knows.
+        """
+        if command is None:
+            return True
+        if (image.id in mine) != (command.id in mine):
+            return image.id in mine
+        if command.needs == "depends":
+            return image.needs != "depends"
+        if command.id == "nccl":
+            ranks, _ = read_ranks(self.words, launcher=True)
+            return image.needs == "yes" or (image.needs == "no" and (ranks or 1) < 2)
+        return False
+
+
+def _is_known(launch: Launch) -> bool:
+    """Whether nothing in the launch's own words hangs on a variable."""
+    return all(part is None or not part.because for part in (launch.entrypoint, launch.command))
+
+
+def _is_mpi_only(command: Sequence[str]) -> bool:
+    """MPI starts a program that is not Python: its ranks talk through MPI, not through NCCL."""
+    program = command[0].rpartition("/")[2]
+    if program not in ("mpirun", "mpiexec"):
+        return False
+    return not any("python" in word or word.endswith((".py", ".sh")) for word in command[1:])
+
+
+DATALOADER_SOURCE = "https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading"
+
+
+def _because(workload: Workload | None) -> str:
+    """Why a workload needs it, or does not."""
+    if workload is None:
+        return ""
+    return f"{workload.because} {workload.condition}".rstrip()
+
+
+def told_size(launch: Launch, workload: Workload) -> int | None:
+    """How many bytes of /dev/shm a command itself asks for, where the workload has an option for that."""
+    option = workload.entry.get("size_option")
+    words = [word for command in simple_commands(flatten(_command(launch))) for word in command] if option else []
+    for i, word in enumerate(words):
+        name, equals, text = word.partition("=")
+        if name == option:
+            text = text if equals else "".join(words[i + 1 : i + 2])
+            return int(text) if text.isdecimal() and len(text) < 16 else None
+    return None
+
+
+def _sizes(workload: Workload | None, launch: Launch, reading: _Reading) -> tuple[int | None, int | None, str]:
+    """The least and the advised size of a workload in bytes, and how they came about."""
+    if workload is None:
+        return None, None, ""
+    told = told_size(launch, workload)
+    if told:
+        shown = "so much" if reading.private else human(told)
+        unit = 2**30 if told > 2**30 else 2**20
+        return told, -(-told // unit) * unit, f"; its `{workload.entry['size_option']}` asks for {shown}"
+    if workload.memory_share is None:
+        return workload.minimum, workload.recommended, ""
+    share = f"; it wants more than {workload.memory_share * 100:.0f} % of the container's memory"
+    limit = launch.memory_limit
+    if limit is None or limit.known == 0:  # 0 is no limit
+        return workload.minimum, workload.recommended, f"{share}, and no limit is declared"
+    if limit.known is None or limit.private:
+        return workload.minimum, workload.recommended, f"{share}, whose limit is not known here"
+    size = (int(limit.known * workload.memory_share) // 2**20 or 1) * 2**20
+    return min(size, UNKNOWN_MINIMUM), size, f"{share}, here {human(size)} of {human(limit.known)}"
+
+
+def gpu_count(launch: Launch) -> Count:
+    """The GPUs a launch's program sees: asked for, and narrowed by its environment."""
+    count: Count = launch.gpu.count
+    for name in _VISIBLE:
+        value = launch.environment.get(name)
+        if value is None:
+            continue
+        if value.known is None:
+            count = count if count == 1 else None
+            continue
+        if value.known in ("all", "void", "none", ""):
+            continue
+        ids = [part.strip() for part in value.known.split(",") if part.strip()]
+        if "-1" in ids:  # CUDA stops reading there
+            ids = ids[: ids.index("-1")]
+        if not isinstance(count, int) or len(ids) < count:
+            count = len(ids)
+    return count
+
+
+_VISIBLE = (
+    "NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "AMD_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES",
+)  # fmt: skip
+_RANK_VARIABLES = ("NUM_SHARD", "TENSOR_PARALLEL_SIZE", "NPROC_PER_NODE")
+"""Environment variables that inference servers and launchers read their number of processes from."""
+
+
+def _command(launch: Launch) -> tuple[str, ...]:
+    words: tuple[str, ...] = ()
+    for part in (launch.entrypoint, launch.command):
+        if part is not None and part.known:
+            words += part.known
+    return words
+
+
+def _written(launch: Launch) -> tuple[str, ...]:
+    """The words as the file has them, variables not substituted: a default is not a decision."""
+    parts = (launch.entrypoint, launch.command)
+    return tuple(word for part in parts if part is not None for word in part.text.split())
+
+
+def _of_commands(
+    commands: Sequence[Sequence[str]], extra: Sequence[Workload], known: Sequence[Workload]
+) -> Workload | None:
+    """The workload that several commands are; one that needs nothing only where all of them are."""
+    found = [match_command(command, extra) or match_command(command, known) for command in commands]
+    real = [w for w in found if w is not None and w.needs != "no"]
+    if real:
+        return next((w for w in real if w.needs != "depends"), real[0])
+    return found[0] if found and all(w is not None for w in found) else None
+
+
+def _command_span(launch: Launch) -> Span | None:
+    part: Value[tuple[str, ...]] | None = launch.command or launch.entrypoint
+    return part.span if part is not None else None

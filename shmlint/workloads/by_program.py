@@ -1,0 +1,195 @@
+"""What the Python programs of a launch need: calls that fill /dev/shm, summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from shmlint.docker.sizes import human
+from shmlint.model.finding import Evidence
+from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
+from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Step
+from shmlint.model.source import Span
+from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, NCCL_SOURCE, gpu_count
+from shmlint.workloads.commands import read_ranks
+from shmlint.workloads.mechanisms import batches_at_once, nccl_upper_bound
+from shmlint.workloads.program import Entry, Findings, Program
+from shmlint.workloads.python_program import Call, read_program
+from shmlint.workloads.values import POSITIVE, UNKNOWN, Found
+
+_FLOAT = 4
+"""Bytes of a number in a batch, where nothing says otherwise (PyTorch's default type)."""
+_MOST_PROGRAMS = 6
+_GIB = 2**30
+
+
+def read(launch: Launch, program: Program) -> Findings:
+    """Read the Python programs of a launch, and those that they start."""
+    mechanisms: list[tuple[Mechanism, bool]] = []
+    stops: list[Step] = []
+    environment: list[tuple[str, str, Span]] = []
+    small = False
+    pending = list(program.entries)
+    done: set[str] = set()
+    while pending and len(done) < _MOST_PROGRAMS:
+        entry = pending.pop(0)
+        if entry.path in done:
+            continue
+        done.add(entry.path)
+        reading = read_program(entry, program.files)
+        ranks = _ranks(program)
+        for call in reading.calls:
+            found = _mechanism(call, reading.items, ranks, launch)
+            if found == "small":
+                small = True
+            elif isinstance(found, Mechanism):
+                sure = call.certain and call.processes.certain and entry.certain and not entry.guessed
+                mechanisms.append((found, sure))
+        if reading.collective is not None and ranks is not None and ranks > 1:
+            told = Evidence(f"{ranks} ranks talk to each other", reading.collective)
+            mechanisms.append((_nccl(ranks, (told,)), entry.certain and not entry.guessed))
+        stops += reading.stops
+        environment += reading.environment
+        for words, span in reading.commands:
+            pending += _started(words, span, program, stops)
+    return Findings(_need(mechanisms), tuple(stops), small, tuple(environment))
+
+
+def _started(words: Sequence[str], span: Span, program: Program, stops: list[Step]) -> Iterator[Entry]:
+    """The programs of the repository that a program starts."""
+    from shmlint.workloads.program import follow
+
+    found = follow(words, span, program)
+    stops += found.stops
+    yield from (entry._replace(certain=False) for entry in found.entries)
+
+
+def _ranks(program: Program) -> int | None:
+    """The ranks that a launcher starts."""
+    for ran in program.commands:
+        if ran.kind == "program":
+            ranks, _ = read_ranks(ran.words, launcher=True)
+            if ranks is not None:
+                return ranks
+    return None
+
+
+Items = tuple[tuple[tuple[int, ...], Span], ...]
+
+
+def _mechanism(call: Call, items: Items, ranks: int | None, launch: Launch) -> Mechanism | str | None:
+    if call.row.use == "dataloader":
+        return _dataloader(call, items, ranks or 1)
+    if call.row.use == "ranks":
+        return _ranks_of(call.processes, launch, call.span)
+    told = (Evidence(_TOLD[call.row.use], call.span),)
+    return Mechanism(call.row.use, None, "estimated", _TOLD[call.row.use], told, call.row.source)
+
+
+_TOLD = {
+    "ray": "Ray keeps its object store in shared memory",
+    "browser": "a browser draws in shared memory",
+    "python-shm": "shared memory of Python's own",
+    "torch-sharing": "tensors go from process to process through shared memory",
+    "ucx": "UCX exchanges data through shared memory",
+}
+
+
+def _dataloader(call: Call, items: Items, ranks: int) -> Mechanism | str | None:
+    """``ranks × (workers × prefetch + 2) × batch`` where that is written down."""
+    workers, batch, fixed, span = call.processes, call.batch, call.row.item, call.span
+    count = workers.number
+    if workers.value is POSITIVE:
+        count = None
+    elif workers.value is UNKNOWN or not count or count < 0:
+        return None
+    evidence = [Evidence(_workers_text(count), workers.spans[0] if workers.spans else span)]
+    evidence += [Evidence("the number of workers", place) for place in workers.spans[1:2]]
+    shape, place = _largest(items) if items else (fixed, None)
+    size = batch.number
+    ahead = call.prefetch.number or 2
+    if not shape or size is None or size < 1:
+        return Mechanism("dataloader", None, "estimated", _workers_text(count), tuple(evidence), DATALOADER_SOURCE)
+    item = (1 if fixed else _FLOAT) * _product(shape)
+    certain_count = count if count is not None else 8
+    total = ranks * batches_at_once(certain_count, ahead) * size * item
+    if total <= DOCKER_DEFAULT_SHM:
+        return "small"
+    if place is not None:
+        evidence.append(Evidence(f"items of {' × '.join(map(str, shape))}", place))
+    evidence += [Evidence(f"batches of {size}", at) for at in batch.spans[:1]]
+    several = f"{ranks} ranks × " if ranks > 1 else ""
+    because = f"{several}({certain_count} × {ahead} + 2) batches × {human(size * item)}"
+    basis = "computed" if count is not None and batch.certain else "estimated"
+    return Mechanism("dataloader", total, basis, because, tuple(evidence), DATALOADER_SOURCE)  # type: ignore[arg-type]
+
+
+def _workers_text(count: int | None) -> str:
+    return f"{count} DataLoader workers" if count is not None else "as many DataLoader workers as the machine has CPUs"
+
+
+def _largest(items: Items) -> tuple[tuple[int, ...], Span]:
+    return max(items, key=lambda item: _product(item[0]))
+
+
+def _product(shape: tuple[int, ...]) -> int:
+    found = 1
+    for side in shape:
+        found *= side
+    return found
+
+
+def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
+    count = gpu_count(launch)
+    asked = processes.number
+    if processes.value in ("all", "auto", -1, "-1") or processes.value is POSITIVE:
+        asked = count if isinstance(count, int) else None
+        if asked is None and count != 1:
+            told = Evidence("one process a GPU", span)
+            return Mechanism("nccl", None, "estimated", "one process a GPU, NCCL between them", (told,), NCCL_SOURCE)
+    if asked is None or asked < 2 or (isinstance(count, int) and count < 2):
+        return None
+    return _nccl(asked, (Evidence(f"{asked} ranks", span),))
+
+
+def _nccl(ranks: int, told: tuple[Evidence, ...]) -> Mechanism:
+    because = f"{ranks} ranks, about {human(nccl_upper_bound(ranks))}"
+    return Mechanism("nccl", nccl_upper_bound(ranks), "estimated", because, told, NCCL_SOURCE)
+
+
+def _need(found: list[tuple[Mechanism, bool]]) -> Need | None:
+    """The sum of what was found."""
+    if not found:
+        return None
+    sure = [mechanism for mechanism, certain in found if certain and _decides(mechanism)]
+    best: dict[str, Mechanism] = {}
+    for mechanism, _ in found:
+        known = best.get(mechanism.id)
+        if known is None or (mechanism.bytes or 0) > (known.bytes or 0):
+            best[mechanism.id] = mechanism
+    mechanisms = tuple(best.values())
+    total = sum(mechanism.bytes or 0 for mechanism in mechanisms)
+    recommended = max(rounded(total), UNKNOWN_RECOMMENDED)
+    computed = all(m.basis in ("computed", "measured", "documented") and m.bytes for m in mechanisms)
+    why = "; ".join(mechanism.because for mechanism in mechanisms)
+    evidence = tuple(evidence for mechanism in mechanisms for evidence in mechanism.evidence)
+    source = next((mechanism.source for mechanism in mechanisms if mechanism.source), "")
+    verdict = "needed" if sure else "likely"
+    minimum = total if computed and sure and total else None
+    return Need(verdict, minimum, recommended, None, why, source, evidence, mechanisms)  # type: ignore[arg-type]
+
+
+def _decides(mechanism: Mechanism) -> bool:
+    """Whether a mechanism exceeds Docker's default for sure."""
+    return (mechanism.bytes or 0) > DOCKER_DEFAULT_SHM or mechanism.id == "ray"
+
+
+def rounded(size: int) -> int:
+    """The next of 1, 2, 4, 8, 16 … GiB, in bytes.
+
+    >>> rounded(3 * 2**30) == 4 * 2**30
+    True
+    """
+    step = _GIB
+    while step < size:
+        step *= 2
+    return step

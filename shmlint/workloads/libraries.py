@@ -1,0 +1,111 @@
+"""What calls of libraries put into /dev/shm, as rows of data, and the packages that put nothing there by themselves."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Literal, NamedTuple
+
+Use = Literal["dataloader", "ranks", "ray", "browser", "python-shm", "torch-sharing", "ucx"]
+
+MANY = "many"
+"""A default that is a number of processes that depends on the machine."""
+ALL = "all"
+"""A default that is one process a GPU."""
+
+
+class Row(NamedTuple):
+    """One call: ``call`` is the end of its dotted name. The argument that counts processes, where it may stand by
+    position (-1: only by its name), and its default; for loaders also those of batch size and prefetch."""
+
+    call: str
+    use: Use
+    argument: str = ""
+    position: int = -1
+    default: int | str | None = 0
+    batch: str = "batch_size"
+    batch_position: int = -1
+    batch_default: int | None = 1
+    item: tuple[int, ...] = ()
+    """The shape of one item in bytes, where the library itself decides it."""
+    source: str = ""
+
+
+_TORCH_DATA = "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader"
+_TRAINER = "https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments"
+
+ROWS: tuple[Row, ...] = (
+    Row("torch.utils.data.DataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1, (), _TORCH_DATA),
+    Row("torch.utils.data.dataloader.DataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1),
+    Row("torchdata.stateful_dataloader.StatefulDataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1),
+    Row("torch_geometric.loader.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", 1, 1),
+    Row("torch_geometric.data.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", 1, 1),
+    Row("monai.data.DataLoader", "dataloader", "num_workers", 1, 0, "batch_size", -1, 1),
+    Row("timm.data.create_loader", "dataloader", "num_workers", -1, 1, "batch_size", 2, None),
+    Row("webdataset.WebLoader", "dataloader", "num_workers", -1, 0, "batch_size", 1, 1),
+    Row("paddle.io.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
+    Row("fastai.vision.all.ImageDataLoaders.from_folder", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
+    Row("ImageDataLoaders.from_name_func", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
+    Row("ImageDataLoaders.from_df", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
+    Row("transformers.TrainingArguments", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size",
+        -1, 8, (), _TRAINER),
+    Row("transformers.Seq2SeqTrainingArguments", "dataloader", "dataloader_num_workers", -1, 0,
+        "per_device_train_batch_size", -1, 8, (), _TRAINER),
+    Row("trl.SFTConfig", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8),
+    Row("trl.DPOConfig", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8),
+    Row("trl.GRPOConfig", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8),
+    Row("sentence_transformers.SentenceTransformerTrainingArguments", "dataloader", "dataloader_num_workers", -1, 0,
+        "per_device_train_batch_size", -1, 8),
+    Row("ultralytics.YOLO.train", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
+        "https://docs.ultralytics.com/modes/train/#train-settings"),
+    Row("pytorch_lightning.Trainer", "ranks", "devices", -1, ALL),
+    Row("lightning.Trainer", "ranks", "devices", -1, ALL),
+    Row("lightning.pytorch.Trainer", "ranks", "devices", -1, ALL),
+    Row("lightning.Fabric", "ranks", "devices", -1, ALL),
+    Row("torch.multiprocessing.spawn", "ranks", "nprocs", 2, 1),
+    Row("accelerate.notebook_launcher", "ranks", "num_processes", 2, ALL),
+    Row("vllm.LLM", "ranks", "tensor_parallel_size", -1, 1),
+    Row("vllm.AsyncEngineArgs", "ranks", "tensor_parallel_size", -1, 1),
+    Row("vllm.engine.arg_utils.AsyncEngineArgs", "ranks", "tensor_parallel_size", -1, 1),
+    Row("vllm.EngineArgs", "ranks", "tensor_parallel_size", -1, 1),
+    Row("sglang.Engine", "ranks", "tp_size", -1, 1),
+    Row("lmdeploy.TurbomindEngineConfig", "ranks", "tp", -1, 1),
+    Row("ray.init", "ray"),
+    Row("playwright.sync_api.sync_playwright", "browser"),
+    Row("playwright.async_api.async_playwright", "browser"),
+    Row("selenium.webdriver.Chrome", "browser"),
+    Row("multiprocessing.shared_memory.SharedMemory", "python-shm", "size", 2, None),
+    Row("multiprocessing.managers.SharedMemoryManager", "python-shm"),
+    Row("torch.multiprocessing.Queue", "torch-sharing"),
+    Row("torch.multiprocessing.SimpleQueue", "torch-sharing"),
+    Row("batchgenerators.dataloading.multi_threaded_augmenter.MultiThreadedAugmenter", "torch-sharing"),
+    Row("batchgenerators.dataloading.nondet_multi_threaded_augmenter.NonDetMultiThreadedAugmenter", "torch-sharing"),
+    Row("batchgenerators.dataloading.MultiThreadedAugmenter", "torch-sharing"),
+    Row("batchgenerators.dataloading.SingleThreadedAugmenter", "torch-sharing"),
+)  # fmt: skip
+
+COLLECTIVE = frozenset(
+    {
+        "torch.distributed.init_process_group", "horovod.torch.init", "horovod.tensorflow.init", "deepspeed.initialize",
+        "deepspeed.init_distributed", "accelerate.Accelerator", "torch.nn.parallel.DistributedDataParallel",
+        "paddle.distributed.init_parallel_env", "mmengine.runner.Runner", "bagua.torch_api.init_process_group",
+    }
+)  # fmt: skip
+"""Calls with which the ranks that a launcher started talk to each other."""
+
+IMAGE_SIZE_CALLS = frozenset(
+    {"Resize", "RandomResizedCrop", "CenterCrop", "RandomCrop", "RandomSizedCrop", "LongestMaxSize", "SmallestMaxSize"}
+)
+"""Transforms whose first argument is the height and width of what leaves them."""
+KNOWN_ITEMS = {
+    "CIFAR10": (3, 32, 32), "CIFAR100": (3, 32, 32), "SVHN": (3, 32, 32), "MNIST": (1, 28, 28),
+    "FashionMNIST": (1, 28, 28), "KMNIST": (1, 28, 28), "EMNIST": (1, 28, 28), "STL10": (3, 96, 96),
+}  # fmt: skip
+"""Items of torchvision's datasets where nothing resizes them (torchvision.datasets)."""
+
+
+@cache
+def harmless() -> frozenset[str]:
+    """Packages that put nothing that matters into /dev/shm unless one of ``ROWS`` is called; their import names."""
+    with open(os.path.join(os.path.dirname(__file__), "harmless.txt"), encoding="utf-8") as file:
+        return frozenset(file.read().split())

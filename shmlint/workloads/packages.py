@@ -1,0 +1,181 @@
+"""Which Python packages are in an image or an environment, and what commands the repository's own package installs."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from shmlint.files.read import normal
+from shmlint.model.finding import Evidence
+from shmlint.model.launch import Launch
+from shmlint.model.source import Source, Span
+from shmlint.workloads.filesystem import Files
+from shmlint.workloads.program import Program
+
+Found = dict[str, Evidence]
+"""Packages by their names as pip writes them, and where each is named."""
+
+TORCH = frozenset(
+    {
+        "torch", "pytorch", "torchvision", "pytorch-lightning", "lightning", "ultralytics", "mmcv", "mmengine", "mmdet",
+        "detectron2", "fastai", "timm", "monai", "nemo-toolkit", "deepspeed", "accelerate", "trl", "peft", "vllm",
+        "nnunetv2", "openmim", "sentence-transformers", "torch-geometric", "pytorch-cuda", "torchaudio", "kornia",
+        "diffusers", "lerobot", "nerfstudio", "segmentation-models-pytorch",
+    }
+)  # fmt: skip
+"""PyTorch, and packages that bring it."""
+
+_IMAGE_TORCH = re.compile(
+    r"(?:^|[/:_.-])(?:py)?torch(?:[0-9.]*(?:$|[/:_.-]))|kaggle-(?:gpu-)?images/python|kaggle/python|lightning|"
+    r"(?:^|[/:_.-])(?:deepo|fastai|fastdotai|lerobot|monai|nerfstudio|ultralytics|detectron2|mmdetection)(?:$|[/:_.-])"
+)
+
+
+def packages(launch: Launch, program: Program) -> Found:
+    """The packages that an image or a dev container's workspace is known to have."""
+    found: Found = {}
+    for image in (launch.image, *launch.base_images):
+        if image is not None and image.known and _IMAGE_TORCH.search(image.known.lower()):
+            found.setdefault("torch", Evidence(f"image {image.known}", image.span))
+    if program.image is not None and program.dockerfile is not None:
+        for name, line in program.image.base_images:
+            if _IMAGE_TORCH.search(name.lower()):
+                span = Span(program.dockerfile, *program.dockerfile.line_span(line))
+                found.setdefault("torch", Evidence(f"built on {name}", span))
+        for text, line in program.image.runs:
+            span = Span(program.dockerfile, *program.dockerfile.line_span(line))
+            for name, evidence in _installed(text, span, program.files):
+                found.setdefault(name, evidence)
+    if launch.kind == "devcontainer" or program.image is None:
+        for folder in program.files.folders():
+            for name, evidence in _of_folder(folder, program.files):
+                found.setdefault(name, evidence)
+    return found
+
+
+_INSTALL = re.compile(
+    r"(?:pip[0-9.]*|pipx|uv(?:\s+pip)?|poetry|pdm|conda|mamba|micromamba|pixi|apt-get|apt)\s+(?:-\S+\s+)*"
+    r"(install|add|sync|create|env\s+create|env\s+update)\b([^;&|]*)"
+)
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
+
+
+def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evidence]]:
+    """What the commands of a RUN install."""
+    for match in _INSTALL.finditer(text.replace("\\\n", " ")):
+        words = match[2].split()
+        local = match[1] != "install" and not words
+        for at, word in enumerate(words):
+            word = word.strip("'\"")
+            if word in ("-r", "--requirement", "-f", "--file") and at + 1 < len(words):
+                yield from _of_file(words[at + 1].strip("'\""), files)
+            elif word.startswith(("-r", "--requirement=")) and len(word) > 2:
+                yield from _of_file(word.removeprefix("--requirement=").removeprefix("-r"), files)
+            elif word.split("[")[0] in (".", "./") or word.startswith("/"):
+                local = True
+            elif not word.startswith("-") and (name := _NAME.match(word)) is not None:
+                yield normalised(name[0]), Evidence(f"installs {name[0]}", span)
+        if local or match[1] == "sync":
+            for folder in (*files.folders(), files.repository.home, files.repository.root):
+                yield from _of_folder(folder, files)
+
+
+def normalised(name: str) -> str:
+    """A package's name as pip compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _of_file(path: str, files: Files) -> Iterator[tuple[str, Evidence]]:
+    place = files.find(path)
+    if place is not None:
+        yield from _listed(place.path, files)
+
+
+_LISTS = ("requirements.txt", "pyproject.toml", "environment.yml", "environment.yaml", "setup.py", "setup.cfg")
+
+
+def _of_folder(folder: str, files: Files) -> Iterator[tuple[str, Evidence]]:
+    names = files.repository.names(folder)
+    for name in names:
+        if name in _LISTS or (name.startswith("requirements") and name.endswith(".txt")):
+            yield from _listed(normal(os.path.join(folder, name)), files)
+
+
+def _listed(path: str, files: Files) -> Iterator[tuple[str, Evidence]]:
+    """The packages that a file of requirements names, line by line: the same words in each of its formats."""
+    source = files.repository.source(path)
+    if source is None:
+        return
+    in_dependencies = not path.endswith((".toml", ".py", ".cfg"))
+    for number in range(1, min(len(source.line_starts), 2000) + 1):
+        line = source.line_text(number).split("#")[0].strip()
+        if path.endswith((".toml", ".py", ".cfg")):
+            if re.search(r"dependenc|install_requires|extras_require", line):
+                in_dependencies = True
+            elif line.startswith("[") and "]" in line and not line.startswith(("['", '["')):
+                in_dependencies = "dependenc" in line
+        if not in_dependencies:
+            continue
+        for match in _ITEM.finditer(line):
+            yield normalised(match[1]), Evidence(f"needs {match[1]}", Span(source, *source.line_span(number)))
+
+
+_ITEM = re.compile(r"""(?:^|["'\[,]|^-\s*|::)\s*-?\s*([A-Za-z][A-Za-z0-9._-]*)""")
+
+
+# Commands that a package installs --------------------------------------------------------------
+
+
+def installed_command(name: str, files: Files) -> tuple[str, str] | None:
+    """The file and the function that a command of the repository's own package calls."""
+    for folder in dict.fromkeys((*files.folders(), *files.repository.above())):
+        for reader, file in ((_of_pyproject, "pyproject.toml"), (_of_setup, "setup.py"), (_of_setup, "setup.cfg")):
+            path = normal(os.path.join(folder, file))
+            source = files.repository.source(path) if files.repository.is_file(path) else None
+            target = reader(source, name) if source is not None else None
+            if target is not None:
+                module, _, function = target.partition(":")
+                found = module_file(module, (folder, normal(os.path.join(folder, "src"))), files)
+                if found is not None:
+                    return found, function.partition("[")[0].strip()
+    return None
+
+
+def module_file(module: str, folders: Sequence[str], files: Files) -> str | None:
+    """The file of a module below some directories."""
+    path = module.strip().replace(".", "/")
+    for folder in folders:
+        for candidate in (f"{path}.py", f"{path}/__init__.py"):
+            full = normal(posixpath.join(folder, candidate))
+            if files.repository.is_file(full):
+                return full
+    return None
+
+
+def _of_pyproject(source: Source, name: str) -> str | None:
+    data = toml(source.text)
+    for path in (("project", "scripts"), ("tool", "poetry", "scripts"), ("project", "gui-scripts")):
+        table: Any = data
+        for key in path:
+            table = table.get(key) if isinstance(table, dict) else None
+        if isinstance(table, dict) and isinstance(table.get(name), str):
+            return str(table[name])
+    return None
+
+
+def _of_setup(source: Source, name: str) -> str | None:
+    match = re.search(rf"""["']?\s*{re.escape(name)}\s*=\s*([\w.]+:[\w.]+)""", source.text)
+    return match[1] if match is not None else None
+
+
+def toml(text: str) -> Mapping[str, Any]:
+    """A TOML document; empty where it is none."""
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+        return {}

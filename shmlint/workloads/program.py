@@ -1,0 +1,451 @@
+"""What a launch will run: its command, followed through the repository as far as the repository holds it."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from shmlint.model.launch import Build, Launch, Value
+from shmlint.model.need import Need, Step
+from shmlint.model.source import BOM, Source, Span
+from shmlint.syntax.dockerfile import BuiltImage
+from shmlint.syntax.shell_text import ShellText
+from shmlint.workloads.builds import find_build, read_build
+from shmlint.workloads.commands import Kind, is_python, kind_of, unwrapped
+from shmlint.workloads.filesystem import Files, Place
+from shmlint.workloads.repository import Repository
+
+MOST_COMMANDS = 500
+"""Simple commands that are followed for one launch."""
+_DEPTH = 10
+"""Scripts that start scripts are followed this deep."""
+
+
+class Ran(NamedTuple):
+    """A simple command that runs in the container; ``certain`` where nothing decides whether it does."""
+
+    words: tuple[str, ...]
+    span: Span | None
+    kind: Kind
+    certain: bool = True
+    guessed: bool = False
+
+
+class Entry(NamedTuple):
+    """A Python program of the repository that runs, with its own arguments."""
+
+    path: str
+    arguments: tuple[str, ...]
+    span: Span | None
+    certain: bool = True
+    guessed: bool = False
+    function: str = ""
+    """The function that is called, where an installed command names one."""
+
+
+class Program(NamedTuple):
+    """What a launch runs, as far as it could be followed."""
+
+    commands: tuple[Ran, ...]
+    entries: tuple[Entry, ...]
+    trail: tuple[Step, ...]
+    stops: tuple[Step, ...]
+    """Where resolution stopped, and why."""
+    environment: Mapping[str, Value[str]]
+    files: Files
+    image: BuiltImage | None
+    dockerfile: Source | None
+    default: bool = False
+    """The command is the image's own, and not known here."""
+
+    @property
+    def kind(self) -> Kind:
+        """What the launch as a whole does."""
+        kinds = {ran.kind for ran in self.commands}
+        for kind in ("program", "interactive", "build", "probe"):
+            if kind in kinds:
+                return kind
+        return "silent"
+
+
+class Findings(NamedTuple):
+    """What the Python programs of a launch were found to do."""
+
+    need: Need | None = None
+    stops: tuple[Step, ...] = ()
+    small: bool = False
+    """DataLoader workers are there, and what they hand over is known to fit."""
+    environment: tuple[tuple[str, str, Span], ...] = ()
+
+
+def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()) -> Program:
+    """Follow what a launch runs."""
+    build, guessed = (launch.build, False) if launch.build is not None else find_build(launch, builds, repository)
+    image, dockerfile = read_build(build, repository) if build is not None else (None, None)
+    files = Files(launch, image, build, repository)
+    follower = _Follower(files, _environment(launch, image, dockerfile))
+    if build is not None and dockerfile is not None and launch.build is None:
+        follower.trail.append(Step(f"image built from {dockerfile.path}{' (guessed)' if guessed else ''}", build.span))
+    words, span = _words(launch, image)
+    if launch.kind == "devcontainer":
+        follower.commands.append(Ran(("bash",), launch.span, "interactive"))
+    elif words:
+        if image is not None and launch.build is None and dockerfile is not None:
+            span = span or _line(dockerfile, image.lines.get("CMD") or image.lines.get("ENTRYPOINT"))
+        follower.run(words, span, files.workdir, certain=True, guessed=guessed, depth=0)
+    default = launch.kind != "devcontainer" and not words
+    return Program(
+        tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
+        follower.environment, files, image, dockerfile, default,
+    )  # fmt: skip
+
+
+def follow(words: Sequence[str], span: Span, program: Program) -> _Follower:
+    """Follow a command that a program of the launch starts."""
+    follower = _Follower(program.files, dict(program.environment))
+    follower.run(words, span, program.files.workdir, certain=False, guessed=False, depth=1)
+    return follower
+
+
+def _words(launch: Launch, image: BuiltImage | None) -> tuple[tuple[str, ...], Span | None]:
+    """Entrypoint and command: what the launch says, else what its image says."""
+    entrypoint = launch.entrypoint.known if launch.entrypoint is not None else None
+    command = launch.command.known if launch.command is not None else None
+    part = launch.command or launch.entrypoint
+    if image is not None and launch.build is None and launch.entrypoint is None:
+        entrypoint = image.entrypoint
+        command = command if launch.command is not None else image.command
+    return (*(entrypoint or ()), *(command or ())), part.span if part is not None else None
+
+
+def _environment(launch: Launch, image: BuiltImage | None, dockerfile: Source | None) -> dict[str, Value[str]]:
+    found: dict[str, Value[str]] = {}
+    if image is not None and dockerfile is not None:
+        for name, text in image.environment.items():
+            span = _line(dockerfile, image.lines.get(name))
+            if span is not None and "$" not in text:
+                found[name] = Value(text, span, text)
+    return {**found, **launch.environment}
+
+
+def _line(source: Source, line: int | None) -> Span | None:
+    return Span(source, *source.line_span(line)) if line else None
+
+
+class _Follower:
+    """Collects what runs. Spans in texts that stand in no file of their own are those of the command around them."""
+
+    def __init__(self, files: Files, environment: dict[str, Value[str]]) -> None:
+        self.files = files
+        self.environment = environment
+        self.commands: list[Ran] = []
+        self.entries: list[Entry] = []
+        self.trail: list[Step] = []
+        self.stops: list[Step] = []
+        self.seen: set[tuple[str, tuple[str, ...]]] = set()
+
+    def stop(self, text: str, span: Span | None) -> None:
+        if all(step.text != text for step in self.stops):
+            self.stops.append(Step(text, span))
+
+    def run(
+        self, words: Sequence[str], span: Span | None, directory: str, *, certain: bool, guessed: bool, depth: int
+    ) -> None:
+        """Follow one simple command."""
+        command = unwrapped(words)
+        if not command or len(self.commands) >= MOST_COMMANDS:
+            return
+        program = posixpath.basename(command[0])
+        if depth > _DEPTH:
+            self.stop("scripts start scripts too deep", span)
+            return
+        context = _Context(span, directory, certain, guessed, depth)
+        if program in _SHELLS and self._shell(command, context):
+            return
+        if command[0] in ("source", ".") and len(command) > 1:
+            self._script(command[1], (), context, needed=False)
+            return
+        kind = kind_of(command)
+        if kind == "build" and program == "make":
+            kind = self._make(command, context) or kind
+        if kind != "silent":
+            self.commands.append(Ran(command, span, kind, certain, guessed))
+        if kind == "program":
+            self._program(command, context)
+
+    # Shell --------------------------------------------------------------------------------
+
+    def _shell(self, command: tuple[str, ...], context: _Context) -> bool:
+        """Follow ``bash -c TEXT`` or ``bash FILE``; False where it is neither."""
+        rest = list(command[1:])
+        while rest and rest[0].startswith(("-", "+")):
+            option = rest.pop(0)
+            if "c" in option and not option.startswith("--") and rest:
+                source = Source("", rest[0])
+                self._text(source, tuple(rest[2:]), context, inline=True)
+                return True
+            if option in ("-o", "+o", "-O") and rest:
+                rest.pop(0)
+        if not rest:
+            return False
+        self._script(rest[0], tuple(rest[1:]), context)
+        return True
+
+    def _script(self, path: str, arguments: tuple[str, ...], context: _Context, *, needed: bool = True) -> None:
+        place = self.files.find(path, context.directory)
+        source = self.files.repository.source(place.path) if place is not None else None
+        if source is None or place is None:
+            if needed:
+                self.stop(f"`{path}` is not in the repository", context.span)
+                self.commands.append(Ran(("bash", path, *arguments), context.span, "program", context.certain))
+            return
+        if (place.path, arguments) in self.seen:
+            return
+        self.seen.add((place.path, arguments))
+        self.trail.append(Step(f"{place.path}{' (guessed)' if place.guessed else ''}", context.span))
+        self._text(source, arguments, context._replace(guessed=context.guessed or place.guessed), inline=False)
+
+    def _text(self, source: Source, arguments: tuple[str, ...], context: _Context, *, inline: bool) -> None:
+        from shmlint.syntax.shell_text import whole
+
+        start = len(BOM) if source.text.startswith(BOM) else 0
+        self._commands(whole(source, start, len(source.text)), arguments, context, inline=inline)
+
+    def _commands(self, text: ShellText, arguments: tuple[str, ...], context: _Context, *, inline: bool) -> None:
+        """Follow the commands of a shell text."""
+        from shmlint.syntax.shell import commands, exports, given
+
+        known = {name: value.known for name, value in self.environment.items() if value.known is not None}
+        known |= {str(i): argument for i, argument in enumerate(arguments, 1)}
+        directory = context.directory
+        before = given(known)
+        for name, word in exports(text, before):
+            if not word.unknown and word.span is not None and name not in self.environment:
+                span = context.span if inline else word.span
+                if span is not None:
+                    self.environment[name] = Value(word.text, span, word.text)
+        functions = frozenset(_FUNCTION.findall(text.text))
+        for command in commands(text, before):
+            words = _with_arguments([word.text for word in command.words], arguments)
+            if command.when == "never" or not words or words[0] in functions:
+                continue
+            if words[0] == "cd" and len(words) == 2:
+                if "$" not in words[1]:
+                    directory = posixpath.normpath(posixpath.join(directory, words[1]))
+                continue
+            span = context.span if inline else command.span
+            certain = context.certain and command.when == "always"
+            self.run(words, span, directory, certain=certain, guessed=context.guessed, depth=context.depth + 1)
+
+    # Programs -----------------------------------------------------------------------------
+
+    def _program(self, command: tuple[str, ...], context: _Context) -> None:
+        program = posixpath.basename(command[0])
+        inner = _inner(command)
+        if inner is not None:
+            if inner:
+                self._python(inner, context)
+            return
+        if is_python(program):
+            self._python(command[1:], context)
+            return
+        if program == "streamlit" and command[1:2] == ("run",):
+            self._python(command[2:], context)
+            return
+        if program in _SERVERS:
+            self._server(command, context)
+            return
+        place = self.files.find(command[0], context.directory) if "/" in command[0] else None
+        if place is None and "/" not in command[0] and not command[0].startswith("-"):
+            found = self._installed(command, context)
+            if found:
+                return
+            place = self._copied_program(command[0], context)
+        if place is None:
+            if not command[0].startswith("-") and "$" not in command[0]:
+                self.stop(f"`{program}` is not in the repository", context.span)
+            elif "$" in command[0]:
+                self.stop(f"`{command[0]}` is not known here", context.span)
+            return
+        self._file(place, command, context)
+
+    def _copied_program(self, name: str, context: _Context) -> Place | None:
+        """A program that the image's build put on the path."""
+        for folder in ("/usr/local/bin", "/usr/bin", "/bin"):
+            found = self.files.find(posixpath.join(folder, name), context.directory)
+            if found is not None and not found.guessed:
+                return found
+        return None
+
+    def _file(self, place: Place, command: tuple[str, ...], context: _Context) -> None:
+        """A file of the repository that is run by its name: its first line says by what."""
+        source = self.files.repository.source(place.path)
+        if source is None:
+            self.stop(f"{place.path} cannot be read as text", context.span)
+            return
+        first = source.text[:200].partition("\n")[0]
+        guessed = context.guessed or place.guessed
+        if place.path.endswith(".py") or ("python" in first and first.startswith("#!")):
+            self._entry(place.path, command[1:], context._replace(guessed=guessed))
+        elif place.path.endswith((".sh", ".bash")) or "sh" in first:
+            self._script(command[0], command[1:], context._replace(guessed=guessed))
+        else:
+            self.stop(f"{place.path} is neither a shell script nor Python", context.span)
+
+    def _python(self, words: Sequence[str], context: _Context) -> None:
+        """``python`` with these words: a file, ``-m module`` or ``-c`` text."""
+        left = list(words)
+        while left and left[0].startswith("-") and left[0] not in ("-m", "-c"):
+            left = left[2:] if left[0] in ("-W", "-X") else left[1:]
+        if len(left) > 1 and left[0] == "-m":
+            self._module(left[1], tuple(left[2:]), context)
+        elif left and left[0] == "-c":
+            self.stop("the program on its command line is not followed", context.span)
+        elif left:
+            place = self.files.find(left[0], context.directory)
+            if place is None:
+                folder = self.files.find(posixpath.join(left[0], "__main__.py"), context.directory)
+                place = folder if not left[0].endswith(".py") else None
+            if place is None:
+                self.stop(f"`{left[0]}` is not in the repository", context.span)
+            else:
+                self._entry(place.path, tuple(left[1:]), context._replace(guessed=context.guessed or place.guessed))
+
+    def _module(self, name: str, arguments: tuple[str, ...], context: _Context) -> None:
+        path = name.replace(".", "/")
+        for candidate in (f"{path}.py", f"{path}/__main__.py", f"src/{path}.py", f"src/{path}/__main__.py"):
+            place = self.files.find(candidate, context.directory)
+            if place is not None:
+                self._entry(place.path, arguments, context._replace(guessed=context.guessed or place.guessed))
+                return
+        self.stop(f"module `{name}` is not in the repository", context.span)
+
+    def _server(self, command: tuple[str, ...], context: _Context) -> None:
+        """``uvicorn app.main:app``: the module that it serves."""
+        target = next((word for word in command[1:] if _APP.fullmatch(word)), None)
+        if target is not None:
+            self._module(target.partition(":")[0], (), context)
+        else:
+            self.stop(f"what `{posixpath.basename(command[0])}` serves is not known here", context.span)
+
+    def _installed(self, command: tuple[str, ...], context: _Context) -> bool:
+        """A command that a package of the repository installs."""
+        from shmlint.workloads.packages import installed_command
+
+        found = installed_command(command[0], self.files)
+        if found is None:
+            return False
+        path, function = found
+        self._entry(path, command[1:], context, function)
+        return True
+
+    def _make(self, command: tuple[str, ...], context: _Context) -> Kind | None:
+        """Follow the recipe of a make target; None where the repository has none of it."""
+        from shmlint.formats.makefile import recipe
+
+        targets = [word for word in command[1:] if not word.startswith("-") and "=" not in word]
+        place = self.files.find("Makefile", context.directory) or self.files.find("makefile", context.directory)
+        source = self.files.repository.source(place.path) if place is not None and targets else None
+        if source is None or place is None:
+            return None
+        lines = [line for target in targets for line in recipe(source, target)]
+        if not lines:
+            return None
+        self.trail.append(Step(f"{place.path}, target {' '.join(targets)}", context.span))
+        for line in lines:
+            inner = context._replace(guessed=context.guessed or place.guessed, depth=context.depth + 1)
+            self._commands(line, (), inner, inline=False)
+        return "silent"
+
+    def _entry(self, path: str, arguments: tuple[str, ...], context: _Context, function: str = "") -> None:
+        if all(entry.path != path or entry.arguments != arguments for entry in self.entries):
+            self.trail.append(Step(f"{path}{' (guessed)' if context.guessed else ''}", context.span))
+            self.entries.append(Entry(path, arguments, context.span, context.certain, context.guessed, function))
+
+
+class _Context(NamedTuple):
+    """Where and how a command runs."""
+
+    span: Span | None
+    directory: str
+    certain: bool
+    guessed: bool
+    depth: int
+
+
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
+_SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "daphne", "granian"})
+_APP = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*")
+_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([A-Za-z_][\w-]*)[ \t]*\(\)", re.M)
+
+_LAUNCHERS: dict[str, frozenset[str]] = {
+    "torchrun": frozenset({"--no-python", "--standalone", "--log-dir", "-m", "--module"}),
+    "accelerate": frozenset({"launch", "--multi_gpu", "--multi-gpu", "--use_deepspeed", "--use_fsdp", "--cpu", "-m",
+                             "--module", "--debug", "--quiet", "--no_python", "--tpu"}),
+    "accelerate-launch": frozenset({"--multi_gpu", "--use_deepspeed", "--use_fsdp", "-m", "--module"}),
+    "deepspeed": frozenset({"--module", "--no_python", "--no_local_rank", "--force_multi"}),
+    "horovodrun": frozenset({"--verbose", "--gloo", "--mpi"}),
+    "mpirun": frozenset({"--allow-run-as-root", "--oversubscribe", "-q", "--bind-to-none", "--tag-output"}),
+    "mpiexec": frozenset({"--allow-run-as-root", "--oversubscribe"}),
+    "ray": frozenset({"job", "submit", "--no-wait", "--verbose"}),
+}  # fmt: skip
+"""Programs that start others in several processes, and their words that are no option with a value."""
+_MODULE_LAUNCHERS = {
+    "torch.distributed.run": "torchrun", "torch.distributed.launch": "torchrun",
+    "accelerate.commands.launch": "accelerate", "deepspeed.launcher.runner": "deepspeed",
+}  # fmt: skip
+
+
+def _inner(command: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The Python words behind a launcher; None where the command is no launcher."""
+    program = posixpath.basename(command[0])
+    rest = command[1:]
+    if is_python(program) and "-m" in rest[:4]:
+        at = rest.index("-m")
+        module = rest[at + 1] if len(rest) > at + 1 else ""
+        if module not in _MODULE_LAUNCHERS:
+            return None
+        program, rest = _MODULE_LAUNCHERS[module], rest[at + 2 :]
+    elif program not in _LAUNCHERS or (program == "accelerate" and rest[:1] != ("launch",)):
+        return None
+    if program == "ray" and rest[:2] != ("job", "submit"):
+        return ()
+    flags = _LAUNCHERS[program]
+    at = 0
+    module_next = False
+    while at < len(rest):
+        word = rest[at]
+        if word == "--":
+            at += 1
+            break
+        if not word.startswith("-") and word not in flags:
+            break
+        module_next = module_next or word in ("-m", "--module")
+        at += 1 if word in flags or "=" in word else 2
+    inner = unwrapped(rest[at:])
+    if module_next:
+        return ("-m", *inner)
+    if inner and is_python(posixpath.basename(inner[0])):
+        return inner[1:]
+    return inner if inner and (inner[0].endswith(".py") or program in ("torchrun", "accelerate", "deepspeed")) else ()
+
+
+def _with_arguments(words: Sequence[str], arguments: tuple[str, ...]) -> list[str]:
+    """Words with a script's own arguments in the place of ``"$@"``."""
+    found: list[str] = []
+    for word in words:
+        if word in ("$@", "$*", "${@}", "${*}"):
+            found += arguments
+        elif (match := re.fullmatch(r"\$\{@:([0-9])\}", word)) is not None:
+            found += arguments[max(int(match[1]) - 1, 0) :]
+        else:
+            found.append(word)
+    return found
+
+
+def launches_of(program: Program) -> Iterator[Ran]:
+    """The commands that say what runs: programs, or where there are none, what gives a shell."""
+    kind = program.kind
+    return (ran for ran in program.commands if ran.kind == kind)

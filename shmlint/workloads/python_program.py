@@ -1,0 +1,525 @@
+"""What a Python program of the repository does that fills /dev/shm: read by its syntax tree, never run.
+
+From the entry file the code that can be reached is followed: functions and classes by their names, imports
+that stay in the repository. Numbers are looked up where they are written: literals, constants, parameters,
+options with their defaults, configuration files that the command names.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from shmlint.files.read import normal
+from shmlint.model.need import Step
+from shmlint.model.source import Source, Span
+from shmlint.syntax.python import Definition, Module, dotted, imported_modules, parse
+from shmlint.workloads.filesystem import Files
+from shmlint.workloads.libraries import COLLECTIVE, IMAGE_SIZE_CALLS, KNOWN_ITEMS, ROWS, Row, harmless
+from shmlint.workloads.program import Entry
+from shmlint.workloads.values import POSITIVE, UNKNOWN, Evaluator, Found, Options, Scope
+
+MOST_STEPS = 4000
+"""Functions, classes and modules that are walked for one program."""
+
+
+class Call(NamedTuple):
+    """A call that fills /dev/shm, in code that can be reached; ``certain`` where no unknown branch decides."""
+
+    row: Row
+    processes: Found
+    batch: Found
+    prefetch: Found
+    span: Span
+    certain: bool
+
+
+class Reading(NamedTuple):
+    """What a Python program does."""
+
+    calls: tuple[Call, ...]
+    collective: Span | None
+    """Where ranks are joined."""
+    items: tuple[tuple[tuple[int, ...], Span], ...]
+    """The shapes of items that transforms and datasets tell."""
+    environment: tuple[tuple[str, str, Span], ...]
+    stops: tuple[Step, ...]
+    """What kept it from being read to its end."""
+    commands: tuple[tuple[tuple[str, ...], Span], ...]
+    """Programs that it starts."""
+
+
+def read_program(entry: Entry, files: Files) -> Reading:
+    """Read one program. Whatever cannot be followed is a stop with its reason."""
+    reader = _Reader(entry, files)
+    try:
+        reader.read()
+    except RecursionError:
+        reader.stop("its code is nested too deep to be read", None)
+    return reader.result()
+
+
+class _Loaded(NamedTuple):
+    path: str
+    source: Source
+    module: Module
+
+
+class _Unit(NamedTuple):
+    """Something whose body is walked: a module, a function, or a class."""
+
+    loaded: _Loaded
+    node: Definition | ast.Module
+    owner: ast.ClassDef | None
+    certain: bool
+
+
+class _Reader:
+    """Walks the reachable code, and collects what it calls."""
+
+    def __init__(self, entry: Entry, files: Files) -> None:
+        self.entry = entry
+        self.files = files
+        self.repository = files.repository
+        self.loaded: dict[str, _Loaded | None] = {}
+        self.pending: list[_Unit] = []
+        self.walked: dict[tuple[str, int], bool] = {}
+        self.classes: list[tuple[_Loaded, ast.ClassDef, bool]] = []
+        self.attributes: dict[str, bool] = {}
+        self.stops: list[Step] = []
+        self.sites: list[tuple[str, ast.Call, Scope, bool]] = []
+        self.environment: list[tuple[str, str, Span]] = []
+        self.commands: list[tuple[tuple[str, ...], Span]] = []
+        self.options = Options(entry, files)
+        self.evaluator = Evaluator(self.options)
+        self.steps = 0
+        self._files: dict[tuple[str, str], str | None] = {}
+        self._names: dict[tuple[str, str], bool] = {}
+
+    def stop(self, text: str, span: Span | None) -> None:
+        if all(step.text != text for step in self.stops) and len(self.stops) < 50:
+            self.stops.append(Step(text, span))
+
+    def read(self) -> None:
+        first = self._load(self.entry.path)
+        if first is None:
+            self.stop(f"{self.entry.path} is not Python that can be read", self.entry.span)
+            return
+        self.pending.append(_Unit(first, first.module.tree, None, self.entry.certain))
+        if self.entry.function and self.entry.function in first.module.definitions:
+            self._reach(first, self.entry.function, certain=True)
+        while self.pending:
+            self.steps += 1
+            if self.steps > MOST_STEPS:
+                self.stop("it has more code than is read", None)
+                return
+            self._walk(self.pending.pop())
+        if self.repository.full:
+            self.stop("it has more files than are read for one launch", None)
+
+    # Modules ------------------------------------------------------------------------------
+
+    def _load(self, path: str) -> _Loaded | None:
+        path = normal(path)
+        if path not in self.loaded:
+            source = self.repository.source(path)
+            module = parse(source.text) if source is not None else None
+            found = _Loaded(path, source, module) if source is not None and module is not None else None
+            if source is not None and module is None:
+                self.stop(f"{path} is not Python that can be read", None)
+            self.loaded[path] = found
+            if found is not None:
+                self.options.declare(found.path, found.source, found.module)
+        return self.loaded[path]
+
+    def _file_of(self, name: str, importer: str) -> str | None:
+        """The repository's file of a dotted name as one file imports it."""
+        key = name, os.path.dirname(importer)
+        if key not in self._files:
+            self._files[key] = self._search(name, importer)
+        return self._files[key]
+
+    def _search(self, name: str, importer: str) -> str | None:
+        if name.startswith("."):
+            level = len(name) - len(name.lstrip("."))
+            folder = os.path.dirname(importer)
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            return self._module_in(folder, name.lstrip("."))
+        for folder in self._roots(importer):
+            found = self._module_in(folder, name)
+            if found is not None:
+                return found
+        return None
+
+    def _roots(self, importer: str) -> list[str]:
+        start = os.path.dirname(self.entry.path)
+        found = [start, *self.files.folders()]
+        folder = os.path.dirname(importer)
+        while self.repository.is_file(os.path.join(folder, "__init__.py")) and folder not in ("", ".", "/"):
+            folder = os.path.dirname(folder)
+        found.append(folder)
+        above = start
+        while above not in ("", ".", "/", self.repository.root) and len(found) < 12:
+            above = os.path.dirname(above)
+            found += [above, os.path.join(above, "src")]
+        return list(dict.fromkeys(normal(f or ".") for f in (*found, self.repository.root)))
+
+    def _module_in(self, folder: str, name: str) -> str | None:
+        path = os.path.join(folder or ".", *name.split(".")) if name else folder
+        for candidate in ((f"{path}.py",) if name else ()) + (os.path.join(path, "__init__.py"),):
+            if self.repository.is_file(candidate):
+                return normal(candidate)
+        return None
+
+    def _resolve(self, name: str, importer: str) -> tuple[_Loaded, str] | None:
+        """The module of the repository that a dotted name leads into, and what is left of the name."""
+        level = name[: len(name) - len(name.lstrip("."))]
+        parts = name.lstrip(".").split(".") if name.lstrip(".") else []
+        for end in range(len(parts), -1 if level else 0, -1):
+            path = self._file_of(level + ".".join(parts[:end]), importer)
+            if path is not None:
+                loaded = self._load(path)
+                return (loaded, ".".join(parts[end:])) if loaded is not None else None
+        return None
+
+    # Reaching -----------------------------------------------------------------------------
+
+    def _push(self, unit: _Unit) -> None:
+        key = (unit.loaded.path, id(unit.node))
+        known = self.walked.get(key)
+        if known is None or (unit.certain and not known):
+            self.walked[key] = unit.certain
+            self.pending.append(unit)
+
+    def _import(self, name: str, importer: _Loaded, certain: bool, span: Span) -> None:
+        """Run a module of the repository, or note a package that is not known."""
+        if not name.strip("."):
+            return
+        path = self._file_of(name, importer.path)
+        if path is not None:
+            loaded = self._load(path)
+            if loaded is not None:
+                self._push(_Unit(loaded, loaded.module.tree, None, certain))
+            return
+        top = name.split(".")[0]
+        if name.startswith("."):
+            return
+        if top in harmless() or top in sys.stdlib_module_names or top in _ROW_PACKAGES:
+            return
+        if self._file_of(top, importer.path) is None and not self._folder_of(top, importer.path):
+            self.stop(f"it imports `{top}`, of which nothing is known", span)
+
+    def _folder_of(self, top: str, importer: str) -> bool:
+        """A namespace package of the repository."""
+        return any(self.repository.is_dir(os.path.join(folder, top)) for folder in self._roots(importer))
+
+    def _reach(self, loaded: _Loaded, name: str, *, certain: bool, depth: int = 0) -> None:
+        """Reach what a name of a module stands for."""
+        head, _, rest = name.partition(".")
+        module = loaded.module
+        if head in module.definitions:
+            node = module.definitions[head]
+            if isinstance(node, ast.ClassDef):
+                self._reach_class(loaded, node, certain)
+                if rest:
+                    self._method(rest.split(".")[0], certain)
+            else:
+                self._push(_Unit(loaded, node, None, certain))
+        elif head in module.imports and depth < 10:
+            target = module.imports[head] + (f".{rest}" if rest else "")
+            found = self._resolve(target, loaded.path)
+            if found is not None and found[1]:
+                self._reach(found[0], found[1], certain=certain, depth=depth + 1)
+        elif depth < 10:
+            for star in module.stars:
+                found = self._resolve(star, loaded.path)
+                if found is not None:
+                    self._reach(found[0], name, certain=certain, depth=depth + 1)
+
+    def _reach_class(self, loaded: _Loaded, node: ast.ClassDef, certain: bool) -> None:
+        self._push(_Unit(loaded, node, None, certain))
+        if all(node is not other for _, other, _ in self.classes):
+            self.classes.append((loaded, node, certain))
+            for method in _methods(node):
+                lifecycle = method.name.startswith("__") or method.name in _LIFECYCLE
+                if lifecycle or method.name in self.attributes:
+                    self._push(_Unit(loaded, method, node, certain and self.attributes.get(method.name, lifecycle)))
+            for base in node.bases:
+                self._name(dotted(base), loaded, certain)
+
+    def _method(self, name: str, certain: bool) -> None:
+        """Reach the methods of that name in the classes that were reached."""
+        known = self.attributes.get(name)
+        if known is not None and (known or not certain):
+            return
+        self.attributes[name] = certain
+        for loaded, node, sure in self.classes:
+            for method in _methods(node):
+                if method.name == name:
+                    self._push(_Unit(loaded, method, node, certain and sure))
+
+    def _name(self, name: str, loaded: _Loaded, certain: bool) -> None:
+        """Reach what a dotted name in a module's code leads to."""
+        known = self._names.get((loaded.path, name))
+        if known is not None and (known or not certain):
+            return
+        self._names[loaded.path, name] = certain
+        head, _, rest = name.partition(".")
+        module = loaded.module
+        if head in module.definitions or (head not in module.imports and module.stars):
+            self._reach(loaded, name, certain=certain)
+        elif head in module.imports:
+            target = module.imports[head] + (f".{rest}" if rest else "")
+            found = self._resolve(target, loaded.path)
+            if found is not None:
+                self._push(_Unit(found[0], found[0].module.tree, None, certain))
+                if found[1]:
+                    self._reach(found[0], found[1], certain=certain)
+        if rest:
+            for part in rest.split("."):
+                self._method(part, certain)
+
+    # Walking ------------------------------------------------------------------------------
+
+    def _walk(self, unit: _Unit) -> None:
+        function = unit.node if isinstance(unit.node, ast.FunctionDef | ast.AsyncFunctionDef) else None
+        owner = unit.node if isinstance(unit.node, ast.ClassDef) else unit.owner
+        scope = Scope(unit.loaded.path, unit.loaded.source, unit.loaded.module, function, owner)
+        if function is not None:
+            for default in (*function.args.defaults, *(d for d in function.args.kw_defaults if d is not None)):
+                self._expression(default, scope, unit)
+        self._statements(unit.node.body, scope, unit, unit.certain)
+
+    def _statements(self, body: list[ast.stmt], scope: Scope, unit: _Unit, certain: bool) -> None:
+        for statement in body:
+            if isinstance(statement, Definition):
+                self._definition(statement, scope, unit, certain)
+                continue
+            if isinstance(statement, ast.Import | ast.ImportFrom):
+                span = _span(scope, statement)
+                for name in imported_modules(statement):
+                    self._import_name(name, statement, unit, certain, span)
+                continue
+            if isinstance(statement, ast.If):
+                self._branch(statement, scope, unit, certain)
+            elif isinstance(statement, ast.Try):
+                self._statements(statement.body, scope, unit, certain)
+                for handler in statement.handlers:
+                    self._statements(handler.body, scope, unit, False)
+                self._statements([*statement.orelse, *statement.finalbody], scope, unit, certain)
+            else:
+                here = unit._replace(certain=certain)
+                for expression in _expressions(statement):
+                    self._expression(expression, scope, here)
+                for name in ("body", "orelse"):
+                    self._statements(getattr(statement, name, []), scope, unit, certain)
+                if isinstance(statement, ast.Match):
+                    for case in statement.cases:
+                        self._statements(case.body, scope, unit, False)
+
+    def _import_name(
+        self, name: str, statement: ast.Import | ast.ImportFrom, unit: _Unit, certain: bool, span: Span
+    ) -> None:
+        if isinstance(statement, ast.ImportFrom):
+            base = "." * statement.level + (statement.module or "")
+            if name != base and self._file_of(name, unit.loaded.path) is None:
+                return  # a name of the module, not a module
+        self._import(name, unit.loaded, certain, span)
+
+    def _definition(self, node: Definition, scope: Scope, unit: _Unit, certain: bool) -> None:
+        """A definition runs when it is called; what is registered by a decorator may be called by anybody."""
+        for decorator in node.decorator_list:
+            self._expression(decorator, scope, unit)
+            name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")[2]
+            if name not in _PLAIN_DECORATORS and not isinstance(unit.node, ast.ClassDef):
+                main = name in ("main", "command", "hydra_main", "wrap", "group")
+                if isinstance(node, ast.ClassDef):
+                    self._reach_class(unit.loaded, node, False)
+                elif not main:
+                    self._push(_Unit(unit.loaded, node, None, False))
+
+    def _branch(self, statement: ast.If, scope: Scope, unit: _Unit, certain: bool) -> None:
+        self._expression(statement.test, scope, unit._replace(certain=certain))
+        taken = self._taken(statement.test, scope, unit)
+        if taken is not False:
+            self._statements(statement.body, scope, unit, certain and taken is True)
+        if taken is not True:
+            self._statements(statement.orelse, scope, unit, certain and taken is False)
+
+    def _taken(self, test: ast.expr, scope: Scope, unit: _Unit) -> bool | None:
+        if (
+            isinstance(test, ast.Compare)
+            and isinstance(test.left, ast.Name)
+            and test.left.id == "__name__"
+            and len(test.ops) == 1
+        ):
+            return (unit.loaded.path == normal(self.entry.path) and not self.entry.function) is isinstance(
+                test.ops[0], ast.Eq
+            )
+        if isinstance(test, ast.Name | ast.Attribute) and dotted(test).rpartition(".")[2] == "TYPE_CHECKING":
+            return False
+        found = self.evaluator.value(test, scope, parameters=False)
+        if found.value is UNKNOWN or found.value is POSITIVE or not found.certain:
+            return None
+        return bool(found.value)
+
+    def _expression(self, expression: ast.AST, scope: Scope, unit: _Unit) -> None:
+        """Reach what an expression names, and note what it calls."""
+        inner: set[int] = set()
+        for node in ast.walk(expression):
+            if isinstance(node, ast.Call):
+                self._call(node, scope, unit)
+                inner.add(id(node.func))
+            if isinstance(node, ast.Attribute):
+                self._name(dotted(node), unit.loaded, unit.certain and id(node) in inner)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                self._name(node.id, unit.loaded, unit.certain and id(node) in inner)
+
+    def _call(self, node: ast.Call, scope: Scope, unit: _Unit) -> None:
+        name = scope.full_name(node.func)
+        self.evaluator.note_call(name, node, scope)
+        last = name.rpartition(".")[2]
+        if last in ("import_module", "__import__", "exec", "eval") and name in _DYNAMIC:
+            self.stop("it loads code by a name that is made when it runs", _span(scope, node))
+        if name in ("os.environ.setdefault", "os.putenv") and len(node.args) == 2:
+            self._set_environment(node.args[0], node.args[1], scope, node)
+        if name.startswith(("subprocess.", "os.system", "os.popen")) and node.args:
+            self._starts(node, scope)
+        self.sites.append((name, node, scope, unit.certain))
+
+    def _set_environment(self, key: ast.expr, value: ast.expr, scope: Scope, node: ast.AST) -> None:
+        name, text = self.evaluator.value(key, scope).value, self.evaluator.value(value, scope).value
+        if isinstance(name, str) and isinstance(text, str):
+            self.environment.append((name, text, _span(scope, node)))
+
+    def _starts(self, node: ast.Call, scope: Scope) -> None:
+        """A program that is started with words that are written there."""
+        import shlex
+
+        argument = node.args[0]
+        words: list[str] = []
+        if isinstance(argument, ast.List | ast.Tuple):
+            for item in argument.elts:
+                found = self.evaluator.value(item, scope).value
+                words.append(str(found) if isinstance(found, str | int) else "$UNKNOWN")
+                if dotted(item) == "sys.executable":
+                    words[-1] = "python"
+        else:
+            found = self.evaluator.value(argument, scope).value
+            try:
+                words = shlex.split(found) if isinstance(found, str) else []
+            except ValueError:
+                words = []
+        if words:
+            self.commands.append((tuple(words), _span(scope, node)))
+        else:
+            self.stop("it starts a program that is not known here", _span(scope, node))
+
+    # Results ------------------------------------------------------------------------------
+
+    def result(self) -> Reading:
+        calls: list[Call] = []
+        collective: Span | None = None
+        items: list[tuple[tuple[int, ...], Span]] = []
+        for name, node, scope, certain in self.sites:
+            last = name.rpartition(".")[2]
+            row = _row_of(name, last, scope, self.sites)
+            if row is not None:
+                calls.append(self._filled(row, node, scope, certain))
+            elif name in COLLECTIVE:
+                collective = collective or _span(scope, node)
+            elif last in IMAGE_SIZE_CALLS or last in KNOWN_ITEMS:
+                shape = self._shape(last, node, scope)
+                if shape:
+                    items.append((shape, _span(scope, node)))
+        for loaded in self.loaded.values():
+            if loaded is not None:
+                self.environment += _environment(loaded)
+        return Reading(
+            tuple(calls), collective, tuple(items), tuple(self.environment), tuple(self.stops), tuple(self.commands)
+        )
+
+    def _filled(self, row: Row, node: ast.Call, scope: Scope, certain: bool) -> Call:
+        def argument(name: str, position: int, default: object) -> Found:
+            return self.evaluator.argument(node, name, position, default, scope)
+
+        none = Found(UNKNOWN, False, ())
+        count = argument(row.argument, row.position, row.default) if row.argument else none
+        loads = row.use == "dataloader"
+        batch = argument(row.batch, row.batch_position, row.batch_default) if loads else none
+        prefetch = argument("prefetch_factor", -1, 2) if loads else none
+        return Call(row, count, batch, prefetch, _span(scope, node), certain)
+
+    def _shape(self, last: str, node: ast.Call, scope: Scope) -> tuple[int, ...]:
+        if last in KNOWN_ITEMS:
+            return KNOWN_ITEMS[last]
+        found = self.evaluator.argument(node, "size", 0, None, scope)
+        if found.value is UNKNOWN:
+            found = self.evaluator.argument(node, "height", 0, None, scope)
+        sides = found.value if isinstance(found.value, tuple) else (found.value, found.value)
+        if len(sides) == 2 and all(isinstance(side, int) and 0 < side < 100_000 for side in sides):
+            return (3, *(int(str(side)) for side in sides))
+        return ()
+
+
+_LIFECYCLE = frozenset({"forward", "setup", "prepare_data", "configure_optimizers", "training_step", "build"})
+_PLAIN_DECORATORS = frozenset(
+    {
+        "property", "staticmethod", "classmethod", "setter", "lru_cache", "cache", "no_grad", "inference_mode", "wraps",
+        "contextmanager", "asynccontextmanager", "dataclass", "abstractmethod", "jit", "njit", "script", "override",
+        "cached_property", "overload", "total_ordering", "unused", "ignore", "compile", "autocast", "custom_fwd",
+    }
+)  # fmt: skip
+_DYNAMIC = frozenset({"importlib.import_module", "import_module", "__import__", "exec", "eval"})
+_ROW_PACKAGES = frozenset(name.partition(".")[0] for name in (*(row.call for row in ROWS), *COLLECTIVE))
+
+
+def _row_of(name: str, last: str, scope: Scope, sites: list[tuple[str, ast.Call, Scope, bool]]) -> Row | None:
+    """The row of a call: the whole dotted name, or a method of an object that the library made."""
+    for row in ROWS:
+        ending = row.call.rpartition(".")[2]
+        if ending != last:
+            continue
+        if name == row.call or (row.call[0].isupper() and name.endswith(row.call)):
+            return row
+        if row.call == "ultralytics.YOLO.train" and any(site[0] == "ultralytics.YOLO" for site in sites):
+            return row
+    return None
+
+
+def _methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (item for item in node.body if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def _expressions(statement: ast.stmt) -> Iterator[ast.expr | ast.withitem]:
+    """The expressions of a statement, not those of the statements inside of it."""
+    for field in ast.iter_child_nodes(statement):
+        if isinstance(field, ast.expr | ast.withitem):
+            yield field
+
+
+def _environment(loaded: _Loaded) -> Iterator[tuple[str, str, Span]]:
+    """``os.environ["NAME"] = "value"`` anywhere in a module."""
+    if "environ" not in loaded.source.text:
+        return
+    for node in loaded.module.nodes:
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+            continue
+        for target in node.targets:
+            if (
+                isinstance(target, ast.Subscript)
+                and dotted(target.value).endswith("environ")
+                and isinstance(target.slice, ast.Constant)
+                and isinstance(target.slice.value, str)
+                and isinstance(node.value.value, str | int)
+            ):
+                scope = Scope(loaded.path, loaded.source, loaded.module, None, None)
+                yield target.slice.value, str(node.value.value), _span(scope, node)
+
+
+def _span(scope: Scope, node: ast.AST) -> Span:
+    return scope.span(node)
