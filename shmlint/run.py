@@ -92,7 +92,7 @@ def _run(
     files: Files, settings: Settings, workspace: Workspace, reading: Reading, *, followed: bool = True
 ) -> Run:
     """``followed`` is whether what launches run may be looked for in files."""
-    repository = Repository(workspace, reading.builds) if followed else None
+    repository = Repository(workspace, reading.builds, {}) if followed else None
     context = Context(settings, users(settings.workloads), reading.launches, repository)
     found = _without_ignored(_checked(reading, context), settings)
     run = Run(files, settings, workspace, reading, context, list(found))

@@ -35,7 +35,9 @@ class Repository(NamedTuple):
     """What programs are read from: the files of the run, and the images that they build."""
 
     workspace: Workspace
-    builds: tuple[Build, ...] = ()
+    builds: tuple[Build, ...]
+    programs: dict[tuple[object, ...], object]
+    """What was read of programs so far."""
 
 
 class Context:
@@ -84,8 +86,8 @@ class Context:
         effective = launch.effective_shm(self.settings.default_shm_size)
         if self.repository is None or effective.bytes is None or effective.bytes >= _ENOUGH:
             return assess(launch, self.workloads)  # its program is not read where that decides nothing
-        workspace, builds = self.repository
-        return assess(launch, self.workloads, Files(workspace, launch.span.path), builds)
+        workspace, builds, programs = self.repository
+        return assess(launch, self.workloads, Files(workspace, launch.span.path, programs), builds)
 
 
 _RULE = re.compile(r"[a-z]+[0-9]{3}_")

@@ -56,14 +56,18 @@ _BRANCHES = frozenset(
 )  # fmt: skip
 
 
+When = Literal["always", "perhaps", "never", "value"]
+"""Whether a command runs: ``never`` where a ``case`` is known to go elsewhere, ``value`` where it only gives a
+value that another command uses."""
+
+
 class Command(NamedTuple):
     """One simple command: its words, assignments in front included. ``span`` is all of it."""
 
     words: tuple[Word, ...]
     span: Span
     nested: bool = False
-    when: Literal["always", "perhaps", "never"] = "always"
-    """Whether the branch that holds it is taken: ``never`` where a ``case`` is known to go elsewhere."""
+    when: When = "always"
 
 
 @cache
@@ -419,7 +423,7 @@ class _Reader:
             here = parent
         return None
 
-    def _when(self, node: Node) -> Literal["always", "perhaps", "never"]:
+    def _when(self, node: Node) -> When:
         """Whether the branches around a command are taken."""
         perhaps = False
         here = node.parent
@@ -429,6 +433,8 @@ class _Reader:
                 if taken is False:
                     return "never"
                 perhaps = perhaps or taken is None
+            elif here.type in ("command_substitution", "process_substitution"):
+                return "value"
             elif here.type in ("if_statement", "while_statement"):
                 perhaps = True
             here = here.parent

@@ -13,7 +13,7 @@ from shmlint.model.finding import Evidence
 from shmlint.model.launch import Build, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.workloads.by_knowledge import Known, by_knowledge
-from shmlint.workloads.knowledge import Workload
+from shmlint.workloads.knowledge import Workload, entry_of
 from shmlint.workloads.packages import TORCH, packages
 from shmlint.workloads.program import Findings, Program, resolve
 from shmlint.workloads.repository import Repository
@@ -28,6 +28,8 @@ class Case(NamedTuple):
     known: Known
     own: bool
     """An entry of the settings decides."""
+    documented: Findings
+    documented_commands: Known | None
     torch: Evidence | None
     """What says that PyTorch is in the image or environment."""
 
@@ -71,7 +73,13 @@ def examine(
         from shmlint.workloads.by_program import read
 
         findings = read(based, program)
-    return Case(based, program, findings, known, own, torch)
+    documented, said = Findings(), None
+    if program.documented or program.documented_commands:
+        from shmlint.workloads.by_program import read
+
+        documented = read(based, program, program.documented) if program.documented else documented
+        said = by_knowledge(based, extra, [ran.words for ran in program.documented_commands])
+    return Case(based, program, findings, known, own, documented, said, torch)
 
 
 def _with_bases(launch: Launch, program: Program) -> Launch:
@@ -98,7 +106,7 @@ def _settings(case: Case) -> Need | None:
 
 def _looks(case: Case) -> Need | None:
     """A command that looks at something, builds something or only prepares."""
-    if not case.program.commands and not case.program.default:
+    if not case.program.commands and not case.program.default and not case.program.stops:
         return Need("not-needed", why="its command prepares something and ends", looks=True)
     kind = case.program.kind
     if kind == "probe":
@@ -152,6 +160,18 @@ def _to_the_end(case: Case) -> Need | None:
     return Need("not-needed", why="its program was read to its end and uses no shared memory", evidence=evidence)
 
 
+def _as_documented(case: Case) -> Need | None:
+    """What the documentation runs in a container that gives a shell."""
+    said = case.documented_commands
+    for need in (case.documented.need, said.need if said is not None else None):
+        if need is not None and need.mechanisms and need.verdict == "needed":
+            return need
+    need = case.documented.need
+    if need is not None and case.torch is not None:
+        return need
+    return said.need if said is not None and said.by_command and said.need.verdict in ("needed", "likely") else None
+
+
 def _interactive(case: Case) -> Need | None:
     """A shell or a notebook, in which anything may be run."""
     image = case.known.need
@@ -161,12 +181,10 @@ def _interactive(case: Case) -> Need | None:
         return image
     if case.torch is None and image.verdict not in ("needed", "likely"):
         return None
-    told = (case.torch,) if case.torch is not None else image.evidence
-    size = image.recommended or UNKNOWN_RECOMMENDED
+    if case.torch is None:
+        return image._replace(verdict="likely")
     why = "a shell or a notebook in an environment with PyTorch: its DataLoader workers and ranks use shared memory"
-    if image.verdict in ("needed", "likely") and case.torch is None:
-        why = image.why
-    return Need("likely", image.minimum, size, image.workload, why, image.source, told)
+    return _likely(case, why, case.torch)
 
 
 def _image(case: Case) -> Need | None:
@@ -175,32 +193,45 @@ def _image(case: Case) -> Need | None:
     if need.verdict == "unknown":
         return None
     read = case.program.entries and not case.known.by_command
-    if need.verdict == "needed" and (read or case.program.stops) and not case.program.default:
+    if need.verdict == "needed" and (read or case.program.stops) and not _says_training(case):
         return need._replace(verdict="likely")
     if need.verdict == "not-needed" and read:
         return None
     return need
 
 
+def _likely(case: Case, why: str, told: Evidence) -> Need:
+    """A likely need; of the size that is known of the image, where somebody has read a source of it."""
+    known = case.known.need
+    workload = entry_of(known.workload)
+    if workload is None or not workload.verified:
+        return Need("likely", None, UNKNOWN_RECOMMENDED, None, why, evidence=(told,))
+    size = known.recommended or UNKNOWN_RECOMMENDED
+    return Need("likely", known.minimum, size, workload.known, why, known.source, (told,))
+
+
+def _says_training(case: Case) -> bool:
+    """Whether a program that runs is called training."""
+    words = [word for ran in case.program.commands if ran.kind == "program" for word in ran.words[:4]]
+    return any(name in word.lower() for word in words for name in ("train", "finetune", "fine_tune", "fine-tune"))
+
+
 def _training(case: Case) -> Need | None:
     """A program that is called training, in an environment with PyTorch, and that is not in the repository."""
     if case.torch is None:
         return None
-    words = [word for ran in case.program.commands if ran.kind == "program" for word in ran.words[:4]]
-    if case.program.default:
-        return Need(
-            "likely", None, UNKNOWN_RECOMMENDED, case.known.need.workload,
-            "an environment with PyTorch: DataLoader workers and ranks use shared memory", evidence=(case.torch,),
-        ) if case.launch.image is not None and not case.launch.base_images else None  # fmt: skip
-    if any(name in word.lower() for word in words for name in ("train", "finetune", "fine_tune", "fine-tune")):
+    if case.program.default and case.launch.image is not None and not case.launch.base_images:
+        why = "an environment with PyTorch: DataLoader workers and ranks use shared memory"
+        return _likely(case, why, case.torch)
+    if _says_training(case):
         why = "training with PyTorch: DataLoader workers and ranks use shared memory"
-        return Need(
-            "likely", None, UNKNOWN_RECOMMENDED, case.known.need.workload, why, evidence=(case.torch,)
-        )
+        return _likely(case, why, case.torch)
     return None
 
 
-_CLASSIFIERS = (_settings, _looks, _computed, _commands, _code, _to_the_end, _interactive, _image, _training)
+_CLASSIFIERS = (
+    _settings, _looks, _computed, _commands, _code, _to_the_end, _as_documented, _interactive, _image, _training,
+)  # fmt: skip
 
 
 def _unknown(case: Case) -> Need:

@@ -56,7 +56,9 @@ def _beside(names: set[str], repository: Repository) -> Iterator[Build]:
     from shmlint.formats import read
     from shmlint.model.settings import Settings
 
-    words = {re.split(r"[:@]", name)[0].rpartition("/")[2] for name in names}
+    words = {re.sub(r"^\$\{?\w*\}?/?", "", re.split(r"[:@]", name)[0]) for name in names} - {""}
+    if not words:
+        return
     looked = 0
     for path in _around(repository):
         if looked >= _MOST_LOOKED_AT:

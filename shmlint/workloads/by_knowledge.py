@@ -102,13 +102,13 @@ def _ranks(case: _Case) -> Need | None:
     minimum = case.minimum if verified else None
     recommended = case.recommended if verified else None
     source = workload.source if workload is not None and verified else ""
-    shown = None if reading.private else size
-    mechanism = Mechanism("nccl", shown, "estimated", f"{ranks} ranks", (told,), NCCL_SOURCE)
+    shown, because = (None, "several ranks") if reading.private else (size, f"{ranks} ranks")
+    mechanism = Mechanism("nccl", shown, "estimated", because, (told,), NCCL_SOURCE)
     verdict: Verdict = "likely" if workload is not None and workload.condition else "needed"
     return Need(
         verdict, minimum or UNKNOWN_RECOMMENDED, recommended or UNKNOWN_RECOMMENDED,
-        workload.known if workload is not None else None, why, source or NCCL_SOURCE, (*case.evidence, told),
-        (mechanism,) if not reading.private else (),
+        workload.known if workload is not None else None, why, source or NCCL_SOURCE,
+        (*case.evidence, told), (mechanism,),
     )  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def _workers(case: _Case) -> Need | None:
     """DataLoader workers that the command asks for."""
     workload, reading = case.workload, case.reading
     workers = reading.workers
-    if not workers or (workload is not None and workload.needs not in ("depends", "multi-gpu")):
+    if not workers:
         return None
     from shmlint.workloads.mechanisms import batches_at_once
 
@@ -126,11 +126,11 @@ def _workers(case: _Case) -> Need | None:
     told = Evidence(text, reading.span, DATALOADER_SOURCE)
     verified = workload is not None and workload.verified
     minimum, recommended = (case.minimum, case.recommended) if verified else (None, None)
-    mechanism = Mechanism("dataloader", None, "estimated", f"{workers} workers", (told,), DATALOADER_SOURCE)
+    because = "DataLoader workers" if reading.private else f"{workers} DataLoader workers"
+    mechanism = Mechanism("dataloader", None, "estimated", because, (told,), DATALOADER_SOURCE)
     return Need(
         "likely" if reading.serves else "needed", minimum or UNKNOWN_MINIMUM, recommended or UNKNOWN_RECOMMENDED,
-        workload.known if workload is not None else None, text, DATALOADER_SOURCE, (*case.evidence, told),
-        (mechanism,) if not reading.private else (),
+        workload.known if workload is not None else None, text, DATALOADER_SOURCE, (*case.evidence, told), (mechanism,),
     )  # fmt: skip
 
 
@@ -150,8 +150,7 @@ def _workload(case: _Case) -> Need:
     if workload.needs == "multi-gpu":
         if one and not workload.single_gpu:
             return case.need("not-needed", f"with one GPU {workload.name} does not exchange data between processes")
-        alone = workload.one_process and ranks is None and not reading.ranks_vary and reading.complete
-        if alone:
+        if workload.one_process and ranks is None and not reading.ranks_vary and reading.complete:
             return case.need("not-needed", f"{workload.name} runs in one process unless its command asks for more")
         if not isinstance(count, int) or reading.ranks_vary:
             return case.need("likely")
@@ -178,8 +177,6 @@ class _Reading:
         known = (*extra, *(w for w in builtin() if w.id not in mine))
         commands = [list(command) for command in ran]
         self.words = [word for command in commands for word in command]
-        self.complete = bool(self.words) and not any("$" in word for word in self.words) and _is_known(launch)
-        """All words of the command are known."""
         self.no_nccl = any(_is_mpi_only(command) for command in commands)
         self.span = _command_span(launch)
         self.private = any(part is not None and part.private for part in (launch.entrypoint, launch.command))
@@ -192,6 +189,9 @@ class _Reading:
         self._apply_use(commands)
         if self.by_command is not None and self.workload is self.by_command:
             self.weak = False
+        own = self.by_command is not None or (self.words[:1] and self.words[0].startswith("-"))
+        self.complete = bool(own) and not any("$" in word for word in self.words) and _is_known(launch)
+        """The command is the workload's own, and all its words are known."""
         self.ranks_span = self.span
         found = self.workload
         launcher = found is not None and found.verified and found.needs in ("yes", "multi-gpu")

@@ -12,7 +12,7 @@ from shmlint.model.source import Span
 from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, NCCL_SOURCE, gpu_count
 from shmlint.workloads.commands import read_ranks
 from shmlint.workloads.mechanisms import batches_at_once, nccl_upper_bound
-from shmlint.workloads.program import Entry, Findings, Program
+from shmlint.workloads.program import Entry, Findings, Program, Ran
 from shmlint.workloads.python_program import Call, read_program
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Found
 
@@ -22,13 +22,13 @@ _MOST_PROGRAMS = 6
 _GIB = 2**30
 
 
-def read(launch: Launch, program: Program) -> Findings:
+def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Findings:
     """Read the Python programs of a launch, and those that they start."""
     mechanisms: list[tuple[Mechanism, bool]] = []
     stops: list[Step] = []
     environment: list[tuple[str, str, Span]] = []
     small = False
-    pending = list(program.entries)
+    pending = list(entries or program.entries)
     done: set[str] = set()
     while pending and len(done) < _MOST_PROGRAMS:
         entry = pending.pop(0)
@@ -36,7 +36,7 @@ def read(launch: Launch, program: Program) -> Findings:
             continue
         done.add(entry.path)
         reading = read_program(entry, program.files)
-        ranks = _ranks(program)
+        ranks = _ranks(program.documented_commands if entries else program.commands)
         for call in reading.calls:
             found = _mechanism(call, reading.items, ranks, launch)
             if found == "small":
@@ -63,9 +63,9 @@ def _started(words: Sequence[str], span: Span, program: Program, stops: list[Ste
     yield from (entry._replace(certain=False) for entry in found.entries)
 
 
-def _ranks(program: Program) -> int | None:
+def _ranks(commands: Sequence[Ran]) -> int | None:
     """The ranks that a launcher starts."""
-    for ran in program.commands:
+    for ran in commands:
         if ran.kind == "program":
             ranks, _ = read_ranks(ran.words, launcher=True)
             if ranks is not None:

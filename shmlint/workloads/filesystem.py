@@ -33,10 +33,12 @@ class _Shown(NamedTuple):
 class Files:
     """What a container sees of the repository."""
 
-    __slots__ = ("_context", "_copies", "_mounts", "repository", "workdir")
+    __slots__ = ("_context", "_copies", "_mounts", "near", "repository", "workdir")
 
     def __init__(self, launch: Launch, image: BuiltImage | None, build: Build | None, repository: Repository) -> None:
         self.repository = repository
+        self.near: list[str] = []
+        """The directories of the scripts that were followed."""
         self._mounts = tuple(
             sorted((_mounted(bind, repository) for bind in launch.binds), key=lambda m: -len(m.target))
         )
@@ -87,11 +89,13 @@ class Files:
     def _guess(self, path: str, there: object) -> Place | None:
         """A place of the repository that has the name: nothing says that the container sees it there."""
         assert callable(there)
+        path = _VARIABLE.sub("", path)
         parts = [part for part in path.split("/") if part not in ("", ".", "..")]
-        if not parts or "$" in path:
+        if not parts or "$" in path or "`" in path:
             return None
         places = [source for shown in self._mounts for source in shown.sources]
         places += [self._context] if self._context else []
+        places += [folder for near in self.near for folder in (near, os.path.dirname(near))]
         places += self.repository.above()
         for start in range(len(parts) if path.startswith("/") else 1):
             for place in dict.fromkeys(places):
@@ -111,7 +115,8 @@ class Files:
 
 def context_of(build: Build, repository: Repository) -> str:
     """The directory of a build context."""
-    return _existing(build.context, build.directory, repository) or normal(os.path.join(build.directory, build.context))
+    found = _existing(build, repository)
+    return found if found is not None else normal(os.path.join(build.directory, build.context))
 
 
 def dockerfile_of(build: Build, repository: Repository) -> str | None:
@@ -126,16 +131,17 @@ def dockerfile_of(build: Build, repository: Repository) -> str | None:
     return next((normal(path) for path in candidates if repository.is_file(path)), None)
 
 
-def _existing(path: str, directory: str, repository: Repository) -> str | None:
-    """A directory that a script names; scripts are often run from the top of the repository."""
-    path = _HERE.sub("", path)
+def _existing(build: Build, repository: Repository) -> str | None:
+    """The directory that a build names; scripts and pages often mean it from the top of the repository."""
+    path = _HERE.sub("", build.context)
     if _UNKNOWN.search(path):
         return None
-    for place in (directory, repository.root):
-        candidate = normal(os.path.join(place, path or "."))
-        if repository.is_dir(candidate):
+    places = [normal(os.path.join(place, path or ".")) for place in (build.directory, *repository.above())]
+    file = build.dockerfile or "Dockerfile"
+    for candidate in places:
+        if repository.is_file(os.path.join(candidate, file)):
             return candidate
-    return None
+    return next(filter(repository.is_dir, places), None)
 
 
 _HERE = re.compile(
@@ -149,6 +155,8 @@ _TOP = re.compile(
     re.I,
 )
 """A variable or command that gives the directory of a script or of the repository."""
+_VARIABLE = re.compile(r"^(?:\$\w+|\$\{\w+\}|\$\((?:[^()]|\([^()]*\))*\))/")
+"""A directory in front of a path that only a variable or a command tells."""
 _UNKNOWN = re.compile(r"[$`%<>{}]")
 
 

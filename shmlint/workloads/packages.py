@@ -40,6 +40,9 @@ def packages(launch: Launch, program: Program) -> Found:
     for image in (launch.image, *launch.base_images):
         if image is not None and image.known and _IMAGE_TORCH.search(image.known.lower()):
             found.setdefault("torch", Evidence(f"image {image.known}", image.span))
+    for name, value in launch.build.args if launch.build is not None else ():
+        if value and "IMAGE" in name.upper() and _IMAGE_TORCH.search(value.lower()):
+            found.setdefault("torch", Evidence(f"built with {name}={value}", launch.build and launch.build.span))
     if program.image is not None and program.dockerfile is not None:
         for name, line in program.image.base_images:
             if _IMAGE_TORCH.search(name.lower()):
@@ -49,7 +52,7 @@ def packages(launch: Launch, program: Program) -> Found:
             span = Span(program.dockerfile, *program.dockerfile.line_span(line))
             for name, evidence in _installed(text, span, program.files):
                 found.setdefault(name, evidence)
-    if launch.kind == "devcontainer" or program.image is None:
+    if program.kind == "interactive" or program.default:
         for folder in program.files.folders():
             for name, evidence in _of_folder(folder, program.files):
                 found.setdefault(name, evidence)

@@ -59,6 +59,9 @@ class Program(NamedTuple):
     dockerfile: Source | None
     default: bool = False
     """The command is the image's own, and not known here."""
+    documented: tuple[Entry, ...] = ()
+    """Programs that the documentation starts in such a container, where the launch itself leaves it open."""
+    documented_commands: tuple[Ran, ...] = ()
 
     @property
     def kind(self) -> Kind:
@@ -89,6 +92,8 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     if build is not None and dockerfile is not None and launch.build is None:
         follower.trail.append(Step(f"image built from {dockerfile.path}{' (guessed)' if guessed else ''}", build.span))
     words, span = _words(launch, image)
+    if words and all(word in _PASSED_ON for word in words):
+        words = ()  # what somebody passes to the script
     if launch.kind == "devcontainer":
         follower.commands.append(Ran(("bash",), launch.span, "interactive"))
     elif words:
@@ -96,10 +101,54 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
             span = span or _line(dockerfile, image.lines.get("CMD") or image.lines.get("ENTRYPOINT"))
         follower.run(words, span, files.workdir, certain=True, guessed=guessed, depth=0)
     default = launch.kind != "devcontainer" and not words
-    return Program(
+    program = Program(
         tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
         follower.environment, files, image, dockerfile, default,
     )  # fmt: skip
+    return _documented(launch, program) if default or program.kind == "interactive" else program
+
+
+def _documented(launch: Launch, program: Program) -> Program:
+    """What the documentation starts in a container that gives a shell."""
+    from shmlint.formats.markdown import commands_behind
+
+    repository = program.files.repository
+    follower = _Follower(program.files, dict(program.environment))
+    pages = [(launch.span.path, launch.span.end)] if launch.span.path.endswith(_PAGES) else []
+    if not pages:
+        pages = [(posixpath.join(folder, "README.md"), 0) for folder in repository.above()]
+    for path, start in pages:
+        source = repository.source(path)
+        for command in commands_behind(source, start) if source is not None else ():
+            words = [word.text for word in command.words]
+            if start and command.span.start > start and "run" in words[:4] and words[0] in _ENGINES:
+                break
+            own = _behind_wrapper(words, launch)
+            if own or (unwrapped(words) and _starts_program(unwrapped(words))):
+                follower.run(own or words, command.span, program.files.workdir, certain=True, guessed=False, depth=1)
+    commands = tuple(ran for ran in follower.commands if ran.kind == "program")
+    return program._replace(documented=tuple(follower.entries), documented_commands=commands)
+
+
+def _behind_wrapper(words: Sequence[str], launch: Launch) -> list[str]:
+    """The words that a page hands to the script of the launch: ``./docker_run.sh python train.py``."""
+    if not words or posixpath.basename(words[0]) != posixpath.basename(launch.span.path):
+        return []
+    return list(words[1:])
+
+
+def _starts_program(words: Sequence[str]) -> bool:
+    program = posixpath.basename(words[0])
+    if is_python(program):
+        return kind_of(words) == "program"
+    return program in _LAUNCHERS or program in _STARTED
+
+
+_PAGES = (".md", ".mdx", ".rst", ".markdown")
+_ENGINES = frozenset({"docker", "podman", "sudo", "nvidia-docker"})
+_STARTED = frozenset({"vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafactory-cli", "ns-train", "sglang"})
+
+
 
 
 def follow(words: Sequence[str], span: Span, program: Program) -> _Follower:
@@ -109,6 +158,9 @@ def follow(words: Sequence[str], span: Span, program: Program) -> _Follower:
     return follower
 
 
+_PASSED_ON = frozenset({"$@", "$*", "${@}", "${*}", "..."})
+
+
 def _words(launch: Launch, image: BuiltImage | None) -> tuple[tuple[str, ...], Span | None]:
     """Entrypoint and command: what the launch says, else what its image says."""
     entrypoint = launch.entrypoint.known if launch.entrypoint is not None else None
@@ -116,7 +168,8 @@ def _words(launch: Launch, image: BuiltImage | None) -> tuple[tuple[str, ...], S
     part = launch.command or launch.entrypoint
     if image is not None and launch.build is None and launch.entrypoint is None:
         entrypoint = image.entrypoint
-        command = command if launch.command is not None else image.command
+        passed = command is not None and all(word in _PASSED_ON for word in command)
+        command = image.command if launch.command is None or passed else command
     return (*(entrypoint or ()), *(command or ())), part.span if part is not None else None
 
 
@@ -165,7 +218,7 @@ class _Follower:
         if program in _SHELLS and self._shell(command, context):
             return
         if command[0] in ("source", ".") and len(command) > 1:
-            self._script(command[1], (), context, needed=False)
+            self._script(command[1], (), context, needed=not _SETS_UP.search(command[1]))
             return
         kind = kind_of(command)
         if kind == "build" and program == "make":
@@ -204,6 +257,7 @@ class _Follower:
         if (place.path, arguments) in self.seen:
             return
         self.seen.add((place.path, arguments))
+        self.files.near.append(posixpath.dirname(place.path))
         self.trail.append(Step(f"{place.path}{' (guessed)' if place.guessed else ''}", context.span))
         self._text(source, arguments, context._replace(guessed=context.guessed or place.guessed), inline=False)
 
@@ -229,7 +283,7 @@ class _Follower:
         functions = frozenset(_FUNCTION.findall(text.text))
         for command in commands(text, before):
             words = _with_arguments([word.text for word in command.words], arguments)
-            if command.when == "never" or not words or words[0] in functions:
+            if command.when in ("never", "value") or not words or words[0] in functions:
                 continue
             if words[0] == "cd" and len(words) == 2:
                 if "$" not in words[1]:
@@ -375,6 +429,8 @@ class _Context(NamedTuple):
     depth: int
 
 
+_SETS_UP = re.compile(r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|environ")
+"""Files that only set variables, by the names that everybody gives them."""
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
 _SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "daphne", "granian"})
 _APP = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*")

@@ -22,7 +22,7 @@ from shmlint.workloads.libraries import COLLECTIVE, IMAGE_SIZE_CALLS, KNOWN_ITEM
 from shmlint.workloads.program import Entry
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Evaluator, Found, Options, Scope
 
-MOST_STEPS = 4000
+MOST_STEPS = 2000
 """Functions, classes and modules that are walked for one program."""
 
 
@@ -53,7 +53,17 @@ class Reading(NamedTuple):
 
 
 def read_program(entry: Entry, files: Files) -> Reading:
-    """Read one program. Whatever cannot be followed is a stop with its reason."""
+    """Read one program, once for all launches that run it alike. What cannot be followed is a stop with its reason."""
+    key = entry.path, entry.arguments, entry.function, entry.certain, entry.guessed, files.folders()
+    known = files.repository.programs
+    if key not in known:
+        known[key] = _read_program(entry, files)
+    found = known[key]
+    assert isinstance(found, Reading)
+    return found
+
+
+def _read_program(entry: Entry, files: Files) -> Reading:
     reader = _Reader(entry, files)
     try:
         reader.read()
@@ -87,7 +97,9 @@ class _Reader:
         self.loaded: dict[str, _Loaded | None] = {}
         self.pending: list[_Unit] = []
         self.walked: dict[tuple[str, int], bool] = {}
-        self.classes: list[tuple[_Loaded, ast.ClassDef, bool]] = []
+        self.classes: set[int] = set()
+        self.methods: dict[str, list[tuple[_Unit, bool]]] = {}
+        """The methods of the classes that were reached, by name."""
         self.attributes: dict[str, bool] = {}
         self.stops: list[Step] = []
         self.sites: list[tuple[str, ast.Call, Scope, bool]] = []
@@ -242,9 +254,10 @@ class _Reader:
 
     def _reach_class(self, loaded: _Loaded, node: ast.ClassDef, certain: bool) -> None:
         self._push(_Unit(loaded, node, None, certain))
-        if all(node is not other for _, other, _ in self.classes):
-            self.classes.append((loaded, node, certain))
+        if id(node) not in self.classes:
+            self.classes.add(id(node))
             for method in _methods(node):
+                self.methods.setdefault(method.name, []).append((_Unit(loaded, method, node, certain), certain))
                 lifecycle = method.name.startswith("__") or method.name in _LIFECYCLE
                 if lifecycle or method.name in self.attributes:
                     self._push(_Unit(loaded, method, node, certain and self.attributes.get(method.name, lifecycle)))
@@ -257,10 +270,8 @@ class _Reader:
         if known is not None and (known or not certain):
             return
         self.attributes[name] = certain
-        for loaded, node, sure in self.classes:
-            for method in _methods(node):
-                if method.name == name:
-                    self._push(_Unit(loaded, method, node, certain and sure))
+        for unit, sure in self.methods.get(name, ()):
+            self._push(unit._replace(certain=certain and sure))
 
     def _name(self, name: str, loaded: _Loaded, certain: bool) -> None:
         """Reach what a dotted name in a module's code leads to."""
@@ -410,10 +421,13 @@ class _Reader:
                     words[-1] = "python"
         else:
             found = self.evaluator.value(argument, scope).value
+            text = found if isinstance(found, str) else self.evaluator.template(argument, scope)
             try:
-                words = shlex.split(found) if isinstance(found, str) else []
+                words = shlex.split(text)
             except ValueError:
                 words = []
+            if words and words[0] in ("$UNKNOWN", "%s") and any(word.endswith(".py") for word in words[1:3]):
+                words[0] = "python"
         if words:
             self.commands.append((tuple(words), _span(scope, node)))
         else:

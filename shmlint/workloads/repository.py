@@ -20,11 +20,15 @@ class Repository:
     bound was reached.
     """
 
-    __slots__ = ("_left", "_read", "full", "home", "of", "root", "workspace")
+    __slots__ = ("_left", "_read", "full", "home", "of", "programs", "root", "workspace")
 
-    def __init__(self, workspace: Workspace | None, of: str) -> None:
+    def __init__(
+        self, workspace: Workspace | None, of: str, programs: dict[tuple[object, ...], object] | None = None
+    ) -> None:
         self.workspace = workspace
         self.of = of
+        self.programs = programs if programs is not None else {}
+        """What was read of programs, for the launches of a run that run the same."""
         self.home = os.path.dirname(of) or "."
         root = workspace.root(of) if workspace is not None else None
         top = os.path.realpath(workspace.top or ".") if workspace is not None else "."

@@ -312,6 +312,28 @@ class Evaluator:
         found = self.options.get(name, self, 0)
         return found if found.value is not UNKNOWN else Found(UNKNOWN, False, place)
 
+    def template(self, node: ast.expr, scope: Scope, depth: int = 0) -> str:
+        """A text of which parts are not known: these are left as ``$UNKNOWN``."""
+        if depth > _DEPTH:
+            return ""
+        if isinstance(node, ast.Constant):
+            return str(node.value)
+        if isinstance(node, ast.JoinedStr):
+            return "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "$UNKNOWN" for part in node.values
+            )
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            return self.template(node.left, scope, depth + 1)
+        if isinstance(node, ast.BinOp):
+            parts = (self.template(part, scope, depth + 1) for part in (node.left, node.right))
+            return "".join(part or "$UNKNOWN" for part in parts)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            return self.template(node.func.value, scope, depth + 1)
+        if isinstance(node, ast.Name):
+            values = self._all_assigned(node.id, scope)
+            return max((self.template(value, scope, depth + 1) for value in values), key=len, default="")
+        return ""
+
     def _literal_mapping(self, node: ast.expr, scope: Scope) -> ast.Dict | None:
         if isinstance(node, ast.Dict):
             return node
@@ -394,18 +416,23 @@ class Evaluator:
             return found._replace(spans=(*found.spans, scope.span(constant)))
         return self.options.get(name, self, depth) if parameters and len(name) > 3 else NOTHING
 
-    def _assigned(self, name: str, scope: Scope) -> ast.expr | None:
-        """The value that a function gives a local name, where it does that once."""
-        if scope.function is None:
-            return None
-        known = self._locals.get(id(scope.function))
+    def _all_assigned(self, name: str, scope: Scope) -> list[ast.expr]:
+        return self._locals_of(scope.function).get(name, []) if scope.function is not None else []
+
+    def _locals_of(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, list[ast.expr]]:
+        """The values that a function gives its local names."""
+        known = self._locals.get(id(function))
         if known is None:
-            known = self._locals[id(scope.function)] = {}
-            for node in ast.walk(scope.function):
+            known = self._locals[id(function)] = {}
+            for node in ast.walk(function):
                 for target in node.targets if isinstance(node, ast.Assign) else ():
                     if isinstance(target, ast.Name) and isinstance(node, ast.Assign):
                         known.setdefault(target.id, []).append(node.value)
-        values = known.get(name, [])
+        return known
+
+    def _assigned(self, name: str, scope: Scope) -> ast.expr | None:
+        """The value that a function gives a local name, where it does that once."""
+        values = self._all_assigned(name, scope)
         return values[0] if len(values) == 1 else None
 
     def _assigned_to_self(self, name: str, owner: ast.ClassDef) -> list[tuple[ast.expr, ast.FunctionDef]]:

@@ -136,7 +136,7 @@ def test_control_characters_reach_no_terminal(run: Run) -> None:
         (["VLLM", "--gpus=2"], "vllm", "needed", 8 * GIB),
         (["vllm", "serve", "m", "-tp", "2"], "vllm", "needed", 8 * GIB),
         (["vllm serve m --tensor-parallel-size 2"], "vllm", "needed", 8 * GIB),
-        (["--", "vllm", "serve", "m", "--gpus", "2"], "vllm", "likely", 8 * GIB),
+        (["--", "vllm", "serve", "m", "--gpus", "2"], "vllm", "not-needed", 0),
         (["nvcr.io/nvidia/pytorch:24.01-py3", "--gpus", "all"], "ngc", "needed", 8 * GIB),
         (["ollama"], "ollama", "not-needed", 0),
         (["--gpus", "2"], None, "unknown", GIB),

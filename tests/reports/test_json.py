@@ -13,6 +13,7 @@ import pytest
 from shmlint.fixing import fix
 from shmlint.reports import dumps
 from shmlint.reports.json import inventory, render
+from shmlint.workloads.by_knowledge import NCCL_SOURCE
 from tests.project import run
 from tests.reports.test_text import CASES, MANY, TRAINER
 from tests.table import table
@@ -165,7 +166,12 @@ def test_one_launch_in_full(tmp_path: Path) -> None:
                     "effective_bytes": 67108864},
             "workload": "NVIDIA NGC framework containers",
             "need": {"verdict": "needed", "minimum_bytes": 1073741824, "recommended_bytes": 8589934592,
-                     "mechanisms": []},
+                     "mechanisms": [{
+                         "id": "nccl", "bytes": 562818048, "basis": "estimated", "because": "8 ranks",
+                         "evidence": [{"text": "8 ranks: NCCL alone takes about 536.7 MiB", "path": "compose.yaml",
+                                       "line": 11, "source": NCCL_SOURCE}],
+                         "source": NCCL_SOURCE,
+                     }]},
             "unknown": None,
         }
     ]  # fmt: skip

@@ -84,7 +84,6 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
     rewriter = make_rewriter(service, gpu_span)
     home = rewriter.home
     undecided = service.unknown or project.unknown
-    env_files = any(True for _ in items_of(tree.get("env_file")))
     return Launch(
         kind="compose-service",
         name=service.name,
@@ -103,14 +102,14 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         shm=size_entry(tree, "shm_size"),
         ipc=read_mode(tree.leaf("ipc")),
         mounts=tuple(read_mounts(tree)),
-        build=_build(tree.get("build"), image) if gpu.requested is not False else None,
-        binds=tuple(_binds(tree)) if gpu.requested is not False else (),
+        build=_build(tree.get("build"), image, service.directory),
+        binds=tuple(_binds(tree)),
         workdir=text_value(tree.leaf("working_dir")),
         interactive=bool(is_true(tree.leaf("tty")) or is_true(tree.leaf("stdin_open"))),
         build_shm=size_entry(build, "shm_size") if isinstance(build := tree.get("build"), Branch) else None,
         memory_limit=_memory_limit(tree),
         environment=environment,
-        env_files=env_files,
+        env_files=any(True for _ in items_of(tree.get("env_file"))),
         ulimits=_ulimits(tree.get("ulimits")),
         cap_add=tuple(leaf.text for leaf in items_of(tree.get("cap_add")) if isinstance(leaf, Leaf)),
         privileged=is_true(tree.leaf("privileged")),
@@ -202,7 +201,7 @@ def _built_from(build: Tree | None, directory: str) -> str:
     return context.text if "://" in context.text else normal(os.path.join(context.layer.directory, context.text))
 
 
-def _build(build: Tree | None, image: Value[str] | None) -> Build | None:
+def _build(build: Tree | None, image: Value[str] | None, directory: str) -> Build | None:
     """The build of a service; None where there is none here or a variable names its context."""
     context = build.leaf("context") if isinstance(build, Branch) else build
     if isinstance(build, Branch) and (context is None or build.leaf("dockerfile_inline") is not None):
@@ -218,7 +217,7 @@ def _build(build: Tree | None, image: Value[str] | None) -> Build | None:
         target.text if target is not None else None,
         tuple((name, value.known) for name, value in args.items()),
         context.span,
-        context.layer.directory,
+        directory,
         in_context=True,
     )
 
@@ -229,7 +228,8 @@ def _binds(tree: Branch) -> Iterator[Bind]:
         source: Leaf | None = None
         target = name = ""
         if isinstance(item, Leaf):
-            name, _, rest = item.text.partition(":")
+            text = item.written.strip("\"'") if item.interpolated.unset else item.text
+            name, _, rest = text.partition(":")
             source, target = item, rest.partition(":")[0]
         elif isinstance(item, Branch):
             source, at = item.leaf("source"), item.leaf("target")
