@@ -102,7 +102,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         shm=size_entry(tree, "shm_size"),
         ipc=read_mode(tree.leaf("ipc")),
         mounts=tuple(read_mounts(tree)),
-        build=_build(tree.get("build"), image, service.directory),
+        build=_build(tree.get("build"), image),
         binds=tuple(_binds(tree)),
         workdir=text_value(tree.leaf("working_dir")),
         interactive=bool(is_true(tree.leaf("tty")) or is_true(tree.leaf("stdin_open"))),
@@ -201,7 +201,7 @@ def _built_from(build: Tree | None, directory: str) -> str:
     return context.text if "://" in context.text else normal(os.path.join(context.layer.directory, context.text))
 
 
-def _build(build: Tree | None, image: Value[str] | None, directory: str) -> Build | None:
+def _build(build: Tree | None, image: Value[str] | None) -> Build | None:
     """The build of a service; None where there is none here or a variable names its context."""
     context = build.leaf("context") if isinstance(build, Branch) else build
     if isinstance(build, Branch) and (context is None or build.leaf("dockerfile_inline") is not None):
@@ -217,7 +217,7 @@ def _build(build: Tree | None, image: Value[str] | None, directory: str) -> Buil
         target.text if target is not None else None,
         tuple((name, value.known) for name, value in args.items()),
         context.span,
-        directory,
+        context.layer.directory,
         in_context=True,
     )
 
