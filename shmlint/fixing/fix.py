@@ -185,7 +185,7 @@ def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
         proof = attempt.proof
         if proof is not None:
             gone = [r for r in every if _is_gone(r, proof)]
-            outcome.fixed += (_fixed_by(r, attempt.accepted, outcome.run) for r in gone)
+            outcome.fixed += _fixed_by(gone, attempt.accepted, outcome.run)
             outcome.run = proof.run
             outcome.texts.update(proof.texts)
             held = {identity._replace(place=proof.moved[identity.place]) for identity in held}
@@ -205,12 +205,13 @@ def _is_gone(repair: Repair, proof: Proof | None) -> bool:
     return repair.identity._replace(place=proof.moved[repair.identity.place]) not in proof.left
 
 
-def _fixed_by(repair: Repair, accepted: Sequence[Repair], run: Run) -> Fixed:
-    """What was done about a finding: its own change, or that of another finding that intends the same."""
-    same = [other for other in accepted if other.identity == repair.identity]
-    same += [other for other in accepted if other.intention == repair.intention]
-    change = (same or accepted)[0].change
-    return _entry(repair.finding, change, run)
+def _fixed_by(gone: Iterable[Repair], accepted: Sequence[Repair], run: Run) -> Iterator[Fixed]:
+    """What was done about findings: their own change, or that of another finding that intends the same."""
+    own = {repair.identity: repair.change for repair in reversed(accepted)}
+    same = {repair.intention: repair.change for repair in reversed(accepted)}
+    for repair in gone:
+        change = own.get(repair.identity) or same.get(repair.intention) or accepted[0].change
+        yield _entry(repair.finding, change, run)
 
 
 def _entry(finding: Finding, change: Change, run: Run) -> Fixed:

@@ -7,8 +7,10 @@ says what else of a file must have stayed the same.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from shmlint.fixing.plan import becomes
@@ -75,33 +77,45 @@ class Proof(NamedTuple):
 
 Edits = Mapping[str, Sequence[Edit]]
 
-NO_EDITS: Edits = {}
-
 
 # Places
 
 
-def places(launches: Iterable[Launch], edits: Edits = NO_EDITS) -> dict[int, Place]:
+class Shift:
+    """Says where an offset of a text is after edits, which do not overlap; within an edited text, where that starts."""
+
+    __slots__ = ("_edits", "_ends", "_totals")
+
+    def __init__(self, edits: Iterable[Edit]) -> None:
+        self._edits = sorted(edits)
+        self._ends = [edit.end for edit in self._edits]
+        grown = (len(edit.text) - (edit.end - edit.start) for edit in self._edits)
+        self._totals = list(accumulate(grown, initial=0))
+        """How much longer the text before each edit has become, and before its end."""
+
+    def __call__(self, offset: int) -> int:
+        before = bisect_right(self._ends, offset)
+        if before < len(self._edits):
+            offset = min(offset, self._edits[before].start)
+        return offset + self._totals[before]
+
+
+Shifts = Mapping[str, Shift]
+"""How edits move the texts, by path."""
+
+UNMOVED: Shifts = {}
+
+
+def places(launches: Iterable[Launch], shifts: Shifts = UNMOVED) -> dict[int, Place]:
     """Where launches stand, by their ``id``, after some edits."""
     seen: dict[Place, int] = defaultdict(int)
     found = {}
     for launch in launches:
         path, start = launch.span.path, launch.span.start
-        place = Place(launch.kind, launch.files, path, _moved(start, edits.get(path, ())))
+        place = Place(launch.kind, launch.files, path, shifts[path](start) if path in shifts else start)
         found[id(launch)] = place._replace(number=seen[place])
         seen[place] += 1
     return found
-
-
-def _moved(offset: int, edits: Iterable[Edit]) -> int:
-    """An offset after edits; within an edited text it is where that starts."""
-    shift = 0
-    for edit in edits:
-        if edit.end <= offset:
-            shift += len(edit.text) - (edit.end - edit.start)
-        elif edit.start < offset:
-            shift -= offset - edit.start
-    return offset + shift
 
 
 # Proofs
@@ -112,7 +126,7 @@ class Attempt(NamedTuple):
 
     run: Run
     after: Run
-    edits: Edits
+    shifts: Shifts
     repairs: Sequence[Repair]
     intended: Mapping[Place, Sequence[Intention]]
 
@@ -128,7 +142,7 @@ def prove(
     texts = _edited(run, edits)
     if texts is None:
         return Refusal("overlap")
-    attempt = Attempt(run, _again(run, texts), edits, repairs, intended)
+    attempt = Attempt(run, _again(run, texts), _shifts(edits), repairs, intended)
     refusal = _launches(attempt)
     if refusal is not None:
         return refusal
@@ -149,7 +163,7 @@ def unchanged(run: Run, edits: Sequence[Edit]) -> tuple[Run, dict[str, str]] | N
     if texts is None:
         return None
     after = _again(run, texts)
-    if _launches(Attempt(run, after, by_path, (), {})) is not None:
+    if _launches(Attempt(run, after, _shifts(by_path), (), {})) is not None:
         return None
     return None if _otherwise_changed(run, after, dict.fromkeys(texts, True)) else (after, texts)
 
@@ -159,6 +173,10 @@ def _by_path(edits: Iterable[Edit]) -> dict[str, list[Edit]]:
     for edit in dict.fromkeys(edits):
         found.setdefault(edit.path, []).append(edit)
     return found
+
+
+def _shifts(edits: Edits) -> Shifts:
+    return {path: Shift(some) for path, some in edits.items()}
 
 
 def _edited(run: Run, edits: Edits) -> dict[str, str] | None:
@@ -198,7 +216,7 @@ def _launches(attempt: Attempt) -> Refusal | None:
     intends, where the same is done, and what is made of another reading of the same service.
     """
     run = attempt.run
-    stands, moved = places(run.launches), places(run.launches, attempt.edits)
+    stands, moved = places(run.launches), places(run.launches, attempt.shifts)
     stood = places(attempt.after.launches)
     after = {stood[id(launch)]: launch for launch in attempt.after.launches}
     if len(run.launches) != len(after) or set(moved.values()) != after.keys():
@@ -325,7 +343,7 @@ def _findings(attempt: Attempt, texts: dict[str, str]) -> Proof | Refusal:
 
     A repaired launch may have a less severe finding in the place of the one that is gone.
     """
-    moved, stood = places(attempt.run.launches, attempt.edits), places(attempt.after.launches)
+    moved, stood = places(attempt.run.launches, attempt.shifts), places(attempt.after.launches)
     before = places(attempt.run.launches)
     becoming = {before[id(launch)]: moved[id(launch)] for launch in attempt.run.launches}
     left = identities(attempt.after.findings, stood)
@@ -333,11 +351,11 @@ def _findings(attempt: Attempt, texts: dict[str, str]) -> Proof | Refusal:
         stays = left.get(repair.identity._replace(place=becoming[repair.identity.place]))
         if stays is not None:
             return Refusal("stays", frozenset(edit.path for edit in repair.change.edits), finding=stays)
-    known = {_mark(finding, attempt.edits) for finding in attempt.run.findings}
+    known = {_mark(finding, attempt.shifts) for finding in attempt.run.findings}
     levels = _levels(attempt, becoming)
     uncovered = []
     for finding in attempt.after.findings:
-        if _mark(finding, NO_EDITS) in known:
+        if _mark(finding, UNMOVED) in known:
             continue
         level = levels.get(stood[id(finding.launch)]) if finding.launch is not None else None
         if level is None:
@@ -371,7 +389,8 @@ def identities(findings: Iterable[Finding], where: Mapping[int, Place]) -> dict[
     return {Identity(f.rule, where[id(f.launch)], f.subject): f for f in findings if f.launch is not None}
 
 
-def _mark(finding: Finding, edits: Edits) -> tuple[str, str, int, str]:
+def _mark(finding: Finding, shifts: Shifts) -> tuple[str, str, int, str]:
     """What a finding is, whichever combination of files it was found in."""
     span: Span = finding.launch.span if finding.launch is not None else finding.span
-    return finding.rule, span.path, _moved(span.start, edits.get(span.path, ())), finding.subject
+    start = shifts[span.path](span.start) if span.path in shifts else span.start
+    return finding.rule, span.path, start, finding.subject

@@ -8,7 +8,7 @@ import pytest
 
 from shmlint.files.workspace import Workspace
 from shmlint.fixing import fix
-from shmlint.fixing.prove import places
+from shmlint.fixing.prove import Shift, places
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit
 from shmlint.run import Run, lint
@@ -120,9 +120,10 @@ def test_places_follow_the_edits() -> None:
     text = f"docker run redis\ndocker run --gpus all {TRAIN}\ndocker run redis\n"
     run = read({"run.sh": text})
     second = text.index("docker", 1)
-    edits = {"run.sh": [Edit("run.sh", 0, 0, "# note\n"), Edit("run.sh", second + 6, second + 10, "")]}
-    starts = [place.start for place in places(run.launches, edits).values()]
+    shift = Shift([Edit("run.sh", second + 6, second + 10, ""), Edit("run.sh", 0, 0, "# note\n")])
+    starts = [place.start for place in places(run.launches, {"run.sh": shift}).values()]
     assert starts == [7, second + 7, text.rindex("docker") + 3]
+    assert [shift(second + 6 + i) - second for i in range(6)] == [13, 13, 13, 13, 13, 14], "an edit's text is its start"
 
 
 def test_what_was_changed_is_data() -> None:
