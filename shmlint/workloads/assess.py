@@ -6,13 +6,14 @@ comes last. Nothing is called not needed because it was not understood.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import Build, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
-from shmlint.workloads.by_knowledge import Known, by_knowledge
+from shmlint.workloads.by_knowledge import Known, by_knowledge, gpu_count
 from shmlint.workloads.knowledge import Workload, entry_of
 from shmlint.workloads.packages import TORCH, packages
 from shmlint.workloads.program import Findings, Program, resolve
@@ -79,6 +80,8 @@ def examine(
 
         documented = read(based, program, program.documented) if program.documented else documented
         said = by_knowledge(based, extra, [ran.words for ran in program.documented_commands])
+        if not all(ran.certain for ran in program.documented_commands) and said.need.verdict == "needed":
+            said = said._replace(need=said.need._replace(verdict="likely"))
     return Case(based, program, findings, known, own, documented, said, torch)
 
 
@@ -169,6 +172,10 @@ def _as_documented(case: Case) -> Need | None:
     need = case.documented.need
     if need is not None and case.torch is not None:
         return need
+    trained = [ran for ran in case.program.documented_commands if _names_training(ran.words)]
+    if trained and gpu_count(case.launch) != 1 and need is None:
+        why = "its documentation trains in it with several GPUs, which exchange data through shared memory"
+        return _likely(case, why, Evidence("training with several GPUs", trained[0].span))
     return said.need if said is not None and said.by_command and said.need.verdict in ("needed", "likely") else None
 
 
@@ -210,17 +217,27 @@ def _likely(case: Case, why: str, told: Evidence) -> Need:
     return Need("likely", known.minimum, size, workload.known, why, known.source, (told,))
 
 
+_TRAINING = re.compile(r"(?<![a-z])(?:pre)?train(?:er|ing)?(?![a-z])|fine[-_]?tun")
+
+
 def _says_training(case: Case) -> bool:
     """Whether a program that runs is called training."""
-    words = [word for ran in case.program.commands if ran.kind == "program" for word in ran.words[:4]]
-    return any(name in word.lower() for word in words for name in ("train", "finetune", "fine_tune", "fine-tune"))
+    if case.program.entries:
+        return False  # its code says more than its name
+    return any(_names_training(ran.words) for ran in case.program.commands if ran.kind == "program")
+
+
+def _names_training(words: Sequence[str]) -> bool:
+    names = [word.rpartition("/")[2].lower() for word in words[:4] if not word.startswith("-")]
+    return any(_TRAINING.search(name) for name in names)
 
 
 def _training(case: Case) -> Need | None:
     """A program that is called training, in an environment with PyTorch, and that is not in the repository."""
     if case.torch is None:
         return None
-    if case.program.default and case.launch.image is not None and not case.launch.base_images:
+    built = case.program.image is not None and case.program.image.command is None
+    if case.program.default and (built or not case.launch.base_images):
         why = "an environment with PyTorch: DataLoader workers and ranks use shared memory"
         return _likely(case, why, case.torch)
     if _says_training(case):

@@ -28,7 +28,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     stops: list[Step] = []
     environment: list[tuple[str, str, Span]] = []
     small = False
-    pending = list(entries or program.entries)
+    pending = sorted(entries or program.entries, key=lambda entry: "train" not in entry.path)
     done: set[str] = set()
     while pending and len(done) < _MOST_PROGRAMS:
         entry = pending.pop(0)

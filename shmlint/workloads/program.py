@@ -88,7 +88,7 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     build, guessed = (launch.build, False) if launch.build is not None else find_build(launch, builds, repository)
     image, dockerfile = read_build(build, repository) if build is not None else (None, None)
     files = Files(launch, image, build, repository)
-    follower = _Follower(files, _environment(launch, image, dockerfile))
+    follower = _Follower(files, _environment(launch, image, dockerfile), image)
     if build is not None and dockerfile is not None and launch.build is None:
         follower.trail.append(Step(f"image built from {dockerfile.path}{' (guessed)' if guessed else ''}", build.span))
     words, span = _words(launch, image)
@@ -100,12 +100,13 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
         if image is not None and launch.build is None and dockerfile is not None:
             span = span or _line(dockerfile, image.lines.get("CMD") or image.lines.get("ENTRYPOINT"))
         follower.run(words, span, files.workdir, certain=True, guessed=guessed, depth=0)
-    default = launch.kind != "devcontainer" and not words
+    passed = launch.command is not None and any(word in _PASSED_ON for word in launch.command.known or ())
+    default = launch.kind != "devcontainer" and (not words or (passed and not follower.commands))
     program = Program(
         tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
         follower.environment, files, image, dockerfile, default,
     )  # fmt: skip
-    return _documented(launch, program) if default or program.kind == "interactive" else program
+    return _documented(launch, program) if default or passed or program.kind == "interactive" else program
 
 
 def _documented(launch: Launch, program: Program) -> Program:
@@ -113,19 +114,21 @@ def _documented(launch: Launch, program: Program) -> Program:
     from shmlint.formats.markdown import commands_behind
 
     repository = program.files.repository
-    follower = _Follower(program.files, dict(program.environment))
+    follower = _Follower(program.files, dict(program.environment), program.image)
     pages = [(launch.span.path, launch.span.end)] if launch.span.path.endswith(_PAGES) else []
     if not pages:
         pages = [(posixpath.join(folder, "README.md"), 0) for folder in repository.above()]
     for path, start in pages:
         source = repository.source(path)
+        here = True
         for command in commands_behind(source, start) if source is not None else ():
             words = [word.text for word in command.words]
-            if start and command.span.start > start and "run" in words[:4] and words[0] in _ENGINES:
-                break
+            if "run" in words[:4] and words[0] in _ENGINES:
+                here = False  # what follows may be for another container
             own = _behind_wrapper(words, launch)
             if own or (unwrapped(words) and _starts_program(unwrapped(words))):
-                follower.run(own or words, command.span, program.files.workdir, certain=True, guessed=False, depth=1)
+                sure = bool(own) or (here and start > 0) or launch.kind == "devcontainer"
+                follower.run(own or words, command.span, program.files.workdir, certain=sure, guessed=False, depth=1)
     commands = tuple(ran for ran in follower.commands if ran.kind == "program")
     return program._replace(documented=tuple(follower.entries), documented_commands=commands)
 
@@ -153,7 +156,7 @@ _STARTED = frozenset({"vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafact
 
 def follow(words: Sequence[str], span: Span, program: Program) -> _Follower:
     """Follow a command that a program of the launch starts."""
-    follower = _Follower(program.files, dict(program.environment))
+    follower = _Follower(program.files, dict(program.environment), program.image)
     follower.run(words, span, program.files.workdir, certain=False, guessed=False, depth=1)
     return follower
 
@@ -190,8 +193,9 @@ def _line(source: Source, line: int | None) -> Span | None:
 class _Follower:
     """Collects what runs. Spans in texts that stand in no file of their own are those of the command around them."""
 
-    def __init__(self, files: Files, environment: dict[str, Value[str]]) -> None:
+    def __init__(self, files: Files, environment: dict[str, Value[str]], image: BuiltImage | None) -> None:
         self.files = files
+        self.image = image
         self.environment = environment
         self.commands: list[Ran] = []
         self.entries: list[Entry] = []
@@ -250,6 +254,8 @@ class _Follower:
         place = self.files.find(path, context.directory)
         source = self.files.repository.source(place.path) if place is not None else None
         if source is None or place is None:
+            if needed and self._passes_on(path, arguments, context):
+                return
             if needed:
                 self.stop(f"`{path}` is not in the repository", context.span)
                 self.commands.append(Ran(("bash", path, *arguments), context.span, "program", context.certain))
@@ -260,6 +266,17 @@ class _Follower:
         self.files.near.append(posixpath.dirname(place.path))
         self.trail.append(Step(f"{place.path}{' (guessed)' if place.guessed else ''}", context.span))
         self._text(source, arguments, context._replace(guessed=context.guessed or place.guessed), inline=False)
+
+    def _passes_on(self, path: str, arguments: tuple[str, ...], context: _Context) -> bool:
+        """Follow the command behind a script that the build of the image makes to run it."""
+        name = posixpath.basename(path)
+        runs = self.image.runs if self.image is not None else ()
+        if not any(name in text and "$@" in text for text, _ in runs):
+            return False
+        inner = context._replace(depth=context.depth + 1)
+        certain, guessed = inner.certain, inner.guessed
+        self.run(arguments, inner.span, inner.directory, certain=certain, guessed=guessed, depth=inner.depth)
+        return True
 
     def _text(self, source: Source, arguments: tuple[str, ...], context: _Context, *, inline: bool) -> None:
         from shmlint.syntax.shell_text import whole
@@ -312,6 +329,9 @@ class _Follower:
             self._server(command, context)
             return
         place = self.files.find(command[0], context.directory) if "/" in command[0] else None
+        if place is None and self._passes_on(command[0], command[1:], context):
+            self.commands = [ran for ran in self.commands if ran.words != command]
+            return
         if place is None and "/" not in command[0] and not command[0].startswith("-"):
             found = self._installed(command, context)
             if found:
@@ -345,6 +365,7 @@ class _Follower:
             self._entry(place.path, command[1:], context._replace(guessed=guessed))
         elif place.path.endswith((".sh", ".bash")) or "sh" in first:
             self._script(command[0], command[1:], context._replace(guessed=guessed))
+            self.commands = [ran for ran in self.commands if ran.words != command]  # what it runs counts
         else:
             self.stop(f"{place.path} is neither a shell script nor Python", context.span)
 

@@ -158,6 +158,10 @@ class Options:
                 name = dotted(node.func).rpartition(".")[2]
                 if name in ("add_argument", "option", "add_option", "Option") or name.startswith("DEFINE_"):
                     self._option(node, scope)
+                elif name in ("dict", "EasyDict", "edict", "DotDict", "Namespace", "SimpleNamespace"):
+                    for keyword in node.keywords:
+                        if keyword.arg is not None:
+                            self._declare(keyword.arg, keyword.value, scope, keyword.value)
             elif isinstance(node, ast.ClassDef):
                 for item in node.body:
                     if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
