@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
+from shmlint.model.need import Need
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.advice import give, severity_of_need, stated
+from shmlint.rules.advice import advised, give, severity_of_need, stated
 from shmlint.rules.wording import asks, gpu_evidence, needs_line, needs_source, when
 
 RULE = Rule("SHM101", "missing-shm-size", "error")
@@ -24,6 +25,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if effective.decided_by != "default" or effective.bytes is None:
         return
     need = context.need(launch)
+    if need.looks:
+        yield _only_looks(launch, need, context)
+        return
     severity = severity_of_need(launch, need, context.settings)
     if severity is None or effective.bytes >= need.floor:
         return
@@ -45,6 +49,24 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         fix,
         advice=advice,
         source=needs_source(need),
+    )
+
+
+def _only_looks(launch: Launch, need: Need, context: Context) -> Finding:
+    """A look in an image whose maintainers ask for shared memory: what is run there next will need it."""
+    fix, advice = give(launch, advised(launch, need, context.settings))
+    given = f"{context.engine(launch)}'s {human(context.settings.default_shm_size)} /dev/shm"
+    return Finding(
+        RULE.id,
+        "note",
+        launch.home,
+        f"{launch.words.launch} asks for {asks(launch)} on {given}{when(launch)}",
+        launch,
+        gpu_evidence(launch),
+        "this command only looks; what trains in this container needs it",
+        fix._replace(safe=False) if fix is not None else None,
+        advice=advice,
+        source=need.source,
     )
 
 

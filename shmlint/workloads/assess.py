@@ -110,10 +110,14 @@ def _settings(case: Case) -> Need | None:
 def _looks(case: Case) -> Need | None:
     """A command that looks at something, builds something or only prepares."""
     if not case.program.commands and not case.program.default and not case.program.stops:
-        return Need("not-needed", why="its command prepares something and ends", looks=True)
+        return Need("not-needed", why="its command prepares something and ends")
     kind = case.program.kind
     if kind == "probe":
-        return Need("not-needed", why="its command looks at something and ends", looks=_asked_for(case))
+        why = "its command looks at something and ends"
+        if not _asked_for(case):
+            return Need("not-needed", why=why)
+        known = case.known.need
+        return Need("not-needed", None, known.recommended, known.workload, why, known.source, looks=True)
     if kind == "build" and not case.program.stops:
         return Need("not-needed", why="its command builds something and ends")
     return None

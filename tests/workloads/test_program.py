@@ -1,0 +1,179 @@
+"""What a launch runs, followed through small repositories, and what that makes of its need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shmlint.model.need import Need
+from shmlint.syntax.python import parse
+from tests.project import findings, fixed, run
+from tests.table import table
+
+GPUS = "deploy: {resources: {reservations: {devices: [{capabilities: [gpu]}]}}}"
+LOADER = """
+from torch.utils.data import DataLoader
+import argparse
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--batch-size", type=int, default=64)
+    args = parser.parse_args()
+    crop = RandomResizedCrop(224)
+    loader = DataLoader(data(crop), batch_size=args.batch_size, num_workers=args.workers)
+
+if __name__ == "__main__":
+    main()
+"""
+SERVE = "import json\nfrom helper import answer\nprint(answer(json.loads('1')))\n"
+HELPER = "import torch\n\ndef answer(x):\n    return torch.tensor(x)\n"
+DOCKERFILE = "FROM python:3.12\nWORKDIR /app\nCOPY . .\n"
+
+
+def need(directory: Path, files: dict[str, str], image: str = "own/app") -> Need:
+    """What the first launch with a GPU needs."""
+    (directory / ".git").mkdir(exist_ok=True)
+    import contextlib
+
+    started = run(directory, files)
+    with contextlib.chdir(directory):
+        launch = next(launch for launch in started.launches if launch.gpu.requested)
+        return started.context.need(launch)
+
+
+def compose(command: str, more: str = "") -> str:
+    return f"services:\n  app:\n    build: .\n    command: {command}\n    {GPUS}\n{more}"
+
+
+@table(
+    "command, verdict",
+    [
+        ("python train.py", "needed"),
+        ("python train.py --workers 0", "not-needed"),
+        ("python train.py --workers=2 --batch-size 8", "not-needed"),
+        ("bash run.sh", "needed"),
+        ("bash run.sh --workers 0", "not-needed"),
+        ("sh -c 'cd /app && exec ./run.sh'", "needed"),
+        ("torchrun --nproc_per_node=2 train.py", "needed"),
+        ("python -m package.serve", "unknown"),
+        ("python serve.py", "not-needed"),
+        ("python missing.py", "unknown"),
+        ("nvidia-smi", "not-needed"),
+        ("python train.py --help", "not-needed"),
+        ("make build", "not-needed"),
+        ("make train", "needed"),
+        ("uv run python train.py --workers 0", "not-needed"),
+        ("app-train", "needed"),
+    ],
+)
+def test_a_command_is_followed_to_its_code(tmp_path: Path, command: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose(command), "Dockerfile": DOCKERFILE, "train.py": LOADER, "serve.py": SERVE,
+        "helper.py": HELPER, "run.sh": '#!/bin/bash\nset -e\npython train.py "$@"\n',
+        "Makefile": "train: prepare\n\tpython train.py\n\nprepare:\n\ttrue\n",
+        "pyproject.toml": '[project]\nname = "app"\n[project.scripts]\napp-train = "train:main"\n',
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
+def test_the_sum_and_its_places_are_given(tmp_path: Path) -> None:
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": LOADER}
+    found = need(tmp_path, files)
+    (mechanism,) = found.mechanisms
+    batch = 64 * 3 * 224 * 224 * 4
+    assert (mechanism.id, mechanism.basis, mechanism.bytes) == ("dataloader", "computed", (8 * 2 + 2) * batch)
+    assert mechanism.because == "(8 × 2 + 2) batches × 36.8 MiB"
+    assert {e.span.path for e in mechanism.evidence if e.span} == {"train.py"}
+    assert (found.minimum, found.recommended) == (mechanism.bytes, 2**30)
+    assert "train.py" in [step.text for step in found.trail]
+
+
+@table(
+    "name, text",
+    [
+        ("script.sh", "docker build -t mine .\ndocker run --gpus all mine\n"),
+        ("README.md", "```bash\ndocker build -t mine .\n```\n\n```bash\ndocker run --gpus all mine\n```\n"),
+        ("Makefile", "run:\n\tdocker buildx build --tag mine -f Dockerfile .\n\tdocker run --gpus all mine\n"),
+        ("run.sh", "docker run --gpus all -v $PWD:/app -w /app python:3.12 python train.py\n"),
+        ("tools/run.sh", 'docker run --gpus all -v "$(pwd)/..":/app other:1 python /app/train.py\n'),
+    ],
+)
+def test_an_image_leads_to_its_dockerfile_and_a_mount_to_its_files(tmp_path: Path, name: str, text: str) -> None:
+    files = {name: text, "Dockerfile": DOCKERFILE + 'CMD ["python", "train.py"]\n', "train.py": LOADER}
+    assert need(tmp_path, files).verdict in ("needed", "likely")
+
+
+@table(
+    "image, packages, verdict",
+    [
+        ("python:3.12", "RUN pip install torch\n", "likely"),
+        ("python:3.12", "COPY requirements.txt .\nRUN pip install -r requirements.txt\n", "likely"),
+        ("python:3.12", "RUN pip install flask\n", "unknown"),
+        ("pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime", "", "likely"),
+    ],
+)
+def test_packages_decide_what_a_shell_may_need(tmp_path: Path, image: str, packages: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose("bash"), "requirements.txt": "torch==2.5\n",
+        "Dockerfile": f"FROM {image}\n{packages}",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
+def test_what_documentation_starts_in_a_shell_counts(tmp_path: Path) -> None:
+    page = (
+        "```bash\ndocker run -it --gpus all own/server bash\n```\n\n"
+        "```bash\nvllm serve m --tensor-parallel-size 8\n```\n"
+    )
+    assert need(tmp_path, {"README.md": page}).verdict == "needed"
+
+
+@table(
+    "text",
+    [
+        "(" * 100_000, "-" * 100_000 + "1", "x = '\0'", "a" + ".b" * 50_000, "not " * 50_000 + "x",
+        "from .train import *\nfrom train import *\nimport train\n",
+        "if a:\n pass\n" + "elif a:\n pass\n" * 20_000, "x = [" * 1_000, "f(" * 79 + ")" * 79, "0x" + "f" * 100_000,
+        "def f(n=" + "1 if a else " * 150 + "2): return f(n)\nf()\n",
+        "\n".join(f"v{i} = v{i + 1} + v{i + 1}" for i in range(300)) + "\nDataLoader(d, num_workers=v0)\n",
+    ],
+)  # fmt: skip
+def test_hostile_code_ends_the_trail(tmp_path: Path, text: str) -> None:
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": text}
+    assert need(tmp_path, files).verdict in ("unknown", "not-needed")
+
+
+def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.py"
+    outside.write_text(LOADER, encoding="utf-8")
+    inside = tmp_path / "repository"
+    inside.mkdir()
+    (inside / "train.py").symlink_to(outside)
+    found = need(inside, {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE})
+    assert (found.verdict, found.stopped) == ("unknown", "`train.py` is not in the repository")
+
+
+def test_python_that_cannot_be_read_is_no_module() -> None:
+    assert parse("def f(:\n") is None and parse("x = 1\n") is not None
+
+
+CHECK = 'python -c "import torch; print(torch.cuda.device_count())"'
+NGC = "nvcr.io/nvidia/pytorch:21.03-py3"
+
+
+@pytest.mark.parametrize("option", ["", "--shm-size=8g "])
+def test_a_look_in_a_training_image(tmp_path: Path, option: str) -> None:
+    text = f"docker run --gpus all -it --rm {option}{NGC} {CHECK}\n"
+    found = findings(tmp_path, {"run.sh": text})
+    assert [(f.rule, f.severity) for f in found] == ([] if option else [("SHM101", "note")])
+    sized = f"docker run --gpus all -it --rm --shm-size=8g {NGC} {CHECK}\n"
+    changed = fixed(tmp_path, {"run.sh": text}, unsafe=True)
+    assert [sorted(new.split()) for new in changed.values()] == ([] if option else [sorted(sized.split())])
+    assert fixed(tmp_path, {"run.sh": text}) == {}
+
+
+def test_a_service_that_has_its_size(tmp_path: Path) -> None:
+    text = f"services:\n  app:\n    image: {NGC}\n    shm_size: '8g'\n    {GPUS}\n"
+    assert findings(tmp_path, text) == []
