@@ -75,17 +75,20 @@ class Outcome:
 def fix(run: Run, *, unsafe: bool = False) -> Outcome:
     """Apply every safe fix that proves itself, in memory; the ``unsafe`` ones too where they are wanted.
 
-    Files that nothing but themselves decides are repaired one by one, so that a proof reads again no
-    more than it is about.
+    Most often one proof holds for all of them. Where it does not, files that nothing but themselves
+    decides are repaired one by one, so that a proof reads again no more than it is about.
     """
+    outcome = _fixed(run, iter((1,)), unsafe=unsafe)
+    if not outcome.unproved:
+        return outcome
     parts_of_run = list(_parts(run))
     if len(parts_of_run) < 2:
-        return _fixed(run, unsafe=unsafe)
+        return _fixed(run, _tries(run), unsafe=unsafe)
     outcome = Outcome(run)
     expected = _meanings(run)
     for files in parts_of_run:
         before = lint(files, run.settings, run.workspace)
-        part = _fixed(before, unsafe=unsafe)
+        part = _fixed(before, _tries(before), unsafe=unsafe)
         expected.subtract(_meanings(before))
         expected.update(_meanings(part.run))
         outcome.texts.update(part.texts)
@@ -96,7 +99,7 @@ def fix(run: Run, *, unsafe: bool = False) -> Outcome:
     outcome.run = lint(run.files, run.settings, run.workspace.over(outcome.texts), not_found(run))
     # What is repaired in one part was not to be seen in another.
     seen = _meanings(outcome.run)
-    return outcome if +expected == seen and not -expected else _fixed(run, unsafe=unsafe)
+    return outcome if +expected == seen and not -expected else _fixed(run, _tries(run), unsafe=unsafe)
 
 
 def _meanings(run: Run) -> Counter[object]:
@@ -104,9 +107,8 @@ def _meanings(run: Run) -> Counter[object]:
     return Counter((launch.kind, launch.files, parts(launch, default)) for launch in run.launches)
 
 
-def _fixed(run: Run, *, unsafe: bool) -> Outcome:
-    """Apply the fixes of a run that prove themselves together."""
-    tries = _tries(run)
+def _fixed(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
+    """Apply the fixes of a run that prove themselves together. The files are read again as often as ``tries`` says."""
     outcome = _repaired(run, tries, unsafe=unsafe)
     _tidy(outcome, tries)
     return outcome

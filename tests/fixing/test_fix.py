@@ -222,7 +222,7 @@ def test_directories_that_say_nothing_of_each_other_are_repaired_apart(monkeypat
     texts = {f"d{n}/compose.yaml": LACKING for n in range(5)}
     texts["d3/compose.yaml"] = LACKING.replace("  a:", "  liar:")
     outcome = fix.fix(read(texts))
-    assert proofs == [{path} for path in texts]
+    assert proofs == [set(texts), *({path} for path in texts)], "apart where the proof of all fails"
     assert outcome.texts == {path: FIXED for path in texts if path != "d3/compose.yaml"}
     assert [f.launch.name for f in outcome.unproved if f.launch] == ["liar"]
     assert [f.span.path for f in fix.remaining(outcome)] == ["d3/compose.yaml"]
@@ -241,12 +241,15 @@ BASE = LACKING.replace("image: pytorch/pytorch", "image: vllm/vllm-openai")
 )
 def test_directories_that_ask_for_each_other_are_proved_together(other: str, monkeypatch: pytest.MonkeyPatch) -> None:
     proofs = proved_in(monkeypatch)
+    lie_about(monkeypatch, "liar")
     texts = {"d0/compose.yaml": BASE, "d1/compose.yaml": "include: [../d0/compose.yaml]\n", "d2/compose.yaml": other,
-             "d3/compose.yaml": LACKING}  # fmt: skip
+             "d3/compose.yaml": LACKING, "d4/compose.yaml": LACKING.replace("  a:", "  liar:")}  # fmt: skip
     outcome = fix.fix(read(texts))
-    assert outcome.run.findings == [] and outcome.unproved == []
+    assert [f.launch.name for f in outcome.unproved if f.launch] == ["liar"]
     assert set(outcome.texts) == {"d0/compose.yaml", "d3/compose.yaml"}
-    assert proofs == [{"d0/compose.yaml", "d1/compose.yaml", "d2/compose.yaml"}, {"d3/compose.yaml"}]
+    assert proofs == [
+        set(texts), {"d0/compose.yaml", "d1/compose.yaml", "d2/compose.yaml"}, {"d3/compose.yaml"}, {"d4/compose.yaml"},
+    ]  # fmt: skip
 
 
 def test_a_page_is_read_again_where_what_it_extends_has_changed() -> None:
