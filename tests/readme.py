@@ -34,6 +34,7 @@ READS = {
     "markdown": "the same in the code blocks of Markdown and reStructuredText, compose files too",
     "ci": "the same in CI workflows, and the containers of their jobs",
     "devcontainer": "`devcontainer.json`",
+    "kubernetes": "manifests of Kubernetes: YAML files with `apiVersion` and `kind`, and kustomizations",
     "inspect": "what `docker inspect` and `podman inspect` print, where it is named or piped in",
 }
 

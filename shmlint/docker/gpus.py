@@ -40,17 +40,20 @@ class Accelerator(NamedTuple):
     """The other nodes that only its users need, as a pattern."""
     shared: bool = False
     """Whether one node gives access to all devices."""
+    resource: str = ""
+    """The names of its extended resources in Kubernetes, as a pattern."""
 
 
 NVIDIA = Accelerator(
     "NVIDIA", "nvidia", "nvidia", "NVIDIA_VISIBLE_DEVICES", "nvidia",
     frozenset({"gpu", "nvidia", "compute", "compat32", "graphics", "utility", "video", "display"}),
     cdi=r"nvidia\.com/(?:gpu|mig|gpu-all)", device=r"/dev/nvidia[0-9]+", node=r"/dev/(?:nvidia.*|dxg)",
+    resource=r"nvidia\.com/(?:gpu(?:[.-][\w.-]+)?|mig-[\w.-]+)",
 )  # fmt: skip
 """moby daemon/devices_nvidia_linux.go; /dev/dxg is the node of the Windows Subsystem for Linux."""
 AMD = Accelerator(
     "AMD", "amd", "amd", "AMD_VISIBLE_DEVICES", "amd", frozenset({"gpu", "amd"}),
-    cdi=r"amd\.com/gpu", node="/dev/kfd",
+    cdi=r"amd\.com/gpu", node="/dev/kfd", resource=r"amd\.com/gpu(?:[.-][\w.-]+)?",
 )  # fmt: skip
 """moby daemon/devices_amd_linux.go; rocm.docs.amd.com, "Running ROCm Docker containers"."""
 METAX = Accelerator("MetaX", None, node="/dev/mxcd", shared=True)
@@ -58,16 +61,17 @@ ACCELERATORS = (
     NVIDIA,
     AMD,
     # /dev/dri alone is display and transcoding hardware, not a GPU workload.
-    Accelerator("Intel", "intel", cdi=r"intel\.com/(?:gpu|xpu)"),
+    Accelerator("Intel", "intel", cdi=r"intel\.com/(?:gpu|xpu)", resource=r"gpu\.intel\.com/(?:i915|xe)"),
     # docs.habana.ai, "Docker Installation". /dev/accel/accel0 may as well be an NPU of a notebook.
     Accelerator(
         "Gaudi", None, "habana", "HABANA_VISIBLE_DEVICES", "habana", cdi=r"habana\.ai/gaudi",
         device=r"/dev/hl[0-9]+", node=r"/dev/(?:hl|accel/accel)_controlD[0-9]+",
+        resource=r"habana\.ai/gaudi",
     ),
     # hiascend.com, "Ascend Docker Runtime", and "Use in Containers" for the nodes.
     Accelerator(
         "Ascend", None, "ascend", "ASCEND_VISIBLE_DEVICES", "ascend",
-        device=r"/dev/v?davinci[0-9]+", node=r"/dev/davinci_manager",
+        device=r"/dev/v?davinci[0-9]+", node=r"/dev/davinci_manager", resource=r"huawei\.com/Ascend[\w.-]+",
     ),
     Accelerator("Moore Threads", None, "mthreads", "MTHREADS_VISIBLE_DEVICES", "mthreads"),
     METAX,
@@ -106,6 +110,18 @@ class GenericResource(NamedTuple):
     amount: int | None
 
 
+class ExtendedResource(NamedTuple):
+    """A resource that a container of a pod asks for, by the name its device plugin gave it.
+
+    ``amount`` is None where it is not known.
+    """
+
+    key: str
+    span: Span
+    name: str
+    amount: int | None
+
+
 class DeviceNode(NamedTuple):
     """A device that is passed in: a path on the host, or a CDI name."""
 
@@ -131,7 +147,7 @@ class Runtime(NamedTuple):
     recorded: bool = False
 
 
-Request = DeviceRequest | GenericResource | DeviceNode | Runtime
+Request = DeviceRequest | GenericResource | ExtendedResource | DeviceNode | Runtime
 
 
 # What they ask for -------------------------------------------------------------------------------
@@ -191,6 +207,12 @@ def _read_request(request: Request) -> _Found | None:
             return None
         text = f"reserves {request.amount or 'a'} {request.kind}"
         return _Found(AMD if "amd" in kind else NVIDIA, request.amount, GpuEvidence(request.key, text, request.span))
+    if isinstance(request, ExtendedResource):
+        plugin = next((row for row in ACCELERATORS if row.resource and re.fullmatch(row.resource, request.name)), None)
+        if plugin is None or request.amount == 0:
+            return None
+        text = f"{request.name}: {'' if request.amount is None else request.amount}".rstrip(": ")
+        return _Found(plugin, request.amount, GpuEvidence(request.key, text, request.span))
     accelerator = _of_device(request.device) if isinstance(request, DeviceNode) else None
     if accelerator is None:
         return None

@@ -1,4 +1,4 @@
-"""Sizes: Docker's grammar, Compose's, and the kernel's for tmpfs; all in bytes."""
+"""Sizes: Docker's grammar, Compose's, the kernel's for tmpfs, and Kubernetes' quantities; all in bytes."""
 
 from __future__ import annotations
 
@@ -95,6 +95,42 @@ def parse_tmpfs_option(text: str) -> int | None:
         count = int((decimal or "0")[-64:])
     size = (count << _POWERS[unit.lower()] if unit else count) % 2**64
     return None if percent and size else size
+
+
+_DECIMAL = {"": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18, "m": -3, "u": -6, "n": -9}
+
+
+def parse_quantity(text: str) -> int:
+    """Bytes as Kubernetes reads a quantity (apimachinery pkg/api/resource/quantity.go), rounded up.
+
+    A decimal number with Ki, Mi, Gi … (1024), k, M, G … (1000), m, u, n (parts), or an exponent.
+    Docker's ``g`` and ``gb`` are refused. Raises InvalidSize.
+
+    >>> parse_quantity("1.5Gi"), parse_quantity("2G"), parse_quantity("1e9")
+    (1610612736, 2000000000, 1000000000)
+    """
+    from fractions import Fraction
+
+    number = r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})"
+    match = re.fullmatch(rf"({number})(?:([KMGTPE])i|([kMGTPEmun]?)|[eE]([+-]?[0-9]{{1,3}}))", text, re.ASCII)
+    if match is None:
+        raise InvalidSize(f"`{text}` is no quantity; Kubernetes takes Ki, Mi, Gi, and k, M, G")
+    value, binary, decimal, exponent = Fraction(match[1]), match[2], match[3], match[4]
+    if binary:
+        value *= 1 << _POWERS[binary.lower()]
+    else:
+        value *= Fraction(10) ** (int(exponent) if exponent else _DECIMAL[decimal or ""])
+    return -(-value.numerator // value.denominator)
+
+
+def spell_quantity(size: int) -> str:
+    """A size as a quantity of Kubernetes, the largest unit up to Gi that divides it.
+
+    >>> spell_quantity(8589934592)
+    '8Gi'
+    """
+    unit = _dividing_unit(size)
+    return f"{size >> _POWERS[unit]}{unit.upper()}i" if unit else f"{size}"
 
 
 def spell_compose(size: int) -> str:

@@ -32,6 +32,20 @@ def _is_compose(content: bytes) -> bool:
     )
 
 
+_API_VERSION = rb"""(?m)^(?:\xef\xbb\xbf)?[ \t{]*["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z{]"""
+_KIND = rb"""(?m)^[ \t{]*["']?kind["']?[ \t]*:[ \t]*["']?[A-Z{]|,[ \t]*"kind"[ \t]*:"""
+
+
+def is_kubernetes(content: bytes) -> bool:
+    """Whether a text holds an object of Kubernetes: ``apiVersion`` and ``kind``."""
+    return (
+        b"apiVersion" in content
+        and b"kind" in content
+        and re.search(_API_VERSION, content) is not None
+        and re.search(_KIND, content) is not None
+    )
+
+
 def is_shell(content: bytes) -> bool:
     """Whether the first line of a text names a shell as its interpreter."""
     return re.match(rb"#![^\n]*\b(?:ba|da|k|z)?sh\b", content) is not None
@@ -79,6 +93,13 @@ _KINDS = (
         named=_path(r"[^/]*compose[^/]*\.ya?ml", r"docker-stack[^/]*\.ya?ml"),
         maybe=_path(r"[^/]*\.ya?ml"),
         tells=_is_compose,
+    ),
+    _Kind(
+        "kubernetes",
+        named=_path(r"kustomization\.ya?ml", "kustomization"),
+        maybe=_path(r"[^/]*\.ya?ml"),
+        tells=is_kubernetes,
+        words=(b"image", b"container", b"resources", b"patches", b"bases", b"components"),
     ),
     _Kind("markdown", named=_path(r"[^/]*\.(?:md|mdx|markdown|rst)"), words=(*_DOCKER, b"services:")),
     _Kind(

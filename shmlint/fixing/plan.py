@@ -19,6 +19,7 @@ from shmlint.model.finding import (
     Finding,
     Intention,
     LeaveHostIpc,
+    MountVolume,
     MoveSize,
     QuoteDevices,
     RenameVariable,
@@ -57,6 +58,8 @@ def _changes(launch: Launch, wanted: Intention) -> Sequence[Change]:
             return rewriter.drop_shm_size()
         case SetIpc(mode):
             return rewriter.set_ipc(mode)
+        case MountVolume(name):
+            return rewriter.mount_volume(name)
         case LeaveHostIpc(size):
             dropped = rewriter.set_ipc("")
             return list(_both(dropped, rewriter.set_shm_size(size))) if size else dropped
@@ -66,12 +69,8 @@ def _changes(launch: Launch, wanted: Intention) -> Sequence[Change]:
             return rewriter.drop_variable(name)
         case RenameVariable(name, new):
             return rewriter.rename_variable(name, new)
-        case MoveSize(at):
-            return next((item.changes for item in launch.misplaced if item.at == at), ())
-        case QuoteDevices(place):
-            return next((request.changes for request in launch.gpu.device_lists if request.span == place), ())
-        case CorrectGpuRequest(place):
-            return next((r.changes for r in launch.gpu.invalid if r.span == place and r.changes), ())
+        case MoveSize() | QuoteDevices() | CorrectGpuRequest():
+            return _offered(launch, wanted)
         case CorrectMountSize(place, size):
             text = _kernel_size(size)
             edit = Edit(place.path, place.start, place.end, text)
@@ -79,6 +78,15 @@ def _changes(launch: Launch, wanted: Intention) -> Sequence[Change]:
         case EditComment(change):
             return (change,)
     assert_never(wanted)
+
+
+def _offered(launch: Launch, wanted: MoveSize | QuoteDevices | CorrectGpuRequest) -> Sequence[Change]:
+    """The changes that a fault of a launch comes with."""
+    if isinstance(wanted, MoveSize):
+        return next((item.changes for item in launch.misplaced if item.at == wanted.at), ())
+    if isinstance(wanted, QuoteDevices):
+        return next((fault.changes for fault in launch.gpu.device_lists if fault.span == wanted.place), ())
+    return next((fault.changes for fault in launch.gpu.invalid if fault.span == wanted.place and fault.changes), ())
 
 
 def _kernel_size(size: int) -> str:
@@ -107,6 +115,9 @@ def becomes(launch: Launch, wanted: Intention) -> Launch:
             return launch._replace(shm=None)
         case SetIpc(mode):
             return launch._replace(ipc=Value(mode, launch.span, mode))
+        case MountVolume(name):
+            spare = launch.spare_volume
+            return _with_memory(launch, spare.size) if spare is not None and spare.name == name else launch
         case LeaveHostIpc(size):
             alone = launch._replace(ipc=None)
             return _sized(alone, size) if size else alone
@@ -130,7 +141,9 @@ def becomes(launch: Launch, wanted: Intention) -> Launch:
 
 
 def _sized(launch: Launch, size: int) -> Launch:
-    """A launch with a size: its own, or in a stack that of a mount."""
+    """A launch with a size: its own, or in a stack or a pod that of a mount."""
+    if launch.kind == "kubernetes-container":
+        return _with_memory(launch, size)
     if not launch.swarm:
         return launch._replace(shm=Value(Size(size), launch.span, ""))
     if any(mount.target == "/dev/shm" for mount in launch.mounts):
@@ -146,6 +159,12 @@ def _quoted(launch: Launch, place: Span) -> Launch:
     given, meant = f"--gpus {fault.value}", f"--gpus {fault.meant}"
     evidence = tuple(e._replace(text=meant) if e.text == given else e for e in launch.gpu.evidence)
     return launch._replace(gpu=launch.gpu._replace(evidence=evidence))
+
+
+def _with_memory(launch: Launch, size: int | None) -> Launch:
+    """A container of a pod with a memory volume on /dev/shm, in the place of what is mounted there."""
+    others = tuple(mount for mount in launch.mounts if mount.target != "/dev/shm")
+    return launch._replace(mounts=(*others, Mount("emptydir", "/dev/shm", size, launch.home)))
 
 
 def _moved(launch: Launch, at: str) -> Launch:

@@ -53,6 +53,10 @@ FORMATS = {
     "ci": Format("shmlint.formats.ci", "shmlint.formats.ci", alone=True),
     "devcontainer": Format("shmlint.formats.devcontainer", "shmlint.formats.devcontainer"),
     "inspect": Format("shmlint.formats.inspect", "shmlint.formats.inspect"),
+    "kubernetes": Format(
+        "shmlint.formats.kubernetes.read", "shmlint.formats.kubernetes.comments",
+        beside="shmlint.formats.kubernetes.rewrite",
+    ),
 }
 
 KINDS = frozenset(FORMATS)

@@ -36,6 +36,12 @@ class SetIpc(NamedTuple):
     mode: str
 
 
+class MountVolume(NamedTuple):
+    """Mount a memory volume of the pod on the container's /dev/shm."""
+
+    name: str
+
+
 class LeaveHostIpc(NamedTuple):
     """Take the IPC mode away and give the launch a /dev/shm of so many bytes; 0 keeps the size that is there."""
 
@@ -94,8 +100,8 @@ class EditComment(NamedTuple):
 
 
 Intention = (
-    SetSize | DropSize | SetIpc | LeaveHostIpc | SetUlimit | DropVariable | RenameVariable | MoveSize | QuoteDevices
-    | CorrectGpuRequest | CorrectMountSize | EditComment
+    SetSize | DropSize | SetIpc | MountVolume | LeaveHostIpc | SetUlimit | DropVariable | RenameVariable | MoveSize
+    | QuoteDevices | CorrectGpuRequest | CorrectMountSize | EditComment
 )  # fmt: skip
 
 

@@ -18,10 +18,10 @@ from shmlint.model.source import Edit, Span
 DOCKER_DEFAULT_SHM = 64 * 1024 * 1024
 """/dev/shm of a container that asks for nothing, in bytes (moby daemon/config/config.go)."""
 
-Kind = Literal["compose-service", "docker-run", "devcontainer", "ci-container"]
+Kind = Literal["compose-service", "docker-run", "devcontainer", "ci-container", "kubernetes-container"]
 Vendor = Literal["nvidia", "amd", "intel"]
 Decider = Literal[
-    "default", "shm_size", "tmpfs", "bind", "volume", "host", "donor", "none", "unknown"
+    "default", "shm_size", "tmpfs", "emptydir", "bind", "volume", "host", "donor", "none", "unknown"
 ]
 
 T_co = TypeVar("T_co", covariant=True)
@@ -99,10 +99,12 @@ class Size(NamedTuple):
 class Mount(NamedTuple):
     """Something mounted on /dev/shm, or on /dev and so over it."""
 
-    type: Literal["tmpfs", "bind", "volume"]
+    type: Literal["tmpfs", "emptydir", "bind", "volume"]
+    """``emptydir`` is a memory volume of a pod."""
     target: str
     size: int | Unknown | None
-    """Bytes; 0 is unlimited; None where the mount names no size (tmpfs: half of the host's RAM)."""
+    """Bytes; 0 is unlimited; None where the mount names no size (tmpfs: half of the host's RAM; a memory
+    volume: the memory that the pod may use)."""
     span: Span
     source: str = ""
     size_error: str = ""
@@ -110,6 +112,20 @@ class Mount(NamedTuple):
     size_span: Span | None = None
     kernel_grammar: bool = False
     """The kernel reads the size, not Docker: ``--tmpfs``, Compose's short ``tmpfs``."""
+    asked: int | None = None
+    """Bytes that a memory volume names. It gets no more than the pod's memory limits allow."""
+
+
+class SpareVolume(NamedTuple):
+    """A memory volume of a pod that a container could have on /dev/shm and does not mount.
+
+    ``mounted_by`` are the containers that mount it; ``size`` is bytes, None where it names none.
+    """
+
+    name: str
+    size: int | None
+    span: Span
+    mounted_by: tuple[str, ...] = ()
 
 
 class Bind(NamedTuple):
@@ -223,6 +239,9 @@ class Rewriter(Protocol):
     def set_ulimit(self, name: str, value: str) -> Sequence[Change]:
         """Changes that set a ulimit, soft and hard."""
 
+    def mount_volume(self, name: str) -> Sequence[Change]:
+        """Changes that mount a memory volume of the pod on /dev/shm."""
+
     def drop_variable(self, name: str) -> Sequence[Change]:
         """Changes that take a variable out of the launch's environment."""
 
@@ -248,6 +267,10 @@ class ReadOnly:
         return ()
 
     def set_ulimit(self, name: str, value: str) -> Sequence[Change]:
+        """None."""
+        return ()
+
+    def mount_volume(self, name: str) -> Sequence[Change]:
         """None."""
         return ()
 
@@ -323,6 +346,9 @@ class Launch(NamedTuple):
     mounts: tuple[Mount, ...] = ()
     build_shm: Value[Size] | None = None
     memory_limit: Value[int] | None = None
+    memory_request: Value[int] | None = None
+    """The memory that a pod's container asks for, against which a scheduler places it."""
+    spare_volume: SpareVolume | None = None
     environment: Mapping[str, Value[str]] = NOTHING
     env_files: bool = False
     """Files that are not read here set more variables."""

@@ -70,6 +70,8 @@ class Context:
 
     def engine(self, launch: Launch) -> str:
         """Whose default a launch gets, in words."""
+        if launch.kind == "kubernetes-container":
+            return "the pod"
         return "Podman" if self.podman(launch) else "Docker"
 
     def need(self, launch: Launch) -> Need:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shmlint.docker.sizes import spell_docker
+from shmlint.docker.sizes import spell_docker, spell_quantity
 from shmlint.model.finding import SEVERITIES, Fix, SetSize, Severity
 from shmlint.model.launch import Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
@@ -61,7 +61,7 @@ def give(launch: Launch, size: int) -> tuple[Fix | None, str]:
     if fits(launch, size):
         return Fix(SetSize(size)), by_hand(launch, size)
     advice = "raise the memory limit, against which /dev/shm counts, above the size, and set"
-    return None, f"{advice} {launch.words.shm_option} to {spell_docker(size)}"
+    return None, f"{advice} {launch.words.shm_option} to {spelt(launch, size)}"
 
 
 def stated(launch: Launch, need: Need, settings: Settings) -> int:
@@ -74,4 +74,9 @@ def stated(launch: Launch, need: Need, settings: Settings) -> int:
 
 def by_hand(launch: Launch, size: int) -> str:
     """What to do for a size where the launch cannot be rewritten."""
-    return launch.words.by_hand.replace("{size}", spell_docker(size))
+    return launch.words.by_hand.replace("{size}", spelt(launch, size))
+
+
+def spelt(launch: Launch, size: int) -> str:
+    """A size as it is written where the launch is."""
+    return spell_quantity(size) if launch.kind == "kubernetes-container" else spell_docker(size)

@@ -9,7 +9,7 @@ from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
 from shmlint.model.need import Need
 from shmlint.model.rule import Rule
-from shmlint.rules import Context
+from shmlint.rules import Context, selected
 from shmlint.rules.advice import advised, give, severity_of_need, stated
 from shmlint.rules.wording import asks, gpu_evidence, needs_line, needs_source, when
 
@@ -21,6 +21,11 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     if any(item.changes for item in launch.misplaced):
         return  # SHM210 puts the size that was meant where it counts
+    if launch.spare_volume is not None:
+        from shmlint.rules.shm214_memory_volume_not_mounted import RULE as NOT_MOUNTED
+
+        if selected(NOT_MOUNTED, context.settings):
+            return  # SHM214 mounts the volume that was meant for it
     effective = launch.effective_shm(context.settings.default_shm_size)
     if effective.decided_by != "default" or effective.bytes is None:
         return

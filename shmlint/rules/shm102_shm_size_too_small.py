@@ -37,7 +37,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         "donor": f"shares a /dev/shm of {human(effective.bytes)}",
         "none": "has no /dev/shm at all (`ipc: none`)",
         "tmpfs": f"mounts {human(effective.bytes)} on /dev/shm",
+        "emptydir": f"mounts a memory volume of {human(effective.bytes)} on /dev/shm",
     }.get(effective.decided_by, f"has {launch.words.shm_option} {human(effective.bytes)}")
+    written = decided_by_size or effective.decided_by == "emptydir"
     certain = need.verdict == "needed"
     if private:
         is_ = "is" if certain else "may be"
@@ -53,8 +55,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         (*gpu_evidence(launch), *need.evidence),
         needs_line(need),
-        fix if decided_by_size else None,
-        advice=advice if decided_by_size and not private else _advice(effective.decided_by, private),
+        fix if written else None,
+        advice=advice if written and not private else _advice(effective.decided_by, private),
         source=needs_source(need),
     )
 

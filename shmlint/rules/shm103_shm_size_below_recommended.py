@@ -19,7 +19,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if not launch.gpu.requested:
         return
     effective = launch.effective_shm(context.settings.default_shm_size)
-    if effective.decided_by != "shm_size" or effective.bytes is None:
+    if effective.decided_by not in ("shm_size", "emptydir") or effective.bytes is None:
         return
     need = context.need(launch)
     wanted = context.settings.shm_size or need.recommended
@@ -28,11 +28,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if not fits(launch, wanted):
         return
     shown = "from an env file " if launch.shm and launch.shm.private else f"{human(effective.bytes)} "
+    option = "a memory volume of" if effective.decided_by == "emptydir" else launch.words.shm_option
     yield Finding(
         RULE.id,
         RULE.severity,
         effective.span or launch.home,
-        f"{launch.words.launch} has {launch.words.shm_option} {shown}where {human(wanted)} is advised{when(launch)}",
+        f"{launch.words.launch} has {option} {shown}where {human(wanted)} is advised{when(launch)}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
         needs_line(need),

@@ -9,16 +9,20 @@ from shmlint.model.finding import Evidence, Finding
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.advice import LEAST_LIMIT
+from shmlint.rules.advice import LEAST_LIMIT, lower
 from shmlint.rules.wording import gpu_evidence, when
 
 RULE = Rule("SHM209", "exceeds-memory-limit", "warning")
 
 SOURCE = "https://docs.kernel.org/admin-guide/cgroup-v2.html#memory-interface-files"
+POD_SOURCE = "https://kubernetes.io/docs/concepts/storage/volumes/#emptydir"
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     """The findings for one launch."""
+    if launch.kind == "kubernetes-container":
+        yield from _of_pod(launch)
+        return
     limit = launch.memory_limit
     if not launch.gpu.requested or limit is None or limit.private or not limit.known or limit.known < LEAST_LIMIT:
         return
@@ -46,4 +50,35 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         needs="a limit above the size and what the program takes itself; it is killed before /dev/shm is full",
         advice="raise the memory limit, or lower the size",
         source=SOURCE,
+    )
+
+
+def _of_pod(launch: Launch) -> Iterator[Finding]:
+    """A memory volume that names more than the container may use, or than it reserves on the node.
+
+    One that names no size gets what the pod may use, and is meant to.
+    """
+    mount = next((mount for mount in launch.mounts if mount.type == "emptydir" and mount.asked), None)
+    bound = launch.memory_limit or launch.memory_request
+    if mount is None or not mount.asked or not launch.gpu.requested or launch.undecided or bound is None:
+        return
+    if not bound.known or mount.asked < bound.known:
+        return
+    of, severity = "limit", RULE.severity
+    needs = "a limit above the size and what the program takes itself; it is killed before /dev/shm is full"
+    if launch.memory_limit is None:
+        of, severity = "request", lower(RULE.severity)
+        needs = "a request that holds it: a pod that uses more is the first to go when the node runs out of memory"
+    than = "more than" if mount.asked > bound.known else "all of"
+    yield Finding(
+        RULE.id,
+        severity,
+        mount.span,
+        f"{launch.words.launch}: the memory volume of {human(mount.asked)} is {than} the memory {of} of "
+        f"{human(bound.known)}, against which /dev/shm counts{when(launch)}",
+        launch,
+        (*gpu_evidence(launch), Evidence(f"the memory {of}", bound.span)),
+        needs=needs,
+        advice=f"raise the memory {of}, or lower `sizeLimit`",
+        source=POD_SOURCE,
     )

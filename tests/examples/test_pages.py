@@ -22,8 +22,9 @@ FORMATS = {
     "markdown": "docker run",
     "ci": "docker run",
     "devcontainer": "devcontainer",
+    "kubernetes": "kubernetes",
 }
-"""The three ways a launch is written, as the front matter has them, by the kind of file it is written in."""
+"""The ways a launch is written, as the front matter has them, by the kind of file it is written in."""
 
 ONLY = {
     "GPU401": ("docker run, devcontainer", "Compose has lists of its own for devices"),
@@ -32,6 +33,9 @@ ONLY = {
     "SHM205": ("compose", "docker run does not build"),
     "SHM206": ("compose", "a swarm deploys compose files"),
     "SHM211": ("compose, docker run", "a dev container's file holds one container"),
+    "SHM209": ("compose, docker run, devcontainer, kubernetes", "a limit is one everywhere"),
+    "SHM213": ("kubernetes", "only a pod's volumes say where they are"),
+    "SHM214": ("kubernetes", "only a pod has volumes that nobody mounts"),
     "SHM212": ("compose", "variants are services, or overlays on one"),
 }
 """Rules that cannot be broken in all three, and why."""

@@ -1,0 +1,1 @@
+"""Kubernetes: the containers of pod templates, whatever object holds them."""

@@ -1,0 +1,126 @@
+"""The values of an object, each with the places it is written at.
+
+YAML nodes know their offsets and not their file. An object of a kustomization is made of several
+files, so the values here know theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from shmlint.model.source import Source, Span
+from shmlint.syntax import yaml
+
+
+class Leaf(NamedTuple):
+    """A scalar; ``plain`` where it is written without quotes."""
+
+    span: Span
+    text: str
+    plain: bool
+
+    @property
+    def null(self) -> bool:
+        """Whether it stands for nothing."""
+        return self.plain and self.text in ("", "~", "null", "Null", "NULL")
+
+
+class Field(NamedTuple):
+    """A key of a mapping and its value."""
+
+    key: Span
+    value: Tree
+
+
+class Written(NamedTuple):
+    """A node of a file that may be edited: no alias, and in nothing that has an anchor."""
+
+    source: Source
+    node: yaml.Node
+
+
+class Map(NamedTuple):
+    """A mapping. ``written`` holds the nodes that make it up, one a file."""
+
+    span: Span
+    fields: dict[str, Field]
+    written: tuple[Written, ...] = ()
+
+    def get(self, *path: str) -> Tree | None:
+        """The value under a path of keys; None where there is none, or it is null."""
+        here: Tree = self
+        for key in path:
+            found = here.fields.get(key) if isinstance(here, Map) else None
+            if found is None:
+                return None
+            here = found.value
+        return None if isinstance(here, Leaf) and here.null else here
+
+    def map(self, *path: str) -> Map | None:
+        """The mapping under a path of keys."""
+        found = self.get(*path)
+        return found if isinstance(found, Map) else None
+
+    def maps(self, *path: str) -> tuple[Map, ...]:
+        """The mappings of the list under a path of keys."""
+        found = self.get(*path)
+        return tuple(item for item in found.items if isinstance(item, Map)) if isinstance(found, List) else ()
+
+    def leaf(self, *path: str) -> Leaf | None:
+        """The scalar under a path of keys."""
+        found = self.get(*path)
+        return found if isinstance(found, Leaf) else None
+
+    def text(self, *path: str) -> str:
+        """The text of the scalar under a path of keys; empty where there is none."""
+        found = self.leaf(*path)
+        return found.text if found is not None else ""
+
+
+class List(NamedTuple):
+    """A sequence. ``written`` holds the nodes that make it up, one a file."""
+
+    span: Span
+    items: tuple[Tree, ...]
+    written: tuple[Written, ...] = ()
+
+
+Tree = Map | List | Leaf
+
+
+def build(node: yaml.Node, source: Source, *, fixed: bool = False) -> Tree:
+    """The value that a node stands for. ``fixed``: what is in it may not be edited."""
+    fixed = fixed or isinstance(node, yaml.Alias) or node.anchor is not None
+    node = node.resolved
+    span = Span(source, node.start, max(node.start, node.end))
+    written = () if fixed else (Written(source, node),)
+    if isinstance(node, yaml.Mapping):
+        return Map(span, dict(_fields(node, source, fixed=fixed)), written)
+    if isinstance(node, yaml.Sequence):
+        return List(span, tuple(build(item, source, fixed=fixed) for item in node.items), written)
+    assert isinstance(node, yaml.Scalar)
+    return Leaf(span, node.value, not node.style and node.tag is None)
+
+
+def _fields(node: yaml.Mapping, source: Source, *, fixed: bool) -> Iterator[tuple[str, Field]]:
+    """The fields of a mapping, those that merge keys bring first."""
+    for key, value in node.pairs:
+        if isinstance(key, yaml.Scalar) and key.value == "<<" and not key.style:
+            merged = value.resolved
+            for item in reversed(merged.items) if isinstance(merged, yaml.Sequence) else (merged,):
+                if isinstance(item.resolved, yaml.Mapping):
+                    yield from _fields(item.resolved, source, fixed=True)
+    for key, value in node.pairs:
+        name = key.resolved
+        if isinstance(name, yaml.Scalar) and (name.value != "<<" or name.style):
+            yield name.value, Field(Span(source, key.start, key.end), build(value, source, fixed=fixed))
+
+
+def plain(tree: Tree) -> object:
+    """What a value says, without its places."""
+    if isinstance(tree, Map):
+        return {name: plain(field.value) for name, field in tree.fields.items()}
+    if isinstance(tree, List):
+        return [plain(item) for item in tree.items]
+    return None if tree.null else (tree.text, tree.plain)

@@ -1,0 +1,210 @@
+"""Manifests: which pods are seen, and what is understood of their containers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shmlint.files.kinds import classify
+from shmlint.model.launch import Launch
+from tests.formats.kubernetes.manifests import MEMORY, ON_SHM, container, pod, under
+from tests.project import findings, run
+from tests.table import table
+
+GIB = 1 << 30
+
+
+def launches(tmp_path: Path, text: str, name: str = "pod.yaml") -> tuple[Launch, ...]:
+    return run(tmp_path, {name: text}).launches
+
+
+PLACES = [
+    ("v1", "Pod", ("spec",)),
+    ("v1", "PodTemplate", ("template", "spec")),
+    ("apps/v1", "Deployment", ("spec", "template", "spec")),
+    ("apps/v1", "StatefulSet", ("spec", "template", "spec")),
+    ("batch/v1", "CronJob", ("spec", "jobTemplate", "spec", "template", "spec")),
+    ("kubeflow.org/v1", "PyTorchJob", ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec")),
+    ("kubeflow.org/v2beta1", "MPIJob", ("spec", "mpiReplicaSpecs", "Launcher", "template", "spec")),
+    ("kubeflow.org/v1", "Notebook", ("spec", "template", "spec")),
+    ("jobset.x-k8s.io/v1alpha2", "JobSet", ("spec", "replicatedJobs", "-", "template", "spec", "template", "spec")),
+    ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", ("spec", "leaderWorkerTemplate", "workerTemplate", "spec")),
+    ("batch.volcano.sh/v1alpha1", "Job", ("spec", "tasks", "-", "template", "spec")),
+    ("serving.knative.dev/v1", "Service", ("spec", "template", "spec")),
+]
+
+
+@table("api, kind, path", PLACES)
+def test_every_pod_template_is_seen(tmp_path: Path, api: str, kind: str, path: tuple[str, ...]) -> None:
+    found = findings(tmp_path, {"o.yaml": under(api, kind, *path)})
+    assert [(f.rule, f.severity) for f in found] == [("SHM101", "error")]
+    assert found[0].launch is not None and found[0].launch.kind == "kubernetes-container"
+
+
+UNDECIDED = [
+    ("example.com/v1", "Trainer", ("spec", "template", "spec"), "a kind that nobody knows"),
+    ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime", ("spec", "template", "spec"), "a TrainJob adds to it"),
+    ("serving.kserve.io/v1alpha1", "LLMInferenceService", ("spec", "template"), "its configuration has a volume"),
+]
+
+
+@table("api, kind, path, why", UNDECIDED)
+def test_what_a_controller_may_add_to_is_seen_and_not_judged(
+    tmp_path: Path, api: str, kind: str, path: tuple[str, ...], why: str
+) -> None:
+    done = run(tmp_path, {"o.yaml": under(api, kind, *path)})
+    assert [launch.gpu.count for launch in done.launches] == [2], why
+    assert done.launches[0].effective_shm().decided_by == "unknown"
+    assert not done.findings
+
+
+def test_ray_pods_get_a_memory_volume_from_their_operator(tmp_path: Path) -> None:
+    text = under("ray.io/v1", "RayCluster", "spec", "headGroupSpec", "template", "spec")
+    done = run(tmp_path, {"ray.yaml": text})
+    assert [launch.effective_shm().decided_by for launch in done.launches] == ["emptydir"]
+    assert not done.findings
+
+
+def test_templates_of_workflows_and_steps_of_tasks(tmp_path: Path) -> None:
+    body = "      image: nvcr.io/nvidia/pytorch:24.01-py3\n      resources: {limits: {nvidia.com/gpu: 8}}\n"
+    head = "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n"
+    argo = f"{head}spec:\n  templates:\n  - name: train\n    container:\n{body}"
+    assert [(launch.name, launch.gpu.count) for launch in launches(tmp_path, argo)] == [("train", 8)]
+    step = "  - name: a\n    image: x\n    computeResources: {limits: {nvidia.com/gpu: 1}}\n"
+    task = f"apiVersion: tekton.dev/v1\nkind: Task\nmetadata: {{name: t}}\nspec:\n  steps:\n{step}"
+    assert [(launch.name, launch.gpu.count) for launch in launches(tmp_path, task)] == [("a", 1)]
+
+
+def test_an_inference_service_names_its_container_after_a_framework(tmp_path: Path) -> None:
+    text = (
+        "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: i}\nspec:\n  predictor:\n"
+        "    model:\n      modelFormat: {name: huggingface}\n      resources: {limits: {nvidia.com/gpu: 2}}\n"
+    )
+    done = run(tmp_path, {"i.yaml": text})
+    assert [(launch.name, launch.gpu.count) for launch in done.launches] == [("model", 2)]
+    assert not done.findings
+
+
+def test_lists_documents_and_json(tmp_path: Path) -> None:
+    items = "".join("- " + text.replace("\n", "\n  ").rstrip() + "\n" for text in (pod(), pod()))
+    listed = f"apiVersion: v1\nkind: List\nitems:\n{items}"
+    assert len(launches(tmp_path, f"{pod()}---\n{listed}---\n# nothing\n---\n{pod()}")) == 4
+    text = (
+        '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "a",'
+        ' "image": "vllm/vllm-openai", "resources": {"limits": {"nvidia.com/gpu": "2"}}}]}}\n'
+    )
+    assert [launch.gpu.count for launch in launches(tmp_path / "json", text)] == [2]
+
+
+GPUS = [
+    ("nvidia.com/gpu: 2", "nvidia", 2),
+    ('nvidia.com/gpu: "4"', "nvidia", 4),
+    ("nvidia.com/gpu.shared: 1", "nvidia", 1),
+    ("nvidia.com/mig-1g.5gb: 1", "nvidia", 1),
+    ("amd.com/gpu: 1", "amd", 1),
+    ("gpu.intel.com/i915: 1", "intel", 1),
+    ("habana.ai/gaudi: 8", None, 8),
+    ("huawei.com/Ascend910: 8", None, 8),
+]
+NO_GPUS = ["nvidia.com/gpu: 0", "nvidia.com/gpumem: 3000", "gpu.intel.com/i915_monitoring: 1", "cpu: 2", "rdma/ib: 1"]
+
+
+@table("resource, vendor, count", GPUS)
+def test_gpus_are_asked_for_by_resource(tmp_path: Path, resource: str, vendor: str | None, count: int) -> None:
+    text = pod(container(f"resources: {{limits: {{{resource}}}}}", gpus=0))
+    gpu = launches(tmp_path, text)[0].gpu
+    assert (gpu.requested, gpu.vendor, gpu.count) == (True, vendor, count)
+
+
+@table("resource", NO_GPUS)
+def test_other_resources_are_no_gpus(tmp_path: Path, resource: str) -> None:
+    text = pod(container(f"resources: {{limits: {{{resource}}}}}", gpus=0))
+    assert launches(tmp_path, text)[0].gpu.requested is False
+
+
+DECIDED = [
+    ((), (), (), "default", 64 << 20),
+    ((ON_SHM,), (MEMORY,), (), "emptydir", None),
+    ((ON_SHM,), ("emptyDir: {medium: Memory, sizeLimit: 8Gi}",), (), "emptydir", 8 * GIB),
+    ((ON_SHM,), ("emptyDir: {}",), (), "volume", None),
+    ((ON_SHM,), ("persistentVolumeClaim: {claimName: c}",), (), "volume", None),
+    ((ON_SHM,), ("hostPath: {path: /dev/shm}",), (), "bind", None),
+    ((), (), ("hostIPC: true",), "host", None),
+    (("volumeMounts: [{name: dshm, mountPath: /cache}]",), (MEMORY,), (), "default", 64 << 20),
+    (("volumeMounts: [{name: dshm, mountPath: /dev/shm/, subPath: a}]",), (MEMORY,), (), "emptydir", None),
+    (("volumeMounts: [{name: dshm, mountPath: /dev}]",), ("hostPath: {path: /dev}",), (), "unknown", None),
+]
+
+
+@table("lines, volumes, more, by, size", DECIDED)
+def test_what_becomes_of_shm(
+    tmp_path: Path, lines: tuple[str, ...], volumes: tuple[str, ...], more: tuple[str, ...], by: str, size: int | None
+) -> None:
+    found = launches(tmp_path, pod(container(*lines), volumes=volumes, more=more))[0].effective_shm()
+    assert (found.decided_by, found.bytes) == (by, size)
+
+
+def test_a_memory_volume_is_no_larger_than_the_memory_limits_of_all_containers(tmp_path: Path) -> None:
+    def limited(name: str, memory: str) -> str:
+        return container(f"resources: {{limits: {{memory: {memory}, nvidia.com/gpu: 1}}}}", ON_SHM, name=name, gpus=0)
+
+    both = pod(limited("a", "4Gi"), limited("b", "2Gi"), volumes=("emptyDir: {medium: Memory, sizeLimit: 8Gi}",))
+    assert {launch.effective_shm().bytes for launch in launches(tmp_path, both)} == {6 * GIB}
+    one = pod(limited("a", "4Gi"), container(ON_SHM, name="b"), volumes=("emptyDir: {medium: Memory, sizeLimit: 8Gi}",))
+    assert {launch.effective_shm().bytes for launch in launches(tmp_path, one)} == {8 * GIB}
+
+
+def test_command_and_args_are_entrypoint_and_command_with_variables_replaced(tmp_path: Path) -> None:
+    lines = ("command: [torchrun]", "env: [{name: N, value: '4'}, {name: S, valueFrom: {secretKeyRef: {name: s}}}]")
+    text = pod(f"- name: a\n  image: x\n  args: ['--nproc_per_node=$(N)', $(S), $$(N)]\n  {lines[0]}\n  {lines[1]}\n")
+    launch = launches(tmp_path, text)[0]
+    assert launch.entrypoint is not None and launch.entrypoint.known == ("torchrun",)
+    assert launch.command is not None and launch.command.known == ("--nproc_per_node=4", "$(S)", "$(N)")
+    assert launch.environment["S"].known is None
+
+
+def test_a_patch_and_a_container_of_a_patch_are_not_judged(tmp_path: Path) -> None:
+    text = pod("- name: a\n  resources: {limits: {nvidia.com/gpu: 8}}\n")
+    assert findings(tmp_path, {"patch.yaml": text}) == []
+
+
+@table(
+    "text, because",
+    [
+        (pod().replace("name: p", "name: {{ .Values.name }}"), "template"),
+        (pod().replace("spec:", "{{- with .Values.pod }}\nspec:", 1) + "{{- end }}\n", "template"),
+    ],
+)
+def test_a_template_is_not_read_because_it_is_one(tmp_path: Path, text: str, because: str) -> None:
+    done = run(tmp_path, {"templates/pod.yaml": text})
+    assert not done.findings and not done.launches
+    assert [(place.kind, because in place.because) for place in done.not_read] == [("dynamic", True)]
+
+
+def test_placeholders_in_texts_are_no_template(tmp_path: Path) -> None:
+    text = pod(container("workingDir: '{{inputs.parameters.directory}}'"))
+    assert len(launches(tmp_path, text)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (pod(), "kubernetes"),
+        ('{\n  "apiVersion": "v1",\n  "kind": "Pod"\n}\n', "kubernetes"),
+        ("apiVersion: v2\nname: chart\n", None),
+        ("kind: pipeline\nname: default\n", None),
+        ("services:\n  a: {image: x}\n", "compose"),
+        ("# apiVersion and kind\na: 1\n", None),
+    ],
+)
+def test_the_content_tells(text: str, kind: str | None) -> None:
+    assert classify("deploy/a.yaml", text.encode) == kind
+
+
+def test_broken_yaml_is_a_finding_and_nothing_crashes(tmp_path: Path) -> None:
+    found = findings(tmp_path, {"pod.yaml": pod() + "  :\n bad: [\n"})
+    assert [finding.rule for finding in found] == ["SHM001"]
+    odd = ("containers: 3", "spec: [1]", "spec:\n  containers: [1, {name: 2, image: [], resources: 3, env: {a: b}}]")
+    for text in odd:
+        run(tmp_path, {"pod.yaml": f"apiVersion: v1\nkind: Pod\n{text}\n"})
