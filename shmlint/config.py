@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 
 if TYPE_CHECKING:

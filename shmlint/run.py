@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
@@ -13,6 +12,7 @@ from shmlint.model.finding import SEVERITIES, Finding, readable
 from shmlint.model.launch import Build, Launch
 from shmlint.model.need import Need
 from shmlint.model.reading import NotRead, Reading, joined
+from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Accepted, Settings
 from shmlint.model.source import Problem, Span
 from shmlint.rules import Context, Repository, all_rules, configured, selected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -13,6 +13,7 @@ from shmlint.cli import command as shared
 from shmlint.cli.command import FORMATS, Command, complete_target, option
 from shmlint.cli.inputs import STDIN, Inputs, find_inputs, load_settings, started, with_rules
 from shmlint.cli.output import Output, error, fail, line, nearest, open_output, write, write_bytes, write_lines
+from shmlint.model.record import NamedTuple
 
 if TYPE_CHECKING:
     from shmlint.fixing.fix import Fixed, Outcome

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import click
 
@@ -18,6 +18,7 @@ from shmlint.formats import live
 from shmlint.formats.live import Facts, Gpus, Machine, Shm
 from shmlint.model.launch import GpuRequest, Launch
 from shmlint.model.need import UNKNOWN_MINIMUM
+from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.run import Run, judge
 from shmlint.workloads.assess import assess

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import click
 
@@ -17,6 +17,7 @@ from shmlint.cli.command import Command, complete_topic
 from shmlint.cli.output import fail, nearest
 from shmlint.docker.sizes import human
 from shmlint.files import installed as rules
+from shmlint.model.record import NamedTuple
 from shmlint.reports import escape
 from shmlint.workloads.knowledge import Workload, builtin, image_names, recognise
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from shmlint.cli.output import Progress, fail
+from shmlint.model.record import NamedTuple
 
 if TYPE_CHECKING:
     from shmlint.model.settings import Settings

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn, cast
+from typing import IO, TYPE_CHECKING, NoReturn, cast
 
 import click
+
+from shmlint.model.record import NamedTuple
 
 if TYPE_CHECKING:
     from threading import Timer

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from shmlint.docker.sizes import human, spell_compose, spell_docker
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
+from shmlint.model.record import NamedTuple
 from shmlint.reports import escape
 from shmlint.workloads import mechanisms as estimate
 from shmlint.workloads.assess import decide, examine

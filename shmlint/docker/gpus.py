@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from shmlint.model.launch import NOTHING, GpuEvidence, GpuRequest, Unknown, Value, Vendor
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 
 Count = int | Literal["all"] | None

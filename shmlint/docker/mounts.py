@@ -11,11 +11,12 @@ import posixpath
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from shmlint.docker.gotext import CSVError, go_bool, read_record
 from shmlint.docker.sizes import InvalidSize, parse_docker, parse_tmpfs_option
 from shmlint.model.launch import Mount, Size, Unknown, Value
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 
 _KEYS_BY_TYPE = ("volume", "bind", "tmpfs", "image")

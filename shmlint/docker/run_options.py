@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from shmlint.docker.engines import DockerCommand, Engine, Verb, find_docker
 from shmlint.docker.gotext import go_bool
@@ -21,6 +20,7 @@ from shmlint.docker.gpus_option import GpuDevices, parse_gpus, parse_podman_gpus
 from shmlint.docker.images import is_reference
 from shmlint.docker.mounts import MountOption, parse_mount, parse_tmpfs, parse_volume
 from shmlint.model.launch import Unknown, UnknownKind
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.word import Word
 

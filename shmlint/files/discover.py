@@ -20,11 +20,11 @@ import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache, partial
-from typing import NamedTuple
 
 from shmlint.files.boundary import work_tree
 from shmlint.files.kinds import WORDS, classify, is_inspect, screen
 from shmlint.files.read import PathProblem, read_regular, reason
+from shmlint.model.record import NamedTuple
 
 SCAN_LIMIT = 5_000_000
 """Bytes; a larger file is read only when it is named."""

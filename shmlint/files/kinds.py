@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from typing import NamedTuple
+
+from shmlint.model.record import NamedTuple
 
 # Patterns are texts: `re` compiles and keeps them when they are first used, and a run over one
 # file uses two or three of them.

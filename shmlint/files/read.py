@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import NamedTuple
 
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem, Source, Span
 
 MOST = 8 * 1024 * 1024

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from shmlint.fixing.prove import unchanged
 from shmlint.formats import REFERRED, ignore_comment, kind_by_path
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Edit
 from shmlint.run import Run
 

@@ -11,7 +11,7 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from shmlint.files.read import normal
 from shmlint.fixing.plan import alternatives
@@ -30,6 +30,7 @@ from shmlint.fixing.prove import (
 from shmlint.formats import ALONE
 from shmlint.model.finding import Finding, Intention, SetSize
 from shmlint.model.launch import Change, Launch
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Edit, Span, apply_edits
 from shmlint.run import Run, lint
 

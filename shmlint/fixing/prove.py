@@ -11,12 +11,13 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from shmlint.fixing.plan import becomes
 from shmlint.formats import same_beside
 from shmlint.model.finding import SEVERITIES, Finding, Intention, QuoteDevices
 from shmlint.model.launch import Change, Launch, Unknown, Value
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Edit, OverlappingEdits, Problem, Span, apply_edits
 from shmlint.run import Run, lint
 

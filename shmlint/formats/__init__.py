@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol, cast
+from typing import Protocol, cast
 
 from shmlint.files.cache import Key, Made
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
+from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source
 from shmlint.model.suppression import Suppression

@@ -11,7 +11,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from shmlint.docker.gpus import present
 from shmlint.docker.sizes import human
@@ -27,6 +27,7 @@ from shmlint.model.launch import (
     Vendor,
     Words,
 )
+from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source, Span
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
@@ -15,6 +14,7 @@ from shmlint.formats.shell.read import mentions_engine, others
 from shmlint.formats.shell.run import launches, tied
 from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import Reading
+from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.model.suppression import Suppression

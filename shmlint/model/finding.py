@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from shmlint.model.launch import Change, Launch
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 
 Severity = Literal["error", "warning", "note"]

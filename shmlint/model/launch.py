@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar
 
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Edit, Span
 
 DOCKER_DEFAULT_SHM = 64 * 1024 * 1024

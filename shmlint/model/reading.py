@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from shmlint.model.launch import Build, Launch
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem, Span
 
 NotReadKind = Literal["unsupported", "unreadable", "outside", "syntax", "dynamic"]

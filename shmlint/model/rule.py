@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from shmlint.model.finding import Severity
 from shmlint.model.project import page
+from shmlint.model.record import NamedTuple
 
 
 class Rule(NamedTuple):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from shmlint.model.finding import Severity
 from shmlint.model.launch import DOCKER_DEFAULT_SHM
+from shmlint.model.record import NamedTuple
 
 
 class Accepted(NamedTuple):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 
 

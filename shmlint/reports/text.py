@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from shmlint.fixing.plan import planned
 from shmlint.model.finding import Evidence, Finding, cut
 from shmlint.model.launch import Launch
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.reports import escape, summary
 from shmlint.run import Run

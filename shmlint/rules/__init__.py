@@ -11,13 +11,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from shmlint.files.cache import Key
 from shmlint.files.workspace import Workspace
 from shmlint.model.finding import Finding, Severity
 from shmlint.model.launch import Build, Launch
 from shmlint.model.need import Need
+from shmlint.model.record import NamedTuple
 from shmlint.model.rule import Rule
 from shmlint.model.settings import Settings
 from shmlint.workloads.knowledge import Workload

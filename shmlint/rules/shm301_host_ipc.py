@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from shmlint.files.cache import Key as CacheKey
 from shmlint.model.finding import Evidence, Finding, Fix, LeaveHostIpc
 from shmlint.model.launch import Launch
+from shmlint.model.record import NamedTuple
 from shmlint.model.rule import Rule
 from shmlint.model.source import Span
 from shmlint.rules import Context

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from shmlint.files.read import reason
 from shmlint.model.finding import Finding
+from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Accepted
 from shmlint.suppression.fingerprint import fingerprints
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import NamedTuple
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import REFERRED, kind_by_path, suppressions
 from shmlint.model.finding import EditComment, Finding, Fix
 from shmlint.model.launch import Change, Launch
+from shmlint.model.record import NamedTuple
 from shmlint.model.rule import Rule
 from shmlint.model.settings import Settings
 from shmlint.model.source import BOM, Edit, Span

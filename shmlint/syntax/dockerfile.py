@@ -10,7 +10,8 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+from shmlint.model.record import NamedTuple
 
 _SHELL = ("/bin/sh", "-c")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator, Sequence
-from typing import NamedTuple
 
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source
 
 _NESTING = 3

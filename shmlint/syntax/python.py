@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+
+from shmlint.model.record import NamedTuple
 
 _LONGEST = 512 * 1024
 """Characters; a larger file was not written by a person."""

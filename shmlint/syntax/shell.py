@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span, character_offsets
 from shmlint.syntax.shell_text import ShellText, has_placeholder, not_set, place, restore
 from shmlint.syntax.word import Word

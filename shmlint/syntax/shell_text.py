@@ -7,8 +7,8 @@ What is theirs is left out or replaced, and the rest keeps its offsets.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 
 OPEN, CLOSE = "\ue000", "\ue001"

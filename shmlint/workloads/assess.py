@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import Build, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
+from shmlint.model.record import NamedTuple
 from shmlint.workloads.by_knowledge import Known, by_knowledge, gpu_count
 from shmlint.workloads.knowledge import Workload, entry_of
 from shmlint.workloads.packages import TORCH, packages

@@ -7,12 +7,13 @@ launch's own number of GPUs decides for workloads that need shared memory betwee
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch, Value
 from shmlint.model.need import UNKNOWN_MINIMUM, UNKNOWN_RECOMMENDED, Mechanism, Need, Verdict
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.commands import (
     flatten,

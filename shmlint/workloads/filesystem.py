@@ -7,10 +7,10 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import NamedTuple
 
 from shmlint.files.read import normal
 from shmlint.model.launch import Bind, Build, Launch
+from shmlint.model.record import NamedTuple
 from shmlint.syntax.dockerfile import BuiltImage
 from shmlint.workloads.repository import Repository
 

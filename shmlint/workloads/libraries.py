@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from shmlint.model.record import NamedTuple
 
 Use = Literal["dataloader", "ranks", "ray", "browser", "python-shm", "torch-sharing", "ucx"]
 

@@ -7,9 +7,10 @@ explain a finding, they never decide one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from shmlint.docker.sizes import human
+from shmlint.model.record import NamedTuple
 
 Basis = Literal["upper estimate", "documented and measured", "documented"]
 """What a figure rests on: the sizes of a program's own structures, its documentation and a measurement."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from shmlint.model.launch import Build, Launch, Value
 from shmlint.model.need import Need, Step
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source, Span
 from shmlint.syntax.dockerfile import BuiltImage
 from shmlint.syntax.shell_text import ShellText

@@ -11,10 +11,10 @@ import ast
 import os
 import sys
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from shmlint.files.read import normal
 from shmlint.model.need import Step
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax.python import Definition, Module, dotted, imported_modules, parse
 from shmlint.workloads.filesystem import Files

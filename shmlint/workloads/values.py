@@ -7,9 +7,9 @@ import math
 import os
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from shmlint.files.read import normal
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax.python import Module, dotted
 from shmlint.workloads.filesystem import Files

@@ -8,11 +8,12 @@ whether the other launches stay what they are is for the proof to say.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from shmlint.formats.compose.splice import Pair, change, end_of, insert, replace, skip_blanks
 from shmlint.formats.compose.tree import Branch, Entry, Layer, Leaf, Listing, Tree
 from shmlint.model.launch import Change
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Edit, Source
 from shmlint.syntax.yaml import Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode

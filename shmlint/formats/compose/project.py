@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from shmlint.files.boundary import OUTSIDE
 from shmlint.files.cache import Key
@@ -23,6 +22,7 @@ from shmlint.formats.compose.tree import (
     untagged,
     with_context,
 )
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem, Span
 from shmlint.syntax.yaml import Document, Node, Scalar, read_documents
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
@@ -23,6 +22,7 @@ from shmlint.formats.compose.shape import check
 from shmlint.formats.compose.tree import Branch, Layer, Tree
 from shmlint.model.launch import Combination, Launch, Unknown
 from shmlint.model.reading import Reading
+from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source
 from shmlint.syntax.yaml import YamlError, parse_part, read_documents

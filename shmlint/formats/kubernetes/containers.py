@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from shmlint.docker.gpus import ExtendedResource, Request, Runtime
 from shmlint.docker.gpus import read as read_gpus
@@ -23,6 +23,7 @@ from shmlint.model.launch import (
     Value,
     Words,
 )
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 
 SHM = "/dev/shm"

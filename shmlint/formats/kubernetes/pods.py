@@ -6,9 +6,10 @@ it is not known what the pod has in the end.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from shmlint.formats.kubernetes.tree import List, Map, Tree
+from shmlint.model.record import NamedTuple
 
 Role = Literal["container", "init container"]
 

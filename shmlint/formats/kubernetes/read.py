@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable
@@ -15,6 +14,7 @@ from shmlint.formats.kubernetes.rewrite import PodRewriter
 from shmlint.formats.kubernetes.tree import List, Map, build
 from shmlint.model.launch import Launch
 from shmlint.model.reading import NotRead, Reading
+from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source, Span
 from shmlint.syntax.yaml import Mapping, Node, Scalar, read_documents

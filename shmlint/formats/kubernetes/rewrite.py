@@ -6,7 +6,6 @@ A volume and its mount stand in two places, and are one change.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from shmlint.docker.mounts import clean
 from shmlint.docker.sizes import spell_quantity
@@ -17,6 +16,7 @@ from shmlint.formats.kubernetes.containers import SHM, Volume
 from shmlint.formats.kubernetes.pods import Part, Pod
 from shmlint.formats.kubernetes.tree import Map, Written, build, plain
 from shmlint.model.launch import Change, ReadOnly
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Edit, Source
 from shmlint.syntax import yaml
 from shmlint.syntax.yaml import read_documents

@@ -7,8 +7,8 @@ files, so the values here know theirs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax import yaml
 
