@@ -91,7 +91,7 @@ def _resolution(value: str) -> tuple[int, int]:
 def _gpus(value: str) -> int | Literal["all"]:
     """A number, ``all``, or what else ``docker run --gpus`` takes."""
     parsed = parse_gpus(value)
-    found = len(parsed.device_ids) or parsed.count
+    found = len(parsed.device_ids) or parsed.number
     if parsed.error or not found or found > 10_000:
         raise click.BadParameter(f"{value} is no number of GPUs; write a number or all")
     return "all" if found < 0 else found

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from shmlint.model.record import NamedTuple
 from shmlint.syntax.word import Word
 
 Engine = Literal["docker", "podman", "nvidia-docker"]
 Verb = Literal["run", "create"]
 
 
-@dataclass(frozen=True, slots=True)
-class DockerCommand:
+class DockerCommand(NamedTuple):
     """A command that starts (or creates) a container: which words say so.
 
     ``assignments`` are the ``NAME=value`` words in front, those of ``env`` and ``sudo`` too;
-    ``binary`` is the index of the word that names the engine, ``index`` that of the first word
+    ``binary`` is the index of the word that names the engine, ``start`` that of the first word
     after the verb.
     """
 
@@ -30,11 +29,10 @@ class DockerCommand:
     verb: Verb
     assignments: tuple[Word, ...]
     binary: int
-    index: int
+    start: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Prefix:
+class _Prefix(NamedTuple):
     """A command that runs the rest of its arguments.
 
     ``short`` and ``long`` are its options that take the next word; ``words`` is the number of

@@ -84,6 +84,10 @@ _FOR_ALL = {"/dev/dxg": NVIDIA, "/dev/kfd": AMD, "/dev/mxcd": METAX}
 # What formats hand in ----------------------------------------------------------------------------
 
 
+ALL = -1
+"""``count`` of a request for all GPUs."""
+
+
 class DeviceRequest(NamedTuple):
     """A device request of the engine's API: a value of ``--gpus``, a reservation, ``DeviceRequests``.
 

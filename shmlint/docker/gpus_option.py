@@ -6,27 +6,24 @@ Source: docker/cli opts/gpus.go; what the engine refuses later, moby daemon/devi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from shmlint.docker.gotext import CSVError, read_record
-
-ALL = -1
-"""``count`` of a request for all GPUs."""
+from shmlint.docker.gpus import ALL
+from shmlint.model.record import NamedTuple
 
 _BOTH = "cannot set both Count and DeviceIDs on device request"
 
 
-@dataclass(frozen=True, slots=True)
-class GpuDevices:
+class GpuDevices(NamedTuple):
     """One device request.
 
-    ``count`` is the number of GPUs, ALL, or 0 where ``device_ids`` names them (or where none is
+    ``number`` is the number of GPUs, ALL, or 0 where ``device_ids`` names them (or where none is
     asked for). ``error`` is why the client refuses the value, ``daemon_error`` why the engine
     refuses what the client makes of it.
     """
 
     driver: str = ""
-    count: int = 0
+    number: int = 0
     device_ids: tuple[str, ...] = ()
     capabilities: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
@@ -37,7 +34,7 @@ class GpuDevices:
 def parse_gpus(value: str) -> GpuDevices:
     """Read one ``--gpus`` value, which is one CSV record.
 
-    >>> parse_gpus("all").count
+    >>> parse_gpus("all").number
     -1
     >>> parse_gpus('"device=0,1"').device_ids
     ('0', '1')
@@ -61,7 +58,7 @@ def parse_podman_gpus(value: str) -> GpuDevices:
     except CSVError as error:
         return GpuDevices(error=str(error))
     if "all" in ids:
-        return GpuDevices(count=ALL, capabilities=("gpu",))
+        return GpuDevices(number=ALL, capabilities=("gpu",))
     return GpuDevices(device_ids=ids, capabilities=("gpu",))
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from shmlint.docker.gotext import CSVError, go_bool, read_record
@@ -22,8 +21,7 @@ from shmlint.model.source import Span
 _KEYS_BY_TYPE = ("volume", "bind", "tmpfs", "image")
 
 
-@dataclass(frozen=True, slots=True)
-class MountOption:
+class MountOption(NamedTuple):
     """One mount: ``type`` is ``bind``, ``volume``, ``tmpfs`` or what ``--mount type=`` says.
 
     ``source`` is empty for an anonymous volume. ``size`` is in bytes where Docker reads the

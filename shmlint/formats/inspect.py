@@ -358,7 +358,7 @@ def _created(config: Json) -> GpuRequest:
     docker = find_docker(words)
     if docker is None:
         return GpuRequest()
-    request = read_gpu(read_run(words[docker.index :], docker.engine, docker.verb), docker, words[docker.binary])
+    request = read_gpu(read_run(words[docker.start :], docker.engine, docker.verb), docker, words[docker.binary])
     return request._replace(device_lists=(), unknown=None)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from shmlint.docker.gpus import (
+    ALL,
     Count,
     DeviceNode,
     DeviceRequest,
@@ -18,7 +19,6 @@ from shmlint.docker.gpus import (
     read,
     visible_devices,
 )
-from shmlint.docker.gpus_option import ALL
 from shmlint.model.launch import Unknown, Value
 from shmlint.model.source import Source, Span
 

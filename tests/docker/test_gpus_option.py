@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from shmlint.docker.gpus_option import ALL, GpuDevices, parse_gpus, parse_podman_gpus
+from shmlint.docker.gpus import ALL
+from shmlint.docker.gpus_option import GpuDevices, parse_gpus, parse_podman_gpus
 from tests.table import table
 
 BOTH = "cannot set both Count and DeviceIDs on device request"
@@ -11,11 +12,11 @@ BOTH = "cannot set both Count and DeviceIDs on device request"
 @table(
     ("value", "expected"),
     [
-        ("all", GpuDevices(count=ALL)),
-        ("-1", GpuDevices(count=ALL)),
-        ("2", GpuDevices(count=2)),
-        ("+2", GpuDevices(count=2)),
-        ("0", GpuDevices(count=0)),
+        ("all", GpuDevices(number=ALL)),
+        ("-1", GpuDevices(number=ALL)),
+        ("2", GpuDevices(number=2)),
+        ("+2", GpuDevices(number=2)),
+        ("0", GpuDevices(number=0)),
         ("device=0", GpuDevices(device_ids=("0",))),
         ("device=", GpuDevices(device_ids=("",))),
         ("device=all", GpuDevices(device_ids=("all",))),
@@ -23,25 +24,25 @@ BOTH = "cannot set both Count and DeviceIDs on device request"
         ('"device=0,1"', GpuDevices(device_ids=("0", "1"))),
         ('"device=0:0,0:1"', GpuDevices(device_ids=("0:0", "0:1"))),
         ('"device=GPU-a,GPU-b"', GpuDevices(device_ids=("GPU-a", "GPU-b"))),
-        ("device=0,1", GpuDevices(count=1, device_ids=("0",), daemon_error=BOTH)),
-        ("count=1,device=0", GpuDevices(count=1, device_ids=("0",), daemon_error=BOTH)),
+        ("device=0,1", GpuDevices(number=1, device_ids=("0",), daemon_error=BOTH)),
+        ("count=1,device=0", GpuDevices(number=1, device_ids=("0",), daemon_error=BOTH)),
         ("device=0,count=0", GpuDevices(device_ids=("0",))),
-        ("1,2", GpuDevices(count=2)),
-        ("0,1", GpuDevices(count=1)),
+        ("1,2", GpuDevices(number=2)),
+        ("0,1", GpuDevices(number=1)),
         ("driver=nvidia", GpuDevices("nvidia", 1)),
         ("driver=nvidia,count=2", GpuDevices("nvidia", 2)),
         ("count=all,driver=nvidia", GpuDevices("nvidia", ALL)),
-        ("all,capabilities=utility", GpuDevices(count=ALL, capabilities=("utility", "gpu"))),
-        ('"capabilities=compute,utility"', GpuDevices(count=1, capabilities=("compute", "utility", "gpu"))),
+        ("all,capabilities=utility", GpuDevices(number=ALL, capabilities=("utility", "gpu"))),
+        ('"capabilities=compute,utility"', GpuDevices(number=1, capabilities=("compute", "utility", "gpu"))),
         ('"device=0,1",capabilities=gpu', GpuDevices(device_ids=("0", "1"), capabilities=("gpu", "gpu"))),
-        ("all,options=a=b", GpuDevices(count=ALL, options=(("a", "b"),))),
+        ("all,options=a=b", GpuDevices(number=ALL, options=(("a", "b"),))),
     ],
 )
 def test_requests(value: str, expected: GpuDevices) -> None:
     if not expected.capabilities:
         expected = GpuDevices(
             expected.driver,
-            expected.count,
+            expected.number,
             expected.device_ids,
             ("gpu",),
             expected.options,
@@ -80,5 +81,5 @@ def test_refused(value: str, error: str) -> None:
 
 
 def test_podman_reads_ids() -> None:
-    assert parse_podman_gpus("all").count == ALL
+    assert parse_podman_gpus("all").number == ALL
     assert parse_podman_gpus("0,1").device_ids == ("0", "1")

@@ -37,7 +37,7 @@ def read(line: str) -> RunCommand:
     found = words(line)
     command = find_docker(found)
     assert command is not None
-    return read_run(found[command.index :], command.engine, command.verb)
+    return read_run(found[command.start :], command.engine, command.verb)
 
 
 def given_options(run: RunCommand) -> list[tuple[str, str | None]]:
@@ -96,7 +96,7 @@ def test_starts(line: str, engine: str, verb: str, first: str) -> None:
     found = words(line)
     command = find_docker(found)
     assert command is not None
-    assert (command.engine, command.verb, found[command.index].text) == (engine, verb, first)
+    assert (command.engine, command.verb, found[command.start].text) == (engine, verb, first)
 
 
 def test_assignments_in_front() -> None:
@@ -274,7 +274,7 @@ def test_the_last_shm_size_and_ipc_win() -> None:
 
 def test_gpus_add_up() -> None:
     run = read("docker run --gpus 1 --gpus '\"device=2,3\"' a")
-    assert [(gpus.count, gpus.device_ids) for _, gpus in run.gpus()] == [(1, ()), (0, ("2", "3"))]
+    assert [(gpus.number, gpus.device_ids) for _, gpus in run.gpus()] == [(1, ()), (0, ("2", "3"))]
 
 
 def test_mounts_that_decide() -> None:
@@ -550,13 +550,13 @@ def our_answer(argv: list[str]) -> dict[str, Any]:
     found = [Word(text) for text in ["docker", *argv]]
     command = find_docker(found)
     assert command is not None
-    run = read_run(found[command.index :], command.engine, command.verb)
+    run = read_run(found[command.start :], command.engine, command.verb)
     assert run.image is not None
     shm, ipc, memory = run.shm_size(), run.ipc(), run.memory()
     volumes = [(option.value or "", parse_volume(option.value or "")) for option in run.all("--volume")]
     cdi = [option.value for option in run.devices() if CDI_NAME.fullmatch(option.value or "")]
     requests: list[Any] = [
-        [gpus.driver, gpus.count, list(gpus.device_ids), [list(gpus.capabilities)], dict(gpus.options)]
+        [gpus.driver, gpus.number, list(gpus.device_ids), [list(gpus.capabilities)], dict(gpus.options)]
         for _, gpus in run.gpus()
     ]
     entrypoint, name = run.entrypoint(), run.hostname()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker import gpus as gpu_requests
-from shmlint.docker.gpus import DeviceNode, DeviceRequest, GenericResource, Request, Runtime
-from shmlint.docker.gpus_option import ALL
+from shmlint.docker.gpus import ALL, DeviceNode, DeviceRequest, GenericResource, Request, Runtime
 from shmlint.formats.compose.places import DEVICES, GENERIC, stray_requests
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.formats.compose.values import unset

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from shmlint.docker import gpus as gpu_requests
 from shmlint.docker import mounts
-from shmlint.docker.gpus import DeviceNode, DeviceRequest, Request, Runtime
-from shmlint.docker.gpus_option import ALL, GpuDevices, quoted_devices
+from shmlint.docker.gpus import ALL, DeviceNode, DeviceRequest, Request, Runtime
+from shmlint.docker.gpus_option import GpuDevices, quoted_devices
 from shmlint.docker.mounts import MountRequest
 from shmlint.docker.run_options import DockerCommand, Option, RunCommand, find_docker, read_run
 from shmlint.docker.sizes import InvalidSize, parse_docker
@@ -37,7 +37,7 @@ def read_launch(command: Command) -> Launch | None:
     docker = find_docker(command.words)
     if docker is None:
         return None
-    words = command.words[docker.index :]
+    words = command.words[docker.start :]
     run = read_run(words, docker.engine, docker.verb)
     if run.image is None and not run.unknown:
         return None
@@ -46,7 +46,7 @@ def read_launch(command: Command) -> Launch | None:
     span = binary if binary is not None and inside else command.span
     engine = {"nvidia-docker": "nvidia-docker"}.get(docker.engine, docker.engine)
     name = run.name()
-    anchor = command.words[docker.index - 1]
+    anchor = command.words[docker.start - 1]
     launch = launch_of(
         run,
         kind="docker-run",
@@ -284,7 +284,7 @@ def _device_requests(run: RunCommand) -> Iterator[DeviceRequest]:
         value = (option.value or "").lower()
         if place is None or (request.error and value in ("none", "")):
             continue
-        count: int | None = request.count
+        count: int | None = request.number
         if option.unknown or request.error:
             count = ALL if value == "all" and not option.unknown else None
         ids = request.device_ids
@@ -343,7 +343,7 @@ def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
 
 def starts_count(value: str, request: GpuDevices) -> bool:
     """Whether a bare field stands behind the device: ``device=0,1``."""
-    if not request.device_ids or not request.count:
+    if not request.device_ids or not request.number:
         return False
     behind = value.partition("device=")[2].split(",")[1:]
     return any("=" not in field for field in behind)
