@@ -105,8 +105,10 @@ def _checked(reading: Reading, context: Context) -> Iterator[Finding]:
     if any(rule is UNREADABLE for rule, _ in rules):
         yield from map(report, reading.problems)
     for launch in reading.launches:
-        for _, check in rules:
-            yield from check(launch, context)
+        run = context.as_run(launch) if any(rule.id.startswith("NCCL") for rule, _ in rules) else launch
+        for rule, check in rules:
+            found = check(run if rule.id.startswith("NCCL") else launch, context)
+            yield from (finding if finding.launch is not run else finding._replace(launch=launch) for finding in found)
 
 
 def _without_ignored(findings: Iterable[Finding], settings: Settings) -> Iterable[Finding]:

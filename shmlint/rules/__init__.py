@@ -82,6 +82,18 @@ class Context:
             known = self._needs[id(launch)] = (launch, self._assessed(launch))
         return known[1]
 
+    def as_run(self, launch: Launch) -> Launch:
+        """A launch with the variables that its image and the scripts it runs set for its program."""
+        if not launch.gpu.requested or self.repository is None:
+            return launch
+        from shmlint.workloads.program import resolve
+        from shmlint.workloads.repository import Repository as Files
+
+        workspace, builds, programs = self.repository
+        program = resolve(launch, Files(workspace, launch.span.path, programs), builds)
+        more = {k: v for k, v in program.environment.items() if k not in launch.environment and "NCCL" in k}
+        return launch._replace(environment={**launch.environment, **more}) if more else launch
+
     def _assessed(self, launch: Launch) -> Need:
         from shmlint.workloads.assess import assess
         from shmlint.workloads.repository import Repository as Files

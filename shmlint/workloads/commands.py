@@ -214,6 +214,8 @@ _PROBES: dict[str, frozenset[str]] = {
     "nsys": frozenset({"status", "stats", "analyze", "export"}),
     "vllm": frozenset({"--help", "collect-env", "--version"}),
     "ollama": frozenset({"list", "ps", "show"}),
+    "wandb": frozenset({"login", "init", "offline", "online", "status", "disabled", "enabled"}),
+    "huggingface-cli": frozenset({"login", "whoami", "download"}),
     "git": frozenset({"status", "log", "diff", "clone", "pull"}),
 }
 _PROBE_PROGRAMS = frozenset(

@@ -108,6 +108,8 @@ class _Reader:
         self.options = Options(entry, files)
         self.evaluator = Evaluator(self.options)
         self.steps = 0
+        self.optional = 0
+        """How many ``try`` statements around the code go on without a package that is not there."""
         self._files: dict[tuple[str, str], str | None] = {}
         self._names: dict[tuple[str, str], bool] = {}
 
@@ -220,7 +222,7 @@ class _Reader:
         top = name.split(".")[0]
         if name.startswith("."):
             return
-        if top in harmless() or top in sys.stdlib_module_names or top in _ROW_PACKAGES:
+        if self.optional or top in harmless() or top in sys.stdlib_module_names or top in _ROW_PACKAGES:
             return
         if self._file_of(top, importer.path) is None and not self._folder_of(top, importer.path):
             self.stop(f"it imports `{top}`, of which nothing is known", span)
@@ -318,7 +320,10 @@ class _Reader:
             if isinstance(statement, ast.If):
                 self._branch(statement, scope, unit, certain)
             elif isinstance(statement, ast.Try):
+                optional = any(_catches_import(handler) for handler in statement.handlers)
+                self.optional += optional
                 self._statements(statement.body, scope, unit, certain)
+                self.optional -= optional
                 for handler in statement.handlers:
                     self._statements(handler.body, scope, unit, False)
                 self._statements([*statement.orelse, *statement.finalbody], scope, unit, certain)
@@ -503,6 +508,14 @@ def _row_of(name: str, last: str, scope: Scope, sites: list[tuple[str, ast.Call,
         if row.call == "ultralytics.YOLO.train" and any(site[0] == "ultralytics.YOLO" for site in sites):
             return row
     return None
+
+
+def _catches_import(handler: ast.ExceptHandler) -> bool:
+    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(name is None or dotted(name) in _IMPORT_ERRORS for name in names)
+
+
+_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception"})
 
 
 def _methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

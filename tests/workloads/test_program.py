@@ -177,3 +177,18 @@ def test_a_look_in_a_training_image(tmp_path: Path, option: str) -> None:
 def test_a_service_that_has_its_size(tmp_path: Path) -> None:
     text = f"services:\n  app:\n    image: {NGC}\n    shm_size: '8g'\n    {GPUS}\n"
     assert findings(tmp_path, text) == []
+
+
+@table(
+    "setting, line",
+    [
+        ({"train.sh": "export NCCL_P2P_DISABLE=1\npython train.py\n"}, ("train.sh", 1)),
+        ({"Dockerfile": f"{DOCKERFILE}ENV NCCL_P2P_DISABLE=1\n", "train.sh": "python train.py\n"}, ("Dockerfile", 4)),
+    ],
+)
+def test_variables_of_scripts_and_images_are_checked(
+    tmp_path: Path, setting: dict[str, str], line: tuple[str, int]
+) -> None:
+    files = {"compose.yaml": compose("bash train.sh", "    shm_size: 16g\n"), "Dockerfile": DOCKERFILE, **setting}
+    (found,) = findings(tmp_path, files, select=("NCCL501",))
+    assert (found.span.path, found.span.line) == line
