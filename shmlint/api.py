@@ -10,8 +10,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from shmlint.model.finding import Severity
-from shmlint.model.need import Basis, Verdict
+from shmlint.model.finding import Basis, Severity
+from shmlint.model.need import Verdict
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Position

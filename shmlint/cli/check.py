@@ -302,8 +302,8 @@ def _render(result: Result, report: Report, options: Options) -> None:
     elif report.format == "text":
         from shmlint.reports import text
 
-        shown = {"verbose": options["verbose"], "quiet": options["quiet"]}
-        write_lines(out, text.render(run, findings, colour=out.colour, fixed=len(result.fixed), **shown))
+        style = text.Style(out.colour, out.width, options["verbose"], options["quiet"])
+        write_lines(out, text.render(run, findings, style, result.fixed))
     elif report.format == "json":
         from shmlint.reports import json
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FORMATS = ("text", "json", "github", "sarif", "gitlab", "rdjson", "junit", "checkstyle")
+FORMATS = ("text", "concise", "json", "github", "sarif", "gitlab", "rdjson", "junit", "checkstyle")
 _TERM_WIDTH = 28
 """Columns for an option's name in a help text; a longer one has its line alone."""
 

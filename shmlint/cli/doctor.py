@@ -144,7 +144,8 @@ def render_text(
         yield f"{name.ljust(width)}  {escape(words)}"
     yield ""
     findings = examination.run.findings
-    yield from text.render(examination.run, findings, colour=colour, verbose=verbose, quiet=True)
+    whole = [finding._replace(unknown_workload=False) for finding in findings]  # there is this one container
+    yield from text.render(examination.run, whole, text.Style(colour=colour, verbose=verbose, quiet=True))
     for note in examination.notes:
         yield f"note: {escape(note)}"
     if not quiet and examination.launch.gpu.requested:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
 from shmlint.cli import command as shared
-from shmlint.cli.command import Command
+from shmlint.cli.command import Command, option
 from shmlint.cli.inputs import find_inputs, load_settings, started
 from shmlint.cli.output import error, open_output, write, write_lines
+
+if TYPE_CHECKING:
+    from shmlint.reports.inventory import Sort
 
 
 class Options(TypedDict):
@@ -17,6 +20,7 @@ class Options(TypedDict):
 
     paths: tuple[str, ...]
     format: str
+    sort: Sort
     output: str | None
     config: str | None
     jobs: int | None
@@ -25,7 +29,11 @@ class Options(TypedDict):
 
 @click.command(cls=Command)
 @shared.paths
-@shared.text_or_json
+@option("--format", section="Report", type=click.Choice(["text", "json", "csv", "markdown"]), default="text",
+        show_default=True, help="How the list is written.")  # fmt: skip
+@option("--sort", section="Report", type=click.Choice(["place", "need", "size", "image"]), default="place",
+        show_default=True,
+        help="The order: as in the files, the greatest need first, the least size first, by image.")  # fmt: skip
 @shared.output
 @shared.config
 @shared.jobs
@@ -42,14 +50,18 @@ def command(**options: Unpack[Options]) -> int:
         options["paths"], settings, stdin_filename=options["stdin_filename"], jobs=options["jobs"]
     )  # fmt: skip
     run = started(inputs, settings, options["jobs"])
-    if options["format"] == "json":
+    form, sort = options["format"], options["sort"]
+    if form == "json":
         from shmlint.reports import json
 
         write(out, f"{json.inventory(run)}\n", machine=True)
     else:
-        from shmlint.reports import text
+        from shmlint.reports import inventory
 
-        write_lines(out, text.inventory(run))
+        if form == "text":
+            write_lines(out, inventory.table(run, sort, out.width))
+        else:
+            write(out, {"csv": inventory.csv, "markdown": inventory.markdown}[form](run, sort), machine=True)
     for finding in run.findings:
         if finding.rule == "SHM001":  # what is missing from the list
             error(f"{finding.span.path}:{finding.span.line}: {finding.message}")

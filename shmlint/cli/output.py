@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, NoReturn, cast
+from typing import IO, TYPE_CHECKING, NoReturn, TextIO, cast
 
 import click
 
@@ -26,8 +26,29 @@ class Output(NamedTuple):
     def colour(self) -> bool:
         if self.color != "auto":
             return self.color == "always"
-        stream = sys.stderr if self.to_stderr else sys.stdout
-        return self.path is None and stream.isatty() and not os.environ.get("NO_COLOR")
+        if os.environ.get("NO_COLOR"):
+            return False
+        if os.environ.get("FORCE_COLOR"):
+            return self.path is None
+        return self.path is None and self.stream.isatty() and os.environ.get("TERM") != "dumb"
+
+    @property
+    def stream(self) -> TextIO:
+        """The stream it goes to where it does not go to a file."""
+        return sys.stderr if self.to_stderr else sys.stdout
+
+    @property
+    def width(self) -> int:
+        """Columns: those of COLUMNS, else the terminal's, else 80."""
+        from shmlint.reports.terminal import WIDTH
+
+        given = os.environ.get("COLUMNS", "")
+        if given.isdecimal() and int(given) > 0:
+            return int(given)
+        try:
+            return WIDTH if self.path is not None else os.get_terminal_size(self.stream.fileno()).columns or WIDTH
+        except (OSError, ValueError):  # no terminal
+            return WIDTH
 
 
 def prepare_streams() -> None:
@@ -59,7 +80,7 @@ def write(out: Output, text: str, *, machine: bool = False) -> None:
         with _open(out.path, "wb") as file:
             file.write(data)
         return
-    stream = sys.stderr if out.to_stderr else sys.stdout
+    stream = out.stream
     if machine or (stream.encoding or "utf-8").lower().replace("-", "") == "utf8":
         stream.flush()
         stream.buffer.write(data)

@@ -12,12 +12,25 @@ Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 """From the least to the most severe."""
 
+Basis = Literal["documented", "measured", "computed", "estimated", "chosen"]
+"""What a figure rests on: a quote that holds it, a measurement, a sum whose terms are shown, an estimate that
+names what it leaves out, or our own choice."""
+
 
 class Evidence(NamedTuple):
     """Why we think so: a short text, where it stands in a file, and who says it (a URL)."""
 
     text: str
     span: Span | None = None
+    source: str = ""
+
+
+class Reason(NamedTuple):
+    """One line of why: the arithmetic or the claim, what it is about, what it rests on, and who says it (a URL)."""
+
+    text: str
+    label: str = ""
+    basis: Basis | None = None
     source: str = ""
 
 
@@ -129,15 +142,25 @@ class Finding(NamedTuple):
     message: str
     launch: Launch | None = None
     evidence: tuple[Evidence, ...] = ()
-    needs: str = ""
-    """How much is needed and who says so, in one line."""
+    why: tuple[Reason, ...] = ()
+    """Why it is a fault, or how much is needed: each line with its basis and its source."""
     fix: Fix | None = None
     advice: str = ""
     """What to type where there is no fix, or where its edits cannot be written."""
-    source: str = ""
-    """Who says what is needed: an address."""
     subject: str = ""
     """Which of several things a rule finds in one launch."""
+    unknown_workload: bool = False
+    """Nothing is known of what the launch runs: a line says so, and a size would be a guess."""
+
+    @property
+    def needs(self) -> str:
+        """Why, in one line."""
+        return "; ".join(f"{reason.label}: {reason.text}" if reason.label else reason.text for reason in self.why)
+
+    @property
+    def source(self) -> str:
+        """Who says so: the first address."""
+        return next((reason.source for reason in self.why if reason.source), "")
 
 
 _LONG = 300
@@ -146,11 +169,12 @@ _LONG = 300
 
 def readable(finding: Finding) -> Finding:
     """A finding that says what a person can take in, whatever a file calls its things."""
-    said = (finding.message, finding.needs, finding.advice, *(e.text for e in finding.evidence))
+    said = (finding.message, finding.advice, *(r.text for r in finding.why), *(e.text for e in finding.evidence))
     if max(map(len, said)) < _LONG:
         return finding
     return finding._replace(
-        message=cut(finding.message), needs=cut(finding.needs), advice=cut(finding.advice),
+        message=cut(finding.message), advice=cut(finding.advice),
+        why=tuple(r._replace(text=cut(r.text), label=cut(r.label)) for r in finding.why),
         evidence=tuple(e._replace(text=cut(e.text)) for e in finding.evidence),
     )  # fmt: skip
 

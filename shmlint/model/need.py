@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from shmlint.model.finding import Evidence
+from shmlint.model.finding import Basis, Evidence
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 
@@ -12,10 +12,6 @@ Verdict = Literal["needed", "likely", "unknown", "not-needed"]
 """``needed``: a mechanism is used and the sum exceeds what there is, or the maintainers say so of this use.
 ``likely``: a mechanism is there, and the amount or the use is not known. ``unknown``: nothing is known of
 what runs. ``not-needed``: what runs was read to its end, or its maintainers say so."""
-
-Basis = Literal["documented", "measured", "computed", "estimated", "chosen"]
-"""What a figure rests on: a quote that holds it, a measurement, a sum whose terms are shown, an estimate that
-names what it leaves out, or our own choice."""
 
 UNKNOWN_MINIMUM = 512 * 1024 * 1024
 """Bytes; below this DeepSpeed's own report warns, and nothing better is known of a workload."""

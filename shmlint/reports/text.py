@@ -1,189 +1,266 @@
-"""Findings for a person: a line that stands alone, the place in the file, what to do."""
+"""Findings for a person: where, what is wrong, the places that show it, why, and what to type."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from shmlint.fixing.plan import planned
-from shmlint.model.finding import Evidence, Finding, cut
+from shmlint.model.finding import Basis, Finding, Reason, cut
 from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Span
 from shmlint.reports import escape, summary
+from shmlint.reports.frame import frames
+from shmlint.reports.terminal import WIDTH, Paint, columns, labelled, painter, shortened, usable, wrapped
+from shmlint.rules import all_rules
 from shmlint.run import Run
 
-_COLOURS = {"error": "31;1", "warning": "33;1", "note": "36;1", "dim": "2", "bold": "1", "good": "32"}
-_WIDTH = 160
-"""Characters of a line that are shown at the most."""
-_EVIDENCE = 4
+if TYPE_CHECKING:
+    from shmlint.fixing.fix import Fixed
 
-Paint = Callable[[str, str], str]
+_INDENT = "  "
+_MARGIN = 5
+"""Columns of ``why`` and ``fix`` with the blanks behind them."""
+_BASES: dict[Basis, str] = {
+    "documented": "documented", "measured": "measured", "computed": "computed", "estimated": "estimated",
+    "chosen": "our choice",
+}  # fmt: skip
+_MOST_PLACES = 20
+"""So many places of one cause are named."""
 
 
-def _plain(text: str, style: str) -> str:
-    return text
+class Style(NamedTuple):
+    """How much is said, and how it looks: ``width`` in columns."""
+
+    colour: bool = False
+    width: int = WIDTH
+    verbose: bool = False
+    quiet: bool = False
 
 
-def _ansi(text: str, style: str) -> str:
-    return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m"
+PLAIN = Style()
 
 
 def render(
-    run: Run, findings: Sequence[Finding], *, colour: bool = False, fixed: int = 0, verbose: bool = False,
-    quiet: bool = False,
-) -> Iterator[str]:  # fmt: skip
-    """The lines of the report."""
-    paint = _ansi if colour else _plain
-    for finding in findings:
-        yield from _finding(finding, paint)
+    run: Run, findings: Sequence[Finding], style: Style = PLAIN, fixed: Sequence[Fixed] = ()
+) -> Iterator[str]:
+    """The lines of the report, within the style's width but for paths and addresses."""
+    paint, width = painter(colour=style.colour), usable(style.width)
+    whole = [finding for finding in findings if not finding.unknown_workload]
+    for group in _causes(whole):
+        yield from _cause(group, paint, width)
         yield ""
-    if verbose:
-        spared = list(_spared(run))
-        yield from spared
-        if spared:
+    brief = [finding for finding in findings if finding.unknown_workload]
+    for finding in brief:
+        yield from _brief(finding, paint, width)
+    if brief:
+        yield ""
+    for change in fixed:
+        yield from _fixed(change, paint, width)
+    if fixed:
+        yield ""
+    if style.verbose:
+        lines = [line for text in (*_spared(run), *_not_read(run)) for line in _hanging(text, width)]
+        yield from lines
+        if lines:
             yield ""
-    if not quiet:
-        yield _summary(summary(run, list(findings), fixed), paint)
+    if not style.quiet:
+        yield from _summary(run, findings, fixed, paint, width)
 
 
-def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
-    begin = finding.span.begin
-    where = paint(f"{escape(finding.span.path)}:{begin.line}:{begin.column}:", "bold")
+# Findings --------------------------------------------------------------------------------------
+
+
+def _causes(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """Findings of one file that have the same cause and the same remedy, together."""
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        fix = finding.fix
+        remedy = (fix.intention, fix.safe) if fix is not None and planned(finding) is not None else finding.advice
+        key = (finding.span.path, finding.rule, finding.severity, finding.why, remedy) if finding.why else id(finding)
+        groups.setdefault(key, []).append(finding)
+    return list(groups.values())
+
+
+def _cause(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
+    finding = group[0]
+    name = all_rules()[finding.rule][0].name
     level = paint(finding.severity, finding.severity)
-    yield f"{where} {level} {finding.rule} {escape(finding.message)}"
-    yield from _frame(finding, paint)
-    if finding.needs:
-        yield f"   {paint('needs', 'dim')}  {escape(finding.needs)}"
-        if finding.source:
-            yield f"          {paint(escape(finding.source), 'dim')}"
+    yield f"{paint(f'{_place(finding)}:', 'bold')} {level} {finding.rule} {name}"
+    for line in wrapped(escape(finding.message), width - len(_INDENT)):
+        yield _INDENT + paint(line, "bold")
+    yield from frames(finding, paint, width)
+    others = [f"{_place(other)}: {other.message}" for other in group[1:]]
+    if len(others) > _MOST_PLACES:
+        others[_MOST_PLACES:] = [f"{len(others) - _MOST_PLACES} more"]
+    yield from _block("also", others, paint, width)
+    yield from _why(finding, paint, width)
+    yield from _remedy(finding, paint, width)
+
+
+def _place(finding: Finding) -> str:
+    begin = finding.span.begin
+    return f"{escape(finding.span.path)}:{begin.line}:{begin.column}"
+
+
+def _brief(finding: Finding, paint: Paint, width: int) -> Iterator[str]:
+    """A line for a launch of which nothing is known, with what stopped the reading."""
+    stopped = finding.why[0].text if finding.why else ""
+    text = f"{_place(finding)}: {finding.severity} {finding.rule} {finding.message}{f': {stopped}' if stopped else ''}"
+    first, *rest = wrapped(escape(text), width - len(_INDENT))
+    words = first.split(" ", 2)
+    if len(words) == 3 and words[1] == finding.severity:
+        first = f"{paint(words[0], 'bold')} {paint(words[1], words[1])} {words[2]}"
+    yield first
+    yield from (_INDENT + line for line in rest)
+
+
+def _why(finding: Finding, paint: Paint, width: int) -> Iterator[str]:
+    """Each reason with its basis, and the address that says so where it is another than the line before's."""
+    reasons = [*finding.why, *(Reason(e.text, source=e.source) for e in finding.evidence if e.span is None)]
+    margin = max((columns(reason.label) for reason in reasons), default=0)
+    margin += 2 if margin else 0
+    lead, shown = "why", ""
+    for reason in reasons:
+        basis = f" ({_BASES[reason.basis]})" if reason.basis is not None else ""
+        lines = labelled(escape(reason.label), escape(reason.text) + basis, width - len(_INDENT) - _MARGIN, margin)
+        if reason.source and reason.source != shown:
+            lines.append(" " * margin + paint(escape(reason.source), "dim"))
+            shown = reason.source
+        for line in lines:
+            yield f"{_INDENT}{paint(lead, 'dim') if lead else ''}{' ' * (_MARGIN - len(lead))}{line}".rstrip()
+            lead = ""
+
+
+def _remedy(finding: Finding, paint: Paint, width: int) -> Iterator[str]:
     change = planned(finding)
     if finding.fix is not None and change is not None:
-        yield f"   {paint('fix', 'good')}    {escape(change.title)}: {finding.fix.command}"
+        yield from _block("fix", [f"{change.title} · {finding.fix.command}"], paint, width)
     elif finding.advice:
-        yield f"   {paint('do', 'good')}     {escape(finding.advice)}"
+        yield from _block("do", [finding.advice], paint, width)
 
 
-def _frame(finding: Finding, paint: Paint) -> Iterator[str]:
-    """The marked lines of the file, the finding's own and those of its evidence."""
-    marks: list[tuple[Span, str]] = []
-    if finding.span.source.text:
-        marks.append((finding.span, ""))
-    elsewhere: list[Evidence] = []
-    for evidence in finding.evidence[:_EVIDENCE]:
-        if evidence.span is None:
-            elsewhere.append(evidence)
-        elif evidence.span.path == finding.span.path:
-            same = next((i for i, (span, _) in enumerate(marks) if span == evidence.span), None)
-            if same is None:
-                marks.append((evidence.span, evidence.text))
-            else:
-                text = marks[same][1]
-                marks[same] = (evidence.span, f"{text}; {evidence.text}" if text else evidence.text)
-        else:
-            elsewhere.append(evidence)
-    marks.sort(key=lambda mark: mark[0].start)
-    width = max((len(str(span.line)) for span, _ in marks), default=1) + 3
-    shown, window = 0, Window(0, 0, False)
-    for span, text in marks:
-        if span.line != shown or span.source.marked_only:
-            shown = span.line
-            whole = not span.source.marked_only
-            own = next((s for s, _ in marks if whole and s.line == shown and s == finding.span), span)
-            window = _window(own)
-            yield from _line(span, window, width, paint)
-        yield _mark(span, window, text, width, paint, main=span == finding.span)
-    for evidence in elsewhere:
-        place = f" ({escape(evidence.span.path)}:{evidence.span.line})" if evidence.span is not None else ""
-        yield f"{' ' * width} = {escape(evidence.text)}{place}"
+def _block(label: str, texts: Sequence[str], paint: Paint, width: int) -> Iterator[str]:
+    """Texts behind a label, each on lines of its own."""
+    lead = label
+    for text in texts:
+        for line in wrapped(escape(text), width - len(_INDENT) - _MARGIN):
+            yield f"{_INDENT}{paint(lead, 'good') if lead else ''}{' ' * (_MARGIN - len(lead))}{line}"
+            lead = ""
 
 
-class Window(NamedTuple):
-    """The part of a line that is shown, as offsets, and whether something was cut before it."""
-
-    start: int
-    end: int
-    cut: bool
+# What was fixed --------------------------------------------------------------------------------
 
 
-def _window(span: Span) -> Window:
-    """The part of the span's first line that is shown: the whole line, if it is not very long."""
-    start, end = span.source.line_span(span.line)
-    if span.source.text.startswith("\ufeff") and start == 0:
-        start = 1
-    if span.source.marked_only:
-        return Window(span.start, min(end, span.end, span.start + _WIDTH), False)
-    cut = 0
-    if end - start > _WIDTH:
-        if span.start - start > _WIDTH // 2:
-            cut = span.start - start - _WIDTH // 4
-        end = min(end, start + cut + _WIDTH)
-    return Window(start + cut, end, cut > 0)
+def _fixed(change: Fixed, paint: Paint, width: int) -> Iterator[str]:
+    """What was fixed, where, from what to what."""
+    place = f"{escape(change.path)}:{change.line}:"
+    old, new = _difference(change.before, change.after)
+    if not old:
+        done = f"added `{new}`"
+    elif not new:
+        done = f"removed `{old}`"
+    else:
+        done = f"`{old}` is now `{new}`"
+    guess = ", a size of our choice" if change.finding.unknown_workload else ""
+    room = width - columns(f"{place} fixed {change.rule} ")
+    text = shortened(escape(done), max(room - len(guess), 20)) + guess
+    yield f"{paint(place, 'bold')} {paint('fixed', 'good')} {change.rule} {text}"
 
 
-def _line(span: Span, window: Window, width: int, paint: Paint) -> Iterator[str]:
-    text = _shown(span, window.start, window.end)
-    yield f"{str(span.line).rjust(width)} {paint('|', 'dim')} {'…' if window.cut else ''}{text}".rstrip()
+def _difference(before: str, after: str) -> tuple[str, str]:
+    """The words of two texts that are not the same at their beginning and end."""
+    old, new = before.split(), after.split()
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    return " ".join(old[start : len(old) - end]), " ".join(new[start : len(new) - end])
 
 
-def _shown(span: Span, start: int, end: int) -> str:
-    return escape(span.source.text[start:end].replace("\t", " "))
-
-
-def _columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    from unicodedata import combining, east_asian_width
-
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def _mark(span: Span, window: Window, text: str, width: int, paint: Paint, *, main: bool) -> str:
-    start, end = max(span.start, window.start), min(span.end, window.end)
-    words = f" {escape(text)}" if text else ""
-    if span.start >= window.end or span.end < window.start:  # in the part of the line that is not shown
-        return f"{' ' * width} {paint('|', 'dim')} {paint(f'…{words}', 'dim')}"
-    pad = " " * (_columns(_shown(span, window.start, start)) + (1 if window.cut else 0))
-    line = ("^" if main else "-") * max(_columns(_shown(span, start, end)), 1)
-    return f"{' ' * width} {paint('|', 'dim')} {pad}{paint(line + words, 'bold' if main else 'dim')}".rstrip()
+# What is not reported --------------------------------------------------------------------------
 
 
 def _spared(run: Run) -> Iterator[str]:
-    """What is known about GPU launches that no finding speaks of."""
+    """Why GPU launches are not reported."""
+    reported = {finding.launch.span for finding in run.findings if finding.launch is not None}
     for launch in run.launches:
+        if launch.span in reported:
+            continue
         if launch.gpu.requested is None:
             because = launch.gpu.unknown.because if launch.gpu.unknown is not None else ""
-            yield cut(f"{_place(launch)}: GPU request unknown: {escape(because)}")
-        elif launch.gpu.requested and launch.undecided:
-            yield cut(f"{_place(launch)}: not judged: {escape(launch.undecided.because)}")
+            yield f"{_start(launch)}: GPU request unknown: {because}"
         elif launch.gpu.requested:
-            need = run.need(launch)
-            effective = launch.effective_shm(run.settings.default_shm_size)
-            if need.verdict == "not-needed" and effective.decided_by == "default":
-                name = need.workload.name if need.workload else "its workload"
-                yield cut(f"{_place(launch)}: no larger /dev/shm needed: {escape(name)}: {escape(need.why)}")
-            elif effective.decided_by == "unknown":
-                yield cut(f"{_place(launch)}: /dev/shm unknown: {escape(effective.because)}")
+            yield f"{_start(launch)}: {_verdict(run, launch)}"
 
 
-def _place(launch: Launch) -> str:
+def _verdict(run: Run, launch: Launch) -> str:
+    from shmlint.docker.sizes import human
+
+    if launch.undecided:
+        return f"not judged: {launch.undecided.because}"
+    effective = launch.effective_shm(run.settings.default_shm_size)
+    need = run.need(launch)
+    if effective.decided_by == "unknown":
+        return f"/dev/shm unknown: {effective.because}"
+    if need.verdict == "not-needed" and effective.decided_by == "default":
+        name = f"{need.workload.name}: " if need.workload else ""
+        return f"no larger /dev/shm needed: {name}{need.why}"
+    given = human(effective.bytes) if effective.bytes is not None else "the size of the host's"
+    return f"large enough: /dev/shm is {given} ({effective.decided_by})"
+
+
+def _start(launch: Launch) -> str:
     begin = launch.span.begin
-    return f"{escape(launch.span.path)}:{begin.line}:{begin.column}: {escape(launch.words.launch)}"
+    return f"{launch.span.path}:{begin.line}:{begin.column}: {launch.words.launch}"
 
 
-def _summary(counts: dict[str, int], paint: Paint) -> str:
+def _not_read(run: Run) -> Iterator[str]:
+    for place in run.not_read:
+        yield f"{place.span.path}:{place.span.line}: not read: {place.because}"
+
+
+def _hanging(text: str, width: int) -> list[str]:
+    first, *rest = wrapped(escape(cut(text)), width - len(_INDENT))
+    return [first, *(_INDENT + line for line in rest)]
+
+
+# The summary -----------------------------------------------------------------------------------
+
+_KINDS = {
+    "compose": "Compose file", "shell": "script", "makefile": "Makefile", "markdown": "document",
+    "ci": "CI file", "kubernetes": "manifest", "devcontainer": "dev container", "inspect": "inspect file",
+}  # fmt: skip
+"""What files of a kind are called."""
+
+
+def _summary(
+    run: Run, findings: Sequence[Finding], fixed: Sequence[Fixed], paint: Paint, width: int
+) -> Iterator[str]:
+    counts = summary(run, list(findings), len(fixed))
     worst = next((level for level in ("error", "warning", "note") if counts[level]), "good")
-    return paint(summary_line(counts), worst)
+    found, read = summary_line(counts), _read_line(run, findings, counts)
+    if findings or fixed:
+        yield from (paint(line, worst) for line in wrapped(found, width))
+        yield from wrapped(read, width)
+    else:
+        yield from (paint(line, worst) for line in wrapped(f"{found}; {read}" if run.paths else found, width))
+    for entry in run.dead_baseline:
+        yield from _hanging(f"{entry.path}: {entry.rule} is in the baseline and not found any more", width)
 
 
 def summary_line(counts: dict[str, int]) -> str:
-    """How many of what were found, in one line."""
-    parts = [_plural(counts[level], level) for level in ("error", "warning", "note") if counts[level]]
-    found = ", ".join(parts) if parts else "nothing found"
-    launches = f"{_plural(counts['launches'], 'launch', 'launches')}, {counts['gpu_launches']} with a GPU"
-    line = f"{found} in {_plural(counts['files'], 'file')} ({launches})"
-    if not counts["files"] and not parts:
-        line = "no file to check"
+    """How many findings there are, in one line."""
+    parts = [plural(counts[level], level) for level in ("error", "warning", "note") if counts[level]]
+    line = ", ".join(parts)
+    if not parts:
+        line = "nothing left to report" if counts["fixed"] else "nothing found"
+        if not counts["files"]:
+            line = "no file to check"
+        elif not counts["gpu_launches"]:
+            line = "no container asks for a GPU"
     if counts["fixed"]:
         line += f"; {counts['fixed']} fixed"
     if counts["fixable"]:
@@ -191,33 +268,19 @@ def summary_line(counts: dict[str, int]) -> str:
     return line
 
 
-def _plural(count: int, one: str, many: str = "") -> str:
+def _read_line(run: Run, findings: Sequence[Finding], counts: dict[str, int]) -> str:
+    """What was read and judged, and what was not."""
+    kinds = {kind: paths for kind, paths in run.files.items() if paths}
+    files = ", ".join(plural(len(paths), _KINDS.get(kind, f"{kind} file")) for kind, paths in kinds.items())
+    launches = plural(counts["launches"], "launch", "launches")
+    line = f"read {files}: {launches}, {counts['gpu_launches']} with a GPU"
+    unknown = sum(finding.unknown_workload for finding in findings)
+    if unknown:
+        line += f", {plural(unknown, 'unknown workload')}"
+    told = {"suppressed": run.suppressed, "in the baseline": run.accepted, "not read (see --verbose)": run.not_read}
+    return "; ".join([line, *(f"{len(some)} {what}" for what, some in told.items() if some)])
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """A count and its noun: ``2 files``."""
     return f"{count} {one if count == 1 else many or one + 's'}"
-
-
-def inventory(run: Run) -> Iterator[str]:
-    """Every launch with what was understood of it, as a table."""
-    from shmlint.docker.sizes import human
-
-    rows: list[tuple[str, ...]] = [("WHERE", "LAUNCH", "IMAGE", "GPU", "/DEV/SHM", "NEED")]
-    for launch in run.launches:
-        effective = launch.effective_shm(run.settings.default_shm_size)
-        shm = human(effective.bytes) if effective.bytes is not None else "?"
-        gpu = {True: str(launch.gpu.count or "yes"), False: "no", None: "?"}[launch.gpu.requested]
-        need = run.need(launch) if launch.gpu.requested else None
-        name = f" ({need.workload.name})" if need and need.workload else ""
-        rows.append(
-            (
-                f"{launch.span.path}:{launch.span.line}",
-                launch.name or launch.kind,
-                (launch.image.known or "?") if launch.image else "-",
-                gpu,
-                f"{shm} ({effective.decided_by})",
-                f"{need.verdict}{name}" if need else "-",
-            )
-        )
-    rows = [tuple(escape(cut(cell)) for cell in row) for row in rows]
-    widths = [max(_columns(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        cells = (cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip()

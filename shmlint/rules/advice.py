@@ -5,7 +5,7 @@ from __future__ import annotations
 from shmlint.docker.sizes import spell_docker, spell_quantity
 from shmlint.model.finding import SEVERITIES, Fix, SetSize, Severity
 from shmlint.model.launch import Launch
-from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
+from shmlint.model.need import UNKNOWN_RECOMMENDED, Need, Verdict
 from shmlint.model.settings import Settings
 
 
@@ -56,10 +56,14 @@ def fits(launch: Launch, size: int) -> bool:
     return limit is None or limit < LEAST_LIMIT or size < limit
 
 
-def give(launch: Launch, size: int) -> tuple[Fix | None, str]:
-    """The fix that gives a launch a size it never asked for, and what to do by hand where there is none."""
+def give(launch: Launch, size: int, *, severity: Severity, verdict: Verdict) -> tuple[Fix | None, str]:
+    """The fix that gives a launch a size it never asked for, and what to do by hand where there is none.
+
+    Where nothing is known of what runs, a size is a guess: it has to be asked for, or the settings make the
+    finding a warning or an error.
+    """
     if fits(launch, size):
-        return Fix(SetSize(size)), by_hand(launch, size)
+        return Fix(SetSize(size), safe=verdict != "unknown" or severity != "note"), by_hand(launch, size)
     advice = "raise the memory limit, against which /dev/shm counts, above the size, and set"
     return None, f"{advice} {launch.words.shm_option} to {spelt(launch, size)}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Finding, Fix, QuoteDevices
+from shmlint.model.finding import Finding, Fix, QuoteDevices, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -21,7 +21,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             fault.span,
             f"{launch.words.launch}: {fault.message}",
             launch,
-            needs=f"quotation marks that reach Docker: {fault.right}",
+            why=(Reason(f"Docker needs quotation marks around the list: {fault.right}"),),
             fix=Fix(QuoteDevices(fault.span)) if fault.changes else None,
             advice=fault.advice,
         )

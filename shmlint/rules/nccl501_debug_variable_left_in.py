@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Finding
+from shmlint.model.finding import Finding, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context, selected
@@ -53,6 +53,9 @@ _EFFECTS = {
 }
 
 
+_NVIDIA = "NVIDIA lists it for debugging: not for scripts, at most as a workaround until the issue is resolved"
+
+
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     for name, value in launch.environment.items():
         if name not in DEFAULTS:
@@ -74,10 +77,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             f"{launch.words.launch} sets {name}, which is for debugging: {effect}{when(launch)}",
             launch,
             gpu_evidence(launch),
-            "NVIDIA: not to be retained in scripts, or only as a workaround until the issue is resolved",
+            (Reason(_NVIDIA, basis="documented", source=f"{ENV_PAGE}#debugging"),),
             removal(name),
             advice="remove it where it is set, and see whether the problem it was for is still there",
-            source=f"{ENV_PAGE}#debugging",
             subject=name,
         )
 

@@ -10,7 +10,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import by_hand, stated
-from shmlint.rules.wording import gpu_evidence, needs_line, needs_source, when
+from shmlint.rules.wording import gpu_evidence, when, why
 
 RULE = Rule("NCCL502", "shm-disabled-not-sized", "warning")
 
@@ -43,9 +43,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"NCCL's pools stay there, and its data takes the network{when(launch)}",
         launch,
         tuple(evidence),
-        needs_line(need),
+        why(need, context),
         Fix(SetSize(wanted)) if sizeable and not private else None,
         advice=f"{how or 'set its size'}, and remove the variable",
-        source=needs_source(need),
         subject="NCCL_SHM_DISABLE",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Evidence, Finding
+from shmlint.model.finding import Evidence, Finding, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -30,9 +30,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"NCCL uses TCP sockets all the same{when(launch)}",
         launch,
         (*gpu_evidence(launch), Evidence("InfiniBand is passed in here", device.span)),
-        "one of the two: the devices without the variable, or neither",
+        (Reason("the devices have no use beside the variable", source=f"{ENV_PAGE}#nccl-ib-disable"),),
         removal("NCCL_IB_DISABLE"),
         advice="remove the variable, or the devices where nothing else uses them",
-        source=f"{ENV_PAGE}#nccl-ib-disable",
         subject="NCCL_IB_DISABLE",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Evidence, Finding, Fix, SetUlimit
+from shmlint.model.finding import Evidence, Finding, Fix, Reason, SetUlimit
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -43,10 +43,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"NCCL cannot register its buffers{when(launch)}",
         launch,
         tuple(evidence),
-        "`memlock: -1`, or the capability IPC_LOCK; RDMA pins every buffer it registers",
+        (Reason("RDMA pins every buffer it registers; `memlock: -1` or IPC_LOCK lets it", source=_DOCS),),
         Fix(SetUlimit("memlock", "-1")),
         advice=f"{'raise' if low else 'set'} the memlock ulimit to -1",
-        source=_DOCS,
     )
 
 

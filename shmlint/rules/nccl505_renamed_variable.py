@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Finding, Fix, RenameVariable
+from shmlint.model.finding import Finding, Fix, Reason, RenameVariable
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -33,9 +33,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             f"{launch.words.launch} sets {name}, which PyTorch calls {new} since 2.2{when(launch)}",
             launch,
             gpu_evidence(launch),
-            f"{new}; it is PyTorch's, NCCL does not know it",
+            (Reason("the variable is PyTorch's; NCCL does not know it", source=_SOURCE),),
             removal(name) if both else Fix(RenameVariable(name, new), safe=False),
             advice=f"remove it: {new} is set too" if both else f"pass it on as {new}",
-            source=_SOURCE,
             subject=name,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Finding
+from shmlint.model.finding import Finding, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -22,7 +22,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     from shmlint.rules.nccl import ENV_PAGE, removal
 
-    for name, message, needs in (*_log(launch), *_checks(launch)):
+    for name, message, reason in (*_log(launch), *_checks(launch)):
         page = _TORCH_PAGE if name == "TORCH_DISTRIBUTED_DEBUG" else ENV_PAGE
         yield Finding(
             RULE.id,
@@ -31,10 +31,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             f"{launch.words.launch} {message}{when(launch)}",
             launch,
             gpu_evidence(launch),
-            needs,
+            (Reason(reason, source=f"{page}#{name.lower().replace('_', '-')}"),),
             removal(name),
             advice=f"remove {name} where it is set",
-            source=f"{page}#{name.lower().replace('_', '-')}",
             subject=name,
         )
 

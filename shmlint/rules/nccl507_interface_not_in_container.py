@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Evidence, Finding
+from shmlint.model.finding import Evidence, Finding, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -47,9 +47,8 @@ def _check(launch: Launch, context: Context, variable: str, source: str) -> Iter
         f"and has a network of its own: eth0 and lo are there{when(launch)}",
         launch,
         tuple(evidence),
-        "an interface that the container has, or the host's network",
+        (Reason("the container has eth0 and lo, or with the host's network the host's interfaces", source=source),),
         advice="remove the variable, or start it with the host's network if it talks to other machines",
-        source=source,
         subject=variable,
     )
 

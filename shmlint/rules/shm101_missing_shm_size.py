@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Finding
+from shmlint.model.finding import Finding, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.need import Need
 from shmlint.model.rule import Rule
 from shmlint.rules import Context, selected
 from shmlint.rules.advice import advised, give, severity_of_need, stated
-from shmlint.rules.wording import asks, gpu_evidence, needs_line, needs_source, when
+from shmlint.rules.wording import container, gap, gpu_evidence, when, why
 
 RULE = Rule("SHM101", "missing-shm-size", "error")
 
@@ -41,37 +41,36 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
         if speaks(launch, context):
             return
-    fix, advice = give(launch, stated(launch, need, context.settings))
-    given = f"{context.engine(launch)}'s {human(effective.bytes)} /dev/shm"
+    fix, advice = give(launch, stated(launch, need, context.settings), severity=severity, verdict=need.verdict)
     yield Finding(
         RULE.id,
         severity,
         launch.home,
-        f"{launch.words.launch} asks for {asks(launch)} on {given}{when(launch)}",
+        f"{container(launch)} gets {human(effective.bytes)} of /dev/shm{gap(need, effective.bytes)}{when(launch)}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
-        needs_line(need),
+        why(need, context),
         fix,
         advice=advice,
-        source=needs_source(need),
+        unknown_workload=need.verdict == "unknown",
     )
 
 
 def _only_looks(launch: Launch, need: Need, context: Context) -> Finding:
     """A look in an image whose maintainers ask for shared memory: what is run there next will need it."""
-    fix, advice = give(launch, advised(launch, need, context.settings))
-    given = f"{context.engine(launch)}'s {human(context.settings.default_shm_size)} /dev/shm"
+    size = advised(launch, need, context.settings)
+    fix, advice = give(launch, size, severity="note", verdict="unknown")
+    given = human(context.settings.default_shm_size)
     return Finding(
         RULE.id,
         "note",
         launch.home,
-        f"{launch.words.launch} asks for {asks(launch)} on {given}{when(launch)}",
+        f"{container(launch)} gets {given} of /dev/shm, enough for what this command does{when(launch)}",
         launch,
         gpu_evidence(launch),
-        "this command only looks; what trains in this container needs it",
-        fix._replace(safe=False) if fix is not None else None,
+        (Reason("this command only looks at something; a program in this image needs more", source=need.source),),
+        fix,
         advice=advice,
-        source=need.source,
     )
 
 

@@ -10,7 +10,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import advised, give, severity_of_need
-from shmlint.rules.wording import gpu_evidence, needs_line, needs_source, when
+from shmlint.rules.wording import container, gap, gpu_evidence, when, why
 
 RULE = Rule("SHM102", "shm-size-too-small", "error")
 
@@ -33,31 +33,28 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if severity is None or effective.bytes >= need.floor:
         return
     private = decided_by_size and launch.shm is not None and launch.shm.private
-    how = {
-        "donor": f"shares a /dev/shm of {human(effective.bytes)}",
-        "none": "has no /dev/shm at all (`ipc: none`)",
-        "tmpfs": f"mounts {human(effective.bytes)} on /dev/shm",
-        "emptydir": f"mounts a memory volume of {human(effective.bytes)} on /dev/shm",
-    }.get(effective.decided_by, f"has {launch.words.shm_option} {human(effective.bytes)}")
+    amount = human(effective.bytes)
+    given = {
+        "donor": f"shares {amount} of /dev/shm",
+        "none": f"has no /dev/shm (`{launch.words.ipc('none')}`)",
+        "tmpfs": f"mounts {amount} on /dev/shm",
+        "emptydir": f"mounts a memory volume of {amount} on /dev/shm",
+    }.get(effective.decided_by, f"gets {amount} of /dev/shm")
     written = decided_by_size or effective.decided_by == "emptydir"
-    certain = need.verdict == "needed"
     if private:
-        is_ = "is" if certain else "may be"
-        how = f"takes its {launch.words.shm_option} from an env file, and that {is_} too little"
-    else:
-        how += ", too little" if certain else ", which may be too little"
-    fix, advice = give(launch, advised(launch, need, context.settings))
+        given = "gets too little /dev/shm from an env file"
+    fix, advice = give(launch, advised(launch, need, context.settings), severity=severity, verdict=need.verdict)
     yield Finding(
         RULE.id,
         severity,
         effective.span or launch.home,
-        f"{launch.words.launch} {how} for what it runs{when(launch)}",
+        f"{container(launch)} {given}{gap(need, need.floor if private else effective.bytes)}{when(launch)}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
-        needs_line(need),
+        why(need, context),
         fix if written else None,
         advice=advice if written and not private else _advice(effective.decided_by, private),
-        source=needs_source(need),
+        unknown_workload=need.verdict == "unknown",
     )
 
 

@@ -10,7 +10,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import fits
-from shmlint.rules.wording import gpu_evidence, needs_line, needs_source, when
+from shmlint.rules.wording import container, gpu_evidence, when, why
 
 RULE = Rule("SHM103", "shm-size-below-recommended", "note")
 
@@ -27,16 +27,15 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     if not fits(launch, wanted):
         return
-    shown = "from an env file " if launch.shm and launch.shm.private else f"{human(effective.bytes)} "
-    option = "a memory volume of" if effective.decided_by == "emptydir" else launch.words.shm_option
+    private = launch.shm is not None and launch.shm.private
+    given = "the /dev/shm of an env file" if private else f"{human(effective.bytes)} of /dev/shm"
     yield Finding(
         RULE.id,
         RULE.severity,
         effective.span or launch.home,
-        f"{launch.words.launch} has {option} {shown}where {human(wanted)} is advised{when(launch)}",
+        f"{container(launch)} gets {given} where {human(wanted)} is advised{when(launch)}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
-        needs_line(need),
+        why(need, context),
         advice=f"raise it to {human(wanted)} when workers or batches grow",
-        source=needs_source(need),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import InvalidSize, parse_docker
-from shmlint.model.finding import Finding, Fix, SetSize
+from shmlint.model.finding import Finding, Fix, Reason, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -26,7 +26,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch.shm.span,
         f"{launch.words.launch}: {launch.words.shm_option}{shown} is refused: {size.error}",
         launch,
-        needs="a number and one of b, k, m, g: `512mb`, `8gb`; the container does not start otherwise",
+        why=(Reason("the container does not start; a size is a number and one of b, k, m, g: `512mb`, `8gb`"),),
         fix=None if launch.shm.private else Fix(SetSize(meant)),
         advice="write a size Docker reads, like 8gb" if launch.shm.private else "",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Finding, Fix, SetSize
+from shmlint.model.finding import Finding, Fix, Reason, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -35,7 +35,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"{launch.words.launch}: {launch.words.shm_option} {launch.shm.text} is a float, which Compose drops: "
         f"/dev/shm stays at {human(context.settings.default_shm_size)}",
         launch,
-        needs="a whole number, or a text with a unit like `8gb`",
+        why=(Reason("Compose reads a whole number or a text with a unit like `8gb`", source=SOURCE),),
         fix=Fix(SetSize(meant)),
-        source=SOURCE,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Finding, Fix, SetSize
+from shmlint.model.finding import Finding, Fix, Reason, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -39,7 +39,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         + ("from an env file" if launch.shm.private else launch.shm.text)
         + f" counts bytes: /dev/shm is {human(pages)}",
         launch,
-        needs="a unit: a number alone is bytes, rounded up to whole pages of 4 KiB",
+        why=(Reason("a number without a unit is bytes, rounded up to whole pages of 4 KiB"),),
         fix=None if launch.shm.private else Fix(SetSize(meant)),
         advice="write the unit, like 512mb" if launch.shm.private else "",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import DropSize, Evidence, Finding, Fix
+from shmlint.model.finding import DropSize, Evidence, Finding, Fix, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -37,7 +37,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"beside `{option}`: {'Podman does not start it' if refused else decides}{when(launch)}",
         launch,
         (*gpu_evidence(launch), Evidence("this decides", launch.ipc.span)),
-        needs="one of the two; Docker ignores the size, Podman refuses to start",
+        why=(Reason("Docker ignores the size, Podman refuses to start"),),
         fix=Fix(DropSize(), safe=not refused),
         advice=f"delete the {launch.words.shm_option}, or delete the `{option}` and keep the size",
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Finding, Fix, SetSize
+from shmlint.model.finding import Finding, Fix, Reason, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import lower, severity_of_need, stated
-from shmlint.rules.wording import gpu_evidence, when
+from shmlint.rules.wording import container, gpu_evidence, when
 
 RULE = Rule("SHM205", "build-only-shm-size", "warning")
 
@@ -32,11 +32,10 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         lower(RULE.severity) if unneeded else RULE.severity,
         launch.build_shm.span,
-        f"{launch.words.launch}: shm_size under `build` counts while the image is built; "
-        f"the container gets {context.engine(launch)}'s {human(effective.bytes)}{when(launch)}",
+        f"{container(launch)} gets {human(effective.bytes)} of /dev/shm: its shm_size stands under `build` "
+        f"and counts only there{when(launch)}",
         launch,
         gpu_evidence(launch),
-        needs="a shm_size of the service's own",
+        why=(Reason("the container gets the `shm_size` of the service itself", source=SOURCE),),
         fix=Fix(SetSize(meant)),
-        source=SOURCE,
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Evidence, Finding, Fix, SetSize
+from shmlint.model.finding import Evidence, Finding, Fix, Reason, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import lower, severity_of_need, stated
-from shmlint.rules.wording import gpu_evidence, when
+from shmlint.rules.wording import container, gpu_evidence, when
 
 RULE = Rule("SHM206", "swarm-ignores-shm-size", "warning")
 
@@ -30,27 +30,26 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     shares = launch.ipc is not None and launch.ipc.known != "private" and launch.gpu.requested is not False
     short = next((mount for mount in launch.mounts if launch.drops(mount) and mount.target == "/dev/shm"), None)
     if short is not None:
-        place, option = short.span, "the short `tmpfs`, without a word"
+        place, option = short.span, "the short `tmpfs`"
     elif sized and launch.shm is not None:
         place, option = launch.shm.span, launch.words.shm_option
     elif shares and launch.ipc is not None:
         place, option = launch.ipc.span, f"`ipc: {launch.ipc.text}`"
     else:
         return
-    given = f"Docker's {human(effective.bytes or 0)}"
+    given = human(effective.bytes or 0)
     yield Finding(
         RULE.id,
         lower(RULE.severity) if launch.gpu.requested is False else RULE.severity,
         place,
-        f"{launch.words.launch}: `docker stack deploy` drops {option}; the container gets {given}{when(launch)}",
+        f"{container(launch)} gets {given} of /dev/shm: `docker stack deploy` ignores {option}{when(launch)}",
         launch,
         (Evidence(f"taken for a stack: {launch.swarm}"), *gpu_evidence(launch)),
-        needs="a tmpfs mounted on /dev/shm, with a size, in the long form of `volumes`",
+        why=(Reason("a stack gets a /dev/shm by a tmpfs with a size, in the long form of `volumes`", source=SOURCE),),
         fix=Fix(SetSize(_meant(launch, context))) if sized and size is not None and size.bytes else None,
         advice="mount a tmpfs of this size on /dev/shm, in the long form of `volumes`"
         if sized or short is not None
         else "mount a tmpfs on /dev/shm in the long form of `volumes`: containers of a swarm share no IPC namespace",
-        source=SOURCE,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import InvalidSize, parse_docker
-from shmlint.model.finding import CorrectMountSize, Finding, Fix
+from shmlint.model.finding import CorrectMountSize, Finding, Fix, Reason
 from shmlint.model.launch import Launch, Mount
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -24,7 +24,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
                 mount.size_span or mount.span,
                 f"{launch.words.launch}: the tmpfs on {mount.target} cannot be mounted: {mount.size_error}",
                 launch,
-                needs="the kernel's spelling: a whole number with k, m or g (`8g`), or a share (`50%`)",
+                why=(Reason("the kernel reads a whole number with k, m or g (`8g`), or a share (`50%`)"),),
                 fix=_respelled(mount),
                 advice="write the size as a whole number with k, m or g",
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Evidence, Finding
+from shmlint.model.finding import Evidence, Finding, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -35,6 +35,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"{launch.words.launch}: {launch.words.shm_option} has no effect: {gives}{when(launch)}",
         launch,
         (*gpu_evidence(launch), Evidence("this decides", mount.span)),
-        needs="one of the two; a mount on /dev/shm or /dev replaces the one that the size is for",
+        why=(Reason("a mount on /dev/shm or /dev replaces the one that the size is for"),),
         advice=f"delete the mount, or delete the {launch.words.shm_option}",
     )

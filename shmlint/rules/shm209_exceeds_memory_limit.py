@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Evidence, Finding
+from shmlint.model.finding import Evidence, Finding, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -47,9 +47,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"against which /dev/shm counts{when(launch)}",
         launch,
         (*gpu_evidence(launch), Evidence("the memory limit", limit.span)),
-        needs="a limit above the size and what the program takes itself; it is killed before /dev/shm is full",
+        why=(Reason("the program is killed before /dev/shm is full: the limit is for both", source=SOURCE),),
         advice="raise the memory limit, or lower the size",
-        source=SOURCE,
     )
 
 
@@ -65,10 +64,10 @@ def _of_pod(launch: Launch) -> Iterator[Finding]:
     if not bound.known or mount.asked < bound.known:
         return
     of, severity = "limit", RULE.severity
-    needs = "a limit above the size and what the program takes itself; it is killed before /dev/shm is full"
+    reason = "the program is killed before /dev/shm is full: the limit is for both"
     if launch.memory_limit is None:
         of, severity = "request", lower(RULE.severity)
-        needs = "a request that holds it: a pod that uses more is the first to go when the node runs out of memory"
+        reason = "a pod that uses more than its request is the first to go when the node runs out of memory"
     than = "more than" if mount.asked > bound.known else "all of"
     yield Finding(
         RULE.id,
@@ -78,7 +77,6 @@ def _of_pod(launch: Launch) -> Iterator[Finding]:
         f"{human(bound.known)}, against which /dev/shm counts{when(launch)}",
         launch,
         (*gpu_evidence(launch), Evidence(f"the memory {of}", bound.span)),
-        needs=needs,
+        why=(Reason(reason, source=POD_SOURCE),),
         advice=f"raise the memory {of}, or lower `sizeLimit`",
-        source=POD_SOURCE,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Evidence, Finding, Fix, SetIpc
+from shmlint.model.finding import Evidence, Finding, Fix, Reason, SetIpc
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -39,8 +39,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"does not share it{when(launch)}",
         launch,
         (why,),
-        needs=f"`{option}` at {donor.words.launch}, whose size is the one that counts for both",
+        why=(Reason(f"`{option}` at {donor.words.launch} lets it join; its size counts for both", source=SOURCE),),
         fix=fix,
         advice=f"set `{option}` at {donor.words.launch}",
-        source=SOURCE,
     )

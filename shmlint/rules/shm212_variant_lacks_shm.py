@@ -13,7 +13,7 @@ from shmlint.model.need import Need
 from shmlint.model.rule import Rule
 from shmlint.rules import Context, all_rules, selected
 from shmlint.rules.advice import advised, lowered
-from shmlint.rules.wording import asks, gpu_evidence, needs_line, when
+from shmlint.rules.wording import container, gpu_evidence, when, why
 
 RULE = Rule("SHM212", "variant-lacks-shm", "warning")
 
@@ -42,13 +42,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         lowered(launch, RULE.severity),
         launch.home,
-        f"{launch.words.launch} asks for {asks(launch)} on {context.engine(launch)}'s {human(default)} /dev/shm; "
+        f"{container(launch)} gets {human(default)} of /dev/shm; "
         f"its variant {other.words.launch}{elsewhere} has {shown}{when(launch)}",
         launch,
         (*gpu_evidence(launch), *(Evidence("the variant's", span) for span in (given.span,) if span), *need.evidence),
-        needs_line(need),
+        why(need, context),
         Fix(SetSize(size)),
-        source=need.source,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.model.finding import Finding, Fix, SetSize
+from shmlint.model.finding import Finding, Fix, Reason, SetSize
 from shmlint.model.launch import Launch, Unknown
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
@@ -32,9 +32,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"{when(launch)}",
         launch,
         gpu_evidence(launch),
-        needs="an `emptyDir` with `medium: Memory`; on disk each exchange of data waits for the disk",
+        why=(Reason("on disk each exchange of data waits for the disk", source=SOURCE),),
         # What is written there counts against the memory limit from then on.
         fix=Fix(SetSize(size), safe=False) if fits(launch, size) else None,
         advice="give the volume `emptyDir: {medium: Memory}`, and a memory limit with room for it",
-        source=SOURCE,
     )

@@ -9,7 +9,7 @@ from shmlint.model.finding import Evidence, Finding, Fix, MountVolume
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.wording import gpu_evidence, needs_line, needs_source, when
+from shmlint.rules.wording import container, gpu_evidence, when, why
 
 RULE = Rule("SHM214", "memory-volume-not-mounted", "warning")
 
@@ -29,12 +29,11 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         "error" if too_little else RULE.severity,
         spare.span,
-        f"{launch.words.launch} has the pod's {human(effective.bytes)} /dev/shm: the memory volume `{spare.name}` "
+        f"{container(launch)} gets {human(effective.bytes)} of /dev/shm: the memory volume `{spare.name}` "
         f"is mounted {who}{when(launch)}",
         launch,
         (*gpu_evidence(launch), Evidence("does not mount it", launch.home), *need.evidence),
-        needs_line(need),
+        why(need, context),
         Fix(MountVolume(spare.name)),
         advice=f"mount `{spare.name}` on /dev/shm in this container",
-        source=needs_source(need),
     )

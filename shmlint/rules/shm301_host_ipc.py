@@ -12,7 +12,7 @@ from shmlint.model.rule import Rule
 from shmlint.model.source import Span
 from shmlint.rules import Context
 from shmlint.rules.advice import advised
-from shmlint.rules.wording import gpu_evidence, needs_line, needs_source, when
+from shmlint.rules.wording import container, gpu_evidence, when, why
 
 RULE = Rule("SHM301", "host-ipc", "warning", default=False)
 
@@ -37,14 +37,13 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         launch.ipc.span,
-        f"{launch.words.launch} shares the host's IPC namespace, where {option} would give it "
+        f"{container(launch)} shares the host's IPC namespace, where {option} would give it "
         f"a /dev/shm of its own{when(launch)}",
         launch,
         (*gpu_evidence(launch), *too[:_SHOWN]),
-        "nothing of the host's" if need.verdict == "not-needed" else needs_line(need),
+        () if need.verdict == "not-needed" else why(need, context),
         fix,
         advice=_advice(launch, joined=_key(launch) in joined),
-        source="" if need.verdict == "not-needed" else needs_source(need),
     )
 
 

@@ -1,33 +1,117 @@
-"""Wording that rules share: what a launch asks for, what it needs and who says so."""
+"""Wording that rules share: what a launch is called, what it gets, what it needs and who says so."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Evidence
+from shmlint.model.finding import Basis, Evidence, Reason
 from shmlint.model.launch import Launch
-from shmlint.model.need import UNKNOWN_MINIMUM_SOURCE, Need
+from shmlint.model.need import UNKNOWN_MINIMUM, UNKNOWN_MINIMUM_SOURCE, UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.model.source import Span
+from shmlint.rules import Context
+from shmlint.workloads.knowledge import Workload, builtin
+
+_NAMES = {
+    "dataloader": "DataLoader", "nccl": "NCCL", "ray": "Ray", "browser": "browser", "ucx": "UCX",
+    "python-shm": "shared_memory", "torch-sharing": "torch",
+}  # fmt: skip
+"""What mechanisms are called."""
 
 
-def needs_line(need: Need) -> str:
-    """How much is needed and why."""
-    name = need.workload.name if need.workload else ""
-    because = f": {need.why}" if need.why else ""
-    if need.verdict == "unknown" and need.workload is None:
-        where = f": {need.stopped}" if need.stopped else ""
-        return f"what it runs is not known{where}; NCCL or DataLoader workers need 512 MiB or more"
-    if need.verdict in ("unknown", "likely"):
-        amount = f", {human(need.recommended)} advised" if need.recommended else ""
-        return f"{name or 'what it runs'} may need more{amount}{because}"
-    least = f"{human(need.minimum)} at least" if need.minimum else "more"
-    more = need.recommended and need.recommended != need.minimum
-    amount = f", {human(need.recommended)} advised" if more and need.recommended else ""
-    return f"{least}{amount}{because}"
+def container(launch: Launch) -> str:
+    """What a launch is called in a headline: ``GPU service `trainer```."""
+    described = launch.kind in ("compose-service", "devcontainer", "ci-container", "kubernetes-container")
+    return f"GPU {launch.words.launch}" if launch.gpu.requested and described else launch.words.launch
 
 
-def needs_source(need: Need) -> str:
-    """Who says so."""
-    return need.source or (UNKNOWN_MINIMUM_SOURCE if need.workload is None else "")
+def gap(need: Need, given: int) -> str:
+    """What follows "gets 64 MiB of /dev/shm"; ``given`` is that in bytes."""
+    if need.verdict == "unknown":
+        return "; what it runs is not known"
+    return f" and {_needed(need, given)}"
+
+
+def _needed(need: Need, given: int) -> str:
+    if need.verdict == "likely":
+        return "probably needs more"
+    total = sum(mechanism.bytes or 0 for mechanism in need.mechanisms)
+    if total > given and all(mechanism.bytes for mechanism in need.mechanisms):
+        about = "about " if any(mechanism.basis == "estimated" for mechanism in need.mechanisms) else ""
+        more = " or more" if need.workload is not None else ""  # what it is known for beside what was found
+        return f"needs {about}{human(total)}{more}"
+    if need.minimum is not None and need.minimum > given:
+        return f"needs at least {human(need.minimum)}"
+    return "needs more"
+
+
+def why(need: Need, context: Context) -> tuple[Reason, ...]:
+    """Why so much is needed: what fills /dev/shm, who says so, and what the sizes rest on."""
+    if need.verdict == "unknown":
+        return (_unknown(need),)
+    return tuple(_reasons(need, context))
+
+
+def _unknown(need: Need) -> Reason:
+    stopped = f"{need.stopped}; " if need.stopped else ""
+    text = f"{stopped}NCCL and DataLoader workers need {human(UNKNOWN_MINIMUM)} or more"
+    return Reason(text, "unknown", source=UNKNOWN_MINIMUM_SOURCE)
+
+
+def _reasons(need: Need, context: Context) -> Iterator[Reason]:
+    for mechanism in need.mechanisms:
+        yield Reason(_arithmetic(mechanism), _NAMES.get(mechanism.id, mechanism.id), mechanism.basis, mechanism.source)
+    claims = {mechanism.because for mechanism in need.mechanisms}
+    if need.why and "; ".join(claims) != need.why:
+        name = f"{need.workload.name}: " if need.workload is not None else ""
+        yield Reason(f"{name}{need.why}", "reason", source=need.source)
+    entry = _entry(need, context)
+    if need.minimum is not None and not need.mechanisms:
+        yield _size("minimum", need.minimum, need, entry)
+    wanted = context.settings.shm_size or need.recommended
+    if wanted is None:
+        return
+    if context.settings.shm_size:
+        yield Reason(f"{human(wanted)}, as the settings say", "advised")
+    elif wanted != need.minimum:
+        yield _size("recommended", wanted, need, entry)
+
+
+def _arithmetic(mechanism: Mechanism) -> str:
+    if mechanism.bytes is None:
+        return mechanism.because
+    if mechanism.basis == "estimated":
+        return f"{mechanism.because}, about {human(mechanism.bytes)}"
+    return f"{mechanism.because} = {human(mechanism.bytes)}"
+
+
+_LABELS = {"minimum": "at least", "recommended": "advised"}
+
+
+def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
+    """A size and what it rests on."""
+    label = _LABELS[figure]
+    known = None if entry is None else entry.minimum if figure == "minimum" else entry.recommended
+    if entry is not None and known == size:
+        about = entry.entry.get(f"{figure}_basis", {})
+        detail = about.get("why") or about.get("quote") or ""
+        basis: Basis | None = about.get("basis")
+        return Reason(f"{human(size)}{f': {detail}' if detail else ''}", label, basis, about.get("source", ""))
+    if size == UNKNOWN_RECOMMENDED:
+        return Reason(f"{human(size)}, what NVIDIA's guide to NCCL gives a container", label, "chosen")
+    if size == UNKNOWN_MINIMUM:
+        return Reason(f"{human(size)}, below which DeepSpeed warns", label, "chosen", UNKNOWN_MINIMUM_SOURCE)
+    if need.mechanisms:
+        return Reason(f"{human(size)}, the sum rounded up", label, "computed")
+    return Reason(human(size), label, "computed")
+
+
+def _entry(need: Need, context: Context) -> Workload | None:
+    """The entry of the knowledge base that a need rests on."""
+    if need.workload is None:
+        return None
+    known = (*context.workloads, *builtin())
+    return next((workload for workload in known if workload.id == need.workload.id), None)
 
 
 def gpu_evidence(launch: Launch) -> tuple[Evidence, ...]:
@@ -47,15 +131,3 @@ def _around(span: Span) -> str:
 def when(launch: Launch) -> str:
     """The combination of files a finding speaks of, where there are others."""
     return f" ({launch.combination.text})" if launch.combination is not None else ""
-
-
-def asks(launch: Launch) -> str:
-    """What a launch asks for, in words."""
-    names = {"nvidia": "NVIDIA ", "amd": "AMD ", "intel": "Intel "}
-    label = names.get(launch.gpu.vendor or "", "")
-    count = launch.gpu.count
-    if count == "all":
-        return f"all {label}GPUs"
-    if count == 1:
-        return f"one {label}GPU"
-    return f"{count} {label}GPUs" if count else f"{label}GPUs"

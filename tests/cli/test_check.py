@@ -23,6 +23,8 @@ services:
     image: nvcr.io/nvidia/pytorch:24.01-py3
     gpus: all
 """
+READ = "read 1 Compose file: 1 launch, 1 with a GPU"
+REPAIRED = f"compose.yaml:5: fixed SHM101 added `shm_size: 8gb`\n\nnothing left to report; 1 fixed\n{READ}\n"
 FIXED = TRAINER + "    shm_size: 8gb\n"
 UNKNOWN = "services:\n  x:\n    image: pytorch/pytorch\n    gpus: all\n"
 NOTE = TRAINER + "    shm_size: 2gb\n"
@@ -170,7 +172,7 @@ def test_an_unreadable_file_is_a_finding(run: Run) -> None:
     Path("compose.yaml").write_bytes(b"services:\n  x:\n    image: \xff\n")
     result = run("compose.yaml")
     assert result.exit_code == 1
-    assert result.stdout.startswith("compose.yaml:3:12: error SHM001 not UTF-8")
+    assert result.stdout.startswith("compose.yaml:3:12: error SHM001 unreadable-file\n  not UTF-8")
     listed = run("inventory")
     assert listed.exit_code == 0 and "compose.yaml:3: not UTF-8" in listed.stderr
 
@@ -187,9 +189,9 @@ def test_a_link_to_nowhere_is_a_finding(run: Run) -> None:
 def test_fix(run: Run) -> None:
     result = run("--fix", compose=TRAINER)
     assert Path("compose.yaml").read_text() == FIXED
-    assert result.stdout == "nothing found in 1 file (1 launch, 1 with a GPU); 1 fixed\n"
+    assert result.stdout == REPAIRED
     again = run("--fix")
-    assert again.stdout == "nothing found in 1 file (1 launch, 1 with a GPU)\n"
+    assert again.stdout == f"nothing found; {READ}\n"
     assert Path("compose.yaml").read_text() == FIXED
 
 
@@ -250,9 +252,7 @@ def test_a_report_tells_what_was_written_and_what_was_not(run: Run, monkeypatch:
     assert result.exit_code == 2
     assert [Path(name, "compose.yaml").read_text() for name in "abc"] == [FIXED, TRAINER, FIXED]
     assert result.stdout.startswith("b/compose.yaml:2:3: error SHM101")
-    assert result.stdout.splitlines()[-1] == (
-        "1 error in 3 files (3 launches, 3 with a GPU); 2 fixed; 1 can be fixed with --fix"
-    )
+    assert result.stdout.splitlines()[-2] == "1 error; 2 fixed; 1 can be fixed with --fix"
 
 
 # Standard input --------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ def test_fixing_standard_input(run: Run) -> None:
     result = run("-", "--fix", stdin=text.encode())
     assert result.exit_code == 0
     assert result.stdout_bytes == ("\ufeff" + FIXED.replace("\n", "\r\n")).encode()
-    assert result.stderr == "nothing found in 1 file (1 launch, 1 with a GPU); 1 fixed\n"
+    assert result.stderr == REPAIRED
     unchanged = run("-", "--fix", stdin=FINE)
     assert unchanged.stdout == FINE
     broken = run("-", "--fix", stdin="services: [\n")
@@ -315,15 +315,13 @@ def test_output(run: Run) -> None:
 
 
 def test_inventory(run: Run) -> None:
-    assert run("inventory", compose=TRAINER).stdout.splitlines()[1].split()[:4] == [
-        "compose.yaml:2", "trainer", "nvcr.io/nvidia/pytorch:24.01-py3", "all",
-    ]  # fmt: skip
+    assert run("inventory", compose=TRAINER).stdout.splitlines()[1].split()[:2] == ["compose.yaml:2", "trainer"]
     assert json.loads(run("inventory", "--format", "json").stdout)["launches"][0]["name"] == "trainer"
 
 
 def test_verbose_says_what_is_spared(run: Run) -> None:
     text = "services:\n  x:\n    image: ollama/ollama\n    gpus: all\n"
-    assert run(compose=text).stdout == "nothing found in 1 file (1 launch, 1 with a GPU)\n"
+    assert run(compose=text).stdout == f"nothing found; {READ}\n"
     assert "no larger /dev/shm needed: Ollama" in run("--verbose").stdout
     assert "no larger" in run("-v").stdout
 
@@ -479,7 +477,7 @@ def test_add_ignore_that_cannot_be_written(run: Run, monkeypatch: pytest.MonkeyP
 
 def test_unused_suppressions_are_removed(run: Run) -> None:
     text = FIXED.replace("trainer:", f"trainer:{COMMENT}")
-    assert "note SHM002 unused suppression: SHM101 finds nothing here" in run(compose=text).stdout
+    assert "  unused suppression: SHM101 finds nothing here\n" in run(compose=text).stdout
     assert f"-  trainer:{COMMENT}\n+  trainer:\n" in run("--diff").stdout
     assert "1 fixed" in run("--fix").stdout
     assert Path("compose.yaml").read_text() == FIXED
@@ -491,7 +489,7 @@ def test_baseline(run: Run) -> None:
     assert (result.exit_code, result.stdout) == (0, "known.json accepts 1 finding\n")
     assert run().exit_code == 1
     accepted = run("--baseline", "known.json")
-    assert (accepted.exit_code, accepted.stdout) == (0, "nothing found in 1 file (1 launch, 1 with a GPU)\n")
+    assert (accepted.exit_code, accepted.stdout) == (0, f"nothing found; {READ}; 1 in the baseline\n")
     moved = TRAINER.replace("services:", "# moved\n\nservices:")
     assert run("--baseline", "known.json", compose=moved).exit_code == 0
     run("--baseline", "known.json", "--fix")

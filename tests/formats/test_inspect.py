@@ -20,6 +20,7 @@ from shmlint.formats import KINDS
 from shmlint.formats.inspect import read
 from shmlint.model.launch import Launch
 from shmlint.model.settings import Settings
+from shmlint.reports import inventory as inventory_report
 from shmlint.reports import json as json_report
 from shmlint.reports import text as text_report
 from shmlint.run import Run, lint
@@ -327,7 +328,7 @@ def test_secrets_are_not_shown(indent: int | None) -> None:
     ]  # fmt: skip
     text = json.dumps(given, indent=indent)
     done = run(text)
-    shown = [*text_report.render(done, done.findings, verbose=True), *text_report.inventory(done)]
+    shown = [*text_report.render(done, done.findings, text_report.Style(verbose=True)), *inventory_report.table(done)]
     shown += [json_report.render(done, done.findings), json_report.inventory(done)]
     assert len(done.findings) >= 2
     assert SECRET not in "\n".join(shown)
@@ -410,13 +411,14 @@ INSPECTED = json.dumps([container(DeviceRequests=ALL, config=NGC_CONFIG)], inden
 def test_standard_input_is_recognised() -> None:
     result = CliRunner().invoke(cli.program, ["-"], input=INSPECTED)
     assert result.exit_code == 1 and result.output.startswith("inspect.json:")
-    assert "container `trainer` asks for all NVIDIA GPUs" in result.output
+    assert "container `trainer` gets 64 MiB" in result.output
     named = CliRunner().invoke(cli.program, ["--stdin-filename", "out.txt", "-"], input=INSPECTED)
     assert named.output.startswith("out.txt:") and "SHM101" in named.output
     none = CliRunner().invoke(cli.program, ["-"], input="[]\n")
-    assert (none.exit_code, none.output) == (0, "nothing found in 1 file (0 launches, 0 with a GPU)\n")
+    assert none.exit_code == 0
+    assert none.output == "no container asks for a GPU; read 1 inspect file: 0 launches, 0 with a GPU\n"
     other = CliRunner().invoke(cli.program, ["-"], input="services:\n  a:\n    image: x\n")
-    assert other.output == "nothing found in 1 file (1 launch, 0 with a GPU)\n"
+    assert other.output == "no container asks for a GPU; read 1 Compose file: 1 launch, 0 with a GPU\n"
 
 
 @pytest.mark.parametrize("name", ["inspect.json", "out.txt", "containers"])

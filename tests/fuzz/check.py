@@ -11,7 +11,7 @@ from shmlint.fixing import fix
 from shmlint.fixing.write import write
 from shmlint.formats import KINDS
 from shmlint.model.settings import Settings
-from shmlint.reports import text
+from shmlint.reports import inventory, text
 from shmlint.run import Run, lint
 
 NAMES = {
@@ -43,8 +43,8 @@ def check(kind: str, content: bytes, directory: Path) -> Run:
     for form in REPORTS:
         shown = import_module(f"shmlint.reports.{form}").render(run, run.findings)
         assert _printable(shown), form
-    assert all(map(_printable, text.render(run, run.findings, colour=False, fixed=0, verbose=True, quiet=False)))
-    assert all(map(_printable, text.inventory(run)))
+    assert all(map(_printable, text.render(run, run.findings, text.Style(verbose=True))))
+    assert all(map(_printable, inventory.table(run)))
     import_module("shmlint.reports.json").inventory(run)
     for launch in run.launches:
         assert 0 <= launch.span.start <= launch.span.end <= len(launch.span.source.text)

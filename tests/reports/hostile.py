@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from shmlint.model.finding import Finding
+from shmlint.model.finding import Finding, Reason
 from shmlint.model.source import Source, Span
 
 NAMES = (
@@ -21,7 +21,7 @@ TWO = "services:\n  a: {image: nvcr.io/nvidia/nemo, gpus: all}\n  b: {image: nvc
 def hostile(finding: Finding, name: str) -> Finding:
     """The same finding in a file of that name, saying that name."""
     span = Span(Source(name, finding.span.source.text), finding.span.start, finding.span.end)
-    return finding._replace(span=span, message=f"service `{name}` {name}", advice=name, needs=name, fix=None)
+    return finding._replace(span=span, message=f"service `{name}` {name}", advice=name, why=(Reason(name),), fix=None)
 
 
 class Change(NamedTuple):

@@ -41,7 +41,7 @@ def test_one_entry_in_full(tmp_path: Path) -> None:
     (entry,) = data(run(tmp_path, TRAINER))
     del entry["fingerprint"]
     assert entry == {
-        "description": "service `trainer` asks for all NVIDIA GPUs on Docker's 64 MiB /dev/shm",
+        "description": "GPU service `trainer` gets 64 MiB of /dev/shm and needs about 536.7 MiB or more",
         "check_name": "SHM101", "severity": "major", "location": {"path": "compose.yaml", "lines": {"begin": 2}},
     }  # fmt: skip
 

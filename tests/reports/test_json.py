@@ -126,7 +126,7 @@ def test_the_shape(tmp_path: Path, files: Mapping[str, str] | str) -> None:
     assert {level: levels.count(level) for level in ("error", "warning", "note")} == {
         level: found["summary"][level] for level in ("error", "warning", "note")
     }
-    assert found["summary"]["fixable"] == sum(f["fix"] is not None for f in found["findings"])
+    assert found["summary"]["fixable"] == sum(f["fix"] is not None and f["fix"]["safe"] for f in found["findings"])
 
 
 def test_one_finding_in_full(tmp_path: Path) -> None:
@@ -183,7 +183,8 @@ def test_the_edits_give_what_fix_gives(tmp_path: Path, monkeypatch: pytest.Monke
     text = mark + "# 訓練 🚀\n".replace("\n", ending) + MANY.replace("\n", ending)
     started = run(tmp_path, text)
     found = json.loads(render(started, started.findings))["findings"]
-    edits = {json.dumps(e): e for f in found if f["fix"] and f["rule"] != "SHM205" for e in f["fix"]["edits"]}
+    fixes = [f["fix"] for f in found if f["fix"] and f["fix"]["safe"] and f["rule"] != "SHM205"]
+    edits = {json.dumps(edit): edit for offered in fixes for edit in offered["edits"]}
     monkeypatch.chdir(tmp_path)
     wanted = fix.fix(run(tmp_path, text, ignore=("SHM205",))).texts["compose.yaml"]
     assert apply(text, list(edits.values())) == wanted

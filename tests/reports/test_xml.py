@@ -39,8 +39,8 @@ def test_junit(tmp_path: Path) -> None:
         "compose.yaml": "1", "fine/compose.yaml": "0",
     }  # fmt: skip
     (failure,) = found.findall(".//failure")
-    assert failure.get("type") == "error" and "service `trainer` asks" in str(failure.get("message"))
-    assert str(failure.text).startswith("1 GiB at least")
+    assert failure.get("type") == "error" and "service `trainer` gets" in str(failure.get("message"))
+    assert str(failure.text).startswith("NCCL: 8 ranks")
     (case,) = found.findall("testsuite[@name='compose.yaml']/testcase")
     assert case.attrib == {"name": "SHM101 2:3", "classname": "compose.yaml", "line": "2"}
 

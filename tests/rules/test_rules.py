@@ -81,9 +81,10 @@ def test_what_an_env_file_says_is_not_printed(tmp_path: Path, size: str) -> None
     text = service("shm_size: ${SHM}", "command: python t.py --key ${KEY} --num_workers 4")
     started = run(tmp_path, {"compose.yaml": text, ".env": f"SHM={size}\nKEY=secret-77\n"})
     assert started.findings
+    from shmlint.reports.text import Style
     from shmlint.reports.text import render as lines
 
-    shown = "\n".join(lines(started, started.findings, verbose=True)) + render(started, started.findings)
+    shown = "\n".join(lines(started, started.findings, Style(verbose=True))) + render(started, started.findings)
     assert "77" not in shown and "secret" not in shown
 
 

@@ -36,11 +36,12 @@ def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]
 
 
 MESSAGES: dict[str, tuple[str, str]] = {
-    "all": (service(), "service `x` asks for all NVIDIA GPUs on Docker's 64 MiB /dev/shm"),
-    "one": (service(gpu="gpus: [{count: 1}]"), "service `x` asks for one NVIDIA GPU on Docker's 64 MiB /dev/shm"),
-    "two": (service(gpu="gpus: [{count: 2}]"), "service `x` asks for 2 NVIDIA GPUs on Docker's 64 MiB /dev/shm"),
-    "amd": (service(image="rocm/pytorch", gpu="devices: [/dev/kfd, /dev/dri]"),
-            "service `x` asks for all AMD GPUs on Docker's 64 MiB /dev/shm"),
+    "needed": (service(), "GPU service `x` gets 64 MiB of /dev/shm and needs more"),
+    "estimated": (service("command: torchrun --nproc_per_node=2 x", image="a/b"),
+                 "GPU service `x` gets 64 MiB of /dev/shm and needs about 102 MiB or more"),
+    "likely": (service(image="pytorch/pytorch"),
+               "GPU service `x` gets 64 MiB of /dev/shm and probably needs more"),
+    "unknown": (service(image="a/b"), "GPU service `x` gets 64 MiB of /dev/shm; what it runs is not known"),
 }  # fmt: skip
 
 
@@ -49,8 +50,13 @@ def test_messages(tmp_path: Path, text: str, message: str) -> None:
     assert [f.message for f in findings(tmp_path, text, select=SIZE_RULES)] == [message]
 
 
-def test_whose_default_it_is(tmp_path: Path) -> None:
-    text = "podman run --gpus all x\ndocker run --gpus all x\n"
-    messages = [found.message for found in findings(tmp_path, {"run.sh": text})]
-    assert ["Podman's 64 MiB" in message for message in messages] == [True, False]
-    assert ["Docker's 64 MiB" in message for message in messages] == [False, True]
+def test_a_launch_is_called_what_its_format_calls_it(tmp_path: Path) -> None:
+    (found,) = findings(tmp_path, {"run.sh": "podman run --gpus all a/b\n"})
+    assert found.message == "`podman run` of a/b gets 64 MiB of /dev/shm; what it runs is not known"
+
+
+def test_a_size_for_an_unknown_workload_has_to_be_asked_for(tmp_path: Path) -> None:
+    (found,) = findings(tmp_path, service(image="a/b"))
+    assert found.unknown_workload and found.fix is not None and not found.fix.safe
+    (found,) = findings(tmp_path, service(image="a/b"), unknown_workload="warn")
+    assert found.fix is not None and found.fix.safe, "the settings make it a warning"

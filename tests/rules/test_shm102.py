@@ -26,12 +26,11 @@ def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]
 
 
 MESSAGES: dict[str, tuple[str, str]] = {
-    "size": (service("shm_size: 256m"), "service `x` has shm_size 256 MiB, too little for what it runs"),
-    "perhaps": (service("shm_size: 64m", image="foo"),
-                "service `x` has shm_size 64 MiB, which may be too little for what it runs"),
-    "tmpfs": (service("tmpfs: ['/dev/shm:size=64m']"),
-              "service `x` mounts 64 MiB on /dev/shm, too little for what it runs"),
-    "none": (service("ipc: none"), "service `x` has no /dev/shm at all (`ipc: none`), too little for what it runs"),
+    "size": (service("shm_size: 256m"), "GPU service `x` gets 256 MiB of /dev/shm and needs more"),
+    "unknown": (service("shm_size: 64m", image="foo"),
+                "GPU service `x` gets 64 MiB of /dev/shm; what it runs is not known"),
+    "tmpfs": (service("tmpfs: ['/dev/shm:size=64m']"), "GPU service `x` mounts 64 MiB on /dev/shm and needs more"),
+    "none": (service("ipc: none"), "GPU service `x` has no /dev/shm (`ipc: none`) and needs more"),
 }  # fmt: skip
 
 
@@ -45,7 +44,7 @@ def test_a_donor_is_judged_at_the_one_that_joins(tmp_path: Path) -> None:
     text += "  db:\n    image: foo\n    ipc: shareable\n    shm_size: 128m\n"
     found = findings(tmp_path, text)
     assert levels(found) == [("SHM102", "error"), ("SHM204", "note")]
-    assert "shares a /dev/shm of 128 MiB" in found[0].message
+    assert "shares 128 MiB of /dev/shm" in found[0].message
     assert found[0].fix is None and "container whose IPC namespace" in found[0].advice
 
 
@@ -53,7 +52,7 @@ def test_a_donor_is_judged_at_the_one_that_joins(tmp_path: Path) -> None:
     ("name", "text", "words"),
     [
         ("compose.yaml", f"services:\n  a: {{image: {NGC}, gpus: all, shm_size: 64m, command: torchrun "
-         "--nproc_per_node=8 t.py}\n", "has shm_size 64 MiB, too little for what it runs"),
+         "--nproc_per_node=8 t.py}\n", "gets 64 MiB of /dev/shm and needs"),
     ],
 )  # fmt: skip
 def test_words_of_the_format(tmp_path: Path, name: str, text: str, words: str) -> None:
@@ -64,5 +63,5 @@ def test_words_of_the_format(tmp_path: Path, name: str, text: str, words: str) -
 def test_a_size_from_an_env_file_is_not_named(tmp_path: Path) -> None:
     text = f"services:\n  a: {{image: {NGC}, gpus: all, shm_size: $S, command: torchrun --nproc_per_node=8 t.py}}\n"
     (found,) = findings(tmp_path, {"compose.yaml": text, ".env": "S=65m\n"}, select=("SHM102",))
-    assert "takes its shm_size from an env file, and that is too little for what it runs" in found.message
+    assert "gets too little /dev/shm from an env file" in found.message
     assert "65" not in found.message

@@ -22,7 +22,7 @@ def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]
 
 
 MESSAGES: dict[str, tuple[str, str]] = {
-    "advice": (service("shm_size: 2gb"), "service `x` has shm_size 2 GiB where 8 GiB is advised"),
+    "advice": (service("shm_size: 2gb"), "GPU service `x` gets 2 GiB of /dev/shm where 8 GiB is advised"),
 }  # fmt: skip
 
 

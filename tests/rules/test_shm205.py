@@ -42,8 +42,8 @@ def test_a_size_that_does_not_count(tmp_path: Path, lines: tuple[str, ...], rule
 @pytest.mark.parametrize(
     ("build", "default", "given"),
     [
-        ("8gb", 64 << 20, "gets Docker's 64 MiB"),
-        ("8gb", 4 << 30, "gets Docker's 4 GiB"),
+        ("8gb", 64 << 20, "gets 64 MiB of /dev/shm"),
+        ("8gb", 4 << 30, "gets 4 GiB of /dev/shm"),
         ("8gb", 8 << 30, ""),
         ("1gb", 32 << 30, ""),
     ],

@@ -160,28 +160,29 @@ def test_a_default_runtime_may_give_one(tmp_path: Path) -> None:
 
 
 SAYS: dict[str, tuple[str, list[tuple[str, str]]]] = {
-    "size": (stack("shm_size: 8gb"), [("warning", "drops shm_size")]),
-    "variable": (stack("shm_size: ${S}"), [("warning", "drops shm_size")]),
-    "size and ipc": (stack("shm_size: 8gb", "ipc: host"), [("warning", "drops shm_size")]),
-    "ipc": (stack("ipc: host"), [("warning", "drops `ipc: host`")]),
+    "size": (stack("shm_size: 8gb"), [("warning", "ignores shm_size")]),
+    "variable": (stack("shm_size: ${S}"), [("warning", "ignores shm_size")]),
+    "size and ipc": (stack("shm_size: 8gb", "ipc: host"), [("warning", "ignores shm_size")]),
+    "ipc": (stack("ipc: host"), [("warning", "ignores `ipc: host`")]),
     "private": (stack("ipc: private"), []),
-    "size without a gpu": (stack("shm_size: 8gb", gpu=""), [("note", "drops shm_size")]),
+    "size without a gpu": (stack("shm_size: 8gb", gpu=""), [("note", "ignores shm_size")]),
     "ipc without a gpu": (stack("ipc: host", gpu=""), []),
     "zero": (stack("shm_size: '0'"), []),
     "mounted": (stack("shm_size: 8gb", "volumes: [{type: tmpfs, target: /dev/shm, tmpfs: {size: 1}}]"), []),
     "host's": (stack("shm_size: 8gb", "volumes: ['/dev/shm:/dev/shm']"), []),
     "nothing": (stack(), []),
-    "short tmpfs": (stack("tmpfs: ['/dev/shm:size=8g']"), [("warning", "drops the short `tmpfs`, without a word")]),
+    "short tmpfs": (stack("tmpfs: ['/dev/shm:size=8g']"), [("warning", "ignores the short `tmpfs`")]),
     "short tmpfs elsewhere": (stack("tmpfs: [/run]"), []),
-    "refused": (stack("shm_size: 8Gi"), [("warning", "drops shm_size")]),
+    "refused": (stack("shm_size: 8Gi"), [("warning", "ignores shm_size")]),
 }
 
 
 @table(("text", "expected"), SAYS.values(), ids=SAYS)
 def test_what_is_said(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
     found = findings(tmp_path, {"docker-stack.yml": text}, select=("SHM206",))
+    gpu = all(f.launch is not None and f.launch.gpu.requested for f in found)
     assert [(f.severity, f.message) for f in found] == [
-        (severity, f"service `x`: `docker stack deploy` {what}; the container gets Docker's 64 MiB")
+        (severity, f"{'GPU ' * gpu}service `x` gets 64 MiB of /dev/shm: `docker stack deploy` {what}")
         for severity, what in expected
     ]
 

@@ -77,7 +77,7 @@ def test_no_fix_asks_for_more_than_the_memory_there_is(
 ) -> None:
     text = compose(entry(f"mem_limit: {limit}", *([size] if size else []), image=image))
     (found,) = findings(tmp_path, text)
-    changed = fixed(tmp_path, text)
+    changed = fixed(tmp_path, text, unsafe=image == OWN)
     assert (f"shm_size: {written}\n" in changed.get("compose.yaml", "")) == bool(written) == (found.fix is not None)
     if not written:
         assert "raise the memory limit" in found.advice

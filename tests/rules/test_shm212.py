@@ -76,7 +76,7 @@ FORGOTTEN = pair(variant("t-cuda", "shm_size: 4g"), variant("t-rocm", gpu=ROCM))
 
 def test_what_is_said_of_a_variant(tmp_path: Path) -> None:
     assert said(tmp_path, FORGOTTEN, "SHM212") == [
-        "service `t-rocm` asks for all AMD GPUs on Docker's 64 MiB /dev/shm; its variant service `t-cuda` has 4 GiB"
+        "GPU service `t-rocm` gets 64 MiB of /dev/shm; its variant service `t-cuda` has 4 GiB"
     ]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 WORKER = "command: torchrun --nproc_per_node=8 train.py"
 
-SHARED = "service `x` shares the host's IPC namespace, where shm_size would give it a /dev/shm of its own"
+SHARED = "GPU service `x` shares the host's IPC namespace, where shm_size would give it a /dev/shm of its own"
 
 HOSTS: dict[str, tuple[dict[str, str] | str, list[str]]] = {
     "host": (compose(entry("ipc: host")), [SHARED]),

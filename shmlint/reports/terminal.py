@@ -1,0 +1,102 @@
+"""Texts on a terminal: how wide they are, where they break, and their colours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+WIDTH = 80
+"""Columns where there is no terminal."""
+_LEAST = 40
+
+_COLOURS = {"error": "31;1", "warning": "33;1", "note": "36;1", "dim": "2", "bold": "1", "good": "32"}
+
+Paint = Callable[[str, str], str]
+"""Gives a text a style: a severity, ``dim``, ``bold`` or ``good``."""
+
+
+def painter(*, colour: bool) -> Paint:
+    """How texts get their style."""
+    return _ansi if colour else _plain
+
+
+def _plain(text: str, style: str) -> str:
+    return text
+
+
+def _ansi(text: str, style: str) -> str:
+    return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m"
+
+
+def usable(width: int) -> int:
+    """A width in which a report can be read."""
+    return max(width, _LEAST)
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def padded(text: str, width: int) -> str:
+    """A text with blanks behind it up to a width in columns."""
+    return text + " " * (width - columns(text))
+
+
+def fit(text: str, room: int) -> int:
+    """How many characters of a text fit into so many columns."""
+    if text.isascii():
+        return min(len(text), room)
+    used = 0
+    for i, character in enumerate(text):
+        used += columns(character)
+        if used > room:
+            return i
+    return len(text)
+
+
+def shortened(text: str, room: int) -> str:
+    """A text of at most so many columns; an ellipsis stands for what is left out at its end."""
+    return text if columns(text) <= room else text[: fit(text, max(room - 1, 0))] + "…"
+
+
+def wrapped(text: str, room: int) -> list[str]:
+    """The lines of a text, broken between words. Paths and addresses are not broken, whatever their length."""
+    lines: list[str] = []
+    line = ""
+    for word in map(_loose, _TOGETHER.sub("\\1\ue000", text).split()):
+        for part in [word] if "/" in word else _parts(word, room):
+            if line and columns(line) + 1 + columns(part) <= room:
+                line += f" {part}"
+            else:
+                lines += [line] if line else []
+                line = part
+    return [*lines, line]
+
+
+_TOGETHER = re.compile(r"(?<![\w.])([0-9.]+) (?=(?:[KMGT]iB|bytes|GPUs?|ranks?)\b)")
+"""A number and its unit, which stay on one line."""
+
+
+def _loose(word: str) -> str:
+    return word.replace("\ue000", " ")
+
+
+def _parts(word: str, room: int) -> list[str]:
+    """A word in pieces that fit."""
+    parts = []
+    while columns(word) > room:
+        at = max(fit(word, room), 1)
+        parts.append(word[:at])
+        word = word[at:]
+    return [*parts, word]
+
+
+def labelled(label: str, text: str, room: int, margin: int) -> list[str]:
+    """The lines of a text behind a label that takes ``margin`` columns; the next lines stand under the text."""
+    first, *rest = wrapped(text, max(room - margin, 20))
+    return [padded(label, margin) + first, *(" " * margin + line for line in rest)]
