@@ -8,15 +8,27 @@ from __future__ import annotations
 
 import re
 from _thread import get_ident
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span, character_offsets
-from shmlint.syntax.shell_text import ShellText, has_placeholder, not_set, place, restore
+from shmlint.syntax.shell_text import ShellText, has_placeholder, place, restore
+from shmlint.syntax.shell_variables import (
+    ANY,
+    Assignment,
+    Buffer,
+    Call,
+    Range,
+    Value,
+    Variables,
+    are_options,
+    is_harmless,
+    nothing,
+)
 from shmlint.syntax.word import Word
 
 if TYPE_CHECKING:
@@ -27,9 +39,6 @@ NESTING = 4
 
 _EXPANSIONS = 50
 """Expansions inside expansions are followed this deep: ``${A:-${B:-…}}``."""
-
-_ASSIGNMENTS = 100
-"""A variable that is set more often than this is not followed."""
 
 _TALKERS = frozenset(
     {
@@ -50,6 +59,9 @@ _JOINING = frozenset({"eval", "ssh", "watch", "parallel"})
 """Commands that join their arguments to a text, which a shell reads again."""
 
 _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts"})
+
+_SETS = re.compile(r"(?:^[\"']?|[;&|\n]\s*|\bexport\s+)[A-Za-z_]\w*\+?=")
+"""An assignment in a text that is evaluated."""
 
 _BRANCHES = frozenset(
     {"if_statement", "elif_clause", "else_clause", "case_item", "while_statement", "for_statement",
@@ -80,174 +92,6 @@ def _parser(thread: int) -> Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
-class _Buffer:
-    """Characters of a word under way, each with its place in the file (-1: none) and whether it
-    may split the word; and the stretches that are not known."""
-
-    __slots__ = ("chars", "harmless", "offsets", "options", "quoted", "splits", "unknown")
-
-    def __init__(self) -> None:
-        self.chars: list[str] = []
-        self.offsets: list[int] = []
-        self.splits: list[bool] = []
-        self.unknown: list[tuple[int, int, str, bool]] = []
-        self.quoted = False
-        self.harmless = False
-        """Its unknown stretches hold nothing that matters."""
-        self.options = False
-        """Its unknown stretches hold options."""
-
-    def add(self, text: str, offsets: Sequence[int] = (), splits: bool = False) -> None:
-        self.chars += text
-        self.offsets += offsets or [-1] * len(text)
-        self.splits += [splits] * len(text)
-
-    def add_unknown(self, text: str, offsets: Sequence[int], because: str, many: bool) -> None:
-        start = len(self.chars)
-        self.add(text, offsets)
-        self.unknown.append((start, len(self.chars), because, many))
-
-    def extend(self, other: _Buffer, splits: bool) -> None:
-        start = len(self.chars)
-        self.chars += other.chars
-        self.offsets += other.offsets
-        flags = [splits] * len(other.chars)
-        for a, b, _, _ in other.unknown:  # `$(a b)` is one piece, whatever stands in it
-            flags[a:b] = [False] * (b - a)
-        self.splits += flags
-        self.harmless = other.harmless and (self.harmless or not self.unknown)
-        self.options = self.options or other.options
-        self.unknown += [(a + start, b + start, why, many and splits) for a, b, why, many in other.unknown]
-
-
-class _Assignment(NamedTuple):
-    at: int
-    append: bool
-    value: _Buffer | list[Word] | None
-    """A text, an array, or None where what is assigned is not known."""
-    branch: tuple[int, int] | None
-    """The range of the branch it is made in; None where it is always made."""
-    lengthens: bool = False
-    """The new value holds the old one: ``ARGS="$ARGS --rm"``."""
-
-
-class Variables:
-    """What a text assigns, by name, in order."""
-
-    def __init__(self, unset: Callable[[str], str] = not_set) -> None:
-        self.made: dict[str, list[_Assignment]] = {}
-        self.unset = unset
-
-    def note(self, name: str, assignment: _Assignment) -> None:
-        self.made.setdefault(name, []).append(assignment)
-
-    def _has_role(self, name: str) -> bool:
-        """Whether a variable is for devices, volumes and the like by its name, and one of its
-        values, known and harmless, bears that out."""
-        if not any(role in name.lower() for role in _ROLES):
-            return False
-        return any(
-            isinstance(made.value, _Buffer) and made.value.chars and not made.value.unknown and _harmless(made.value)
-            for made in self.made[name]
-        )
-
-    def value(self, name: str, at: int, in_function: bool) -> _Buffer | list[Word] | str:
-        """What a variable holds where it is used; a text says why that is not known."""
-        state: _Buffer | list[Word] | str = self.unset(name)
-        if len(self.made.get(name, ())) > _ASSIGNMENTS:
-            return f"variable {name} is set in many ways"
-        for made in self.made.get(name, ()):
-            if made.at >= at and not in_function:
-                break
-            if made.branch is not None and not made.branch[0] <= at < made.branch[1]:
-                state = _perhaps(name, state, made, self._has_role(name))
-            elif made.value is None:
-                state = f"variable {name} is set from elsewhere"
-            elif not made.append or isinstance(state, str):
-                state = made.value if not made.append else state
-                if made.append and name in self.made and self.made[name][0] is made:
-                    state = made.value
-            elif isinstance(state, list) and isinstance(made.value, list):
-                state = state + made.value
-            elif isinstance(state, _Buffer) and isinstance(made.value, _Buffer):
-                joined = _Buffer()
-                joined.extend(state, False)
-                joined.extend(made.value, False)
-                state = joined
-            else:
-                state = f"variable {name} is set in several ways"
-        return state
-
-
-def _perhaps(
-    name: str, state: _Buffer | list[Word] | str, made: _Assignment, has_role: bool
-) -> _Buffer | list[Word] | str:
-    """What a variable holds behind an assignment that may not have been made."""
-    unsure = f"variable {name} is set in one branch only"
-    lengthens = made.append or made.lengthens
-    harmless = has_role or (_harmless(made.value) and (lengthens or isinstance(state, str) or _harmless(state)))
-    glued = lengthens and isinstance(state, _Buffer) and _is_glued(state, made)
-    options = has_role or (not glued and _are_options(made.value)) or _are_options(state)
-    word = Word(f"${{{name}}}", None, unsure, True, harmless, options)
-    if isinstance(state, list):
-        return [*state, word] if lengthens else [word]
-    if isinstance(state, str) and isinstance(made.value, list):
-        return [word]
-    longer = _Buffer()
-    if lengthens and isinstance(state, _Buffer) and not glued:
-        longer.extend(state, False)
-        longer.add(" ")
-    longer.add_unknown(word.text, (), unsure, True)
-    kept = isinstance(state, _Buffer) and lengthens and bool(state.unknown) and not state.harmless
-    longer.harmless = harmless and not kept
-    longer.options = options
-    return longer
-
-
-def _is_glued(state: _Buffer, made: _Assignment) -> bool:
-    """Whether what is added goes on where the last word ended: ``IMAGE+=-gpu``."""
-    if not isinstance(made.value, _Buffer) or not state.chars or state.chars[-1].isspace():
-        return False
-    chars = made.value.chars if made.append else made.value.chars[len(state.chars) :]
-    return bool(chars) and not chars[0].isspace()
-
-
-def _are_options(value: _Buffer | list[Word] | str | None) -> bool:
-    """Whether a value begins with an option."""
-    if isinstance(value, _Buffer):
-        return "".join(value.chars[:200]).lstrip().startswith("-") or value.options
-    return isinstance(value, list) and any(word.text.startswith("-") or word.options for word in value)
-
-
-_ROLES = ("device", "volume", "mount", "port", "user", "label", "hostname")
-
-_TELLING = (
-    "shm", "ipc", "gpu", "/dev/shm", "/dev:", "/dev ", "/dev/nvidia", "/dev/kfd", "runtime", "nvidia", "amd.com",
-    "privileged", "mount", "tmpfs",
-)  # fmt: skip
-"""What an option must contain to matter here."""
-
-
-def _harmless(value: _Buffer | list[Word] | str | None) -> bool:
-    """Whether a value holds nothing that decides GPUs or /dev/shm, whatever its variables are."""
-    if value is None or isinstance(value, str):
-        return False
-    if isinstance(value, list):
-        if any(word.maybe_many and not word.harmless for word in value):
-            return False
-        text = " ".join(word.text for word in value)
-    else:
-        text = "".join(value.chars)
-        for start, end, _, _ in value.unknown:
-            before, after = text[start - 1 : start], text[end : end + 1]
-            alone = (not before or before in " \t") and (not after or after in " \t")
-            # A whole word of its own could be any option, unless it follows one that takes a value.
-            if not value.harmless and alone and not text[:start].rstrip().rpartition(" ")[2].startswith("-"):
-                return False
-    lowered = text.lower().replace("--mount type=bind", "").replace("--mount=type=bind", "")
-    return not any(word in lowered for word in _TELLING)
-
-
 def commands(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
     """Every simple command of a shell text, those in substitutions and quoted commands too.
 
@@ -260,10 +104,14 @@ def given(values: Mapping[str, str]) -> Variables:
     """Variables that are set before a text runs: its environment, and its arguments by their numbers."""
     variables = Variables()
     for name, value in values.items():
-        buffer = _Buffer()
+        buffer = Buffer()
         buffer.add(value, (), True)
-        variables.note(name, _Assignment(-1, False, buffer, None))
+        variables.note(name, Assignment(-1, partial(_same, buffer)))
     return variables
+
+
+def _same(value: Buffer) -> Value:
+    return value
 
 
 def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[str, Word]]:
@@ -318,8 +166,14 @@ class _Reader:
         self.level = 0
         self.root = _root(text.text)
         self.chars = character_offsets(text.text)
-        self.variables = Variables(text.unset)
-        self.variables.made = {name: list(made) for name, made in variables.made.items()}
+        self.variables = variables.inside(text.unset)
+        self.place: tuple[int, Range | None] | None = None
+        """Where all of the text is used, and in which function, where that is not where it is written."""
+        self.function: Range | None = None
+        """The function that the text as a whole stands in."""
+        self.busy: set[int] = set()
+        self.references: set[str] = set()
+        """Variables that stand for others, whose names are not known."""
 
     def char(self, byte: int) -> int:
         return byte if self.chars is None else self.chars[byte]
@@ -328,8 +182,12 @@ class _Reader:
         return self.text.text[self.char(node.start_byte) : self.char(node.end_byte)]
 
     def at(self, node: Node) -> int:
-        """Where a node starts in the file."""
-        return self.text.offset(self.char(node.start_byte))
+        """Where a node is used in the file."""
+        return self.place[0] if self.place is not None else self.text.offset(self.char(node.start_byte))
+
+    def behind(self, node: Node) -> int:
+        """Where a node ends in the file."""
+        return self.text.offset(max(self.char(node.end_byte) - 1, self.char(node.start_byte)))
 
     def offsets(self, start: int, end: int) -> Sequence[int]:
         return self.text.offsets[start:end]
@@ -337,39 +195,118 @@ class _Reader:
     def read(self) -> Iterator[Command]:
         nodes = list(_walk(self.root))
         for node in nodes:
-            if node.type == "variable_assignment":
-                self._note(node)
-            elif node.type in ("for_statement", "c_style_for_statement"):
-                name = next((c for c in node.children if c.type == "variable_name"), None)
+            if node.type == "function_definition":
+                name = node.child_by_field_name("name")
                 if name is not None:
-                    self._unknown(self.raw(name), node)
-            elif node.type == "unset_command":
-                for child in node.named_children:
-                    if child.type == "variable_name":
-                        self._unknown(self.raw(child), node)
-            elif node.type == "command":
-                self._note_setter(node)
+                    self.variables.functions.setdefault(self.raw(name), []).append(self._range(node))
+        for node in nodes:
+            self._note(node)
         for node in nodes:
             if node.type == "command":
                 yield from self._command(node)
             elif node.type == "heredoc_body":
                 yield from self._heredoc(node)
 
-    def _unknown(self, name: str, node: Node) -> None:
-        self.variables.note(name, _Assignment(self.at(node), False, None, None))
-
-    def _note_setter(self, node: Node) -> None:
-        children = node.named_children
-        if not children or self.raw(children[0]) not in _SETTERS:
-            return
-        for child in children[1:]:
-            if child.type == "word" and not self.raw(child).startswith("-"):
-                self._unknown(self.raw(child), node)
+    # Variables -------------------------------------------------------------------------------
 
     def _note(self, node: Node) -> None:
+        """What a node does to variables."""
+        kind = node.type
+        if kind == "variable_assignment":
+            self._note_assignment(node)
+        elif kind == "expansion":
+            self._note_default(node)
+        elif kind in ("for_statement", "c_style_for_statement", "select_statement"):
+            name = next((c for c in node.children if c.type == "variable_name"), None)
+            if name is not None:
+                self._unknown(self.raw(name), node)
+        elif kind == "unset_command":
+            for child in node.named_children:
+                if child.type == "variable_name":
+                    self._unknown(self.raw(child), node)
+        elif kind == "declaration_command":
+            self._note_declaration(node)
+        elif kind == "command":
+            self._note_command(node)
+
+    def _unknown(self, name: str, node: Node, because: str = "") -> None:
+        function = self._function(node)
+        self.variables.note(name, Assignment(self.at(node), nothing, function=function, because=because))
+
+    def _anything(self, node: Node) -> None:
+        """A command after which any variable may have another value."""
+        raw = " ".join(self.raw(node).split())
+        shown = raw if len(raw) <= 40 else f"{raw[:39]}…"
+        self._unknown(ANY, node, f"`{shown}` may set it")
+
+    def _note_declaration(self, node: Node) -> None:
+        """``export $(…)`` sets what is not known; ``local X`` makes a variable of the function's own."""
+        options = "".join(self.raw(c) for c in node.named_children if c.type == "word" and self.raw(c)[:1] == "-")
+        for child in node.named_children:
+            if child.type == "variable_assignment":
+                name = child.child_by_field_name("name")
+                if "n" in options and name is not None:
+                    self.references.add(self.raw(name))
+            elif child.type == "variable_name":
+                if "n" in options:
+                    self.references.add(self.raw(child))
+                elif self._is_local(child):
+                    function = self._function(node)
+                    self.variables.note(
+                        self.raw(child), Assignment(self.behind(child), Buffer, function=function, local=True)
+                    )
+            elif child.type in ("command_substitution", "simple_expansion", "expansion", "string", "concatenation"):
+                self._anything(node)
+
+    def _note_command(self, node: Node) -> None:
+        """The variables that a command sets: ``read``, ``.``, ``eval``; the function that it calls."""
+        parts = [c for c in node.named_children if c.type != "variable_assignment"]
+        while parts and self.raw(parts[0]) in ("command", "builtin"):
+            parts = parts[1:]
+        if not parts:
+            return
+        name, rest = self.raw(parts[0]), parts[1:]
+        if name in self.variables.functions:
+            self.variables.calls.append(Call(self.at(node), name, self._branch(node), self._function(node)))
+        elif name in (".", "source"):
+            if not rest or not self.raw(rest[0]).rstrip("\"'").endswith("/activate"):
+                self._anything(node)
+        elif name == "eval":
+            self._note_evaluation(node, rest)
+        elif name == "printf":
+            if len(rest) > 1 and self.raw(rest[0]) == "-v":
+                self._unknown(self.raw(rest[1]), node)
+        elif name in _SETTERS:
+            for child in rest:
+                if child.type == "word" and not self.raw(child).startswith("-"):
+                    self._unknown(self.raw(child), node)
+                elif child.type in ("string", "simple_expansion", "expansion") and name == "read":
+                    self._anything(node)
+
+    def _note_evaluation(self, node: Node, parts: Sequence[Node]) -> None:
+        """``eval`` sets what its text assigns; where that is not known, anything."""
+        raw = " ".join(map(self.raw, parts))
+        held = re.fullmatch(r"\"?\$\{?(\w+)\}?\"?", raw)
+        if held is not None and held[1] in self.variables.made:
+            values = [made.value() for made in self.variables.made[held[1]]]
+            texts = ["".join(value.chars) for value in values if isinstance(value, Buffer)]
+            if len(texts) == len(values) and not any(_SETS.search(text) for text in texts):
+                return
+        elif re.search("docker|podman|nerdctl", raw) and _SETS.search(raw) is None:
+            return
+        self._anything(node)
+
+    def _note_default(self, node: Node) -> None:
+        """``${NAME:=value}`` sets a variable that is not set."""
+        name = node.named_children[0] if node.named_children else None
+        operator = next((c.type for c in node.children if c.type in (":=", "=")), "")
+        if name is not None and name.type == "variable_name" and operator:
+            self._assign(self.raw(name), node, node, self._branch(node))
+
+    def _note_assignment(self, node: Node) -> None:
         """An assignment, unless it is one in front of a command, which only that command sees."""
         parent = node.parent
-        if parent is not None and parent.type == "command":
+        if parent is not None and parent.type == "command" and not self._stands_alone(node, parent):
             return
         name = node.child_by_field_name("name")
         if name is None:
@@ -378,27 +315,75 @@ class _Reader:
             inner = name.named_children[0] if name.named_children else name
             self._unknown(self.raw(inner), node)
             return
-        append = any(child.type == "+=" for child in node.children)
-        value = node.child_by_field_name("value")
-        branch = self._branch(node)
         text = self.raw(name)
-        if value is None:
-            self.variables.note(text, _Assignment(self.at(node), append, _Buffer(), branch))
-        elif value.type == "array":
-            place = self._span(value)
-            words = [
-                word if word.array is not None or word.used is not None else replace(word, array=place)
-                for word in self._arguments([item for item in value.named_children if item.type != "comment"])
-            ]
-            self.variables.note(text, _Assignment(self.at(node), append, words, branch))
-        else:
-            buffer = _Buffer()
-            self._add(buffer, value, quoted=True)
+        if text in self.references:
+            self._anything(node)
+            return
+        self._assign(text, node, node.child_by_field_name("value"), self._branch(node))
+
+    def _stands_alone(self, node: Node, command: Node) -> bool:
+        """Whether an assignment is none of a command, which the grammar takes for one with it.
+
+        It reads ``A=x B=y`` and the command of the next line as one.
+        """
+        name = command.child_by_field_name("name")
+        if name is None:
+            return True
+        between = self.text.text[self.char(node.end_byte) : self.char(name.start_byte)]
+        return re.search(r"(?<!\\)\r?\n", between) is not None
+
+    def _is_local(self, node: Node) -> bool:
+        """Whether a declaration makes a variable of the function's own."""
+        parent = node.parent
+        declared = parent is not None and parent.type == "declaration_command"
+        keyword = self.raw(parent.children[0]) if declared and parent is not None else ""
+        return keyword in ("local", "declare", "typeset") and self._function(node) is not None
+
+    def _assign(self, name: str, node: Node, value: Node | None, branch: Range | None) -> None:
+        append = any(child.type == "+=" for child in node.children)
+        raw = self.raw(value) if value is not None else ""
+        lengthens = f"${name}" in raw or f"${{{name}" in raw
+        loop, function = self._loop(node), self._function(node)
+        made = Assignment(
+            self.behind(node), cache(partial(self._value, value)), append, branch, lengthens, function,
+            self._is_local(node), loop,
+        )  # fmt: skip
+        self.variables.note(name, made)
+
+    def _value(self, node: Node | None) -> Value:
+        """What an assignment assigns."""
+        if node is None:
+            return Buffer()
+        if node.id in self.busy:
+            return None
+        self.busy.add(node.id)
+        try:
+            if node.type == "array":
+                place = self._span(node)
+                return [
+                    word if word.array is not None or word.used is not None else replace(word, array=place)
+                    for word in self._arguments([item for item in node.named_children if item.type != "comment"])
+                ]
+            buffer = Buffer()
+            self._add(buffer, node, quoted=True)
             # Where the variable is used without quotation marks, they may still become many words.
             buffer.unknown = [(start, end, why, True) for start, end, why, _ in buffer.unknown]
-            raw = self.raw(value)
-            lengthens = f"${text}" in raw or f"${{{text}}}" in raw
-            self.variables.note(text, _Assignment(self.at(node), append, buffer, branch, lengthens))
+            return buffer
+        finally:
+            self.busy.discard(node.id)
+
+    def _range(self, node: Node) -> Range:
+        return self.text.offset(self.char(node.start_byte)), self.behind(node) + 1
+
+    def _loop(self, node: Node) -> Range | None:
+        """The outermost loop around a node, in its function."""
+        found = None
+        here = node.parent
+        while here is not None and here.type != "function_definition":
+            if here.type in ("for_statement", "c_style_for_statement", "while_statement"):
+                found = here
+            here = here.parent
+        return self._range(found) if found is not None else None
 
     def _branch(self, node: Node) -> tuple[int, int] | None:
         """The range in which an assignment is sure to have been made; None: everywhere behind it."""
@@ -455,13 +440,16 @@ class _Reader:
                 return other == item
         return False
 
-    def _in_function(self, node: Node) -> bool:
+    def _function(self, node: Node) -> Range | None:
+        """The innermost function that a node stands in."""
+        if self.place is not None:
+            return self.place[1]
         here: Node | None = node
         while here is not None:
             if here.type == "function_definition":
-                return True
+                return self._range(here)
             here = here.parent
-        return False
+        return self.function
 
     def _command(self, node: Node) -> Iterator[Command]:
         words: list[Word] = []
@@ -470,7 +458,8 @@ class _Reader:
             if child.type in ("file_redirect", "heredoc_redirect", "herestring_redirect", "comment"):
                 continue
             if child.type == "variable_assignment":
-                words.append(self._assignment_word(child))
+                if not self._stands_alone(child, node):
+                    words.append(self._assignment_word(child))
             elif child.type == "command_name":
                 parts += child.named_children
             elif child.is_named or child.type in ("=", "==", "=~", "!="):
@@ -478,26 +467,27 @@ class _Reader:
         words += self._arguments(parts)
         if not words:
             return
-        span = self._span(node) or self.text.home
+        first = next(c for c in node.children if c.type != "variable_assignment" or not self._stands_alone(c, node))
+        span = self._span(first, node) or self.text.home
         if not self.joined and self.depth < NESTING and _is_read_again(words):
-            yield from self._again(words, span)
+            yield from self._again(node, words, span)
             return
         yield Command(tuple(words), span, self.depth > 0, self._when(node))
         yield from self._quoted(node, words)
 
-    def _again(self, words: Sequence[Word], span: Span) -> Iterator[Command]:
+    def _again(self, node: Node, words: Sequence[Word], span: Span) -> Iterator[Command]:
         """The commands of words that are joined and read once more."""
         offsets: list[int] = []
         for word in words:
             offsets += [*(word.offsets if len(word.offsets) == len(word.text) else [-1] * len(word.text)), -1]
         joined = " ".join(word.text for word in words)
         text = ShellText(self.text.source, joined, offsets[:-1], span, unset=self.text.unset)
-        reader = _Reader(text, self.variables, self.depth + 1)
-        reader.joined = True
+        reader = self._inner(text)
+        reader.joined, reader.place = True, (span.start, self._function(node))
         yield from (command._replace(span=span) for command in reader.read())
 
     def _assignment_word(self, node: Node) -> Word:
-        buffer = _Buffer()
+        buffer = Buffer()
         name = node.child_by_field_name("name")
         value = node.child_by_field_name("value")
         buffer.add(f"{self.raw(name) if name is not None else ''}=")
@@ -520,7 +510,7 @@ class _Reader:
                 continue
             start = self.char(child.start_byte) + 1
             escapes = '$`"\\' if child.type == "string" else ""
-            yield from self._nested(start, start + len(inside), escapes=escapes)
+            yield from self._nested(child, start, start + len(inside), escapes=escapes)
 
     def _held(self, node: Node) -> Iterator[Command]:
         """The commands in a variable's text, where all of an argument is one: ``eval "$CMD"``."""
@@ -533,16 +523,22 @@ class _Reader:
             return  # eval's unquoted words are its own
         if inner.type not in ("simple_expansion", "expansion"):
             return
-        buffer = _Buffer()
+        buffer = Buffer()
         self._add(buffer, inner, quoted=True)
         text = "".join(buffer.chars)
         home = place(self.text.source, buffer.offsets) or self._span(node) or self.text.home
         if " " not in text or not re.search("docker|podman", text) or buffer.unknown:
             return
         held = ShellText(self.text.source, text, buffer.offsets, home, unset=self.text.unset)
-        yield from _Reader(held, self.variables, self.depth + 1).read()
+        reader = self._inner(held)
+        reader.place = self.at(node), self._function(node)
+        yield from reader.read()
 
-    def _nested(self, start: int, end: int, *, escapes: str = "") -> Iterator[Command]:
+    def _inner(self, text: ShellText) -> _Reader:
+        """A reader of a text inside this one."""
+        return _Reader(text, self.variables, self.depth + 1)
+
+    def _nested(self, node: Node, start: int, end: int, *, escapes: str = "") -> Iterator[Command]:
         """Commands in a part of the text, in which a backslash hides the characters ``escapes``."""
         text, offsets, stands = self.text.text[start:end], self.offsets(start, end), self.text.stands[start:end]
         if escapes and "\\" in text:
@@ -551,7 +547,9 @@ class _Reader:
             stands = [stands[i] for i in kept] if stands else ()
         home = self.text.span(start, end) or self.text.home
         nested = ShellText(self.text.source, text, offsets, home, stands, self.text.unset)
-        yield from _Reader(nested, self.variables, self.depth + 1).read()
+        reader = self._inner(nested)
+        reader.place, reader.function = self.place, self._function(node)
+        yield from reader.read()
 
     def _heredoc(self, node: Node) -> Iterator[Command]:
         """A here-document that a shell is given is a script of its own."""
@@ -572,7 +570,7 @@ class _Reader:
             return
         opening = next((self.raw(c) for c in redirect.children if c.type == "heredoc_start"), "")
         escapes = "" if re.search(r"['\"\\]", opening) else "$`\\"
-        yield from self._nested(self.char(node.start_byte), self.char(node.end_byte), escapes=escapes)
+        yield from self._nested(node, self.char(node.start_byte), self.char(node.end_byte), escapes=escapes)
 
     # Words -------------------------------------------------------------------------------
 
@@ -593,37 +591,32 @@ class _Reader:
         array = self._array(nodes[0]) if len(nodes) == 1 else None
         if array is not None:
             return array
-        buffer = _Buffer()
+        buffer = Buffer()
         for node in nodes:
             self._add(buffer, node, quoted=False)
         return self._split(buffer, self._span(nodes[0], nodes[-1]))
 
     def _array(self, node: Node) -> list[Word] | None:
         """The words of ``"${NAME[@]}"``; None where the node is something else."""
-        inner = node
-        if node.type == "string":
-            if len(node.named_children) != 1:
-                return None
-            inner = node.named_children[0]
-        if inner.type != "expansion" or not inner.named_children or inner.named_children[0].type != "subscript":
+        quoted = node.type == "string"
+        raw = self.raw(node)[1:-1] if quoted else self.raw(node)
+        found = _WHOLE_ARRAY.fullmatch(raw)
+        if found is None or (quoted and len(node.named_children) != 1):
             return None
-        subscript = inner.named_children[0]
-        index = self.raw(subscript)
-        if not index.endswith(("[@]", "[*]")):
+        if quoted and found[2] != "@":  # "${NAME[*]}" is one word
             return None
-        name = index.partition("[")[0]
-        value = self.variables.value(name, self.at(node), self._in_function(node))
+        name = found[1] or found[3]
+        value = self.variables.value(name, self.at(node), self._function(node))
         if isinstance(value, list):
             return value
-        if isinstance(value, _Buffer) and not len(inner.named_children) > 1:
+        if isinstance(value, Buffer):
             return self._split(value, self._span(node))
-        because = value if isinstance(value, str) else "its elements are not known"
-        return [Word(self.raw(node), self._span(node), because, True)]
+        return [Word(self.raw(node), self._span(node), value, True)]
 
     def _span(self, node: Node, last: Node | None = None) -> Span | None:
         return self.text.span(self.char(node.start_byte), self.char((last or node).end_byte))
 
-    def _split(self, buffer: _Buffer, written: Span | None) -> list[Word]:
+    def _split(self, buffer: Buffer, written: Span | None) -> list[Word]:
         found: list[Word] = []
         start = 0
         for i, char in enumerate(buffer.chars):
@@ -635,7 +628,7 @@ class _Reader:
             found.append(self._word(buffer, start, len(buffer.chars), written))
         return found
 
-    def _word(self, buffer: _Buffer, start: int, end: int, written: Span | None) -> Word:
+    def _word(self, buffer: Buffer, start: int, end: int, written: Span | None) -> Word:
         text = restore("".join(buffer.chars[start:end]))
         because, many = "", False
         for a, b, why, splits in buffer.unknown:
@@ -656,7 +649,7 @@ class _Reader:
         harmless, options = buffer.harmless and bool(because), buffer.options and bool(because)
         return Word(text, span, because, many, harmless, options, offsets, used)
 
-    def _add(self, buffer: _Buffer, node: Node, quoted: bool) -> None:
+    def _add(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         if self.level > _EXPANSIONS:
             buffer.add_unknown(self.raw(node), self._at(node), "it is nested too deep", not quoted)
             return
@@ -664,7 +657,7 @@ class _Reader:
         self._add_part(buffer, node, quoted)
         self.level -= 1
 
-    def _add_part(self, buffer: _Buffer, node: Node, quoted: bool) -> None:
+    def _add_part(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         kind = node.type
         if kind in ("word", "number", "variable_name", "special_variable_name", "test_operator", "regex"):
             self._literal(buffer, self.char(node.start_byte), self.char(node.end_byte))
@@ -694,7 +687,7 @@ class _Reader:
             else:
                 self._literal(buffer, self.char(node.start_byte), self.char(node.end_byte))
 
-    def _parts(self, buffer: _Buffer, node: Node, quoted: bool) -> None:
+    def _parts(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         end = node.start_byte
         for child in node.children:
             if child.start_byte > end:
@@ -703,7 +696,7 @@ class _Reader:
             self._add(buffer, child, quoted)
             end = child.end_byte
 
-    def _string(self, buffer: _Buffer, node: Node) -> None:
+    def _string(self, buffer: Buffer, node: Node) -> None:
         """A double-quoted text. Blanks beside expansions belong to no node, so what lies between
         the nodes is taken from the text itself."""
         buffer.quoted = True
@@ -720,7 +713,7 @@ class _Reader:
             at = self.char(child.end_byte)
         self._quoted_literal(buffer, at, end)
 
-    def _quoted_literal(self, buffer: _Buffer, start: int, end: int) -> None:
+    def _quoted_literal(self, buffer: Buffer, start: int, end: int) -> None:
         text = self.text.text[start:end]
         i = 0
         while i < len(text):
@@ -732,7 +725,7 @@ class _Reader:
                 buffer.add(text[i], self.offsets(start + i, start + i + 1))
                 i += 1
 
-    def _literal(self, buffer: _Buffer, start: int, end: int) -> None:
+    def _literal(self, buffer: Buffer, start: int, end: int) -> None:
         text = self.text.text[start:end]
         if "\\" not in text:
             buffer.add(text, self.offsets(start, end))
@@ -747,7 +740,7 @@ class _Reader:
                 buffer.add(text[i], self.offsets(start + i, start + i + 1))
                 i += 1
 
-    def _ansi(self, buffer: _Buffer, start: int, end: int) -> None:
+    def _ansi(self, buffer: Buffer, start: int, end: int) -> None:
         """The inside of ``$'…'``."""
         at = start
         for escape in re.finditer(_ANSI, self.text.text[start:end], re.S):
@@ -766,44 +759,83 @@ class _Reader:
     def _at(self, node: Node) -> Sequence[int]:
         return self.offsets(self.char(node.start_byte), self.char(node.end_byte))
 
-    def _variable(self, buffer: _Buffer, node: Node, name: str, quoted: bool) -> None:
-        value = self.variables.value(name, self.at(node), self._in_function(node))
-        if isinstance(value, list):
-            value = f"variable {name} is an array"
+    def _variable(self, buffer: Buffer, node: Node, name: str, quoted: bool) -> None:
+        value = self.variables.value(name, self.at(node), self._function(node))
+        if isinstance(value, list):  # the first element
+            if not value or value[0].maybe_many or value[0].unknown or len(value[0].offsets) != len(value[0].text):
+                value = f"variable {name} is an array"
+            else:
+                buffer.add(value[0].text, value[0].offsets, splits=not quoted)
+                return
         if isinstance(value, str):
             many = not quoted or name in ("@", "*")
             buffer.add_unknown(self.raw(node), self._at(node), value, many)
         else:
             buffer.extend(value, splits=not quoted)
 
-    def _expansion(self, buffer: _Buffer, node: Node, quoted: bool) -> None:
-        names = [c for c in node.children if c.type in ("variable_name", "special_variable_name", "subscript")]
-        operators = [c for c in node.children if not c.is_named and c.type not in ("${", "}")]
-        if len(names) == 1 and names[0].type == "variable_name" and not operators:
-            self._variable(buffer, node, self.raw(names[0]), quoted)
-            return
+    def _expansion(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         raw = self.raw(node)
-        first = raw[2:].lstrip("#!")
-        name = ""
-        while first[len(name) : len(name) + 1].isalnum() or first[len(name) : len(name) + 1] == "_":
-            name += first[len(name)]
-        operator = next((self.raw(o) for o in operators), "")
-        if name and operator in (":-", "-", ":=", "=") and raw[2:].startswith(name):
-            value = self.variables.value(name, self.at(node), self._in_function(node))
-            if isinstance(value, _Buffer) and (value.chars or value.unknown):
-                buffer.extend(value, splits=not quoted)
-                return
-            if name in self.variables.made and isinstance(value, str):
-                buffer.add_unknown(raw, self._at(node), value, not quoted)
-                return
-            behind = [c for c in node.named_children if c.start_byte > operators[0].start_byte]
-            fallback = _Buffer()
-            for child in behind:
-                self._add(fallback, child, quoted=True)
-            buffer.extend(fallback, splits=not quoted)
-            buffer.quoted = buffer.quoted or quoted
+        if re.fullmatch(r"\$\{\w+\}", raw):
+            self._variable(buffer, node, raw[2:-1], quoted)
             return
-        buffer.add_unknown(raw, self._at(node), self.text.unset(name or raw), not quoted)
+        start = _EXPANSION.match(raw)
+        if start is None:
+            whole = not buffer.chars
+            # "${A[@]:1}" may be any number of words even where it is quoted.
+            many = not quoted or "[@]" in raw or "[*]" in raw or raw.endswith("@}")
+            named = re.match(r"\$\{[#!]?(\w*)", raw)
+            because = self._because(named[1] if named is not None else "", raw)
+            buffer.add_unknown(raw, self._at(node), because, many)
+            if whole and named is not None and "[" in raw:
+                array = self.variables.value(named[1], self.at(node), self._function(node))
+                buffer.options, buffer.harmless = are_options(array), is_harmless(array)
+            return
+        name, operator = start[1], start[2]
+        behind = [c for c in node.named_children if c.start_byte >= node.start_byte + len(start[0].encode())]
+        value = self.variables.value(name, self.at(node), self._function(node))
+        if operator in ("+", ":+"):
+            self._alternative(buffer, node, (value, behind), quoted)
+            return
+        if isinstance(value, Buffer) and (value.chars or value.unknown):
+            buffer.extend(value, splits=not quoted)
+        elif isinstance(value, list):
+            buffer.add_unknown(raw, self._at(node), f"variable {name} is an array", not quoted)
+        elif isinstance(value, str) and self.variables.may_be_set(name, self.at(node), self._function(node)):
+            buffer.add_unknown(raw, self._at(node), self._because(name, raw), not quoted)
+        else:
+            buffer.extend(self._joined(behind), splits=not quoted)
+            buffer.quoted = buffer.quoted or quoted
+
+    def _joined(self, nodes: Sequence[Node]) -> Buffer:
+        buffer = Buffer()
+        for node in nodes:
+            self._add(buffer, node, quoted=True)
+        return buffer
+
+    def _alternative(
+        self, buffer: Buffer, node: Node, held: tuple[Buffer | list[Word] | str, Sequence[Node]], quoted: bool
+    ) -> None:
+        """``${NAME:+--name "$NAME"}``: the words behind the sign where the variable holds something, else none."""
+        value, behind = held
+        then = self._joined(behind)
+        if isinstance(value, Buffer) and not value.unknown:
+            if value.chars:
+                buffer.extend(then, splits=not quoted)
+            return
+        whole = not buffer.chars
+        buffer.add_unknown(self.raw(node), self._at(node), "it depends on a variable", not quoted)
+        if whole:
+            buffer.options, buffer.harmless = are_options(then), is_harmless(then)
+
+    def _because(self, name: str, raw: str) -> str:
+        """Why what stands in an expansion is not known."""
+        if name in self.variables.made:
+            return f"it is made of variable {name}"
+        return self.text.unset(name or raw)
+
+
+_EXPANSION = re.compile(r"\$\{(\w+)(:?[-=+])")
+"""The start of ``${NAME:-…}`` and its like."""
 
 
 def _is_read_again(words: Sequence[Word]) -> bool:
@@ -815,6 +847,10 @@ def _is_read_again(words: Sequence[Word]) -> bool:
         and any(mark in word.text for word in words for mark in "'\"\\")
         and not any(word.unknown for word in words if "'" in word.text or '"' in word.text)
     )
+
+
+_WHOLE_ARRAY = re.compile(r'\$\{(\w+)\[([@*])\]\}|\$\{(\w+)\[@\]:?\+"\$\{\3\[(@)\]\}"\}')
+"""``${NAME[@]}``, and ``${NAME[@]+"${NAME[@]}"}``, which is the same where unset variables are errors."""
 
 
 def _walk(root: Node) -> Iterator[Node]:

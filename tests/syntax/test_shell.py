@@ -177,7 +177,7 @@ def test_variables_are_followed(before: str, use: str, expected: str) -> None:
         ("A=$B", '"$A"', "$B?"),
         ("A=b; unset A", "$A", "$A?*"),
         ("", "$((1 + 2))", "$((1 + 2))?*"),
-        ("", "${A:+-x}", "${A:+-x}?*"),
+        ("", "${A:+-x}", "${A:+-x}?*~"),
         ("if x; then A=--rm; fi", "$A", "${A}?*~"),
         ("A=; if x; then A='-v a:b'; fi", "$A", "${A}?*~"),
         ("A=-d; if x; then A='-v a:b'; fi", "$A", "${A}?*~"),

@@ -1,0 +1,333 @@
+"""What the variables of a shell text hold where they are used.
+
+A variable is followed through assignments, through the calls of functions, and no further than to
+where something else may set it: a file that is sourced, a text that is evaluated, a name reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from shmlint.model.record import NamedTuple
+from shmlint.syntax.shell_text import not_set
+from shmlint.syntax.word import Word
+
+_ASSIGNMENTS = 100
+"""A variable that is set more often than this is not followed."""
+
+_CALLS = 20
+"""A function that is called from more places than this is not followed."""
+
+ANY = ""
+"""The name of an assignment to variables whose names are not known."""
+
+END = 1 << 62
+"""Behind every place of a file."""
+
+
+class Buffer:
+    """Characters of a word under way, each with its place in the file (-1: none) and whether it
+    may split the word; and the stretches that are not known."""
+
+    __slots__ = ("chars", "harmless", "offsets", "options", "quoted", "splits", "unknown")
+
+    def __init__(self) -> None:
+        self.chars: list[str] = []
+        self.offsets: list[int] = []
+        self.splits: list[bool] = []
+        self.unknown: list[tuple[int, int, str, bool]] = []
+        self.quoted = False
+        self.harmless = False
+        """Its unknown stretches hold nothing that matters."""
+        self.options = False
+        """Its unknown stretches hold options."""
+
+    def add(self, text: str, offsets: Sequence[int] = (), splits: bool = False) -> None:
+        self.chars += text
+        self.offsets += offsets or [-1] * len(text)
+        self.splits += [splits] * len(text)
+
+    def add_unknown(self, text: str, offsets: Sequence[int], because: str, many: bool) -> None:
+        start = len(self.chars)
+        self.add(text, offsets)
+        self.unknown.append((start, len(self.chars), because, many))
+
+    def extend(self, other: Buffer, splits: bool) -> None:
+        start = len(self.chars)
+        self.chars += other.chars
+        self.offsets += other.offsets
+        flags = [splits] * len(other.chars)
+        for a, b, _, _ in other.unknown:  # `$(a b)` is one piece, whatever stands in it
+            flags[a:b] = [False] * (b - a)
+        self.splits += flags
+        self.harmless = other.harmless and (self.harmless or not self.unknown)
+        self.options = self.options or other.options
+        self.unknown += [(a + start, b + start, why, many and splits) for a, b, why, many in other.unknown]
+
+
+Range = tuple[int, int]
+Value = Buffer | list[Word] | None
+"""A text, an array, or None where what is assigned is not known."""
+State = Buffer | list[Word] | str
+"""What a variable holds; a text says why that is not known."""
+
+
+class Assignment(NamedTuple):
+    """Something that sets a variable. The ranges are places in the file."""
+
+    at: int
+    value: Callable[[], Value]
+    append: bool = False
+    branch: Range | None = None
+    """The range of the branch it is made in; None where it is always made."""
+    lengthens: bool = False
+    """The new value holds the old one: ``ARGS="$ARGS --rm"``."""
+    function: Range | None = None
+    """The function that it stands in."""
+    local: bool = False
+    """Only the function and what it calls see it."""
+    loop: Range | None = None
+    """The outermost loop that it stands in."""
+    because: str = ""
+    """What sets the variable, where that is not known."""
+
+
+class Call(NamedTuple):
+    """A call of a function that the text defines."""
+
+    at: int
+    name: str
+    branch: Range | None = None
+    function: Range | None = None
+
+
+def nothing() -> Value:
+    """The value of an assignment that is not known."""
+    return None
+
+
+class Variables:
+    """What a text assigns, by name, in order, and the functions that it defines and calls."""
+
+    def __init__(self, unset: Callable[[str], str] = not_set) -> None:
+        self.made: dict[str, list[Assignment]] = {}
+        self.functions: dict[str, list[Range]] = {}
+        self.calls: list[Call] = []
+        self.unset = unset
+        self.under_way: set[tuple[str, Range]] = set()
+
+    def inside(self, unset: Callable[[str], str]) -> Variables:
+        """The variables of a text inside, which sees these and keeps what it sets to itself."""
+        inner = Variables(unset)
+        inner.made = {name: list(made) for name, made in self.made.items()}
+        inner.functions = dict(self.functions)
+        inner.calls = list(self.calls)
+        return inner
+
+    def note(self, name: str, assignment: Assignment) -> None:
+        """An assignment, in the order of the text."""
+        self.made.setdefault(name, []).append(assignment)
+
+    def may_be_set(self, name: str, at: int, function: Range | None) -> bool:
+        """Whether anything in the text sets a variable before a place."""
+        made = (*self.made.get(name, ()), *self.made.get(ANY, ()))
+        return any(m.at < at or function is not None or m.function is not None or m.loop is not None for m in made)
+
+    def value(self, name: str, at: int, function: Range | None) -> State:
+        """What a variable holds where it is used; ``function`` is the one that it is used in."""
+        if name not in self.made:
+            return self.unset(name)
+        if len(self.made[name]) > _ASSIGNMENTS or len(self.calls) > 10 * _ASSIGNMENTS:
+            return f"variable {name} is set in many ways"
+        if function is None:
+            return self._after(name, self.unset(name), at, None)
+        return self._after(name, self._on_entry(name, function), at, function)
+
+    def _on_entry(self, name: str, function: Range) -> State:
+        """What a variable holds where a function begins: the same at each of its calls, or not known."""
+        if all(made.function == function for made in (*self.made.get(name, ()), *self.made.get(ANY, ()))):
+            return self.unset(name)
+        if (name, function) in self.under_way:
+            return f"variable {name} is set in a function that calls itself"
+        names = {known for known, ranges in self.functions.items() if function in ranges}
+        calls = [call for call in self.calls if call.name in names and call.function != function]
+        if not calls:
+            return self._after(name, self.unset(name), END, None)
+        if len(calls) > _CALLS:
+            return f"variable {name} is set in many ways"
+        self.under_way.add((name, function))
+        found = [self.value(name, call.at, call.function) for call in calls]
+        self.under_way.discard((name, function))
+        if any(_texts(state) != _texts(found[0]) for state in found):
+            return f"variable {name} differs from call to call"
+        return found[0]
+
+    def _after(self, name: str, state: State, at: int, function: Range | None, *, called: bool = False) -> State:
+        """What a variable that held ``state`` holds at a place in a function, or outside of all.
+
+        ``called``: the place is behind the call of that function, which does not see its local variables.
+        """
+        made = [m for m in (*self.made.get(name, ()), *self.made.get(ANY, ())) if m.function == function]
+        if called and any(m.local for m in made):
+            return state
+        steps: list[Assignment | Call] = [*made, *(call for call in self.calls if call.function == function)]
+        for step in sorted(steps, key=lambda step: step.at):
+            if step.at >= at:
+                repeated = isinstance(step, Assignment) and step.loop and step.loop[0] <= at < step.loop[1]
+                if repeated and isinstance(step, Assignment):
+                    state = self._perhaps(name, state, step)
+            elif isinstance(step, Call):
+                state = self._called(name, state, step, at)
+            else:
+                state = self._assigned(name, state, step, at)
+        return state
+
+    def _called(self, name: str, state: State, call: Call, at: int) -> State:
+        """What a variable holds behind the call of a function."""
+        for function in self.functions.get(call.name, ()):
+            if (name, function) in self.under_way or not self._sets(name, function):
+                continue
+            self.under_way.add((name, function))
+            after = self._after(name, state, END, function, called=True)
+            self.under_way.discard((name, function))
+            sure = call.branch is None or call.branch[0] <= at < call.branch[1]
+            if not sure and _texts(after) != _texts(state):
+                after = f"variable {name} is set in one branch only"
+            state = after
+        return state
+
+    def _sets(self, name: str, function: Range) -> bool:
+        """Whether a function, or one that it calls, sets a variable."""
+        waiting, seen = [function], {function}
+        while waiting:
+            here = waiting.pop()
+            if any(made.function == here for made in (*self.made.get(name, ()), *self.made.get(ANY, ()))):
+                return True
+            for call in self.calls:
+                if call.function == here:
+                    waiting += [found for found in self.functions.get(call.name, ()) if found not in seen]
+                    seen.update(self.functions.get(call.name, ()))
+        return False
+
+    def _assigned(self, name: str, state: State, made: Assignment, at: int) -> State:
+        """What a variable holds behind an assignment."""
+        value = made.value()
+        if made.branch is not None and not made.branch[0] <= at < made.branch[1]:
+            return self._perhaps(name, state, made)
+        if value is None:
+            because = made.because or f"variable {name} is set from elsewhere"
+            return state if isinstance(state, str) and made.because else because
+        if not made.append:
+            longer: State = value
+        elif isinstance(state, list) and isinstance(value, list):
+            longer = state + value
+        elif isinstance(state, Buffer) and isinstance(value, Buffer):
+            longer = Buffer()
+            longer.extend(state, False)
+            longer.extend(value, False)
+        elif isinstance(state, str):
+            first = self.made[name][0] is made
+            return value if first else state
+        else:
+            return f"variable {name} is set in several ways"
+        repeated = made.loop is not None and made.loop[0] <= at < made.loop[1] and (made.append or made.lengthens)
+        return self._perhaps(name, longer, made) if repeated else longer
+
+    def _perhaps(self, name: str, state: State, made: Assignment) -> State:
+        """What a variable holds behind an assignment that may not have been made."""
+        value = made.value()
+        if value is None and made.because:
+            return state if isinstance(state, str) else made.because
+        return _perhaps(name, state, made, value, has_role=self._has_role(name))
+
+    def _has_role(self, name: str) -> bool:
+        """Whether a variable is for devices, volumes and the like by its name, and one of its
+        values, known and harmless, bears that out."""
+        if not any(role in name.lower() for role in _ROLES):
+            return False
+        values = (made.value() for made in self.made[name] if not made.local)
+        return any(isinstance(v, Buffer) and v.chars and not v.unknown and is_harmless(v) for v in values)
+
+
+def _texts(state: State) -> object:
+    """A value in a form that can be compared."""
+    if isinstance(state, Buffer):
+        return "".join(state.chars), [(start, end) for start, end, *_ in state.unknown]
+    return [(word.text, word.unknown) for word in state] if isinstance(state, list) else state
+
+
+def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_role: bool) -> State:
+    """What a variable holds behind an assignment that may not have been made."""
+    unsure = f"variable {name} is set in one branch only"
+    lengthens = made.append or made.lengthens
+    harmless = has_role or (is_harmless(value) and (lengthens or isinstance(state, str) or is_harmless(state)))
+    glued = lengthens and isinstance(state, Buffer) and _is_glued(state, made, value)
+    options = has_role or (not glued and are_options(value)) or are_options(state)
+    word = Word(f"${{{name}}}", None, unsure, True, harmless, options)
+    if isinstance(state, list):
+        return [*state, word] if lengthens else [word]
+    if isinstance(state, str) and isinstance(value, list):
+        return [word]
+    longer = Buffer()
+    if lengthens and isinstance(state, Buffer) and not glued:
+        longer.extend(state, False)
+        longer.add(" ")
+    longer.add_unknown(word.text, (), unsure, True)
+    kept = isinstance(state, Buffer) and lengthens and bool(state.unknown) and not state.harmless
+    longer.harmless = harmless and not kept
+    longer.options = options
+    return longer
+
+
+def _is_glued(state: Buffer, made: Assignment, value: Value) -> bool:
+    """Whether what is added goes on where the last word ended: ``IMAGE+=-gpu``."""
+    if not isinstance(value, Buffer) or not state.chars or state.chars[-1].isspace():
+        return False
+    chars = value.chars if made.append else value.chars[len(state.chars) :]
+    return bool(chars) and not chars[0].isspace()
+
+
+def are_options(value: Buffer | list[Word] | str | None) -> bool:
+    """Whether a value begins with an option."""
+    if isinstance(value, Buffer):
+        return "".join(value.chars[:200]).lstrip().startswith("-") or value.options
+    return isinstance(value, list) and any(word.text.startswith("-") or word.options for word in value)
+
+
+_ROLES = ("device", "volume", "mount", "port", "user", "label", "hostname")
+
+_TELLING = (
+    "shm", "ipc", "gpu", "/dev/shm", "/dev:", "/dev ", "/dev/nvidia", "/dev/kfd", "runtime", "nvidia", "amd.com",
+    "privileged", "mount", "tmpfs",
+)  # fmt: skip
+"""What an option must contain to matter here."""
+
+
+def _may_be_option(word: Word) -> bool:
+    """Whether a word that is not known may be any option."""
+    return bool(word.unknown) and not word.harmless and word.text[:1] in ("$", "`", "")
+
+
+def is_harmless(value: Buffer | list[Word] | str | None) -> bool:
+    """Whether a value holds nothing that decides GPUs or /dev/shm, whatever its variables are."""
+    if value is None or isinstance(value, str):
+        return False
+    if isinstance(value, list):
+        if any(word.maybe_many and not word.harmless for word in value):
+            return False
+        last = ["", *(word.text for word in value)]
+        if any(_may_be_option(word) and not last[i].startswith("-") for i, word in enumerate(value)):
+            return False
+        text = " ".join(word.text for word in value)
+    else:
+        text = "".join(value.chars)
+        for start, end, _, _ in value.unknown:
+            before, after = text[start - 1 : start], text[end : end + 1]
+            alone = (not before or before in " \t") and (not after or after in " \t")
+            # A whole word of its own could be any option, unless it follows one that takes a value.
+            if not value.harmless and alone and not text[:start].rstrip().rpartition(" ")[2].startswith("-"):
+                return False
+    lowered = text.lower().replace("--mount type=bind", "").replace("--mount=type=bind", "")
+    return not any(word in lowered for word in _TELLING)
+
+

@@ -1,0 +1,81 @@
+"""Values that something else may set are not known; those that nothing else sets are followed."""
+
+from __future__ import annotations
+
+from tests.syntax.test_shell import dockers
+from tests.table import table
+
+RUN = "docker run --shm-size=$S img\n"
+
+
+@table(
+    ("text", "expected"),
+    [
+        # A value may be overwritten by what is read from elsewhere.
+        (f"S=8g; . ./local.env\n{RUN}", "$S?"),
+        (f"S=8g\nsource <(cat x)\n{RUN}", "$S?"),
+        (f"S=8g\nexport $(grep -v '^#' .env | xargs)\n{RUN}", "$S?"),
+        (f'S=8g\neval "$(cat .env)"\n{RUN}', "$S?"),
+        (f"S=8g\neval S=$1\n{RUN}", "$S?"),
+        (f"S=8g\nIFS= read -r S\n{RUN}", "$S?"),
+        (f"S=8g\nprintf -v S %s 9g\n{RUN}", "$S?"),
+        (f"S=8g\ndeclare -n R=S\nR=9g\n{RUN}", "$S?"),
+        (f"load() {{ . ./x.env; }}\nS=8g\nload\n{RUN}", "$S?"),
+        (f"S=8g\nif x; then . ./x.env; fi\n{RUN}", "$S?"),
+        ("source x.env\ndocker run --shm-size=${S:-8g} img\n", "${S:-8g}?"),
+        ("f() { docker run --shm-size=$S img; }\nS=8g\n. ./x.env\nf\n", "$S?"),
+        # What is set behind it counts.
+        (f". ./local.env\nS=8g\n{RUN}", "8g"),
+        (f"source venv/bin/activate\nS=8g\n{RUN}", "8g"),
+        (f'S=8g\neval "docker run x"\n{RUN}', "8g"),
+        # A function sets a variable where it is called.
+        (f"f() {{ S=8g; }}\nS=1g\nf\n{RUN}", "8g"),
+        (f"f() {{ S=8g; }}\nf\nS=1g\n{RUN}", "1g"),
+        (f"f() {{ S=8g; }}\nS=1g\n{RUN}", "1g"),
+        (f"f() {{ local S=8g; }}\nS=1g\nf\n{RUN}", "1g"),
+        (f"f() {{ S=8g; }}\ng() {{ f; }}\nS=1g\ng\n{RUN}", "8g"),
+        (f"f() {{ S=8g; }}\nS=1g\nif x; then f; fi\n{RUN}", "$S?"),
+        # Inside of a function a variable holds what it holds where the function is called.
+        ("f() { docker run --shm-size=$S img; }\nS=8g\nf\nS=64m\n", "8g"),
+        ("f() { docker run --shm-size=$S img; }\nS=8g\nf\nS=64m\nf\n", "$S?"),
+        ("f() { docker run --shm-size=$S img; }\ng() { local S=8g; f; }\nS=64m\ng\n", "8g"),
+        ("f() { f; docker run --shm-size=$S img; }\nS=8g\nf\n", "8g"),
+        # Two assignments on a line, and the default that sets a variable.
+        (f"S=8g T=1\n{RUN}", "8g"),
+        (f'T=1 S=8g && x\n: "${{S:=9g}}"\n{RUN}', "8g"),
+        (f': "${{S:=9g}}"\n{RUN}', "9g"),
+        (f"for i in 1 2; do\n{RUN}S=9g\ndone", "${S}?~"),
+    ],
+)
+def test_a_size(text: str, expected: str) -> None:
+    found = [found for found in dockers(text) if "--shm-size" in found]
+    assert found[-1].split("--shm-size=")[-1] == f"{expected} img"
+
+
+@table(
+    ("text", "expected"),
+    [
+        ('"${M[@]}"', "--rm --gpus all --name x"),
+        ("${M[@]}", "--rm --gpus all --name x"),
+        ('${M[@]+"${M[@]}"}', "--rm --gpus all --name x"),
+        ('"${M[@]:1}"', "${M[@]:1}?*"),
+        ("${M[@]:0:2}", "${M[@]:0:2}?*"),
+        ('"${M[@]/all/0}"', "${M[@]/all/0}?*"),
+        ('"${M[@]#--}"', "${M[@]#--}?*"),
+        ('"${!M[@]}"', "${!M[@]}?*"),
+        ('"${M[@]@Q}"', "${M[@]@Q}?*"),
+        ('"${M[*]}"', "${M[*]}?*"),
+        ('"${M[0]}"', "${M[0]}?"),
+        ("$M", "--rm"),
+        ('"${M:-x}"', "${M:-x}?"),
+        ('"${#M[@]}"', "${#M[@]}?*"),
+    ],
+)
+def test_an_array_is_whole_or_not_known(text: str, expected: str) -> None:
+    (found,) = dockers(f"M=(--rm --gpus all --name x)\ndocker run {text} img\n")
+    assert found == f"docker run {expected} img"
+
+
+def test_elements_of_a_loop_are_not_known() -> None:
+    (found,) = dockers('A=(--rm)\nfor o in --shm-size=16g; do A+=("$o"); done\ndocker run "${A[@]}" img\n')
+    assert found == "docker run --rm ${A}?* img"
