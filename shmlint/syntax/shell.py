@@ -69,6 +69,11 @@ _BRANCHES = frozenset(
 )  # fmt: skip
 
 
+_DECIDING = frozenset(
+    {"if_statement", "case_item", "while_statement", "for_statement", "c_style_for_statement",
+     "command_substitution", "process_substitution", "function_definition"}
+)  # fmt: skip
+
 When = Literal["always", "perhaps", "never", "value"]
 """Whether a command runs: ``never`` where a ``case`` is known to go elsewhere, ``value`` where it only gives a
 value that another command uses."""
@@ -117,7 +122,7 @@ def _same(value: Buffer) -> Value:
 def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[str, Word]]:
     """What a text exports to the programs it starts, in its order."""
     reader = _Reader(_with_backslashes(_without_comments(text)), before or Variables(), 0)
-    for node in _walk(reader.root):
+    for node in reader.nodes:
         if node.type != "declaration_command" or not reader.raw(node).startswith("export"):
             continue
         for child in node.named_children:
@@ -165,6 +170,17 @@ class _Reader:
         """Whether the text is of words that have been read before."""
         self.level = 0
         self.root = _root(text.text)
+        self.nodes = list(_walk(self.root))
+        self.parents: dict[int, Node] = {}
+        """By id: the grammar's own look-up goes down from the root each time."""
+        self.deciding: dict[int, Node] = {}
+        """The innermost node around each that decides whether it runs, by id."""
+        for node in self.nodes:
+            around = node if node.type in _DECIDING else self.deciding.get(node.id)
+            for child in node.children:
+                self.parents[child.id] = node
+                if around is not None:
+                    self.deciding[child.id] = around
         self.chars = character_offsets(text.text)
         self.variables = variables.inside(text.unset)
         self.place: tuple[int, Range | None] | None = None
@@ -193,7 +209,7 @@ class _Reader:
         return self.text.offsets[start:end]
 
     def read(self) -> Iterator[Command]:
-        nodes = list(_walk(self.root))
+        nodes = self.nodes
         for node in nodes:
             if node.type == "function_definition":
                 name = node.child_by_field_name("name")
@@ -305,7 +321,7 @@ class _Reader:
 
     def _note_assignment(self, node: Node) -> None:
         """An assignment, unless it is one in front of a command, which only that command sees."""
-        parent = node.parent
+        parent = self.parents.get(node.id)
         if parent is not None and parent.type == "command" and not self._stands_alone(node, parent):
             return
         name = node.child_by_field_name("name")
@@ -334,7 +350,7 @@ class _Reader:
 
     def _is_local(self, node: Node) -> bool:
         """Whether a declaration makes a variable of the function's own."""
-        parent = node.parent
+        parent = self.parents.get(node.id)
         declared = parent is not None and parent.type == "declaration_command"
         keyword = self.raw(parent.children[0]) if declared and parent is not None else ""
         return keyword in ("local", "declare", "typeset") and self._function(node) is not None
@@ -378,18 +394,18 @@ class _Reader:
     def _loop(self, node: Node) -> Range | None:
         """The outermost loop around a node, in its function."""
         found = None
-        here = node.parent
+        here = self.deciding.get(node.id)
         while here is not None and here.type != "function_definition":
             if here.type in ("for_statement", "c_style_for_statement", "while_statement"):
                 found = here
-            here = here.parent
+            here = self.deciding.get(here.id)
         return self._range(found) if found is not None else None
 
     def _branch(self, node: Node) -> tuple[int, int] | None:
         """The range in which an assignment is sure to have been made; None: everywhere behind it."""
         here: Node | None = node
-        while here is not None and here.parent is not None:
-            parent = here.parent
+        while here is not None and here.id in self.parents:
+            parent = self.parents[here.id]
             if parent.type == "function_definition":
                 return None
             if parent.type in _BRANCHES:
@@ -412,10 +428,10 @@ class _Reader:
     def _when(self, node: Node) -> When:
         """Whether the branches around a command are taken."""
         perhaps = False
-        here = node.parent
+        here = self.deciding.get(node.id)
         while here is not None:
-            if here.type == "case_item" and here.parent is not None:
-                taken = self._is_taken(here, here.parent)
+            if here.type == "case_item":
+                taken = self._is_taken(here, self.parents[here.id])
                 if taken is False:
                     return "never"
                 perhaps = perhaps or taken is None
@@ -423,7 +439,7 @@ class _Reader:
                 return "value"
             elif here.type in ("if_statement", "while_statement"):
                 perhaps = True
-            here = here.parent
+            here = self.deciding.get(here.id)
         return "perhaps" if perhaps else "always"
 
     def _is_taken(self, item: Node, case: Node) -> bool | None:
@@ -448,7 +464,7 @@ class _Reader:
         while here is not None:
             if here.type == "function_definition":
                 return self._range(here)
-            here = here.parent
+            here = self.deciding.get(here.id)
         return self.function
 
     def _command(self, node: Node) -> Iterator[Command]:
