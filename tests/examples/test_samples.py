@@ -12,7 +12,7 @@ from tests.examples.samples import FIXTURES, KINDS, NAMED, copied, shmlint, text
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_report(kind: str, tmp_path: Path) -> None:
     """`python -m tests.examples.samples` writes the reports."""
-    status, report = shmlint(copied(kind, "before", tmp_path), *NAMED.get(kind, ["."]))
+    status, report = shmlint(copied(kind, "before", tmp_path), "--fail-on", "warning", *NAMED.get(kind, ["."]))
     assert status == 1
     assert report == (FIXTURES / kind / "report.txt").read_bytes().decode()
 
