@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
+from shmlint.model.need import Need
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import fits
@@ -23,7 +24,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     need = context.need(launch)
     wanted = context.settings.shm_size or need.recommended
-    if need.verdict != "needed" or wanted is None or not need.floor <= effective.bytes < wanted:
+    if not _advised(need) or wanted is None or not need.floor <= effective.bytes < wanted:
         return
     if not fits(launch, wanted):
         return
@@ -39,3 +40,13 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         why(need, context),
         advice=f"raise it to {human(wanted)} when workers or batches grow",
     )
+
+
+def _advised(need: Need) -> bool:
+    """Whether somebody advises a size for what runs, or for what is likely to run."""
+    if need.verdict != "likely":
+        return need.verdict == "needed"
+    from shmlint.workloads.knowledge import entry_of
+
+    workload = entry_of(need.workload)
+    return workload is not None and workload.needs == "yes"
