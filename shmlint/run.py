@@ -149,6 +149,9 @@ def _commented(run: Run) -> Iterator[str]:
 def _merged(run: Run) -> Run:
     """The run with its findings as they are reported: severities of the settings, each thing said once, in order."""
     every = [_finished(finding, run.settings) for finding in run.findings]
+    least = SEVERITIES.index(run.settings.min_severity)
+    if least:
+        every = [finding for finding in every if SEVERITIES.index(finding.severity) >= least]
     distinct = _distinct(every)
     reported = set(map(id, distinct))
     repeated = [finding for finding in every if id(finding) not in reported]

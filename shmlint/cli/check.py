@@ -17,7 +17,7 @@ from shmlint.model.record import NamedTuple
 
 if TYPE_CHECKING:
     from shmlint.fixing.fix import Fixed, Outcome
-    from shmlint.model.finding import Finding
+    from shmlint.model.finding import Finding, Severity
     from shmlint.model.settings import Accepted, Settings
     from shmlint.run import Run
 
@@ -36,6 +36,7 @@ class Options(TypedDict):
     select: tuple[str, ...]
     ignore: tuple[str, ...]
     fail_on: str | None
+    min_severity: Severity | None
     exit_zero: bool
     add_ignore: str | None
     baseline: str | None
@@ -62,6 +63,7 @@ class Options(TypedDict):
 @shared.select
 @shared.ignore
 @shared.fail_on
+@shared.min_severity
 @shared.exit_zero
 @option("--add-ignore", section="Suppression", metavar="REASON",
         help="Write a comment that suppresses it, with this reason, for every finding, and exit.")  # fmt: skip
@@ -91,6 +93,8 @@ def command(**options: Unpack[Options]) -> int:
     reports = _reports(options)
     settings = load_settings(options["config"], options["paths"])
     settings = with_rules(settings, options["select"], options["ignore"], options["fail_on"])
+    if options["min_severity"] is not None:
+        settings = settings._replace(min_severity=options["min_severity"])
     if options["baseline"] is not None and not options["update_baseline"]:
         settings = settings._replace(baseline=_baseline(options["baseline"]))
     inputs = find_inputs(
@@ -299,6 +303,10 @@ def _render(result: Result, report: Report, options: Options) -> None:
 
         rendered = github.render(run, findings, fixed=len(result.fixed), quiet=options["quiet"])
         write(out, rendered + "\n" if rendered else "", machine=True)
+    elif report.format == "concise":
+        from shmlint.reports import concise
+
+        write_lines(out, concise.render(findings))
     elif report.format == "text":
         from shmlint.reports import text
 

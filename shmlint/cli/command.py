@@ -156,6 +156,8 @@ ignore = option("--ignore", section="Rules", metavar="RULES", multiple=True, she
                 help="Not these rules.")  # fmt: skip
 fail_on = option("--fail-on", section="Rules", type=click.Choice(["error", "warning", "note"]),
                  help="The lowest severity that makes the exit status 1.  [default: error]")  # fmt: skip
+min_severity = option("--min-severity", section="Rules", type=click.Choice(["error", "warning", "note"]),
+                      help="The lowest severity that is shown and fixed.  [default: note]")  # fmt: skip
 exit_zero = option("--exit-zero", section="Rules", is_flag=True, help="Exit with 0 whatever is found.")
 output = option("--output", section="Report", metavar="FILE", type=click.Path(),
                 help="Write the report to a file instead of standard output.")  # fmt: skip

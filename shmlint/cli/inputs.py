@@ -24,6 +24,8 @@ class Inputs(NamedTuple):
     files: dict[str, list[str]]
     texts: dict[str, str]
     problems: list[Problem]
+    unread: tuple[str, ...] = ()
+    """Files that were named and that no format reads."""
 
 
 def load_settings(config: str | None, paths: Sequence[str]) -> Settings:
@@ -75,6 +77,7 @@ def find_inputs(
             fail("standard input (-) cannot be read together with other paths")
         return _standard_input(stdin_filename)
     from shmlint.files.discover import Found, discover
+    from shmlint.files.kinds import hint
     from shmlint.formats import KINDS
     from shmlint.model.source import Problem, Source, Span
 
@@ -83,20 +86,25 @@ def find_inputs(
             fail(f"{path}: no such file or directory")
     files: dict[str, list[str]] = {}
     problems: list[Problem] = []
+    unread: list[str] = []
     try:
         for found in discover(paths or ["."], exclude=settings.exclude, kinds=KINDS, jobs=jobs_of(jobs)):
             if isinstance(found, Found):
                 if found.kind in KINDS:
                     files.setdefault(found.kind, []).append(found.path)
+                elif found.explicit:
+                    unread.append(found.path)
             else:
                 problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
     except ValueError as wrong:  # a pattern in `exclude`
         fail(f"{settings.path}: {wrong}" if settings.path else str(wrong))
-    return Inputs(files, {}, problems)
+    if unread and not files and not problems:
+        fail("; ".join(f"{path} is not read: {hint(path)}" for path in unread))
+    return Inputs(files, {}, problems, tuple(unread))
 
 
 def _standard_input(filename: str | None) -> Inputs:
-    from shmlint.files.kinds import classify, is_inspect, is_shell
+    from shmlint.files.kinds import UNSUPPORTED, classify, is_inspect, is_shell, unnamed
     from shmlint.files.read import normal
     from shmlint.formats import KINDS
 
@@ -108,12 +116,19 @@ def _standard_input(filename: str | None) -> Inputs:
         fail(f"{name}: standard input is not UTF-8 (byte {wrong.start})")
     if filename is None and is_inspect(data):
         name = "inspect.json"
-    elif filename is None and is_shell(data):
-        name = "script.sh"
-    kind = classify(os.path.abspath(name).replace(os.sep, "/"), lambda: data)
-    if kind is None and is_inspect(data):
+    elif filename is None and data.strip():
+        kind = "shell" if is_shell(data) else unnamed("", data)
+        name = _STDIN_NAMES.get(kind, name)
+        if kind == UNSUPPORTED:
+            fail("standard input is nothing that is read; --stdin-filename NAME says what it is")
+    kind = classify(os.path.abspath(name).replace(os.sep, "/"), lambda: data) or unnamed(name, data)
+    if is_inspect(data):
         kind = "inspect"
     return Inputs({kind if kind in KINDS else "compose": [name]}, {name: text}, [])
+
+
+_STDIN_NAMES = {"shell": "script.sh", "kubernetes": "manifest.yaml"}
+"""What standard input is called where its content says what it is."""
 
 
 def jobs_of(jobs: int | None) -> int:
@@ -130,4 +145,18 @@ def started(inputs: Inputs, settings: Settings, jobs: int | None) -> Run:
 
     workspace = Workspace(inputs.texts, follow_outside=settings.follow_outside)
     with Progress(inputs.files):
-        return lint(inputs.files, settings, workspace, inputs.problems, jobs_of(jobs))
+        run = lint(inputs.files, settings, workspace, inputs.problems, jobs_of(jobs))
+    return _with_unread(run, inputs.unread) if inputs.unread else run
+
+
+def _with_unread(run: Run, paths: Sequence[str]) -> Run:
+    """The run with the files that were named and not read, which are said on standard error too."""
+    from shmlint.cli.output import error
+    from shmlint.files.kinds import hint
+    from shmlint.model.reading import NotRead
+    from shmlint.model.source import Source, Span
+
+    places = tuple(NotRead(Span(Source(path, ""), 0, 0), hint(path), "unsupported") for path in paths)
+    for place in places:
+        error(f"{place.span.path} is not read: {place.because}")
+    return run._replace(reading=run.reading._replace(not_read=(*places, *run.reading.not_read)))

@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache, partial
 
 from shmlint.files.boundary import work_tree
-from shmlint.files.kinds import WORDS, classify, is_inspect, screen
+from shmlint.files.kinds import WORDS, classify, is_inspect, screen, unnamed
 from shmlint.files.read import PathProblem, read_regular, reason
 from shmlint.model.record import NamedTuple
 
@@ -57,7 +57,7 @@ def discover(
     Where there is much to look at, up to ``jobs`` processes do it. ``top`` is the directory that
     relative paths count from and are printed from, where it is not the working directory.
 
-    Files that are named come always, whatever their kind (``compose`` where neither name nor
+    Files that are named come always, whatever their kind (UNSUPPORTED where neither name nor
     content tells) and whatever ``exclude`` says. Directories give their files of ``kinds``.
     ``exclude`` holds patterns as in a ``.gitignore`` in the working directory; below a directory
     outside of that they count from the directory that was named.
@@ -107,8 +107,7 @@ def _named(path: str, shown: str) -> Found | PathProblem | None:
         content = cache(lambda: read_regular(path, SCAN_LIMIT))
         kind = classify(_absolute(path), content)
         if kind is None:
-            # What was named is meant: the reader of the most common format says what is wrong.
-            kind = "inspect" if is_inspect(content()) else "compose"
+            kind = "inspect" if is_inspect(content()) else unnamed(path, content())
         read_regular(path, 1)
     except (OSError, ValueError) as error:
         return PathProblem(shown, reason(error))

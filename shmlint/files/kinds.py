@@ -150,6 +150,41 @@ def is_inspect(content: bytes) -> bool:
     return head[:1] in (b"[", b"{") and b'"HostConfig"' in content
 
 
+UNSUPPORTED = "unsupported"
+"""The kind of a file that no format reads."""
+
+
+def unnamed(path: str, content: bytes) -> str:
+    """The kind of a file that is named or piped in, and whose name says nothing.
+
+    A text with ``services``, and an empty one in YAML, is left to the reader of Compose files, which says what
+    is wrong with it; one with a ``docker run`` is a script.
+    """
+    if is_kubernetes(content):
+        return "kubernetes"
+    if re.search(rb"(?m)^[\xef\xbb\xbf]*[{ ]*[\"']?services[\"']?[ \t]*:", content) is not None:
+        return "compose"
+    if re.search(rb"\b(?:docker|podman)\b[^\n]*\brun\b", content) is not None:
+        return "shell"
+    name = path.lower().rpartition("/")[2]
+    meant = "compose" in name or (name.endswith((".yaml", ".yml")) and not content.strip())
+    return "compose" if meant else UNSUPPORTED
+
+
+def hint(path: str) -> str:
+    """Why a file is not read, and which one to name in its place."""
+    name = path.rpartition("/")[2].lower()
+    if "dockerfile" in name or name == "containerfile":
+        return "a Dockerfile starts no container; name the file that starts it, and this one is read with it"
+    if name.endswith((".py", ".ipynb")):
+        return "a program starts no container; name the file that starts it, and the program is read with it"
+    if name.endswith((".yaml", ".yml")):
+        return "it has no `services` as a Compose file and is no manifest; a CI file is recognised by its path"
+    if name.endswith(".json"):
+        return "only devcontainer.json and the output of `docker inspect` are read"
+    return "it is no Compose file, script, Makefile, CI file, document, dev container or manifest"
+
+
 def screen(kinds: Collection[str]) -> re.Pattern[str]:
     """Matches every path that can be of one of the kinds, so that few are looked at closely."""
     patterns = [

@@ -30,6 +30,8 @@ class Settings(NamedTuple):
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Patterns as in a ``.gitignore`` beside the settings file, and the rules that files lose by them."""
     fail_on: Severity = "error"
+    min_severity: Severity = "note"
+    """Findings below it are neither shown nor fixed."""
     shm_size: int | None = None
     """What fixes write instead of a workload's recommended size."""
     default_shm_size: int = DOCKER_DEFAULT_SHM

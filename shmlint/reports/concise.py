@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from shmlint.model.finding import Finding
 from shmlint.reports import escape
-from shmlint.run import Run
 
 
-def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
+def render(findings: Sequence[Finding]) -> Iterator[str]:
     """``--format concise``."""
-    return "\n".join(map(_line, findings))
+    return map(_line, findings)
 
 
 def _line(finding: Finding) -> str:

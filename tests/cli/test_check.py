@@ -159,13 +159,13 @@ def test_a_bad_pattern_is_said(run: Run) -> None:
     assert result.stderr == "shmlint: .shmlint.yaml: `!` is not a pattern as in a .gitignore\n"
 
 
-def test_a_named_file_that_nothing_reads_is_passed_over(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_file_that_nothing_reads_is_an_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from shmlint import formats
 
     monkeypatch.setattr(formats, "KINDS", frozenset({"compose"}))
     write(Path(), {"run.sh": "docker run --gpus all nvcr.io/nvidia/nemo\n", "README.md": "# x\n"})
     result = run("run.sh", "README.md")
-    assert (result.exit_code, result.stdout) == (0, "no file to check\n")
+    assert (result.exit_code, result.stdout) == (2, "") and "run.sh is not read" in result.stderr
 
 
 def test_an_unreadable_file_is_a_finding(run: Run) -> None:
@@ -563,3 +563,98 @@ def test_rules_in_settings_exist(run: Run, text: str) -> None:
     write(Path(), {".shmlint.yaml": text})
     result = run(compose=TRAINER)
     assert result.exit_code == 2 and result.stderr.startswith("shmlint: .shmlint.yaml:1: unknown rule `SHM999`")
+
+
+# Files that are not read -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "hint"),
+    [
+        ("notes.txt", "hello\n", "no Compose file"),
+        ("Dockerfile", "FROM x\n", "starts no container"),
+        ("train.py", "import os\n", "a program starts no container"),
+        ("values.yaml", "replicas: 1\n", "no `services`"),
+        ("data.json", "{}\n", "docker inspect"),
+    ],
+)
+def test_a_file_that_is_not_read_is_not_clean(run: Run, name: str, text: str, hint: str) -> None:
+    Path(name).write_text(text)
+    alone = run(name)
+    assert (alone.exit_code, alone.stdout) == (2, "")
+    assert f"{name} is not read" in alone.stderr and hint in alone.stderr
+    beside = run(name, "compose.yaml", compose=FINE)
+    assert beside.exit_code == 0 and f"{name} is not read" in beside.stderr
+    assert "1 not read" in " ".join(beside.stdout.split())
+    assert f"{name}:1: not read" in run("-v", name, "compose.yaml").stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("docker run --gpus all --rm nvcr.io/nvidia/nemo python x.py\n", "script.sh:1:1: "),
+        (TRAINER, "compose.yaml:2:3: "),
+    ],
+)
+def test_standard_input_is_recognised_by_what_it_holds(run: Run, text: str, start: str) -> None:
+    assert run("-", stdin=text).stdout.startswith(start)
+
+
+def test_standard_input_that_is_nothing_that_is_read(run: Run) -> None:
+    result = run("-", stdin="hello\n")
+    assert result.exit_code == 2 and "--stdin-filename" in result.stderr
+
+
+# Severities ------------------------------------------------------------------------------------
+
+
+def test_what_is_below_the_least_severity_is_neither_shown_nor_fixed(run: Run) -> None:
+    dead = "  dead:\n    image: x\n    gpus: all\n    ipc: host\n    shm_size: 8gb\n"
+    text = TRAINER + dead
+    assert "SHM204" in run(compose=text).stdout
+    shown = run("--min-severity", "error").stdout
+    assert "SHM101" in shown and "SHM204" not in shown
+    run("--min-severity", "error", "--fix")
+    assert Path("compose.yaml").read_text() == FIXED + dead
+    run("--fix")
+    assert Path("compose.yaml").read_text() == FIXED + dead.replace("    shm_size: 8gb\n", "")
+
+
+def test_a_size_for_an_unknown_workload_is_our_choice(run: Run) -> None:
+    text = "services:\n  x:\n    image: example/x\n    gpus: all\n"
+    assert "fixed" not in run("--fix", compose=text).stdout
+    result = run("--fix", "--unsafe-fixes")
+    assert "compose.yaml:5: fixed SHM101 added `shm_size: 1gb`, a size of our choice\n" in result.stdout
+
+
+def test_concise(run: Run) -> None:
+    result = run("--format", "concise", compose=TRAINER)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("compose.yaml:2:3: error SHM101 GPU service `trainer` gets 64 MiB of /dev/shm")
+    assert result.stdout.count("\n") == 1
+    assert run("--format", "concise", compose=FINE).stdout == ""
+
+
+def test_dead_entries_of_a_baseline_are_reported(run: Run) -> None:
+    run("--baseline", "known.json", "--update-baseline", compose=TRAINER)
+    assert "SHM101 is in the baseline and not found any more" in run("--baseline", "known.json", compose=FIXED).stdout
+
+
+@pytest.mark.parametrize(
+    ("variables", "colour"), [({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False), ({}, False)]
+)
+def test_colours_by_environment(
+    run: Run, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], colour: bool
+) -> None:
+    for name in ("FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert ("\x1b[" in run(compose=TRAINER).stdout) == colour
+
+
+def test_the_width_is_that_of_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = run(compose=TRAINER).stdout.splitlines()
+    assert all(len(line) <= 60 or "/" in line for line in lines)
+    assert any(line.endswith("and needs") for line in lines)

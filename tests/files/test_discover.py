@@ -193,12 +193,12 @@ def test_content_is_judged_in_linear_time(line: bytes) -> None:
     ("name", "kind"),
     [
         ("docker-compose.yml", "compose"),
-        ("values.yaml", "compose"),
+        ("values.yaml", "unsupported"),
         ("docker-compose.yml.j2", "compose"),
-        ("notes", "compose"),
+        ("notes", "unsupported"),
         ("run.sh", "shell"),
         (".github/workflows/a.yml", "ci"),
-        ("-", "compose"),
+        ("-", "unsupported"),
     ],
 )
 def test_a_named_file_is_always_read(tree: Path, name: str, kind: str) -> None:
