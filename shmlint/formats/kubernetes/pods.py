@@ -64,8 +64,8 @@ def find(root: Map) -> list[Pod]:
             pod = _own(tree, group, key, root)
             if pod is not None:
                 found.append(pod._replace(unknown=pod.unknown or _unknown(kind, group, root)))
-                if group != "tekton.dev" and kind != "InferenceService":
-                    continue
+                if group == "argoproj.io":
+                    continue  # the containers of a set are its template's
             stack += ((field.value, name) for name, field in reversed(tree.fields.items()) if name not in _NEVER)
     return found
 

@@ -1,97 +1,19 @@
-"""Manifests: the objects of a file, their pods, and the containers of these."""
+"""Manifests: the objects of files, their pods, and the containers of these."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
-from shmlint.files.cache import Key
-from shmlint.files.read import Unreadable
+from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.kubernetes.containers import Owner, read_pod
+from shmlint.formats.kubernetes.manifests import Manifest, read_file
 from shmlint.formats.kubernetes.pods import find
 from shmlint.formats.kubernetes.rewrite import PodRewriter
-from shmlint.formats.kubernetes.tree import List, Map, build
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Combination, Launch
 from shmlint.model.reading import NotRead, Reading
-from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
-from shmlint.model.source import Problem, Source, Span
-from shmlint.syntax.yaml import Mapping, Node, Scalar, read_documents
-
-_TEMPLATE = re.compile(
-    r"\{\{-|-\}\}|\{%|\{\{\s*(?:\$?\.(?:Values|Release|Chart|Files|Capabilities|Template)\b"
-    r"|(?:include|template|if|range|with|end|toYaml|tpl|define)\b)"
-)
-"""What only a template of Helm, or of Jinja, holds. Argo has ``{{inputs.parameters.x}}`` in its texts."""
-
-
-class Manifest(NamedTuple):
-    """An object of a file."""
-
-    path: str
-    root: Map
-
-    @property
-    def kind(self) -> str:
-        return self.root.text("kind")
-
-    @property
-    def name(self) -> str:
-        """The object's name, or what it is generated from."""
-        return self.root.text("metadata", "name") or self.root.text("metadata", "generateName")
-
-
-class File(NamedTuple):
-    """What a file holds: objects, what is wrong with its syntax, or why it is not read."""
-
-    manifests: tuple[Manifest, ...] = ()
-    problem: Problem | None = None
-    not_read: NotRead | None = None
-
-
-_FILE: Key[File] = Key("kubernetes manifests")
-
-
-def read_file(path: str, workspace: Workspace) -> File:
-    """The objects of a file, parsed once."""
-    return workspace.once(_FILE, path, lambda files: _parsed(path, files))
-
-
-def _parsed(path: str, workspace: Workspace) -> File:
-    try:
-        source = workspace.source(path)
-    except Unreadable as error:
-        return File(problem=error.problem)
-    template = _TEMPLATE.search(source.text)
-    if template is not None:
-        because = "it is a template; shmlint reads what it renders: `helm template … | shmlint -`"
-        return File(not_read=NotRead(Span(source, template.start(), template.end()), because, "dynamic"))
-    try:
-        documents = read_documents(path, workspace)
-    except Unreadable as error:
-        if "{{" in source.text:
-            return File(not_read=NotRead(error.problem.span, "it is no YAML, and seems to be a template", "dynamic"))
-        return File(problem=error.problem)
-    return File(tuple(m for document in documents for m in _objects(document.root, source, path)))
-
-
-def _objects(root: Node, source: Source, path: str) -> Iterator[Manifest]:
-    """The objects of a document, those of lists one by one."""
-    node = root.resolved
-    if not isinstance(node, Mapping) or not all(_is_text(node.get(key)) for key in ("apiVersion", "kind")):
-        return
-    tree = build(root, source)
-    assert isinstance(tree, Map)
-    items = tree.get("items")
-    if tree.text("kind").endswith("List") and isinstance(items, List):
-        yield from (Manifest(path, item) for item in items.items if isinstance(item, Map) and item.text("kind"))
-    else:
-        yield Manifest(path, tree)
-
-
-def _is_text(node: Node | None) -> bool:
-    return node is not None and isinstance(node.resolved, Scalar)
+from shmlint.model.source import Problem
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
@@ -99,13 +21,51 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     found: list[Launch] = []
     problems: list[Problem] = []
     not_read: list[NotRead] = []
+    kustomizations = [path for path in paths if _is_kustomization(path)]
+    parts: frozenset[str] = frozenset()
+    if kustomizations:
+        kustomized, parts = _kustomized(kustomizations, workspace)
+        found += kustomized
     for path in paths:
+        if _is_kustomization(path):
+            continue
         file = read_file(path, workspace)
         problems += (file.problem,) if file.problem is not None else ()
         not_read += (file.not_read,) if file.not_read is not None else ()
-        for manifest in file.manifests:
-            found += launches(manifest, (path,))
+        if normal(path) not in parts:
+            for manifest in file.manifests:
+                found += launches(manifest, (path,))
+    found.sort(key=lambda launch: (launch.span.path, launch.span.start))
     return Reading(tuple(found), tuple(problems), not_read=tuple(not_read))
+
+
+def _is_kustomization(path: str) -> bool:
+    return path.lower().endswith(("kustomization.yaml", "kustomization.yml", "kustomization"))
+
+
+def _kustomized(paths: Sequence[str], workspace: Workspace) -> tuple[list[Launch], frozenset[str]]:
+    """The containers of what kustomizations build, and the files that these are made of.
+
+    A kustomization that others build upon is judged as they build it.
+    """
+    from shmlint.formats.kubernetes.kustomize import built
+
+    every = {normal(path): built(path, workspace) for path in paths}
+    parts = frozenset(file for path, made in every.items() for file in made.files if file != path)
+    tops = {path: made for path, made in every.items() if path not in parts}
+    times: dict[str, int] = {}
+    for made in tops.values():
+        for file in {object_.manifest.path for object_ in made.objects}:
+            times[file] = times.get(file, 0) + 1
+    found: list[Launch] = []
+    for path, made in tops.items():
+        for object_ in made.objects:
+            files = (path, *(file for file in object_.files if file != path))
+            several = times[object_.manifest.path] > 1
+            combination = Combination((path,)) if several else None
+            own = launches(object_.manifest, files, object_.unknown)
+            found += (launch._replace(combination=combination) for launch in own)
+    return found, parts
 
 
 def launches(manifest: Manifest, files: tuple[str, ...], unknown: str = "") -> Iterator[Launch]:

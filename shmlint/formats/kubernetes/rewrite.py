@@ -197,12 +197,26 @@ def _added_list(source: Source, node: yaml.Mapping, key: str, item: tuple[Entry,
     if node.flow:
         quoted = _quoted(node)
         return _behind_last(source, node, f"{_name(key, quoted=quoted)}: [{_flow(item, quoted=quoted)}]")
-    name, value = node.pairs[-1]
-    indentation = indentation_of(source.text, name.start)
-    end = end_of(source.text, name, value, len(indentation))
+    for name, value in reversed(node.pairs):
+        indentation = indentation_of(source.text, name.start)
+        end = end_of(source.text, name, value, len(indentation))
+        if end < len(source.text) or not _ends_in_block(value):
+            break
+    else:
+        return None
     lines = _item_lines(source, node, indentation, item, end)
     newline = newline_of(source, max(end - 1, 0))
     return line_edit(source, end, f"{indentation}{_name(key, quoted=_quoted(node))}:{newline}{lines}")
+
+
+def _ends_in_block(value: yaml.Node) -> bool:
+    """Whether the last thing in a value is a block of text: a line end behind it would be a part of it."""
+    while isinstance(value, yaml.Mapping | yaml.Sequence):
+        parts = [inner for _, inner in value.pairs] if isinstance(value, yaml.Mapping) else value.items
+        if value.flow or not parts:
+            return False
+        value = parts[-1]
+    return isinstance(value, yaml.Scalar) and value.style in ("|", ">")
 
 
 def _added_to(source: Source, value: yaml.Sequence, item: tuple[Entry, ...], *, quoted: bool) -> Edit | None:

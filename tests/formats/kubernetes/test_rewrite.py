@@ -1,0 +1,143 @@
+"""The volume and its mount: one change, valid against the API's schemas, and nothing else of the object changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import yaml
+
+from tests.formats.kubernetes.manifests import MEMORY, ON_SHM, container, indented, pod, pod_spec, under
+from tests.project import findings, fixed
+from tests.table import table
+
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: vllm
+  labels: {app: vllm}   # kept
+spec:
+  replicas: 1
+  selector:
+    matchLabels: {app: vllm}
+  template:
+    metadata:
+      labels: {app: vllm}
+    spec:
+      containers:
+        - name: vllm
+          image: vllm/vllm-openai:v0.6.3
+          args: ["--model", "meta-llama/Llama-3.1-8B-Instruct", "--tensor-parallel-size", "2"]
+          resources:
+            limits:
+              nvidia.com/gpu: "2"   # both
+"""
+
+VOLUME = {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}}
+MOUNT = {"name": "dshm", "mountPath": "/dev/shm"}
+
+
+def repaired(tmp_path: Path, text: str) -> str:
+    """A manifest after fixing; a second run has nothing to report."""
+    after = fixed(tmp_path, {"a.yaml": text}).get("a.yaml", text)
+    assert [f.rule for f in findings(tmp_path, {"a.yaml": after}) if f.severity != "note"] == []
+    return after
+
+
+def without_shm(value: Any) -> Any:
+    """An object without the volume that was added and what mounts it."""
+    if isinstance(value, list):
+        return [without_shm(item) for item in value if item not in (VOLUME, MOUNT)]
+    if not isinstance(value, dict):
+        return value
+    found = {key: without_shm(inner) for key, inner in value.items()}
+    return {key: inner for key, inner in found.items() if inner or key not in ("volumes", "volumeMounts")}
+
+
+def test_a_plain_deployment(tmp_path: Path) -> None:
+    assert [(f.rule, f.severity) for f in findings(tmp_path, {"a.yaml": DEPLOYMENT})] == [("SHM101", "error")]
+    after = repaired(tmp_path, DEPLOYMENT)
+    assert after == DEPLOYMENT + (
+        "          volumeMounts:\n            - name: dshm\n              mountPath: /dev/shm\n"
+        "      volumes:\n        - name: dshm\n          emptyDir:\n            medium: Memory\n"
+        "            sizeLimit: 8Gi\n"
+    )
+    kubernetes_validate.validate(yaml.safe_load(DEPLOYMENT), "1.33", strict=True)
+    kubernetes_validate.validate(yaml.safe_load(after), "1.33", strict=True)
+
+
+ON_CACHE = "volumeMounts: [{name: cache, mountPath: /cache}]"
+FLOW = "{name: a, image: 'vllm/vllm-openai', args: [-tp, '2'], resources: {limits: {nvidia.com/gpu: 2}}}"
+BLOCKS = "volumeMounts:\n    - name: cache\n      mountPath: /cache  # where models lie\n\n"
+STYLES = [
+    pod(),
+    pod().rstrip("\n"),
+    pod().replace("\n", "\r\n"),
+    "# first\n---\n" + pod(),
+    pod(container(ON_CACHE), volumes=("emptyDir: {}",)).replace("dshm", "cache"),
+    pod(container(BLOCKS), volumes=("emptyDir: {}",)).replace("dshm", "cache"),
+    pod(container("volumeMounts:"), more=("volumes:",)),
+    pod(container("volumeMounts: []"), more=("volumes: []",)),
+    pod(more=("restartPolicy: Never",)) + "  # the end\n",
+    pod(container(), container(name="b", gpus=0)),
+    pod(container(), container(name="b")),
+    pod(container(name="b", gpus=0), container()),
+    pod(f"- {FLOW}\n"),
+    f"apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{containers: [{FLOW}]}}\n",
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n    containers:\n    -   name: a\n"
+    "        image: vllm/vllm-openai\n        args: [-tp, '2']\n        resources:\n            limits:\n"
+    "                nvidia.com/gpu: 2\n",
+    "apiVersion: v1\nkind: List\nitems:\n- " + indented(pod(), 2).lstrip(),
+    '{\n  "apiVersion": "v1",\n  "kind": "Pod",\n  "metadata": {"name": "p"},\n  "spec": {\n'
+    '    "containers": [\n      {\n'
+    '        "name": "a",\n        "image": "vllm/vllm-openai",\n        "args": ["-tp", "2"],\n'
+    '        "resources": {"limits": {"nvidia.com/gpu": 2}}\n      }\n    ]\n  }\n}\n',
+    pod("- name: a\n  image: vllm/vllm-openai\n  resources: {limits: {nvidia.com/gpu: 2}}\n  args: [-tp, '2']\n"
+        "  workingDir: |-\n    /a\n\n"),
+    under("jobset.x-k8s.io/v1alpha2", "JobSet", "spec", "replicatedJobs", "-", "template", "spec", "template", "spec"),
+]
+
+
+@table("text", STYLES)
+def test_every_style_gets_the_volume_and_the_mount_and_nothing_else(tmp_path: Path, text: str) -> None:
+    after = repaired(tmp_path, text)
+    assert after != text
+    before_objects, objects = list(yaml.safe_load_all(text)), list(yaml.safe_load_all(after))
+    assert [without_shm(each) for each in objects] == [without_shm(each) for each in before_objects]
+    assert after.count("/dev/shm") == len(findings(tmp_path / "b", {"a.yaml": text}))
+    assert after.count("medium: Memory") + after.count('"medium": "Memory"') == 1
+    if objects[0]["kind"] == "Pod":
+        kubernetes_validate.validate(objects[0], "1.33", strict=True)
+    written = iter(after.splitlines())
+    assert all(line in written for line in text.splitlines() if line.strip() and not line.endswith((":", "]", "}")))
+
+
+def test_what_is_shared_by_an_anchor_is_left_alone(tmp_path: Path) -> None:
+    spec = indented(pod_spec(), 4)
+    text = (
+        "apiVersion: v1\nkind: List\nitems:\n"
+        f"- apiVersion: v1\n  kind: Pod\n  metadata: {{name: a}}\n  spec: &spec\n{spec}"
+        "- apiVersion: v1\n  kind: Pod\n  metadata: {name: b}\n  spec: *spec\n"
+    )
+    assert [f.rule for f in findings(tmp_path, {"a.yaml": text})] == ["SHM101", "SHM101"]
+    assert fixed(tmp_path, {"a.yaml": text}) == {}
+
+
+def test_a_volume_that_is_there_gets_its_size(tmp_path: Path) -> None:
+    text = pod(container(ON_SHM), volumes=("emptyDir: {medium: Memory, sizeLimit: 64Mi}",))
+    assert [(f.rule, f.severity) for f in findings(tmp_path, {"a.yaml": text})] == [("SHM102", "error")]
+    assert repaired(tmp_path, text) == text.replace("64Mi", "8Gi")
+
+
+def test_no_size_that_the_memory_limit_does_not_hold(tmp_path: Path) -> None:
+    text = pod(container("resources: {limits: {memory: 512Mi, nvidia.com/gpu: 2}}", gpus=0))
+    found = findings(tmp_path, {"a.yaml": text})
+    assert [(f.rule, f.fix) for f in found] == [("SHM101", None)]
+    assert "raise the memory limit" in found[0].advice and "Gi" in found[0].advice
+
+
+def test_a_name_that_is_taken_is_not_used_again(tmp_path: Path) -> None:
+    after = repaired(tmp_path, pod(container("volumeMounts: [{name: dshm, mountPath: /a}]"), volumes=(MEMORY,)))
+    assert "name: shm\n" in after
