@@ -1,4 +1,4 @@
-"""``shmlint explain``: a rule's page, what an error message means, or what is known of a workload.
+"""``shmlint explain``: a rule's page, an error message, what is known of a workload, or the trail of one launch.
 
 The symptoms stand in ``rules/README.md`` and nowhere else; this reads that page.
 """
@@ -21,7 +21,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.reports import escape
 from shmlint.workloads.knowledge import Workload, builtin, image_names, recognise
 
-_WIDTH = 100
+_WIDTH = 80
 _PREFIX = "workload:"
 _LONGEST = 200_000
 """Characters of a pasted text that are looked at: its end, where errors stand."""
@@ -32,6 +32,8 @@ Examples:
   shmlint explain SHM101
   shmlint explain "Bus error"
   shmlint explain vllm
+  shmlint explain nvcr.io/nvidia/pytorch:24.01-py3
+  shmlint explain compose.yaml:12    everything about the launch there
   shmlint explain workload:          lists the workloads
   docker logs trainer 2>&1 | shmlint explain -"""
 
@@ -45,10 +47,10 @@ class Options(TypedDict):
 @click.command(cls=Command, epilog=_EPILOG)
 @click.argument("topic", nargs=-1, required=True, metavar="TOPIC...", shell_complete=complete_topic)
 def command(**options: Unpack[Options]) -> int:
-    """Explain a rule, an error message or a workload.
+    """Explain a rule, an error message, a workload, an image or one launch.
 
-    TOPIC is a rule's id or name, the text of an error message, a workload, or `-` for a log on
-    standard input.
+    TOPIC is a rule's id or name, the text of an error message, a workload, an image, PATH:LINE of
+    a launch or a finding, or `-` for a log on standard input.
     """
     topic = " ".join(options["topic"])
     if topic == "-":
@@ -85,6 +87,9 @@ def explain(asked: str) -> Iterator[str]:
     """The lines that answer. Raises NothingFound, with what comes near."""
     from shmlint.rules import all_rules
 
+    place = _PLACE.fullmatch(asked.strip())
+    if place is not None and os.path.isfile(place[1]):
+        return _launch(place[1], int(place[2]))
     known = [rule for rule, _ in all_rules().values()]
     for rule in known:
         if asked.strip().upper() == rule.id or asked.strip() == rule.name:
@@ -97,7 +102,33 @@ def explain(asked: str) -> Iterator[str]:
     named = [w for w in builtin() if asked.strip().lower() in (w.id, w.name.lower())]
     if named:
         return _about(named[0])
+    word = asked.strip()
+    known_by = search(word, builtin()) if len(word) > 3 and len(word.split()) == 1 else []
+    if len(known_by) == 1:
+        return _about(known_by[0])
+    if known_by:
+        return _list(known_by, f"Several workloads are called something like {escape(word)}:")
     raise NothingFound(_nothing(asked))
+
+
+_PLACE = re.compile(r"(.+?):([0-9]{1,9})(?::[0-9]*)?:?")
+
+
+def _launch(path: str, line: int) -> Iterator[str]:
+    """The trail of the launch at a place."""
+    from shmlint.cli.inputs import find_inputs, load_settings, started
+    from shmlint.cli.output import Output
+    from shmlint.files.read import normal
+    from shmlint.reports import trail
+
+    settings = load_settings(None, [path])
+    run = started(find_inputs([path], settings), settings, None)
+    found = trail.launch_at(run, normal(path), line)
+    if found is None:
+        here = ", ".join(sorted({str(launch.span.line) for launch in run.launches}, key=int)[:10])
+        near_by = f"; there are some at {here}" if here else ""
+        raise NothingFound(f"{path}: no launch starts at line {line} or above{near_by}")
+    return trail.render(run, found, Output().width)
 
 
 def _nothing(asked: str) -> str:

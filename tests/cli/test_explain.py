@@ -169,17 +169,19 @@ def test_commands_on_the_page_are_ones_that_work() -> None:
 
 def test_a_symptom_in_the_terminal() -> None:
     lines = list(explain.explain("Ignoring unsupported options: ipc, shm_size"))
-    assert "\n".join(lines[:14]) == """\
+    assert "\n".join(lines[:16]) == """\
 Swarm ignores options
 =====================
 
   Ignoring unsupported options: ipc, shm_size
   Ignoring unsupported options: shm_size
 
-`docker stack deploy` drops `shm_size` and `ipc`. The containers get the daemon's default, 64 MiB.
+`docker stack deploy` drops `shm_size` and `ipc`. The containers get the
+daemon's default, 64 MiB.
 
-Type a tmpfs, which Swarm keeps: under `volumes`, `{type: tmpfs, target: /dev/shm, tmpfs: {size:
-8589934592}}`. Or set `"default-shm-size": "8g"` in the hosts' `daemon.json`.
+Type a tmpfs, which Swarm keeps: under `volumes`, `{type: tmpfs, target:
+/dev/shm, tmpfs: {size: 8589934592}}`. Or set `"default-shm-size": "8g"` in the
+hosts' `daemon.json`.
 
 - SHM206
 - Source: docker/cli: what a stack does not support
@@ -326,3 +328,52 @@ def test_all_that_is_known_of_a_workload_is_shown(workload: explain.Workload) ->
         words = command[1].replace(" N ", " 2 ").replace("SIZE", "8g").replace("WIDTHxHEIGHT", "1280x720").split()
         result = CliRunner().invoke(cli.program, words)
         assert result.exit_code == 0 and result.stdout.startswith(workload.name)
+
+
+# Launches and images ---------------------------------------------------------------------------
+
+TWO = """\
+services:
+  app:
+    image: example.com/team/app:1
+    gpus: all
+  trainer:
+    image: nvcr.io/nvidia/pytorch:24.01-py3
+    command: torchrun --nproc_per_node=8 train.py
+    gpus: all
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "compose.yaml").write_text(TWO)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("topic", ["compose.yaml:5", "compose.yaml:7", "compose.yaml:5:3", "compose.yaml:5:3:"])
+def test_the_trail_of_a_launch(project: Path, topic: str) -> None:
+    shown = "\n".join(explain.explain(topic))
+    assert shown.startswith("compose.yaml:5: service `trainer`\n")
+    for part in ("torchrun --nproc_per_node=8 train.py (compose.yaml:7)", "gpus: all (compose.yaml:8)",
+                 "64 MiB: the engine's default", "NCCL: 8 ranks", "(our", "found      error SHM101"):  # fmt: skip
+        assert part in shown
+    assert "workloads:" not in shown
+
+
+def test_the_trail_of_an_unknown_workload_ends_with_an_entry_for_the_settings(project: Path) -> None:
+    lines = list(explain.explain("compose.yaml:2"))
+    assert "not known  the command is the image's own" in lines
+    at = lines.index("    workloads:")
+    (project / ".shmlint.yaml").write_text("\n".join(line[4:] for line in lines[at:]) + "\n")
+    again = "\n".join(explain.explain("compose.yaml:2"))
+    assert "8 GiB" in again and "workloads:" not in again
+
+
+def test_a_place_without_a_launch(project: Path) -> None:
+    with pytest.raises(NothingFound, match="there are some at 2, 5"):
+        explain.explain("compose.yaml:1")
+
+
+def test_an_image_is_explained_as_its_workload() -> None:
+    assert next(explain.explain("vllm/vllm-openai:v0.9")) == "vLLM"

@@ -1,0 +1,174 @@
+"""The trail of one launch: what was read, what decides /dev/shm, what runs, what it needs, what is not known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import human
+from shmlint.fixing.plan import planned
+from shmlint.model.finding import Finding, cut
+from shmlint.model.launch import Effective, Launch
+from shmlint.model.need import Need
+from shmlint.model.source import Span
+from shmlint.reports import escape
+from shmlint.reports.terminal import WIDTH, labelled, usable
+from shmlint.rules.wording import why
+from shmlint.run import Run
+
+_MARGIN = 11
+_BASES = {"chosen": "our choice"}
+
+
+def launch_at(run: Run, path: str, line: int) -> Launch | None:
+    """The launch that a place belongs to: that of a finding there, or the last one that starts no later."""
+    for finding in run.findings:
+        if finding.span.path == path and finding.span.line == line and finding.launch is not None:
+            return finding.launch
+    here = [launch for launch in run.launches if launch.span.path == path]
+    before = [launch for launch in here if launch.span.line <= line]
+    return max(before, key=lambda launch: launch.span.start, default=None)
+
+
+def render(run: Run, launch: Launch, width: int = WIDTH) -> Iterator[str]:
+    """The lines that tell the trail."""
+    width = usable(width)
+    yield escape(cut(f"{_place(launch.span)}: {launch.words.launch}"))
+    yield ""
+    effective = launch.effective_shm(run.settings.default_shm_size)
+    need = run.need(launch)
+    sections = (
+        ("read", _read(launch)), ("image", _image(launch)), ("command", _command(launch)), ("GPU", _gpu(launch)),
+        ("/dev/shm", _decided(effective)), ("runs", _runs(need)), ("needs", _needs(run, launch, need)),
+        ("not known", _unknown(launch, need)), ("found", _found(run, launch)),
+    )  # fmt: skip
+    for label, texts in sections:
+        lead = label
+        for text in texts:
+            yield from labelled(lead, escape(cut(text)), width, _MARGIN)
+            lead = ""
+    if need.verdict == "unknown" and launch.gpu.requested:
+        yield ""
+        yield from _entry(launch, width)
+
+
+def _place(span: Span) -> str:
+    return f"{span.path}:{span.line}"
+
+
+def _read(launch: Launch) -> Iterator[str]:
+    yield from dict.fromkeys((*launch.files, launch.span.path))
+    if launch.combination is not None:
+        yield launch.combination.text
+
+
+def _image(launch: Launch) -> Iterator[str]:
+    if launch.image is not None:
+        yield f"{launch.image.known or launch.image.text} ({_place(launch.image.span)})"
+    for base in launch.base_images:
+        yield f"built from {base.known or base.text} ({_place(base.span)})"
+    if launch.image is None and not launch.base_images:
+        yield "not known"
+
+
+def _command(launch: Launch) -> Iterator[str]:
+    """As it is written: what an env file says is not printed."""
+    for part in (launch.entrypoint, launch.command):
+        if part is not None and part.text:
+            yield f"{' '.join(part.text.split())} ({_place(part.span)})"
+    if launch.entrypoint is None and launch.command is None:
+        yield "the image's own"
+
+
+def _gpu(launch: Launch) -> Iterator[str]:
+    if launch.gpu.requested is None:
+        yield f"not known: {launch.gpu.unknown.because}" if launch.gpu.unknown is not None else "not known"
+    elif not launch.gpu.requested:
+        yield "none asked for"
+    for evidence in launch.gpu.evidence:
+        yield f"{evidence.text} ({_place(evidence.span)})"
+
+
+_DECIDERS = {
+    "default": "the engine's default: nothing sets a size", "shm_size": "the size that is set",
+    "tmpfs": "a tmpfs mounted there", "emptydir": "a memory volume mounted there", "bind": "a directory of the host",
+    "volume": "a volume", "host": "the host's", "donor": "the container whose IPC namespace it joins",
+    "none": "there is none", "unknown": "not known",
+}  # fmt: skip
+
+
+def _decided(effective: Effective) -> Iterator[str]:
+    size = f"{human(effective.bytes)}: " if effective.bytes is not None else ""
+    place = f" ({_place(effective.span)})" if effective.span is not None else ""
+    yield f"{size}{_DECIDERS[effective.decided_by]}{place}{f': {effective.because}' if effective.because else ''}"
+
+
+def _runs(need: Need) -> Iterator[str]:
+    for step in need.trail:
+        yield f"{step.text} ({_place(step.span)})" if step.span is not None else step.text
+    if not need.trail and need.workload is not None:
+        yield need.workload.name
+
+
+_VERDICTS = {
+    "needed": "more than the default", "likely": "probably more than the default", "unknown": "not known",
+    "not-needed": "no more than the default",
+}  # fmt: skip
+
+
+def _needs(run: Run, launch: Launch, need: Need) -> Iterator[str]:
+    yield _VERDICTS[need.verdict]
+    reasons = why(need, run.context) if need.verdict in ("needed", "likely") else ()
+    for reason in reasons:
+        basis = f" ({_BASES.get(reason.basis, reason.basis)})" if reason.basis is not None else ""
+        yield f"{f'{reason.label}: ' if reason.label else ''}{reason.text}{basis}"
+        if reason.source:
+            yield f"  {reason.source}"
+    if not reasons and need.why:
+        yield need.why
+        yield from (need.source,) if need.source else ()
+    for evidence in need.evidence:
+        if evidence.span is not None:
+            yield f"{evidence.text} ({_place(evidence.span)})"
+
+
+def _unknown(launch: Launch, need: Need) -> Iterator[str]:
+    if launch.undecided is not None:
+        yield launch.undecided.because
+    if need.stopped:
+        yield need.stopped
+
+
+def _found(run: Run, launch: Launch) -> Iterator[str]:
+    mine = [finding for finding in run.findings if finding.launch is not None and finding.launch.span == launch.span]
+    for finding in mine:
+        yield f"{finding.severity} {finding.rule} {finding.message}"
+        yield from _remedy(finding)
+    if not mine:
+        yield "nothing"
+
+
+def _remedy(finding: Finding) -> Iterator[str]:
+    change = planned(finding)
+    if finding.fix is not None and change is not None:
+        yield f"fix: {change.title} · {finding.fix.command}"
+    elif finding.advice:
+        yield f"do: {finding.advice}"
+
+
+def _entry(launch: Launch, width: int) -> Iterator[str]:
+    """The entry of the settings that would settle what the launch needs."""
+    from shmlint.workloads.knowledge import image_names
+
+    name = re.sub(r"[^a-z0-9]+", "-", (launch.name or "workload").lower()).strip("-") or "workload"
+    image = image_names(launch.image.known)[0] if launch.image is not None and launch.image.known else ""
+    yield from labelled("", "Settings can say what it needs. In .shmlint.yaml, with the size that you know:", width, 0)
+    yield ""
+    yield "    workloads:"
+    yield f"      - id: {name}"
+    if image:
+        yield f'        images: ["{escape(cut(image))}"]'
+    else:
+        yield '        commands: ["the words that the command starts with"]'
+    yield '        needs: "yes"  # or "no"'
+    yield "        recommended: 8gb"
