@@ -211,9 +211,9 @@ def lint(
 ) -> Report:
     """Check files and directories. Prints nothing and changes nothing.
 
-    ``paths`` count from ``root``, and all paths in the result are relative to it. ``settings`` replace
-    the nearest settings file of the paths. Up to ``jobs`` processes read where there is much to read; in a
-    thread other than the main one, and in a daemonic process, it is one.
+    ``paths`` count from ``root``, and all paths in the result are relative to it. Each file follows the
+    nearest settings file above it; ``settings`` replace them all. Up to ``jobs`` processes read where there
+    is much to read; in a thread other than the main one, and in a daemonic process, it is one.
 
     Raises PathError, SettingsError, InternalError; all are Error. A file that cannot be read is a finding
     of SHM001.
@@ -284,7 +284,8 @@ def _guarded(work: Callable[[], Report]) -> Report:
 
 def _run(paths: Sequence[Path], root: Path, settings: Settings | None, jobs: int) -> Run:
     """The run over the files of the paths. Nothing of the process is changed, its directory least of all."""
-    from shmlint.files.discover import Found, discover
+    from shmlint.config import InvalidSettings, choose
+    from shmlint.files.discover import Found
     from shmlint.files.workspace import Workspace
     from shmlint.formats import KINDS
     from shmlint.model.source import Problem, Source, Span
@@ -297,20 +298,23 @@ def _run(paths: Sequence[Path], root: Path, settings: Settings | None, jobs: int
     for name in names:
         if not os.path.lexists(os.path.join(top, name)):
             raise PathError(f"{name}: no such file or directory")
-    if settings is None:
+    if settings is not None:
+        settings = settings._replace(for_all=True)
+    else:
         settings = load_settings(_common([os.path.join(top, name) for name in names] or [top]), root=top)
     files: dict[str, list[str]] = {}
     problems: list[Problem] = []
     try:
-        for found in discover(names or ["."], exclude=settings.exclude, kinds=KINDS, jobs=jobs, top=top):
-            if isinstance(found, Found):
-                files.setdefault(found.kind, []).append(found.path)
-            else:
-                problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
-    except ValueError as error:  # a pattern in `exclude`
+        chosen = choose(names or ["."], settings, kinds=KINDS, jobs=jobs, top=top)
+    except (InvalidSettings, ValueError) as error:  # a settings file, or a pattern in `exclude`
         raise SettingsError(str(error)) from None
+    for found in chosen.found:
+        if isinstance(found, Found):
+            files.setdefault(found.kind, []).append(found.path)
+        else:
+            problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
     workspace = Workspace(follow_outside=settings.follow_outside, top=top)
-    return lint_files(files, settings, workspace, problems, jobs)
+    return lint_files(files, chosen.settings, workspace, problems, jobs)
 
 
 def _common(paths: Sequence[str]) -> str:
@@ -406,7 +410,7 @@ def _edit(run: Run, edit: TextEdit) -> Edit:
 
 
 def _launch(run: Run, launch: ReadLaunch) -> Launch:
-    effective = launch.effective_shm(run.settings.default_shm_size)
+    effective = launch.effective_shm(run.settings.of(launch.first_file).default_shm_size)
     size = launch.shm.known if launch.shm is not None else None
     command = launch.command.known if launch.command is not None else None
     if launch.command is not None and launch.command.private:

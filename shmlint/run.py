@@ -101,19 +101,26 @@ def _run(
 
 def _checked(reading: Reading, context: Context) -> Iterator[Finding]:
     """The findings of the rules. Each rule looks first at whether a launch has what it is about."""
-    rules = [(rule, check) for rule, check in all_rules().values() if selected(rule, context.settings)]
-    if any(rule is UNREADABLE for rule, _ in rules):
-        yield from map(report, reading.problems)
+    every = all_rules().values()
+    rules = {
+        id(settings): [(rule, check) for rule, check in every if selected(rule, settings)]
+        for settings in context.settings.every
+    }
+    for problem in reading.problems:
+        if selected(UNREADABLE, context.settings.of(problem.span.path)):
+            yield report(problem)
     for launch in reading.launches:
-        run = context.as_run(launch) if any(rule.id.startswith("NCCL") for rule, _ in rules) else launch
-        for rule, check in rules:
-            found = check(run if rule.id.startswith("NCCL") else launch, context)
+        at = context.of(launch)
+        chosen = rules[id(at.settings)]
+        run = at.as_run(launch) if any(rule.id.startswith("NCCL") for rule, _ in chosen) else launch
+        for rule, check in chosen:
+            found = check(run if rule.id.startswith("NCCL") else launch, at)
             yield from (finding if finding.launch is not run else finding._replace(launch=launch) for finding in found)
 
 
 def _without_ignored(findings: Iterable[Finding], settings: Settings) -> Iterable[Finding]:
     """The findings of rules that the settings do not take from the file."""
-    if not settings.per_file_ignores:
+    if not any(some.per_file_ignores for some in settings.every):
         return findings
     from shmlint.suppression.per_file import Ignored
 
@@ -165,10 +172,12 @@ def _compared(run: Run) -> Run:
     from shmlint.suppression.baseline import compare
 
     paths = set(run.paths)
-    rules = {rule.id for rule, _ in all_rules().values() if selected(rule, run.settings)}
+    rules = {rule.id: rule for rule, _ in all_rules().values()}
 
     def judged(entry: Accepted) -> bool:
-        return entry.rule in rules and (entry.path in paths or not os.path.lexists(entry.path))
+        rule = rules.get(entry.rule)
+        here = entry.path in paths or not os.path.lexists(entry.path)
+        return here and rule is not None and selected(rule, run.settings.of(entry.path))
 
     findings, accepted, dead = compare(run.findings, run.settings.baseline, judged)
     return run._replace(findings=findings, accepted=accepted, dead_baseline=dead)
@@ -177,8 +186,19 @@ def _compared(run: Run) -> Run:
 def _finished(finding: Finding, settings: Settings) -> Finding:
     """A finding with the severity that the settings give its rule."""
     finding = readable(finding)
+    settings = governing(finding, settings)
     level = configured(all_rules()[finding.rule][0], settings) if settings.severity else None
     return finding if level is None or level == "off" else finding._replace(severity=level)
+
+
+def fails(finding: Finding, settings: Settings) -> bool:
+    """Whether a finding makes the exit status 1."""
+    return SEVERITIES.index(finding.severity) >= SEVERITIES.index(governing(finding, settings).fail_on)
+
+
+def governing(finding: Finding, settings: Settings) -> Settings:
+    """The settings that hold for a finding: those of the file where its launch stands."""
+    return settings.of(finding.launch.first_file if finding.launch is not None else finding.span.path)
 
 
 def _distinct(findings: list[Finding]) -> list[Finding]:

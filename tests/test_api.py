@@ -94,8 +94,9 @@ def test_errors(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(shmlint.PathError, match=r"^nowhere: no such file or directory$"):
         shmlint.lint(["nowhere"], root=checkout)
     write(checkout, {"bad/.shmlint.yaml": "x:\nselekt: []\n", "bad/compose.yaml": TRAINER})
-    with pytest.raises(shmlint.SettingsError, match=r"^bad/\.shmlint\.yaml:\d: unknown key"):
+    with pytest.raises(shmlint.SettingsError, match=r"^bad/\.shmlint\.yaml:\d:\d: unknown key"):
         shmlint.lint(["bad"], root=checkout)
+    (checkout / "bad" / ".shmlint.yaml").unlink()
 
     def refuse(source: str, target: str) -> None:
         raise PermissionError(13, "Permission denied")

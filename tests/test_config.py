@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from shmlint.config import InvalidSettings, described, load, schema
+import shmlint
+from shmlint import cli
+from shmlint.config import InvalidSettings, described, load, nearest_rule, schema
 from shmlint.model.settings import Settings
 from shmlint.workloads.knowledge import users
 from tests.project import findings, write
 from tests.table import table
 
 GIB = 1024**3
+NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
+TRAINER = f"services:\n  x:\n    image: {NGC}\n    gpus: all\n"
+RUN = f"docker run --gpus all {NGC} python train.py\n"
 
 
 @pytest.fixture(autouse=True)
@@ -95,7 +102,7 @@ because = "its workers hand batches over"
 @pytest.mark.parametrize(("name", "text"), [(".shmlint.yaml", EVERYTHING), ("pyproject.toml", EVERYTHING_TOML)])
 def test_everything(name: str, text: str) -> None:
     found = settings(text, name)
-    assert found._replace(workloads=(), given=()) == Settings(
+    assert found._replace(workloads=(), origins=()) == Settings(
         select=("SHM1", "dropped-float"),
         ignore=("SHM103",),
         exclude=("third_party/", "*.bak.yml"),
@@ -110,7 +117,7 @@ def test_everything(name: str, text: str) -> None:
         projects=(("compose.yaml", "compose.gpu.yaml"),),
         path=name,
     )
-    assert list(found.given) == list(schema()["properties"])
+    assert {"extend", *dict(found.origins)} == set(schema()["properties"])
     workload = users(found.workloads)[0]
     assert (workload.id, workload.needs, workload.minimum, workload.verified) == ("ours", "yes", 2 * GIB, True)
 
@@ -121,12 +128,12 @@ def test_without_any() -> None:
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "---\n", "{}\n"])
 def test_an_empty_file(text: str) -> None:
-    assert settings(text)._replace(path=None) == Settings()
+    assert settings(text)._replace(path=None, origins=()) == Settings()
 
 
 @pytest.mark.parametrize("text", ["[tool.shmlint]\n", "[tool.other]\nx = 'tool.shmlint'\n"])
 def test_an_empty_table(text: str) -> None:
-    assert settings(text, "pyproject.toml")._replace(path=None) == Settings()
+    assert settings(text, "pyproject.toml")._replace(path=None, origins=()) == Settings()
 
 
 # Where they are found --------------------------------------------------------------------------
@@ -167,44 +174,122 @@ def test_named(repository: Path) -> None:
         load("gone.yaml", ".")
 
 
+# Several files ---------------------------------------------------------------------------------
+
+
+def test_each_file_follows_the_nearest_settings(repository: Path) -> None:
+    small = TRAINER + "    shm_size: 8m\n"
+    write(repository, {
+        ".shmlint.yaml": "severity: {SHM101: note}\nexclude: [old/]\n",
+        "compose.yaml": TRAINER,
+        "old/compose.yaml": TRAINER,
+        "a/.shmlint.yaml": "shm-size: 24gb\nexclude: [drafts/]\nper-file-ignores: {x/: [SHM102]}\n",
+        "a/compose.yaml": TRAINER, "a/b/run.sh": RUN, "a/drafts/compose.yaml": TRAINER, "a/x/compose.yaml": small,
+        "a/apart/.git/HEAD": "",
+        "p/pyproject.toml": '[tool.shmlint]\nextend = "../.shmlint.yaml"\nfail-on = "note"\n',
+        "p/compose.yaml": TRAINER,
+        "p/deep/compose.yaml": TRAINER, "p/deep/compose.override.yaml": "services: {x: {environment: {A: b}}}\n",
+        "p/deep/gpu/.shmlint.yaml": "severity: {SHM101: off}\n", "p/deep/gpu/run.sh": RUN,
+    })  # fmt: skip
+    for paths in ((), ("a", "p", "compose.yaml"), ("a/compose.yaml", "a/b", "a/x", "p", "compose.yaml")):
+        found = CliRunner().invoke(cli.program, ["--format", "json", *paths])
+        shown = json.loads(found.output)["findings"]
+        assert [(f["path"], f["rule"], f["severity"]) for f in shown] == [
+            ("a/b/run.sh", "SHM101", "error"), ("a/compose.yaml", "SHM101", "error"),
+            ("compose.yaml", "SHM101", "note"), ("p/compose.yaml", "SHM101", "note"), ("p/deep/compose.yaml", "SHM101", "note"),
+        ], paths  # fmt: skip
+        assert ["24g" in f["fix"]["title"] for f in shown[:3]] == [True, True, False]
+        assert found.exit_code == 1
+    assert [CliRunner().invoke(cli.program, [path]).exit_code for path in ("compose.yaml", "p", "a/x")] == [0, 1, 0]
+    api = [(f.location.path, f.rule) for f in shmlint.lint().findings]
+    assert api == [(f["path"], f["rule"]) for f in shown]
+    named = CliRunner().invoke(cli.program, ["--config", "a/.shmlint.yaml", "--format", "json", "compose.yaml", "p"])
+    assert {f["severity"] for f in json.loads(named.output)["findings"]} == {"error"}, "one file for all"
+
+
+def test_excluded_files_that_are_named(repository: Path) -> None:
+    paths = ["old/compose.yaml", "a/b/compose.yaml", "a/compose.yaml"]
+    write(repository, dict.fromkeys(paths, TRAINER))
+    write(repository, {".shmlint.yaml": "exclude: [old/]\n", "a/.shmlint.yaml": "exclude: [/b/*.yaml]\n"})
+    files = {options: CliRunner().invoke(cli.program, ["files", *options, *paths]).output.split() for options in [
+        (), ("--force-exclude",), ("--force-exclude", "--config", "a/.shmlint.yaml"),
+    ]}  # fmt: skip
+    assert [sorted(found) for found in files.values()] == [sorted(paths), ["a/compose.yaml"], sorted(paths)]
+
+
+def test_extend(repository: Path) -> None:
+    write(repository, {
+        "base.yaml": "fail-on: note\nexclude: [x/]\nprojects: [[a.yaml]]\nshm-size: 1g\n",
+        "mid/base.toml": 'extend = "../base.yaml"\nshm-size = "2g"\n',
+        "mid/low/.shmlint.yaml": "extend: ../base.toml\nengine: podman\n",
+    })  # fmt: skip
+    found = load(None, "mid/low")
+    assert (found.fail_on, found.shm_size, found.engine, found.projects) == ("note", 2 * GIB, "podman", (("a.yaml",),))
+    assert found.directory("exclude") == "", "patterns count from the file that they stand in"
+    shown = list(described(found))
+    for line in ('fail-on: "note"  # base.yaml:1', 'shm-size: "2g"  # mid/base.toml:2',
+                 'engine: "podman"  # mid/low/.shmlint.yaml:2'):  # fmt: skip
+        assert line in shown
+    for text, message in (
+        ("extend: ../gone.yaml\n", "mid/low/.shmlint.yaml:1:1: extend: ../gone.yaml: no such file"),
+        ("extend: ./.shmlint.yaml\n", "mid/low/.shmlint.yaml:1:1: extend: mid/low/.shmlint.yaml extends itself"),
+        ("\nextend: ../../../x.yaml\n",
+         "mid/low/.shmlint.yaml:2:1: extend: ../../../x.yaml is outside the repository and is not followed"),
+    ):  # fmt: skip
+        write(repository, {"mid/low/.shmlint.yaml": text})
+        with pytest.raises(InvalidSettings) as caught:
+            load(None, "mid/low")
+        assert str(caught.value).startswith(message)
+
+
+@table(
+    ("name", "meant"),
+    [("SHM1O1", "SHM101"), ("shm1oi", "SHM101"), ("SHM2I2", "SHM212"), ("SHM901", ""), ("NCCL599", "NCCL5"),
+     ("mising-shm-size", "missing-shm-size"), ("x", "")],
+)  # fmt: skip
+def test_the_nearest_rule_is_of_the_same_family(name: str, meant: str) -> None:
+    found = nearest_rule(name)
+    assert found.startswith(meant) if meant else not found
+
+
 # Slips -----------------------------------------------------------------------------------------
 
 
 @table(
     ("text", "message"),
     [
-        ("shm-sise: 8gb\n", ".shmlint.yaml:1: unknown key shm-sise; did you mean shm-size?"),
-        ("\n# x\nfail_on: error\n", ".shmlint.yaml:3: unknown key fail_on; did you mean fail-on?"),
-        ("select: SHM101\n", ".shmlint.yaml:1: select must be a list of rule ids, prefixes or names"),
-        ("ignore:\n  - 101\n", ".shmlint.yaml:2: ignore[0]: 101 is not of type 'string'"),
-        ("fail-on: never\n", ".shmlint.yaml:1: fail-on must be one of error, warning, note"),
+        ("shm-sise: 8gb\n", ".shmlint.yaml:1:1: unknown key shm-sise; did you mean shm-size?"),
+        ("\n# x\nfail_on: error\n", ".shmlint.yaml:3:1: unknown key fail_on; did you mean fail-on?"),
+        ("select: SHM101\n", ".shmlint.yaml:1:1: select must be a list of rule ids, prefixes or names"),
+        ("ignore:\n  - 101\n", ".shmlint.yaml:2:5: ignore[0]: 101 is not of type 'string'"),
+        ("fail-on: never\n", ".shmlint.yaml:1:1: fail-on must be one of error, warning, note"),
         ("severity: [SHM101]\n",
-         ".shmlint.yaml:1: severity must be a mapping of rule ids, prefixes or names to error, warning, note or off"),
+         ".shmlint.yaml:1:1: severity must be a mapping of rule ids, prefixes or names to error, warning, note or off"),
         ("severity:\n  SHM1: note\n  SHM2: info\n",
-         ".shmlint.yaml:3: severity.SHM2 must be one of error, warning, note, off"),
+         ".shmlint.yaml:3:3: severity.SHM2 must be one of error, warning, note, off"),
         ("per-file-ignores:\n  docs/: SHM1\n",
-         ".shmlint.yaml:2: per-file-ignores.docs/ must be a list of rule ids, prefixes or names"),
-        ("per-file-ignores:\n  '!': [SHM1]\n", ".shmlint.yaml:2: `!` is not a pattern as in a .gitignore"),
-        ("engine: lxc\n", ".shmlint.yaml:1: engine must be one of docker, podman, swarm"),
-        ("unknown-workload: maybe\n", ".shmlint.yaml:1: unknown-workload must be one of note, warn, error, ignore"),
-        ("shm-size: 1.5\n", ".shmlint.yaml:1: shm-size must be a size like 8gb"),
+         ".shmlint.yaml:2:3: per-file-ignores.docs/ must be a list of rule ids, prefixes or names"),
+        ("per-file-ignores:\n  '!': [SHM1]\n", ".shmlint.yaml:2:3: `!` is not a pattern as in a .gitignore"),
+        ("engine: lxc\n", ".shmlint.yaml:1:1: engine must be one of docker, podman, swarm"),
+        ("unknown-workload: maybe\n", ".shmlint.yaml:1:1: unknown-workload must be one of note, warn, error, ignore"),
+        ("shm-size: 1.5\n", ".shmlint.yaml:1:1: shm-size must be a size like 8gb"),
         ("shm-size: 8Gi\n",
-         ".shmlint.yaml:1: shm-size: `Gi` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
-        ("exclude: []\nshm-size: -1\n", ".shmlint.yaml:2: shm-size: a size must be more than 0"),
-        ("daemon-default-shm-size: '0'\n", ".shmlint.yaml:1: daemon-default-shm-size: a size must be more than 0"),
-        ("projects: [compose.yaml]\n", ".shmlint.yaml:1: projects[0]: 'compose.yaml' is not of type 'array'"),
-        ("- select\n", ".shmlint.yaml:1: expected a mapping of settings"),
-        ("just a text\n", ".shmlint.yaml:1: expected a mapping of settings"),
-        ("workloads:\n  - images: [a]\n", ".shmlint.yaml:2: workloads[0]: 'id' is a required property"),
+         ".shmlint.yaml:1:1: shm-size: `Gi` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
+        ("exclude: []\nshm-size: -1\n", ".shmlint.yaml:2:1: shm-size: a size must be more than 0"),
+        ("daemon-default-shm-size: '0'\n", ".shmlint.yaml:1:1: daemon-default-shm-size: a size must be more than 0"),
+        ("projects: [compose.yaml]\n", ".shmlint.yaml:1:12: projects[0]: 'compose.yaml' is not of type 'array'"),
+        ("- select\n", ".shmlint.yaml:1:1: expected a mapping of settings"),
+        ("just a text\n", ".shmlint.yaml:1:1: expected a mapping of settings"),
+        ("workloads:\n  - images: [a]\n", ".shmlint.yaml:2:5: workloads[0]: 'id' is a required property"),
         ("workloads:\n  - id: a\n    needs: maybe\n",
-         ".shmlint.yaml:3: workloads[0].needs must be one of yes, multi-gpu, no, depends"),
+         ".shmlint.yaml:3:5: workloads[0].needs must be one of yes, multi-gpu, no, depends"),
         ("workloads:\n  - id: a\n    needs: 'no'\n",
-         ".shmlint.yaml:2: a: give it images or commands to be recognised by"),
+         ".shmlint.yaml:2:5: a: give it images or commands to be recognised by"),
         ("workloads:\n  - id: a\n    images: [a]\n",
-         ".shmlint.yaml:2: a: say what it needs: yes, multi-gpu, no or depends"),
+         ".shmlint.yaml:2:5: a: say what it needs: yes, multi-gpu, no or depends"),
         ("workloads:\n  - id: a\n    needs: 'yes'\n    images: [a]\n    minimum: 8x\n",
-         ".shmlint.yaml:5: workloads[0].minimum: `x` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
-        ("workloads:\n  - id: a\n    image: [a]\n", ".shmlint.yaml:3: unknown key image; did you mean images?"),
+         ".shmlint.yaml:5:5: workloads[0].minimum: `x` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
+        ("workloads:\n  - id: a\n    image: [a]\n", ".shmlint.yaml:3:5: unknown key image; did you mean images?"),
     ],
 )  # fmt: skip
 def test_slips(text: str, message: str) -> None:
@@ -214,11 +299,11 @@ def test_slips(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[tool.shmlint]\nshm-sise = '8gb'\n", "pyproject.toml:2: unknown key shm-sise; did you mean shm-size?"),
+        ("[tool.shmlint]\nshm-sise = '8gb'\n", "pyproject.toml:2:1: unknown key shm-sise; did you mean shm-size?"),
         ("[tool.shmlint]\nshm-size = '8x'\n",
-         "pyproject.toml:2: shm-size: `x` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
-        ("[tool.shmlint]\nselect = 1\n", "pyproject.toml:2: select must be a list of rule ids, prefixes or names"),
-        ("tool.shmlint = 1\n", "pyproject.toml: tool.shmlint must be a table of settings"),
+         "pyproject.toml:2:1: shm-size: `x` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
+        ("[tool.shmlint]\nselect = 1\n", "pyproject.toml:2:1: select must be a list of rule ids, prefixes or names"),
+        ("tool.shmlint = 1\n", "pyproject.toml:1:6: tool.shmlint must be a table of settings"),
     ],
 )  # fmt: skip
 def test_slips_in_toml(text: str, message: str) -> None:
@@ -226,8 +311,8 @@ def test_slips_in_toml(text: str, message: str) -> None:
 
 
 def test_files_that_cannot_be_read() -> None:
-    assert refused("a: [\n").startswith(".shmlint.yaml:2: ")
-    assert refused("shm-size: 1g\nshm-size: 2g\n").startswith(".shmlint.yaml:2: ")
+    assert refused("a: [\n").startswith(".shmlint.yaml:2:1: ")
+    assert refused("shm-size: 1g\nshm-size: 2g\n").startswith(".shmlint.yaml:2:1: ")
     Path(".shmlint.yaml").unlink()
     message = refused("[tool.shmlint]\nx = \n", "pyproject.toml")
     assert message.startswith("pyproject.toml: ") and "line 2" in message
@@ -256,8 +341,6 @@ def test_an_entry_of_the_programs_own_can_be_changed() -> None:
 # What they do ----------------------------------------------------------------------------------
 
 
-NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
-TRAINER = f"services:\n  x:\n    image: {NGC}\n    gpus: all\n"
 
 
 def told(text: str, **files: str) -> list[tuple[str, str, str]]:
@@ -302,8 +385,8 @@ def test_per_file_ignores(repository: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(
     ("ipc", "engine", "severity"),
-    [("host", "docker", "warning"), ("host", "podman", "error"), ("none", "podman", "error"),
-     ("container:x", "podman", "warning")],
+    [("host", "docker", "note"), ("host", "podman", "error"), ("none", "podman", "error"),
+     ("container:x", "podman", "note")],
 )  # fmt: skip
 def test_engine(ipc: str, engine: str, severity: str) -> None:
     text = TRAINER + f"    ipc: {ipc}\n    shm_size: 8gb\n"
@@ -323,12 +406,12 @@ def test_described() -> None:
     assert shown == [
         "# settings file: .shmlint.yaml",
         'select: []  # default',
-        'ignore: ["SHM103"]  # .shmlint.yaml',
+        'ignore: ["SHM103"]  # .shmlint.yaml:2',
         "exclude: []  # default",
-        'severity: {"SHM101": "note"}  # .shmlint.yaml',
+        'severity: {"SHM101": "note"}  # .shmlint.yaml:3',
         "per-file-ignores: {}  # default",
-        'fail-on: "error"  # .shmlint.yaml',
-        'shm-size: "16g"  # .shmlint.yaml',
+        'fail-on: "error"  # .shmlint.yaml:4',
+        'shm-size: "16g"  # .shmlint.yaml:1',
         'daemon-default-shm-size: "64m"  # default',
         'engine: "docker"  # default',
         'unknown-workload: "note"  # default',

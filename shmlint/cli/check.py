@@ -49,6 +49,7 @@ class Options(TypedDict):
     quiet: bool
     color: str
     config: str | None
+    force_exclude: bool
     jobs: int | None
     stdin_filename: str | None
 
@@ -81,6 +82,7 @@ class Options(TypedDict):
 @shared.quiet
 @shared.color
 @shared.config
+@shared.force_exclude
 @shared.jobs
 @shared.stdin_filename
 def command(**options: Unpack[Options]) -> int:
@@ -92,14 +94,15 @@ def command(**options: Unpack[Options]) -> int:
     _check_combination(options)
     reports = _reports(options)
     settings = load_settings(options["config"], options["paths"])
-    settings = with_rules(settings, options["select"], options["ignore"], options["fail_on"])
+    inputs = find_inputs(
+        options["paths"], settings, stdin_filename=options["stdin_filename"], jobs=options["jobs"],
+        force_exclude=options["force_exclude"],
+    )  # fmt: skip
+    settings = with_rules(inputs.settings, options["select"], options["ignore"], options["fail_on"])
     if options["min_severity"] is not None:
         settings = settings._replace(min_severity=options["min_severity"])
     if options["baseline"] is not None and not options["update_baseline"]:
         settings = settings._replace(baseline=_baseline(options["baseline"]))
-    inputs = find_inputs(
-        options["paths"], settings, stdin_filename=options["stdin_filename"], jobs=options["jobs"]
-    )  # fmt: skip
     run = started(inputs, settings, options["jobs"])
     if options["add_ignore"] is not None:
         return _add_ignore(run, options["add_ignore"])
@@ -325,7 +328,6 @@ def _render(result: Result, report: Report, options: Options) -> None:
 
 def status(findings: Sequence[Finding], settings: Settings) -> int:
     """1 where something at or above ``fail-on`` remains, else 0."""
-    from shmlint.model.finding import SEVERITIES
+    from shmlint.run import fails
 
-    worst = max((SEVERITIES.index(finding.severity) for finding in findings), default=-1)
-    return 1 if worst >= SEVERITIES.index(settings.fail_on) else 0
+    return 1 if any(fails(finding, settings) for finding in findings) else 0

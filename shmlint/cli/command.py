@@ -145,7 +145,9 @@ def option(*names: str, section: str, **attributes: Any) -> Callable[[F], F]:
 
 paths = click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 config = option("--config", section="Input", metavar="FILE", type=click.Path(),
-                help="Settings file to use instead of the nearest one.")  # fmt: skip
+                help="Settings file to use for all files, instead of the nearest one above each.")  # fmt: skip
+force_exclude = option("--force-exclude", section="Input", is_flag=True,
+                       help="Leave out excluded files also where they are named.")  # fmt: skip
 jobs = option("--jobs", "-j", section="Input", metavar="N", type=click.IntRange(1),
               help="Processes that a large run may use.  [default: one per processor]")  # fmt: skip
 stdin_filename = option("--stdin-filename", section="Input", metavar="NAME",

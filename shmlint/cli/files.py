@@ -16,6 +16,7 @@ class Options(TypedDict):
 
     paths: tuple[str, ...]
     config: str | None
+    force_exclude: bool
     jobs: int | None
     stdin_filename: str | None
 
@@ -23,13 +24,15 @@ class Options(TypedDict):
 @click.command(cls=Command)
 @shared.paths
 @shared.config
+@shared.force_exclude
 @shared.jobs
 @shared.stdin_filename
 def command(**options: Unpack[Options]) -> int:
     """List the files that would be read, one a line."""
     settings = load_settings(options["config"], options["paths"])
     inputs = find_inputs(
-        options["paths"], settings, stdin_filename=options["stdin_filename"], jobs=options["jobs"]
+        options["paths"], settings, stdin_filename=options["stdin_filename"], jobs=options["jobs"],
+        force_exclude=options["force_exclude"],
     )  # fmt: skip
     for group in inputs.files.values():
         for path in group:

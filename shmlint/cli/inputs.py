@@ -24,6 +24,8 @@ class Inputs(NamedTuple):
     files: dict[str, list[str]]
     texts: dict[str, str]
     problems: list[Problem]
+    settings: Settings
+    """The settings of the run, with those of the files' directories."""
     unread: tuple[str, ...] = ()
     """Files that were named and that no format reads."""
 
@@ -55,11 +57,13 @@ def with_rules(settings: Settings, select: Sequence[str], ignore: Sequence[str],
     for name in (*chosen, *ignored):
         if message := unknown_rule(name):
             fail(message)
-    return settings._replace(
-        select=chosen or settings.select,
-        ignore=(*settings.ignore, *ignored),
-        fail_on=fail_on or settings.fail_on,  # type: ignore[arg-type]
-    )
+    if not (chosen or ignored or fail_on):
+        return settings
+    return settings.changed(lambda some: some._replace(
+        select=chosen or some.select,
+        ignore=(*some.ignore, *ignored),
+        fail_on=fail_on or some.fail_on,  # type: ignore[arg-type]
+    ))  # fmt: skip
 
 
 def _split(values: Sequence[str]) -> tuple[str, ...]:
@@ -67,16 +71,21 @@ def _split(values: Sequence[str]) -> tuple[str, ...]:
 
 
 def find_inputs(
-    paths: Sequence[str], settings: Settings, *, stdin_filename: str | None = None, jobs: int | None = None
-) -> Inputs:
-    """The files to read, found in the paths, or standard input where the path is ``-``."""
+    paths: Sequence[str], settings: Settings, *, stdin_filename: str | None = None, jobs: int | None = None,
+    force_exclude: bool = False,
+) -> Inputs:  # fmt: skip
+    """The files to read, found in the paths, or standard input where the path is ``-``.
+
+    ``force_exclude`` leaves out also files that are named where the settings exclude them.
+    """
     if stdin_filename is not None and STDIN not in paths:
         fail("--stdin-filename needs the path -")
     if STDIN in paths:
         if len(paths) > 1:
             fail("standard input (-) cannot be read together with other paths")
-        return _standard_input(stdin_filename)
-    from shmlint.files.discover import Found, discover
+        return _standard_input(stdin_filename, settings)
+    from shmlint.config import InvalidSettings, choose
+    from shmlint.files.discover import Found
     from shmlint.files.kinds import hint
     from shmlint.formats import KINDS
     from shmlint.model.source import Problem, Source, Span
@@ -88,22 +97,24 @@ def find_inputs(
     problems: list[Problem] = []
     unread: list[str] = []
     try:
-        for found in discover(paths or ["."], exclude=settings.exclude, kinds=KINDS, jobs=jobs_of(jobs)):
-            if isinstance(found, Found):
-                if found.kind in KINDS:
-                    files.setdefault(found.kind, []).append(found.path)
-                elif found.explicit:
-                    unread.append(found.path)
-            else:
-                problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
-    except ValueError as wrong:  # a pattern in `exclude`
-        fail(f"{settings.path}: {wrong}" if settings.path else str(wrong))
+        chosen = choose(paths or ["."], settings, kinds=KINDS, jobs=jobs_of(jobs), force=force_exclude)
+    except InvalidSettings as wrong:
+        fail(str(wrong))
+    for found in chosen.found:
+        if isinstance(found, Found):
+            if found.kind in KINDS:
+                files.setdefault(found.kind, []).append(found.path)
+            elif found.explicit:
+                unread.append(found.path)
+        else:
+            problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
     if unread and not files and not problems:
         fail("; ".join(f"{path} is not read: {hint(path)}" for path in unread))
-    return Inputs(files, {}, problems, tuple(unread))
+    return Inputs(files, {}, problems, chosen.settings, tuple(unread))
 
 
-def _standard_input(filename: str | None) -> Inputs:
+def _standard_input(filename: str | None, settings: Settings) -> Inputs:
+    from shmlint.config import InvalidSettings, nested
     from shmlint.files.kinds import UNSUPPORTED, classify, is_inspect, is_shell, unnamed
     from shmlint.files.read import normal
     from shmlint.formats import KINDS
@@ -124,7 +135,11 @@ def _standard_input(filename: str | None) -> Inputs:
     kind = classify(os.path.abspath(name).replace(os.sep, "/"), lambda: data) or unnamed(name, data)
     if is_inspect(data):
         kind = "inspect"
-    return Inputs({kind if kind in KINDS else "compose": [name]}, {name: text}, [])
+    try:
+        settings = nested(settings, [name])
+    except InvalidSettings as wrong:
+        fail(str(wrong))
+    return Inputs({kind if kind in KINDS else "compose": [name]}, {name: text}, [], settings)
 
 
 _STDIN_NAMES = {"shell": "script.sh", "kubernetes": "manifest.yaml"}

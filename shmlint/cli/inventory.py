@@ -49,7 +49,7 @@ def command(**options: Unpack[Options]) -> int:
     inputs = find_inputs(
         options["paths"], settings, stdin_filename=options["stdin_filename"], jobs=options["jobs"]
     )  # fmt: skip
-    run = started(inputs, settings, options["jobs"])
+    run = started(inputs, inputs.settings, options["jobs"])
     form, sort = options["format"], options["sort"]
     if form == "json":
         from shmlint.reports import json

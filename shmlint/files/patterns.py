@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -24,6 +25,12 @@ def compiles(pattern: str) -> bool:
     except (ValueError, re.error):
         return False
     return True
+
+
+def relative_to(path: str, directory: str) -> str | None:
+    """A path as patterns that count from a directory see it; None where it lies outside."""
+    found = os.path.relpath(path, directory or ".").replace(os.sep, "/")
+    return None if found == ".." or found.startswith("../") else found
 
 
 def exclusion(patterns: Sequence[str]) -> Callable[[str], bool]:

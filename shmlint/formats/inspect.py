@@ -56,7 +56,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             problems.append(Problem(Span(source, strange.start, strange.start), message, "wrong-file"))
             continue
         containers = [item for item in objects if _object(item, "HostConfig") is not None]
-        found += _joined(containers, [_launch(item, settings) for item in containers])
+        found += _joined(containers, [_launch(item, settings.of(source.path)) for item in containers])
     return Reading(tuple(found), tuple(problems))
 
 

@@ -372,6 +372,11 @@ class Launch(NamedTuple):
     that is not known could hold it."""
     combination: Combination | None = None
 
+    @property
+    def first_file(self) -> str:
+        """The file whose settings hold: of the compose files that start a service together, the first."""
+        return self.files[0] if self.kind == "compose-service" and self.files else self.span.path
+
     def drops(self, mount: Mount) -> bool:
         """Whether a mount is not passed on: a stack's short ``tmpfs``."""
         return bool(self.swarm) and mount.kernel_grammar

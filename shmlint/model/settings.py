@@ -1,8 +1,10 @@
-"""Settings of a run."""
+"""Settings of a run, and of the directories in it that have settings of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
 from shmlint.model.finding import Severity
@@ -19,8 +21,19 @@ class Accepted(NamedTuple):
     message: str
 
 
+class Origin(NamedTuple):
+    """Where a setting is written. ``directory`` is the one that its patterns count from."""
+
+    path: str
+    line: int
+    directory: str
+
+
+NESTED: Mapping[str, Settings | None] = MappingProxyType({})
+
+
 class Settings(NamedTuple):
-    """What a run was told; sizes in bytes."""
+    """What holds for a run; sizes in bytes."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -47,7 +60,39 @@ class Settings(NamedTuple):
     """Entries put before the knowledge base's own, in the same form."""
     path: str | None = None
     """The file they came from."""
-    given: tuple[str, ...] = ()
-    """The keys that stand in it."""
+    origins: tuple[tuple[str, Origin], ...] = ()
+    """Where each key is written that stands in a settings file."""
     baseline: tuple[Accepted, ...] = ()
     """Findings that are accepted."""
+    for_all: bool = False
+    """The settings hold for all files, whatever settings files lie beside them."""
+    nested: Mapping[str, Settings | None] = NESTED
+    """The settings of directories, where not all follow the same; None for those that follow these."""
+
+    def of(self, path: str) -> Settings:
+        """The settings for a file of the run."""
+        while self.nested:
+            directory = os.path.dirname(path)
+            if directory in self.nested:
+                return self.nested[directory] or self
+            if directory == path or not directory:
+                break
+            path = directory
+        return self
+
+    @property
+    def every(self) -> tuple[Settings, ...]:
+        """These settings and those of directories, each once."""
+        found = {id(settings): settings for settings in (self, *self.nested.values()) if settings is not None}
+        return tuple(found.values())
+
+    def changed(self, change: Callable[[Settings], Settings]) -> Settings:
+        """The settings with a change to each of them."""
+        new = {id(settings): change(settings) for settings in self.every}
+        nested = {directory: new[id(some)] if some else None for directory, some in self.nested.items()}
+        return new[id(self)]._replace(nested=nested)
+
+    def directory(self, key: str) -> str:
+        """The directory that the patterns of a key count from."""
+        origin = dict(self.origins).get(key)
+        return origin.directory if origin is not None else ""

@@ -21,7 +21,7 @@ from shmlint.model.need import Need
 from shmlint.model.record import NamedTuple
 from shmlint.model.rule import Rule
 from shmlint.model.settings import Settings
-from shmlint.workloads.knowledge import Workload
+from shmlint.workloads.knowledge import Workload, users
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class Repository(NamedTuple):
 class Context:
     """What a rule may ask beside the launch itself."""
 
-    __slots__ = ("_needs", "_results", "launches", "repository", "settings", "workloads")
+    __slots__ = ("_every", "_needs", "_results", "_views", "launches", "repository", "settings", "workloads")
 
     def __init__(
         self, settings: Settings, workloads: tuple[Workload, ...] = (), launches: Sequence[Launch] = (),
@@ -58,6 +58,17 @@ class Context:
         """Every launch of the run, for what one says about another."""
         self._results: dict[Key[Any], Any] = {}
         self._needs: dict[int, tuple[Launch, Need]] = {}
+        self._every = settings
+        self._views = {id(settings): self}
+
+    def of(self, launch: Launch) -> Context:
+        """The context with the settings of the file that a launch follows."""
+        settings = self._every.of(launch.first_file)
+        if id(settings) not in self._views:
+            view = Context(settings, users(settings.workloads), self.launches, self.repository)
+            view._every, view._views = self._every, self._views
+            self._views[id(settings)] = view
+        return self._views[id(settings)]
 
     def once(self, key: Key[T], make: Callable[[Context], T]) -> T:
         """What a rule makes of all launches, made when it is first asked for."""
@@ -79,7 +90,7 @@ class Context:
         """How much /dev/shm a launch needs."""
         known = self._needs.get(id(launch))
         if known is None:
-            known = self._needs[id(launch)] = (launch, self._assessed(launch))
+            known = self._needs[id(launch)] = (launch, self.of(launch)._assessed(launch))
         return known[1]
 
     def as_run(self, launch: Launch) -> Launch:

@@ -7,8 +7,8 @@ How comments are written, and of which lines they speak, is the formats' matter.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 
+from shmlint.config import nearest_rule
 from shmlint.files.workspace import Workspace
 from shmlint.formats import REFERRED, kind_by_path, suppressions
 from shmlint.model.finding import EditComment, Finding, Fix
@@ -67,12 +67,11 @@ def suppress(
         for i, names in hits.items():
             used.setdefault(i, set()).update(names)
         (suppressed if any(hits.values()) else left).append(finding)
-    if selected(RULE, settings):
-        ignored = Ignored(settings)
-        for i, comment in enumerate(comments):
-            path = comment.span.path
-            if comment.certain and path in complete and not ignored(path, RULE):
-                left += _unused(comment, used.get(i, set()), settings, ignored)
+    ignored = Ignored(settings)
+    for i, comment in enumerate(comments):
+        path = comment.span.path
+        if comment.certain and path in complete and selected(RULE, settings.of(path)) and not ignored(path, RULE):
+            left += _unused(comment, used.get(i, set()), settings.of(path), ignored)
     return Suppressed(left, suppressed)
 
 
@@ -134,9 +133,8 @@ def _unused(comment: Suppression, used: Collection[int], settings: Settings, ign
     for i, name in enumerate(comment.names):
         these = [rule for rule in rules if meant(rule, name.text)]
         if not these:
-            words = [word for rule in rules for word in (rule.id, rule.name)]
-            close = get_close_matches(name.text, words, 1)
-            reasons.append(f"no rule is called {name.text}" + (f" (did you mean {close[0]}?)" if close else ""))
+            close = nearest_rule(name.text)
+            reasons.append(f"no rule is called {name.text}" + (f" (did you mean {close}?)" if close else ""))
         elif i not in used and all(
             rule is not RULE and selected(rule, settings) and not ignored(comment.span.path, rule) for rule in these
         ):

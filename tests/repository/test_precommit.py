@@ -26,7 +26,7 @@ HOOKS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", ["shmlint", "shmlint-scripts"])
 def test_the_two_hooks_differ_in_what_they_do(name: str) -> None:
     check, repair = HOOKS[name], HOOKS[f"{name}-fix"]
-    assert (check["entry"], repair["entry"]) == ("shmlint check", "shmlint check --fix")
+    assert (check["entry"], repair["entry"]) == ("shmlint check --force-exclude", "shmlint check --force-exclude --fix")
     assert check["args"] == repair["args"] == ["--"], "a file name is never taken for an option"
     assert check["files"] == repair["files"] and check.get("types") == repair.get("types")
     # Calls side by side would write one file twice, and each would lack the other's files.

@@ -69,7 +69,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             continue  # whoever includes them starts their services, with its own variables and overrides
         launches += (
             _placed(launch, combination, taken, project, workspace)
-            for launch in read_project(project, workspace, _swarm(project, workspace, settings))
+            for launch in read_project(project, workspace, _swarm(project, workspace, settings.of(project.files[0])))
             if combination not in taken.starters or launch.span.path in wanted
         )
     built = (launch.build for launch in launches if launch.build is not None and launch.build.tag)
@@ -152,7 +152,7 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
             done.add(combination.files)
             yield combination
 
-    for named in settings.projects:
+    for named in dict.fromkeys(named for some in settings.every for named in some.projects):
         files = tuple(normal(f) for f in named)
         if wanted & set(files):
             covered |= set(files)
