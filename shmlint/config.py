@@ -56,7 +56,7 @@ def load(explicit: str | None, start: str, top: str = "") -> Settings:
     Relative paths count from ``top``, or else from the working directory.
     """
     if explicit is not None:
-        return _loaded(explicit, top, directory="")._replace(for_all=True)
+        return _loaded(explicit, top, directory="", anywhere=True)._replace(for_all=True)
     here = os.path.abspath(os.path.join(top, start))
     path = _find(here if os.path.isdir(here) else os.path.dirname(here), {}, top)
     return Settings() if path is None else _loaded(path, top, directory=os.path.dirname(path))
@@ -127,8 +127,8 @@ def _excluded(settings: Settings) -> Callable[[str], bool]:
     return excluded
 
 
-def _loaded(path: str, top: str, *, directory: str) -> Settings:
-    """The settings of a file, and of those that it extends."""
+def _loaded(path: str, top: str, *, directory: str, anywhere: bool = False) -> Settings:
+    """The settings of a file, and of those that it extends, which lie in its repository or ``anywhere``."""
     found: list[tuple[_File, dict[str, Any]]] = []
     while True:
         file, data = _read(_File(path, os.path.join(top, path), top, directory))
@@ -137,7 +137,7 @@ def _loaded(path: str, top: str, *, directory: str) -> Settings:
         found.append((file, data))
         if "extend" not in data:
             return _settings(found)
-        path = _extended(file, data["extend"])
+        path = _extended(file, data["extend"], anywhere=anywhere)
         directory = os.path.dirname(path)
 
 
@@ -158,12 +158,12 @@ def _read(file: _File) -> tuple[_File, dict[str, Any]]:
     return file, data
 
 
-def _extended(file: _File, name: str) -> str:
+def _extended(file: _File, name: str, *, anywhere: bool) -> str:
     """The path of the file that another extends."""
     from shmlint.files.boundary import OUTSIDE, Boundary
 
     path = os.path.normpath(os.path.join(os.path.dirname(file.path), name)).replace(os.sep, "/")
-    if not Boundary(top=file.top).inside(path, file.path):
+    if not anywhere and not Boundary(top=file.top).inside(path, file.path):
         raise file.error(("extend",), f"extend: {name} is {OUTSIDE}")
     if not os.path.isfile(os.path.join(file.top, path)):
         raise file.error(("extend",), f"extend: {name}: no such file")

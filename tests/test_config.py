@@ -196,7 +196,8 @@ def test_each_file_follows_the_nearest_settings(repository: Path) -> None:
         shown = json.loads(found.output)["findings"]
         assert [(f["path"], f["rule"], f["severity"]) for f in shown] == [
             ("a/b/run.sh", "SHM101", "error"), ("a/compose.yaml", "SHM101", "error"),
-            ("compose.yaml", "SHM101", "note"), ("p/compose.yaml", "SHM101", "note"), ("p/deep/compose.yaml", "SHM101", "note"),
+            ("compose.yaml", "SHM101", "note"), ("p/compose.yaml", "SHM101", "note"),
+            ("p/deep/compose.yaml", "SHM101", "note"),
         ], paths  # fmt: skip
         assert ["24g" in f["fix"]["title"] for f in shown[:3]] == [True, True, False]
         assert found.exit_code == 1

@@ -94,8 +94,10 @@ def test_options_exist(name: str) -> None:
 
 
 def test_settings_example_is_valid_and_whole(tmp_path: Path) -> None:
-    example = fenced("yaml", "select:", SETTINGS)
-    file = tmp_path / ".shmlint.yaml"
+    example = fenced("yaml", "extend:", SETTINGS)
+    file = tmp_path / "team" / ".shmlint.yaml"
+    file.parent.mkdir()
+    (tmp_path / ".shmlint.yaml").write_text("fail-on: note\n")
     file.write_text(example, encoding="utf-8")
     settings = configuration.load(str(file), str(tmp_path))
     assert settings.shm_size == 16 * 1024**3
