@@ -46,9 +46,12 @@ def go_float(text: str) -> float | None:
     """Go's ``strconv.ParseFloat`` (atof.go); None where it refuses the text or finds it out of range."""
     decimal, hexadecimal = r"[0-9](?:_?[0-9])*", r"[0-9a-f](?:_?[0-9a-f])*"
     lowered = text.lower()
-    if re.fullmatch(r"[+-]?inf(inity)?|nan", lowered, re.ASCII):
-        return float(lowered)
-    if re.fullmatch(rf"[+-]?(?:{decimal}(?:\.(?:{decimal})?)?|\.{decimal})(?:e[+-]?{decimal})?", lowered):
+    # Only the pattern that can fit: compiling one takes longer than reading a small file.
+    if "n" in lowered:
+        return float(lowered) if re.fullmatch(r"[+-]?inf(inity)?|nan", lowered, re.ASCII) else None
+    if "x" not in lowered:
+        if not re.fullmatch(rf"[+-]?(?:{decimal}(?:\.(?:{decimal})?)?|\.{decimal})(?:e[+-]?{decimal})?", lowered):
+            return None
         value = float(lowered)
         return None if value in (float("inf"), float("-inf")) else value
     mantissa = rf"(?:_?{hexadecimal}(?:\.(?:{hexadecimal})?)?|\.{hexadecimal})"

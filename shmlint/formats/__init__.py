@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from shmlint.files.cache import Key, Made
 from shmlint.files.read import Unreadable
@@ -24,7 +24,9 @@ from shmlint.model.reading import Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source
-from shmlint.model.suppression import Suppression
+
+if TYPE_CHECKING:
+    from shmlint.model.suppression import Suppression
 
 
 class Format(NamedTuple):

@@ -13,12 +13,12 @@ from shmlint.model.launch import Launch, Value
 
 ENV_PAGE = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
 
-_NUMBER = re.compile(r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_NUMBER = r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)"
 
 
 def number(text: str) -> int:
     """A text as NCCL reads a number; 0 for what is none."""
-    found = _NUMBER.match(text)
+    found = re.match(_NUMBER, text)
     if found is None:
         return 0
     digits = found[2]

@@ -221,7 +221,7 @@ def _likely(case: Case, why: str, told: Evidence) -> Need:
     return Need("likely", known.minimum, size, workload.known, why, known.source, (told,))
 
 
-_TRAINING = re.compile(r"(?<![a-z])(?:pre)?train(?:er|ing)?(?![a-z])|fine[-_]?tun")
+_TRAINING = r"(?<![a-z])(?:pre)?train(?:er|ing)?(?![a-z])|fine[-_]?tun"
 
 
 def _says_training(case: Case) -> bool:
@@ -233,7 +233,7 @@ def _says_training(case: Case) -> bool:
 
 def _names_training(words: Sequence[str]) -> bool:
     names = [word.rpartition("/")[2].lower() for word in words[:4] if not word.startswith("-")]
-    return any(_TRAINING.search(name) for name in names)
+    return any(re.search(_TRAINING, name) for name in names)
 
 
 def _training(case: Case) -> Need | None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from shmlint.model.launch import Build, Launch
 from shmlint.model.source import Source
-from shmlint.syntax.dockerfile import BuiltImage
 from shmlint.workloads.filesystem import dockerfile_of
 from shmlint.workloads.repository import Repository
+
+if TYPE_CHECKING:
+    from shmlint.syntax.dockerfile import BuiltImage
 
 _MOST_LOOKED_AT = 60
 """Files beside a launch in which a build of its image is looked for."""
@@ -83,11 +86,11 @@ def _around(repository: Repository) -> Iterator[str]:
                 continue
             seen.add(directory)
             for name in repository.names(directory):
-                if _SPEAKS.search(name):
+                if re.search(_SPEAKS, name):
                     yield os.path.join(directory, name)
 
 
-_SPEAKS = re.compile(r"(?i)(?:\.(?:sh|bash|md|ya?ml|mk|just)|^makefile|^justfile)$")
+_SPEAKS = r"(?i)(?:\.(?:sh|bash|md|ya?ml|mk|just)|^makefile|^justfile)$"
 
 
 def _guess(launch: Launch, repository: Repository) -> Build | None:
@@ -96,9 +99,9 @@ def _guess(launch: Launch, repository: Repository) -> Build | None:
     if image is None or image.known is None:
         return None
     name = image.known.partition("@")[0]
-    if "/" in name and not _OWN.search(name) and image.because == "":
+    if "/" in name and not re.search(_OWN, name) and image.because == "":
         return None
-    if "/" not in name and _OFFICIAL.fullmatch(name.partition(":")[0]):
+    if "/" not in name and re.fullmatch(_OFFICIAL, name.partition(":")[0]):
         return None
     for folder in repository.above():
         for part in ("", "docker"):
@@ -110,8 +113,8 @@ def _guess(launch: Launch, repository: Repository) -> Build | None:
     return None
 
 
-_OWN = re.compile(r"^(?:localhost|[$<{]|your|my|\w*user(?:name)?/)", re.I)
-_OFFICIAL = re.compile(
+_OWN = r"(?i)^(?:localhost|[$<{]|your|my|\w*user(?:name)?/)"
+_OFFICIAL = (
     r"ubuntu|debian|alpine|python|node|redis|postgres|nginx|mysql|mongo|busybox|golang|rust|r-base|julia|openjdk|centos"
     r"|fedora|rockylinux|almalinux|archlinux|hello-world|httpd|traefik|rabbitmq|influxdb|elasticsearch|nextcloud"
 )

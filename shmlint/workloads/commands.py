@@ -237,12 +237,12 @@ _INTERACTIVE = frozenset(
      "start-singleuser.sh", "code-server", "openvscode-server", "ipython", "tmux", "screen", "sshd", "vscode-server",
      "marimo", "rstudio-server", "ttyd", "top", "htop", "byobu", "zellij", "init", "systemd", "vi", "vim", "emacs"}
 )  # fmt: skip
-_PYTHONS = re.compile(r"(?:python|pypy)[0-9.]*(?:\.exe)?")
+_PYTHONS = r"(?:python|pypy)[0-9.]*(?:\.exe)?"
 
 
 def is_python(program: str) -> bool:
     """Whether a program's name is that of a Python interpreter."""
-    return _PYTHONS.fullmatch(program) is not None
+    return re.fullmatch(_PYTHONS, program) is not None
 
 
 def kind_of(words: Sequence[str]) -> Kind:
@@ -309,10 +309,10 @@ def is_query(code: str) -> bool:
     if any(query in code for query in _QUERIES):
         return True
     statements = [part.strip() for part in re.split(r"[;\n]", code) if part.strip()]
-    return bool(statements) and all(_PLAIN.fullmatch(part) for part in statements)
+    return bool(statements) and all(re.fullmatch(_PLAIN, part) for part in statements)
 
 
-_PLAIN = re.compile(r"(?:import [\w., ]+|from [\w.]+ import [\w., ]+|print\([^()]*(?:\([^()]*\))?[^()]*\))")
+_PLAIN = r"(?:import [\w., ]+|from [\w.]+ import [\w., ]+|print\([^()]*(?:\([^()]*\))?[^()]*\))"
 """Imports, and a print of something without calls inside calls."""
 
 _WRAPPER_OPTIONS: dict[str, tuple[frozenset[str], int]] = {

@@ -7,12 +7,15 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from shmlint.files.read import normal
 from shmlint.model.launch import Bind, Build, Launch
 from shmlint.model.record import NamedTuple
-from shmlint.syntax.dockerfile import BuiltImage
 from shmlint.workloads.repository import Repository
+
+if TYPE_CHECKING:
+    from shmlint.syntax.dockerfile import BuiltImage
 
 
 class Place(NamedTuple):
@@ -89,7 +92,7 @@ class Files:
     def _guess(self, path: str, there: object) -> Place | None:
         """A place of the repository that has the name: nothing says that the container sees it there."""
         assert callable(there)
-        path = _VARIABLE.sub("", path)
+        path = re.sub(_VARIABLE, "", path)
         parts = [part for part in path.split("/") if part not in ("", ".", "..")]
         if not parts or "$" in path or "`" in path:
             return None
@@ -133,8 +136,8 @@ def dockerfile_of(build: Build, repository: Repository) -> str | None:
 
 def _existing(build: Build, repository: Repository) -> str | None:
     """The directory that a build names; scripts and pages often mean it from the top of the repository."""
-    path = _HERE.sub("", build.context)
-    if _UNKNOWN.search(path):
+    path = re.sub(_HERE, "", build.context)
+    if re.search(_UNKNOWN, path):
         return None
     places = [normal(os.path.join(place, path or ".")) for place in (build.directory, *repository.above())]
     file = build.dockerfile or "Dockerfile"
@@ -144,31 +147,30 @@ def _existing(build: Build, repository: Repository) -> str | None:
     return next(filter(repository.is_dir, places), None)
 
 
-_HERE = re.compile(
+_HERE = (
     r"""^["']?(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`|\$\{?localWorkspaceFolder\}?|\$\{workspaceFolder\}|%cd%|%CD%|\$\{?CURDIR\}?|\$\(CURDIR\)"""
     r"""|\$\{\{ *github\.workspace *\}\}|\$GITHUB_WORKSPACE|\$\{GITHUB_WORKSPACE\}|\$CI_PROJECT_DIR)["']?/?"""
 )
 """The directory that a command is run in."""
-_TOP = re.compile(
-    r"""^["']?\$(?:\{?(?:\w*(?:ROOT|REPO|PROJECT|WORKSPACE|SCRIPT|HERE|BASE|SRC|SOURCE|CODE|HOST|LOCAL)\w*|DIR)\}?"""
-    r"""|\([^)]*(?:rev-parse|dirname|realpath|readlink)[^)]*\))["']?/?""",
-    re.I,
+_TOP = (
+    r"""(?i)^["']?\$(?:\{?(?:\w*(?:ROOT|REPO|PROJECT|WORKSPACE|SCRIPT|HERE|BASE|SRC|SOURCE|CODE|HOST|LOCAL)\w*|DIR)\}?"""
+    r"""|\([^)]*(?:rev-parse|dirname|realpath|readlink)[^)]*\))["']?/?"""
 )
 """A variable or command that gives the directory of a script or of the repository."""
-_VARIABLE = re.compile(r"^(?:\$\w+|\$\{\w+\}|\$\((?:[^()]|\([^()]*\))*\))/")
+_VARIABLE = r"^(?:\$\w+|\$\{\w+\}|\$\((?:[^()]|\([^()]*\))*\))/"
 """A directory in front of a path that only a variable or a command tells."""
-_UNKNOWN = re.compile(r"[$`%<>{}]")
+_UNKNOWN = r"[$`%<>{}]"
 
 
 def _mounted(bind: Bind, repository: Repository) -> _Shown:
     if bind.resolved:
         return _Shown(bind.target, (normal(bind.source),), True)
     text = bind.source
-    here, top = _HERE.match(text), _TOP.match(text)
-    if here is None and top is None and (_UNKNOWN.search(text) or text.startswith(("/", "~"))):
+    here, top = re.match(_HERE, text), re.match(_TOP, text)
+    if here is None and top is None and (re.search(_UNKNOWN, text) or text.startswith(("/", "~"))):
         return _Shown(bind.target, (), False)
     rest = text[here.end() :] if here is not None else text[top.end() :] if top is not None else text
-    if _UNKNOWN.search(rest):
+    if re.search(_UNKNOWN, rest):
         return _Shown(bind.target, (), False)
     places = [normal(os.path.join(place, rest.lstrip("/"))) for place in repository.above()]
     return _Shown(bind.target, tuple(dict.fromkeys(places)), here is not None or top is None)

@@ -28,7 +28,7 @@ TORCH = frozenset(
 )  # fmt: skip
 """PyTorch, and packages that bring it."""
 
-_IMAGE_TORCH = re.compile(
+_IMAGE_TORCH = (
     r"(?:^|[/:_.-])(?:py)?torch(?:[0-9.]*(?:$|[/:_.-]))|kaggle-(?:gpu-)?images/python|kaggle/python|lightning|"
     r"(?:^|[/:_.-])(?:deepo|fastai|fastdotai|lerobot|monai|nerfstudio|ultralytics|detectron2|mmdetection)(?:$|[/:_.-])"
 )
@@ -38,14 +38,14 @@ def packages(launch: Launch, program: Program) -> Found:
     """The packages that an image or a dev container's workspace is known to have."""
     found: Found = {}
     for image in (launch.image, *launch.base_images):
-        if image is not None and image.known and _IMAGE_TORCH.search(image.known.lower()):
+        if image is not None and image.known and re.search(_IMAGE_TORCH, image.known.lower()):
             found.setdefault("torch", Evidence(f"image {image.known}", image.span))
     for name, value in launch.build.args if launch.build is not None else ():
-        if value and "IMAGE" in name.upper() and _IMAGE_TORCH.search(value.lower()):
+        if value and "IMAGE" in name.upper() and re.search(_IMAGE_TORCH, value.lower()):
             found.setdefault("torch", Evidence(f"built with {name}={value}", launch.build and launch.build.span))
     if program.image is not None and program.dockerfile is not None:
         for name, line in program.image.base_images:
-            if _IMAGE_TORCH.search(name.lower()):
+            if re.search(_IMAGE_TORCH, name.lower()):
                 span = Span(program.dockerfile, *program.dockerfile.line_span(line))
                 found.setdefault("torch", Evidence(f"built on {name}", span))
         for text, line in program.image.runs:
@@ -59,16 +59,16 @@ def packages(launch: Launch, program: Program) -> Found:
     return found
 
 
-_INSTALL = re.compile(
+_INSTALL = (
     r"(?:pip[0-9.]*|pipx|uv(?:\s+pip)?|poetry|pdm|conda|mamba|micromamba|pixi|apt-get|apt)\s+(?:-\S+\s+)*"
     r"(install|add|sync|create|env\s+create|env\s+update)\b([^;&|]*)"
 )
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
+_NAME = r"[A-Za-z][A-Za-z0-9._-]*"
 
 
 def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evidence]]:
     """What the commands of a RUN install."""
-    for match in _INSTALL.finditer(text.replace("\\\n", " ")):
+    for match in re.finditer(_INSTALL, text.replace("\\\n", " ")):
         words = match[2].split()
         local = match[1] != "install" and not words
         for at, word in enumerate(words):
@@ -79,7 +79,7 @@ def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evide
                 yield from _of_file(word.removeprefix("--requirement=").removeprefix("-r"), files)
             elif word.split("[")[0] in (".", "./") or word.startswith("/"):
                 local = True
-            elif not word.startswith("-") and (name := _NAME.match(word)) is not None:
+            elif not word.startswith("-") and (name := re.match(_NAME, word)) is not None:
                 yield normalised(name[0]), Evidence(f"installs {name[0]}", span)
         if local or match[1] == "sync":
             for folder in (*files.folders(), files.repository.home, files.repository.root):
@@ -122,11 +122,11 @@ def _listed(path: str, files: Files) -> Iterator[tuple[str, Evidence]]:
                 in_dependencies = "dependenc" in line
         if not in_dependencies:
             continue
-        for match in _ITEM.finditer(line):
+        for match in re.finditer(_ITEM, line):
             yield normalised(match[1]), Evidence(f"needs {match[1]}", Span(source, *source.line_span(number)))
 
 
-_ITEM = re.compile(r"""(?:^|["'\[,]|^-\s*|::)\s*-?\s*([A-Za-z][A-Za-z0-9._-]*)""")
+_ITEM = r"""(?:^|["'\[,]|^-\s*|::)\s*-?\s*([A-Za-z][A-Za-z0-9._-]*)"""
 
 
 # Commands that a package installs --------------------------------------------------------------

@@ -5,17 +5,20 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from shmlint.model.launch import Build, Launch, Value
 from shmlint.model.need import Need, Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source, Span
-from shmlint.syntax.dockerfile import BuiltImage
-from shmlint.syntax.shell_text import ShellText
 from shmlint.workloads.builds import find_build, read_build
 from shmlint.workloads.commands import Kind, is_python, kind_of, unwrapped
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.repository import Repository
+
+if TYPE_CHECKING:
+    from shmlint.syntax.dockerfile import BuiltImage
+    from shmlint.syntax.shell_text import ShellText
 
 MOST_COMMANDS = 500
 """Simple commands that are followed for one launch."""
@@ -222,7 +225,7 @@ class _Follower:
         if program in _SHELLS and self._shell(command, context):
             return
         if command[0] in ("source", ".") and len(command) > 1:
-            self._script(command[1], (), context, needed=not _SETS_UP.search(command[1]))
+            self._script(command[1], (), context, needed=not re.search(_SETS_UP, command[1]))
             return
         kind = kind_of(command)
         if kind == "build" and program == "make":
@@ -297,7 +300,7 @@ class _Follower:
                 span = context.span if inline else word.span
                 if span is not None:
                     self.environment[name] = Value(word.text, span, word.text)
-        functions = frozenset(_FUNCTION.findall(text.text))
+        functions = frozenset(re.findall(_FUNCTION, text.text))
         for command in commands(text, before):
             words = _with_arguments([word.text for word in command.words], arguments)
             if command.when in ("never", "value") or not words or words[0] in functions:
@@ -399,7 +402,7 @@ class _Follower:
 
     def _server(self, command: tuple[str, ...], context: _Context) -> None:
         """``uvicorn app.main:app``: the module that it serves."""
-        target = next((word for word in command[1:] if _APP.fullmatch(word)), None)
+        target = next((word for word in command[1:] if re.fullmatch(_APP, word)), None)
         if target is not None:
             self._module(target.partition(":")[0], (), context)
         else:
@@ -450,12 +453,12 @@ class _Context(NamedTuple):
     depth: int
 
 
-_SETS_UP = re.compile(r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|environ")
+_SETS_UP = r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|environ"
 """Files that only set variables, by the names that everybody gives them."""
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
 _SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "daphne", "granian"})
-_APP = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*")
-_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([A-Za-z_][\w-]*)[ \t]*\(\)", re.M)
+_APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*"
+_FUNCTION = r"(?m)^[ \t]*(?:function[ \t]+)?([A-Za-z_][\w-]*)[ \t]*\(\)"
 
 _LAUNCHERS: dict[str, frozenset[str]] = {
     "torchrun": frozenset({"--no-python", "--standalone", "--log-dir", "-m", "--module"}),

@@ -14,7 +14,7 @@ from shmlint.formats.compose.tree import Layer, Leaf
 from shmlint.model.source import Problem
 from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, Sequence
 
-_ODD = re.compile(
+_ODD = (
     r"\$\{(?![A-Za-z_][A-Za-z0-9_]*(?::?[-?+][^${}\n]*)?\})"  # anything but the plain ways to name a variable
     r"|![!<]"
 )
@@ -22,7 +22,7 @@ _ODD = re.compile(
 
 def refused(document: Document, layer: Layer) -> Iterator[Problem]:
     """The values and keys of a document that Compose does not take."""
-    if not document.odd_keys and not _ODD.search(document.source.text):
+    if not document.odd_keys and not re.search(_ODD, document.source.text):
         return
     odd_keys = {id(key) for key in document.odd_keys}
     stack: list[tuple[Node, str]] = [(document.root, "")]

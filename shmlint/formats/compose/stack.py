@@ -63,9 +63,9 @@ for the rule that says so."""
 _COMPOSE_SIGNS = DROPPED | {"build", "tmpfs", "container_name", "external_links", "links", "restart", "userns_mode"}
 """Keys that mean nothing to a swarm: a file that has them is meant for Compose too."""
 
-_VERSION = re.compile(r"3(?:\.(?:\d|1[0-3]))?")
-_NAMED = re.compile(r"(?i)(?:docker-?)?stack(?:[._-].*)?|(?:docker-)?compose[._-]stack(?:[._-].*)?")
-_SWARM = re.compile(r"(?i)(?:.*[._-])?swarm(?:[._-].*)?")
+_VERSION = r"3(?:\.(?:\d|1[0-3]))?"
+_NAMED = r"(?i)(?:docker-?)?stack(?:[._-].*)?|(?:docker-)?compose[._-]stack(?:[._-].*)?"
+_SWARM = r"(?i)(?:.*[._-])?swarm(?:[._-].*)?"
 
 
 def why(project: Project, workspace: Workspace, settings: Settings) -> str:
@@ -90,7 +90,7 @@ def is_named_a_stack(path: str) -> bool:
     (True, False)
     """
     stem = os.path.splitext(os.path.basename(path))[0]
-    return _NAMED.fullmatch(stem) is not None or _SWARM.fullmatch(stem) is not None
+    return re.fullmatch(_NAMED, stem) is not None or re.fullmatch(_SWARM, stem) is not None
 
 
 def _only_swarm(project: Project) -> str:
@@ -125,7 +125,7 @@ def _accepted(project: Project, workspace: Workspace) -> bool:
             if not isinstance(root, Branch) or not _all_known(root, TOP_KEYS):
                 return False
             version = root.leaf("version")
-            if version is not None and (version.kind != "str" or not _VERSION.fullmatch(version.written)):
+            if version is not None and (version.kind != "str" or not re.fullmatch(_VERSION, version.written)):
                 return False
     services = [service.tree for service in project.services.values()]
     return bool(services) and all(map(_accepted_service, services))
