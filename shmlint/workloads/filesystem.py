@@ -166,8 +166,12 @@ def _mounted(bind: Bind, repository: Repository) -> _Shown:
     if bind.resolved:
         return _Shown(bind.target, (normal(bind.source),), True)
     text = bind.source
-    here, top = re.match(_HERE, text), re.match(_TOP, text)
-    if here is None and top is None and (re.search(_UNKNOWN, text) or text.startswith(("/", "~"))):
+    here = top = None
+    if re.search(_UNKNOWN, text):
+        here, top = re.match(_HERE, text), re.match(_TOP, text)
+        if here is None and top is None:
+            return _Shown(bind.target, (), False)
+    elif text.startswith(("/", "~")):
         return _Shown(bind.target, (), False)
     rest = text[here.end() :] if here is not None else text[top.end() :] if top is not None else text
     if re.search(_UNKNOWN, rest):
