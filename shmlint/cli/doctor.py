@@ -157,7 +157,7 @@ def render_text(
 
 def _rows(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "container", facts.container or "no"
-    yield "/dev/shm", _shm_words(facts.shm)
+    yield "/dev/shm", _shm_words(facts.shm, facts.container)
     limit = facts.memory_limit.known if facts.memory_limit is not None else None
     yield "memory limit", human(limit) if limit is not None else "none"
     for name, words in (("memlock", "locked memory"), ("nofile", "open files")):
@@ -174,14 +174,18 @@ def _rows(facts: Facts) -> Iterator[tuple[str, str]]:
         yield "NCCL variables", "none"
 
 
-def _shm_words(shm: Shm) -> str:
+def _shm_words(shm: Shm, container: str) -> str:
     if shm.by == "nothing":
         return "not mounted"
     if shm.by == "unknown":
         return "unknown: /proc/self/mountinfo cannot be read"
     by = {
-        "engine": "given by the engine (--shm-size, or its default)",
-        "tmpfs": "a tmpfs that was mounted there, or the host's (--ipc=host)",
+        "engine": "the pod's own, which all of its containers share"
+        if container == "kubernetes"
+        else "given by the engine (--shm-size, or its default)",
+        "tmpfs": "a memory volume (emptyDir), or the node's (hostIPC)"
+        if container == "kubernetes"
+        else "a tmpfs that was mounted there, or the host's (--ipc=host)",
         "disk": f"on disk ({shm.filesystem}): slow, and not shared memory",
     }[shm.by]
     if shm.size is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shmlint.docker.sizes import human, spell_compose, spell_docker
+from shmlint.docker.sizes import human, spell_compose, spell_docker, spell_quantity
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.model.record import NamedTuple
@@ -229,11 +229,22 @@ def render(found: Answer, default: int = DOCKER_DEFAULT_SHM) -> Iterator[str]:
         yield f"{'answer':>11}  {human(found.bytes)} ({found.why})"
         yield f"{'docker run':>11}  --shm-size={spell_docker(found.bytes)}"
         yield f"{'compose':>11}  shm_size: {spell_compose(found.bytes)}"
+        first, *rest = kubernetes(found.bytes)
+        yield f"{'kubernetes':>11}  {first}"
+        yield from (f"{'':11}  {line}" for line in rest)
     has = _has(found, default)
     if has:
         yield f"{'has':>11}  {escape(has)}"
     for note in found.notes:
         yield from wrapped("note", escape(note))
+
+
+def kubernetes(size: int) -> list[str]:
+    """The volume of a pod and the mount of its container, to be pasted into a manifest."""
+    return [
+        "volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: " + spell_quantity(size) + "}}]",
+        "volumeMounts: [{name: dshm, mountPath: /dev/shm}]  # in the container",
+    ]
 
 
 def wrapped(label: str, text: str, margin: int = 11, width: int = 110) -> Iterator[str]:
@@ -348,6 +359,7 @@ def render_json(found: Answer, default: int = DOCKER_DEFAULT_SHM) -> str:
             "why": found.why,
             "docker": f"--shm-size={spell_docker(found.bytes)}" if found.bytes else None,
             "compose": f"shm_size: {spell_compose(found.bytes)}" if found.bytes else None,
+            "kubernetes": "\n".join(kubernetes(found.bytes)) if found.bytes else None,
             "notes": list(found.notes),
         },
         indent=2,

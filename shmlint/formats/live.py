@@ -376,7 +376,7 @@ def launch_of(machine: Machine, facts: Facts, settings: Settings, command: Seque
         mounts = (Mount(kind, "/dev/shm", shm.size if shm.by == "tmpfs" else None, place),)
     by_hand = "start the container with --shm-size={size} (compose: `shm_size: {size}`)"
     if facts.container == "kubernetes":
-        by_hand = "mount an emptyDir with `medium: Memory` on /dev/shm in the pod"
+        by_hand = "add an `emptyDir` with `medium: Memory` to the pod, and mount it on /dev/shm"
     written = shlex.join(command)
     what = Source(COMMAND, written)
     label = "this container" if facts.container else "this machine"

@@ -89,6 +89,8 @@ what it runs is not known, command python train.py
      answer  704 MiB (the sum, rounded up)
  docker run  --shm-size=704m
     compose  shm_size: 704mb
+ kubernetes  volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 704Mi}}]
+             volumeMounts: [{name: dshm, mountPath: /dev/shm}]  # in the container
 """
 
 
@@ -106,6 +108,8 @@ Frigate
      answer  192 MiB (Frigate's own formula, rounded up)
  docker run  --shm-size=192m
     compose  shm_size: 192mb
+ kubernetes  volumes: [{{name: dshm, emptyDir: {{medium: Memory, sizeLimit: 192Mi}}}}]
+             volumeMounts: [{{name: dshm, mountPath: /dev/shm}}]  # in the container
 """
     assert run("--camera", "1280x720", "--camera", "1280X720").stdout == result.stdout
 

@@ -55,20 +55,29 @@ def find(root: Map) -> list[Pod]:
     if kind in ("CustomResourceDefinition", "Kustomization", "Component"):
         return []
     found: list[Pod] = []
+    annotated = False
     stack: list[tuple[Tree, str]] = [(root, "")]
     while stack:
         tree, key = stack.pop()
         if isinstance(tree, List):
             stack += ((item, key) for item in reversed(tree.items))
         elif isinstance(tree, Map):
+            annotations = tree.map("metadata", "annotations")
+            annotated = annotated or (annotations is not None and any(name in _SIZES for name in annotations.fields))
             pod = _own(tree, group, key, root)
             if pod is not None:
                 found.append(pod._replace(unknown=pod.unknown or _unknown(kind, group, root)))
                 if group == "argoproj.io":
                     continue  # the containers of a set are its template's
             stack += ((field.value, name) for name, field in reversed(tree.fields.items()) if name not in _NEVER)
+    if annotated:
+        because = "whether CRI-O heeds the annotation that gives /dev/shm a size is not known here"
+        found = [pod._replace(unknown=pod.unknown or because) for pod in found]
     return found
 
+
+_SIZES = ("io.kubernetes.cri-o.ShmSize", "shm-size.crio.io")
+"""Annotations by which CRI-O sizes a pod's /dev/shm, where its configuration allows them."""
 
 _NEVER = frozenset({"containers", "initContainers", "metadata", "status", "data", "stringData", "volumes"})
 

@@ -164,6 +164,11 @@ def test_command_and_args_are_entrypoint_and_command_with_variables_replaced(tmp
     assert launch.environment["S"].known is None
 
 
+def test_a_size_that_an_annotation_gives_is_not_known(tmp_path: Path) -> None:
+    text = pod().replace("metadata:\n", "metadata:\n  annotations: {io.kubernetes.cri-o.ShmSize: 8Gi}\n")
+    assert [launch.effective_shm().decided_by for launch in launches(tmp_path, text)] == ["unknown"]
+
+
 def test_a_patch_and_a_container_of_a_patch_are_not_judged(tmp_path: Path) -> None:
     text = pod("- name: a\n  resources: {limits: {nvidia.com/gpu: 8}}\n")
     assert findings(tmp_path, {"patch.yaml": text}) == []
