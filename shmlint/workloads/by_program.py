@@ -105,18 +105,21 @@ def _dataloader(call: Call, items: Items, ranks: int) -> Mechanism | str | None:
     evidence = [Evidence(_workers_text(count), workers.spans[0] if workers.spans else span)]
     evidence += [Evidence("the number of workers", place) for place in workers.spans[1:2]]
     shape, place = _largest(items) if items else (fixed, None)
-    size = batch.number
+    size = batch.number or (1 if shape else None)  # a batch holds at least one item
     ahead = call.prefetch.number or 2
     if not shape or size is None or size < 1:
         return Mechanism("dataloader", None, "estimated", _workers_text(count), tuple(evidence), DATALOADER_SOURCE)
     item = (1 if fixed else _FLOAT) * _product(shape)
     certain_count = count if count is not None else 8
     total = ranks * batches_at_once(certain_count, ahead) * size * item
-    if total <= DOCKER_DEFAULT_SHM:
+    if total <= DOCKER_DEFAULT_SHM and batch.number:
         return "small"
+    if total <= DOCKER_DEFAULT_SHM:
+        return Mechanism("dataloader", None, "estimated", _workers_text(count), tuple(evidence), DATALOADER_SOURCE)
     if place is not None:
         evidence.append(Evidence(f"items of {' × '.join(map(str, shape))}", place))
-    evidence += [Evidence(f"batches of {size}", at) for at in batch.spans[:1]]
+    counted = f"batches of {size}" if batch.number else "batches of at least one item"
+    evidence += [Evidence(counted, at) for at in batch.spans[:1]]
     several = f"{ranks} ranks × " if ranks > 1 else ""
     because = f"{several}({certain_count} × {ahead} + 2) batches × {human(size * item)}"
     basis = "computed" if count is not None and batch.certain else "estimated"

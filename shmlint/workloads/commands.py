@@ -13,12 +13,24 @@ _WRAPPERS = frozenset(
         "if", "!", "(", "{",
     }
 )  # fmt: skip
-_SILENT = frozenset(
+_BUILTINS = frozenset(
     {
-        ".", ":", "[", "[[", "}", ")", "apt", "apt-get", "cd", "chmod", "chown", "conda", "cp", "curl", "done", "echo",
-        "exit", "export", "fi", "for", "git", "hf", "huggingface-cli", "id", "ldconfig", "ln", "ls", "mamba", "mkdir",
-        "mv", "pip", "pip3", "printf", "pwd", "rm", "service", "set", "source", "test", "touch", "trap", "true",
-        "ulimit", "umask", "uv", "wait", "wget", "which", "whoami",
+        ".", ":", "[", "[[", "alias", "bind", "break", "case", "cd", "complete", "continue", "declare", "dirs",
+        "disown", "echo", "elif", "enable", "esac", "exit", "export", "false", "fg", "function", "getopts", "hash",
+        "jobs", "kill", "let", "local", "mapfile", "popd", "printf", "pushd", "pwd", "read", "readarray", "readonly",
+        "return", "set", "shift", "shopt", "source", "test", "times", "trap", "true", "type", "typeset", "ulimit",
+        "umask", "unalias", "unset", "wait",
+    }
+)  # fmt: skip
+"""Builtins and words of shells that run no program themselves."""
+_SILENT = _BUILTINS | frozenset(
+    {
+        "}", ")", "apt", "apt-get", "apt-key", "aria2c", "basename", "chgrp", "chmod", "chown", "clear", "conda", "cp",
+        "curl", "dd", "dirname", "done", "dos2unix", "envsubst", "expr", "fi", "for", "git", "gzip", "hf",
+        "huggingface-cli", "id", "install", "killall", "ldconfig", "ln", "ls", "mamba", "mkdir", "mkfifo", "mktemp",
+        "modprobe", "mv", "openssl", "pip", "pip3", "pkill", "readlink", "realpath", "rm", "rmdir", "seq", "service",
+        "ssh-keyscan", "stty", "sync", "sysctl", "touch", "tput", "truncate", "umount", "unlink",
+        "update-ca-certificates", "uv", "wget", "which", "whoami", "xz",
     }
 )  # fmt: skip
 """Programs that prepare what is run and tell nothing about it."""
@@ -147,6 +159,8 @@ _LAUNCHER_OPTIONS = frozenset(
 """Options that count ranks in the programs known here, and may count anything in others."""
 _MPI = frozenset({"mpirun", "mpiexec", "horovodrun"})
 _MPI_OPTIONS = frozenset({"-np", "-n", "--np"})
+_COMPOSER_OPTIONS = frozenset({"-n", "--nproc", "--world_size"})
+"""https://docs.mosaicml.com/projects/composer/en/stable/notes/distributed_training.html"""
 _TORCHRUN = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch"})
 _WORKER_OPTIONS = frozenset(
     {"--num_workers", "--num-workers", "--dataloader_num_workers", "--dataloader-num-workers"}
@@ -173,6 +187,8 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
     names = _RANK_OPTIONS | (_LAUNCHER_OPTIONS if launcher else frozenset())
     if programs & _MPI and ("horovodrun" in programs or any(map(_is_python, programs))):
         names |= _MPI_OPTIONS
+    if "composer" in programs and any(word.endswith(".py") for word in words):
+        names |= _COMPOSER_OPTIONS
     total: int | None = None
     unknown = False
     for _, value in options(words, names):
@@ -221,7 +237,8 @@ _PROBES: dict[str, frozenset[str]] = {
 _PROBE_PROGRAMS = frozenset(
     {"ds_report", "tensorboard", "nvtop", "gpustat", "nvitop", "rocm-smi", "rocminfo", "amd-smi", "clinfo",
      "vulkaninfo", "glxinfo", "nvidia-settings", "deviceQuery", "bandwidthTest", "ibstat", "ibv_devinfo", "cat", "cut",
-     "sort", "tee", "xargs", "awk", "sed", "tr", "diff", "tree", "file", "md5sum", "sha256sum", "ping", "nc", "dcgmi"}
+     "jq", "lsof", "pgrep", "ps", "sort", "tee", "uniq", "yq",
+     "xargs", "awk", "sed", "tr", "diff", "tree", "file", "md5sum", "sha256sum", "ping", "nc", "dcgmi"}
 )  # fmt: skip
 _PROBE_MODULES = frozenset({"torch.utils.collect_env", "platform", "site", "torch.utils.bottleneck", "xformers.info"})
 _BUILDERS = frozenset(

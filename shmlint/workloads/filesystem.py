@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from shmlint.files.read import normal
-from shmlint.model.launch import Bind, Build, Launch
+from shmlint.model.launch import Bind, Build, Launch, Value
 from shmlint.model.record import NamedTuple
 from shmlint.workloads.repository import Repository
 
@@ -36,10 +36,12 @@ class _Shown(NamedTuple):
 class Files:
     """What a container sees of the repository."""
 
-    __slots__ = ("_context", "_copies", "_mounts", "near", "repository", "workdir")
+    __slots__ = ("_context", "_copies", "_mounts", "environment", "near", "repository", "workdir")
 
     def __init__(self, launch: Launch, image: BuiltImage | None, build: Build | None, repository: Repository) -> None:
         self.repository = repository
+        self.environment: dict[str, Value[str]] = dict(launch.environment)
+        """The variables of the container, with those that its image and its scripts set."""
         self.near: list[str] = []
         """The directories of the scripts that were followed."""
         self._mounts = tuple(

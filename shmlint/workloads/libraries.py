@@ -99,6 +99,18 @@ IMAGE_SIZE_CALLS = frozenset(
     {"Resize", "RandomResizedCrop", "CenterCrop", "RandomCrop", "RandomSizedCrop", "LongestMaxSize", "SmallestMaxSize"}
 )
 """Transforms whose first argument is the height and width of what leaves them."""
+VOLUME_SIZE_CALLS = {
+    "Resized": "spatial_size", "RandCropByPosNegLabeld": "spatial_size", "RandCropByLabelClassesd": "spatial_size",
+    "RandSpatialCropd": "roi_size", "CenterSpatialCropd": "roi_size", "RandSpatialCropSamplesd": "roi_size",
+    "SpatialPadd": "spatial_size", "ResizeWithPadOrCropd": "spatial_size",
+}  # fmt: skip
+"""Transforms of MONAI and the argument that is the size of the volume that leaves them (monai.transforms)."""
+IMAGE_SIZE_OPTIONS = (
+    "imgsz", "img_size", "image_size", "imsize", "imagesize", "crop_size", "input_size", "image_resolution",
+)
+"""Options that everybody calls so: the height and width of the images of a batch."""
+IMAGE_PACKAGES = frozenset({"torchvision", "PIL", "cv2", "albumentations", "kornia", "skimage", "imageio"})
+"""Packages that read or change images; their import names."""
 KNOWN_ITEMS = {
     "CIFAR10": (3, 32, 32), "CIFAR100": (3, 32, 32), "SVHN": (3, 32, 32), "MNIST": (1, 28, 28),
     "FashionMNIST": (1, 28, 28), "KMNIST": (1, 28, 28), "EMNIST": (1, 28, 28), "STL10": (3, 96, 96),

@@ -91,7 +91,8 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     build, guessed = (launch.build, False) if launch.build is not None else find_build(launch, builds, repository)
     image, dockerfile = read_build(build, repository) if build is not None else (None, None)
     files = Files(launch, image, build, repository)
-    follower = _Follower(files, _environment(launch, image, dockerfile), image)
+    files.environment = _environment(launch, image, dockerfile)
+    follower = _Follower(files, files.environment, image)
     if build is not None and dockerfile is not None and launch.build is None:
         follower.trail.append(Step(f"image built from {dockerfile.path}{' (guessed)' if guessed else ''}", build.span))
     words, span = _words(launch, image)
@@ -123,24 +124,30 @@ def _documented(launch: Launch, program: Program) -> Program:
         pages = [(posixpath.join(folder, "README.md"), 0) for folder in repository.above()]
     for path, start in pages:
         source = repository.source(path)
-        here = True
+        here = start > 0 or launch.kind == "devcontainer"
         for command in commands_behind(source, start) if source is not None else ():
             words = [word.text for word in command.words]
+            passed = _passed_to_script(words, launch)
             if "run" in words[:4] and words[0] in _ENGINES:
-                here = False  # what follows may be for another container
-            own = _behind_wrapper(words, launch)
-            if own or (unwrapped(words) and _starts_program(unwrapped(words))):
-                sure = bool(own) or (here and start > 0) or launch.kind == "devcontainer"
-                follower.run(own or words, command.span, program.files.workdir, certain=sure, guessed=False, depth=1)
+                here = "compose" in words[:3] and launch.name in words  # what follows may be for another container
+            elif passed is not None:
+                here = True
+            if passed or (passed is None and unwrapped(words) and _starts_program(unwrapped(words))):
+                sure = bool(passed) or here
+                follower.run(passed or words, command.span, program.files.workdir, certain=sure, guessed=False, depth=1)
     commands = tuple(ran for ran in follower.commands if ran.kind == "program")
     return program._replace(documented=tuple(follower.entries), documented_commands=commands)
 
 
-def _behind_wrapper(words: Sequence[str], launch: Launch) -> list[str]:
-    """The words that a page hands to the script of the launch: ``./docker_run.sh python train.py``."""
-    if not words or posixpath.basename(words[0]) != posixpath.basename(launch.span.path):
-        return []
-    return list(words[1:])
+def _passed_to_script(words: Sequence[str], launch: Launch) -> Sequence[str] | None:
+    """The words that a page passes to the script of the launch: ``./docker_run.sh python train.py``.
+
+    None where the command does not run that script.
+    """
+    left = words[1:] if words[:1] and words[0] in _SHELLS else words
+    if not left or posixpath.basename(left[0]) != posixpath.basename(launch.span.path):
+        return None
+    return left[1:]
 
 
 def _starts_program(words: Sequence[str]) -> bool:
@@ -216,6 +223,11 @@ class _Follower:
         """Follow one simple command."""
         command = unwrapped(words)
         if not command or len(self.commands) >= MOST_COMMANDS:
+            return
+        if len(command) == 1 and "&&" in command[0] and " " in command[0]:
+            # A quoted line as the whole command: the entrypoint of the image hands it to a shell.
+            context = _Context(span, directory, certain, True, depth)
+            self._text(Source("", command[0]), (), context, inline=True)
             return
         program = posixpath.basename(command[0])
         if depth > _DEPTH:
@@ -466,6 +478,7 @@ _LAUNCHERS: dict[str, frozenset[str]] = {
                              "--module", "--debug", "--quiet", "--no_python", "--tpu"}),
     "accelerate-launch": frozenset({"--multi_gpu", "--use_deepspeed", "--use_fsdp", "-m", "--module"}),
     "deepspeed": frozenset({"--module", "--no_python", "--no_local_rank", "--force_multi"}),
+    "composer": frozenset({"-v", "--verbose", "--stop_on_first_failure", "-m", "--module_mode"}),
     "horovodrun": frozenset({"--verbose", "--gloo", "--mpi"}),
     "mpirun": frozenset({"--allow-run-as-root", "--oversubscribe", "-q", "--bind-to-none", "--tag-output"}),
     "mpiexec": frozenset({"--allow-run-as-root", "--oversubscribe"}),

@@ -18,7 +18,17 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax.python import Definition, Module, dotted, imported_modules, parse
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.libraries import COLLECTIVE, IMAGE_SIZE_CALLS, KNOWN_ITEMS, ROWS, Row, harmless
+from shmlint.workloads.libraries import (
+    COLLECTIVE,
+    IMAGE_PACKAGES,
+    IMAGE_SIZE_CALLS,
+    IMAGE_SIZE_OPTIONS,
+    KNOWN_ITEMS,
+    ROWS,
+    VOLUME_SIZE_CALLS,
+    Row,
+    harmless,
+)
 from shmlint.workloads.program import Entry
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Evaluator, Found, Options, Scope
 
@@ -54,7 +64,8 @@ class Reading(NamedTuple):
 
 def read_program(entry: Entry, files: Files) -> Reading:
     """Read one program, once for all launches that run it alike. What cannot be followed is a stop with its reason."""
-    key = entry.path, entry.arguments, entry.function, entry.certain, entry.guessed, files.folders()
+    variables = tuple(sorted((name, value.known or "") for name, value in files.environment.items()))
+    key = entry.path, entry.arguments, entry.function, entry.certain, entry.guessed, files.folders(), variables
     known = files.repository.programs
     if key not in known:
         known[key] = _read_program(entry, files)
@@ -451,16 +462,30 @@ class _Reader:
                 calls.append(self._filled(row, node, scope, certain))
             elif name in COLLECTIVE:
                 collective = collective or _span(scope, node)
-            elif last in IMAGE_SIZE_CALLS or last in KNOWN_ITEMS:
+            elif last in IMAGE_SIZE_CALLS or last in VOLUME_SIZE_CALLS or last in KNOWN_ITEMS:
                 shape = self._shape(last, node, scope)
                 if shape:
                     items.append((shape, _span(scope, node)))
+        if not items:
+            items = self._items_of_options()
         for loaded in self.loaded.values():
             if loaded is not None:
                 self.environment += _environment(loaded)
         return Reading(
             tuple(calls), collective, tuple(items), tuple(self.environment), tuple(self.stops), tuple(self.commands)
         )
+
+    def _items_of_options(self) -> list[tuple[tuple[int, ...], Span]]:
+        """Shapes that options tell, ``--img-size 640``, of a program that works with images."""
+        if not any(_imports_images(loaded.module) for loaded in self.loaded.values() if loaded is not None):
+            return []
+        items = []
+        for name in IMAGE_SIZE_OPTIONS:
+            found = self.options.get(name, self.evaluator, 0)
+            shape = _of_image(found.value)
+            if shape and found.certain and found.spans:
+                items.append((shape, found.spans[0]))
+        return items
 
     def _filled(self, row: Row, node: ast.Call, scope: Scope, certain: bool) -> Call:
         def argument(name: str, position: int, default: object) -> Found:
@@ -476,16 +501,37 @@ class _Reader:
     def _shape(self, last: str, node: ast.Call, scope: Scope) -> tuple[int, ...]:
         if last in KNOWN_ITEMS:
             return KNOWN_ITEMS[last]
+        if last in VOLUME_SIZE_CALLS:
+            return _of_volume(self.evaluator.argument(node, VOLUME_SIZE_CALLS[last], 1, None, scope).value)
         found = self.evaluator.argument(node, "size", 0, None, scope)
         if found.value is UNKNOWN:
             found = self.evaluator.argument(node, "height", 0, None, scope)
-        sides = found.value if isinstance(found.value, tuple) else (found.value, found.value)
-        if len(sides) == 2 and all(isinstance(side, int) and 0 < side < 100_000 for side in sides):
-            return (3, *(int(str(side)) for side in sides))
-        return ()
+        return _of_image(found.value)
 
 
-_LIFECYCLE = frozenset({"forward", "setup", "prepare_data", "configure_optimizers", "training_step", "build"})
+def _of_image(value: object) -> tuple[int, ...]:
+    """The shape of an image of this size; nothing where it is no size."""
+    sides = value if isinstance(value, tuple) else (value, value)
+    if len(sides) == 2 and all(isinstance(side, int) and 0 < side < 100_000 for side in sides):
+        return (3, *(int(str(side)) for side in sides))
+    return ()
+
+
+def _of_volume(value: object) -> tuple[int, ...]:
+    """The shape of a volume with one channel; nothing where it is no size."""
+    sides = value if isinstance(value, tuple) else ()
+    if len(sides) == 3 and all(isinstance(side, int) and 0 < side < 10_000 for side in sides):
+        return (1, *(int(str(side)) for side in sides))
+    return ()
+
+
+def _imports_images(module: Module) -> bool:
+    return any(target.partition(".")[0] in IMAGE_PACKAGES for target in module.imports.values())
+
+
+_LIFECYCLE = frozenset(
+    {"forward", "setup", "prepare_data", "configure_optimizers", "training_step", "build", "train_dataloader"}
+)
 _PLAIN_DECORATORS = frozenset(
     {
         "property", "staticmethod", "classmethod", "setter", "lru_cache", "cache", "no_grad", "inference_mode", "wraps",

@@ -279,7 +279,6 @@ class Evaluator:
         self._attributes: dict[int, dict[str, list[tuple[ast.expr, ast.FunctionDef]]]] = {}
         self._without_parameters: dict[tuple[int, int], Found] = {}
         self._left = _MOST_STEPS
-        self.environment: dict[str, Found] = {}
 
     def note_call(self, name: str, node: ast.Call, scope: Scope) -> None:
         """Remember a call, for the parameters of the function it calls."""
@@ -373,7 +372,7 @@ class Evaluator:
         if isinstance(node, ast.Subscript):
             key = node.slice.value if isinstance(node.slice, ast.Constant) else None
             if dotted(node.value).endswith("environ") and isinstance(key, str):
-                return self.environment.get(key, NOTHING)
+                return self._variable(key)
             return self.options.get(key, self, depth) if isinstance(key, str) else NOTHING
         if isinstance(node, ast.Call):
             return self._call(node, scope, depth, parameters)
@@ -489,6 +488,13 @@ class Evaluator:
             return Found(POSITIVE, True, (scope.span(node),))
         return self.options.get(node.attr, self, depth)
 
+    def _variable(self, name: str) -> Found:
+        """A variable of the container's environment."""
+        value = self.options.files.environment.get(name)
+        if value is None or value.known is None or value.private:
+            return NOTHING
+        return _literal(value.known, (value.span,))
+
     def _call(self, node: ast.Call, scope: Scope, depth: int, parameters: bool) -> Found:
         name = scope.full_name(node.func)
         last = name.rpartition(".")[2]
@@ -508,9 +514,11 @@ class Evaluator:
             if not isinstance(key, str):
                 return NOTHING
             from_environment = last == "getenv" or name.startswith("os.environ")
-            found = self.environment.get(key, NOTHING) if from_environment else self.options.get(key, self, depth)
+            found = self._variable(key) if from_environment else self.options.get(key, self, depth)
             if found.value is UNKNOWN and len(arguments) > at + 1:
-                return arguments[at + 1]._replace(certain=False, spans=(scope.span(node),))
+                default = arguments[at + 1]
+                certain = default.certain and from_environment and key not in self.options.files.environment
+                return default._replace(certain=certain, spans=(scope.span(node),))
             return found
         return NOTHING
 

@@ -192,3 +192,54 @@ def test_variables_of_scripts_and_images_are_checked(
     files = {"compose.yaml": compose("bash train.sh", "    shm_size: 16g\n"), "Dockerfile": DOCKERFILE, **setting}
     (found,) = findings(tmp_path, files, select=("NCCL501",))
     assert (found.span.path, found.span.line) == line
+
+
+BATCHES = """
+import os
+from torch.utils.data import DataLoader
+import torchvision
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--img-size", type=int, default=640)
+args = parser.parse_args()
+loader = DataLoader(data(), batch_size=SIZE, num_workers=int(os.environ.get("WORKERS", 8)))
+"""
+
+
+@table(
+    "size, environment, verdict",
+    [
+        ("16", "", "needed"),
+        ("16", "environment: {WORKERS: 0}", "not-needed"),
+        ("16", "environment: {WORKERS: '${WORKERS}'}", "likely"),
+        ("make()", "", "needed"),
+    ],
+)
+def test_sizes_of_options_and_defaults_of_variables(tmp_path: Path, size: str, environment: str, verdict: str) -> None:
+    code = BATCHES.replace("SIZE", size)
+    files = {
+        "compose.yaml": compose("python train.py", f"    {environment}\n"), "Dockerfile": DOCKERFILE, "train.py": code
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "script",
+    [
+        "shopt -s nullglob\ndeclare -a names\nmapfile -t names < list\npushd /app\numask 0\npython serve.py\n",
+        'set -e\ntrap "kill 0" EXIT\nulimit -n 4096\nreadonly A=1\nexec "$@"\n',
+    ],
+)
+def test_builtins_of_shells_do_not_end_the_trail(tmp_path: Path, script: str) -> None:
+    files = {
+        "compose.yaml": compose("python serve.py", "    entrypoint: ./run.sh\n"), "Dockerfile": DOCKERFILE,
+        "run.sh": f"#!/bin/bash\n{script}", "serve.py": SERVE, "helper.py": HELPER,
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == "not-needed"
+
+
+def test_what_documentation_runs_behind_the_script_of_a_shell_counts(tmp_path: Path) -> None:
+    page = "```bash\n./shell.sh\n```\n\n```bash\npython train.py\n```\n"
+    script = "docker run -it --gpus all -v $PWD:/app -w /app pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime bash\n"
+    assert need(tmp_path, {"README.md": page, "shell.sh": script, "train.py": LOADER}).verdict == "needed"
