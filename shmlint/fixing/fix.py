@@ -39,6 +39,9 @@ T = TypeVar("T")
 MOST_READ_AGAIN = 4_000_000
 """Characters; see ``_tries``."""
 
+MOST_LAUNCHES_AGAIN = 4_000
+"""Launches; see ``_tries``."""
+
 UNCOVERED = 3
 """So many findings in a row that come to light one behind the other are followed."""
 
@@ -163,7 +166,9 @@ def _tries(run: Run) -> Iterator[int]:
     Few of them are found by halving. Where there are many in much text, those not found in time are left alone.
     """
     characters = sum(len(run.workspace.source(path).text) for path in {f.span.path for f in run.findings if f.fix})
-    return iter(range(max(100, MOST_READ_AGAIN // max(1, characters))))
+    by_text = MOST_READ_AGAIN // max(1, characters)
+    by_launches = MOST_LAUNCHES_AGAIN // max(1, len(run.launches))
+    return iter(range(max(30, min(by_text, by_launches))))
 
 
 def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from shmlint.docker.sizes import parse_compose
@@ -190,6 +190,12 @@ def recognise(image: str, workloads: Iterable[Workload]) -> tuple[Workload | Non
 
     ``*/name`` says nothing of who built the image: somebody's own image may run anything.
     """
+    return _recognised(image, tuple(workloads))
+
+
+@lru_cache(maxsize=1024)
+def _recognised(image: str, workloads: tuple[Workload, ...]) -> tuple[Workload | None, bool]:
+    """The answer of ``recognise``: the launches of a run share few images, and a proof reads them again."""
     repository, tagged = image_names(image)
     for workload in workloads:
         certain: bool | None = None
