@@ -7,9 +7,14 @@ from xml.sax.saxutils import quoteattr
 
 from shmlint.model.finding import Finding
 from shmlint.reports import escape
+from shmlint.reports.details import details
 from shmlint.run import Run
 
 _LEVELS = {"error": "error", "warning": "warning", "note": "info"}
+
+
+def _message(finding: Finding) -> str:
+    return quoteattr("\n".join((escape(finding.message), *details(finding))))
 
 
 def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
@@ -24,7 +29,7 @@ def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
             begin = finding.span.begin
             lines.append(
                 f'    <error line="{begin.line}" column="{begin.column}" severity="{_LEVELS[finding.severity]}" '
-                f'message={quoteattr(escape(finding.message))} source="shmlint.{finding.rule}"/>'
+                f'message={_message(finding)} source="shmlint.{finding.rule}"/>'
             )
         lines.append("  </file>")
     lines.append("</checkstyle>")

@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from shmlint.fixing.plan import planned
 from shmlint.model.finding import SEVERITIES, Finding
 from shmlint.reports import escape, summary
+from shmlint.reports.details import details
 from shmlint.reports.text import summary_line
 from shmlint.rules import all_rules
 from shmlint.run import Run
@@ -25,6 +25,7 @@ SUMMARY_BYTES = 900_000
 """As much of the job's summary page as is used at the most: GitHub refuses more than 1 MiB a step."""
 
 _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
+_ADDRESS = re.compile(r"https://[\w.~:/?#@!$&'+,;=%-]+", re.ASCII)
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>#!|~&@$]|(?<=http)s?:|(?<=www)\.", re.IGNORECASE)
 
 
@@ -55,17 +56,9 @@ def _command(finding: Finding) -> str:
     if finish.line == begin.line and finish.column > begin.column:
         # GitHub refuses columns for an annotation that goes over several lines.
         properties |= {"endLine": str(finish.line), "col": str(begin.column), "endColumn": str(finish.column)}
-    properties["title"] = finding.rule
+    properties["title"] = f"{finding.rule} {all_rules()[finding.rule][0].name}"
     given = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    parts = [escape(finding.message)]
-    if finding.needs:
-        parts.append(f"needs: {escape(finding.needs)}")
-    change = planned(finding)
-    if finding.fix is not None and change is not None:
-        parts.append(f"fix: {escape(change.title)} ({finding.fix.command})")
-    elif finding.advice:
-        parts.append(escape(finding.advice))
-    parts.append(f"help: {all_rules()[finding.rule][0].help}")
+    parts = [escape(finding.message), *details(finding)]
     return f"::{_LEVELS[finding.severity]} {given}::{_data(chr(10).join(parts))}"
 
 
@@ -92,12 +85,15 @@ def write_summary(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> N
 def _table(run: Run, findings: Sequence[Finding], fixed: int) -> Iterator[str]:
     yield "### shmlint"
     yield ""
-    yield "| where | severity | rule | what |"
-    yield "|---|---|---|---|"
+    yield "| where | severity | rule | what | source |"
+    yield "|---|---|---|---|---|"
     size = 0
     for number, finding in enumerate(_ordered(findings)):
         where = f"{finding.span.path}:{finding.span.line}"
-        row = f"| {_literal(where)} | {finding.severity} | {finding.rule} | {_cell(finding.message)} |"
+        row = (
+            f"| {_literal(where)} | {finding.severity} | {_rule(finding)} | {_cell(finding.message)} "
+            f"| {_link(finding.source)} |"
+        )
         size += len(row.encode("utf-8", "backslashreplace")) + 1
         if size > SUMMARY_BYTES:
             yield ""
@@ -107,6 +103,17 @@ def _table(run: Run, findings: Sequence[Finding], fixed: int) -> Iterator[str]:
     yield ""
     yield summary_line(summary(run, list(findings), fixed)) + _hidden(findings)
     yield ""
+
+
+def _rule(finding: Finding) -> str:
+    """The rule's id, which leads to its page where that has an address."""
+    rule = all_rules()[finding.rule][0]
+    return f"[{rule.id}]({rule.address})" if rule.address else rule.id
+
+
+def _link(address: str) -> str:
+    """A link to who says what is needed; nothing for what is no plain address."""
+    return f"[source]({address})" if _ADDRESS.fullmatch(address) else ""
 
 
 def _cell(text: str) -> str:

@@ -6,18 +6,25 @@ from collections.abc import Sequence
 
 from shmlint.model.finding import Finding
 from shmlint.reports import dumps
+from shmlint.reports.details import details, remedy
 from shmlint.run import Run
 from shmlint.suppression.fingerprint import fingerprints
 
 _LEVELS = {"error": "major", "warning": "minor", "note": "info"}
 
 
+def _short(finding: Finding) -> list[str]:
+    """The need and the remedy, for the one line that GitLab shows."""
+    return [*([f"why: {finding.needs}"] if finding.needs else []), *remedy(finding)]
+
+
 def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
     """``--format gitlab``."""
     entries = [
         {
-            "description": finding.message,
+            "description": " · ".join((finding.message, *_short(finding))),
             "check_name": finding.rule,
+            "content": {"body": "\n".join(details(finding))},
             "fingerprint": fingerprint,
             "severity": _LEVELS[finding.severity],
             "location": {"path": finding.span.path, "lines": {"begin": finding.span.line}},

@@ -14,6 +14,7 @@ from shmlint.model.finding import Finding
 from shmlint.model.launch import Change
 from shmlint.model.source import Edit, Source, apply_edits
 from shmlint.reports import dumps
+from shmlint.reports.details import reasons
 from shmlint.rules import all_rules
 from shmlint.run import Run
 
@@ -43,13 +44,13 @@ def _range(source: Source, start: int, end: int) -> dict[str, Any]:
 def _diagnostic(run: Run, finding: Finding, change: Change | None) -> dict[str, Any]:
     span, rule = finding.span, all_rules()[finding.rule][0]
     code = {"value": finding.rule}
-    message = finding.message + (f"\nneeds {finding.needs}" if finding.needs else "")
+    lines = [finding.message, *reasons(finding)]
     if rule.address is not None:
         code["url"] = rule.address
     else:
-        message += f"\nhelp: {rule.help}"
+        lines.append(f"help: {rule.help}")
     found: dict[str, Any] = {
-        "message": message,
+        "message": "\n".join(lines),
         "location": {"path": span.path, "range": _range(span.source, span.start, span.end)},
         "severity": _LEVELS[finding.severity],
         "code": code,

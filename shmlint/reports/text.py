@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _INDENT = "  "
 _MARGIN = 5
 """Columns of ``why`` and ``fix`` with the blanks behind them."""
-_BASES: dict[Basis, str] = {
+BASES: dict[Basis, str] = {
     "documented": "documented", "measured": "measured", "computed": "computed", "estimated": "estimated",
     "chosen": "our choice",
 }  # fmt: skip
@@ -122,7 +122,7 @@ def _why(finding: Finding, paint: Paint, width: int) -> Iterator[str]:
     margin += 2 if margin else 0
     lead, shown = "why", ""
     for reason in reasons:
-        basis = f" ({_BASES[reason.basis]})" if reason.basis is not None else ""
+        basis = f" ({BASES[reason.basis]})" if reason.basis is not None else ""
         lines = labelled(escape(reason.label), escape(reason.text) + basis, width - len(_INDENT) - _MARGIN, margin)
         if reason.source and reason.source != shown:
             lines.append(" " * margin + paint(escape(reason.source), "dim"))

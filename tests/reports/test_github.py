@@ -55,8 +55,15 @@ def test_one_annotation_in_full(tmp_path: Path) -> None:
     assert commands(shown) == [
         (
             "error",
-            {"file": "compose.yaml", "line": "2", "endLine": "2", "col": "3", "endColumn": "10", "title": "SHM101"},
-            f"{started.findings[0].message}\nneeds: {started.findings[0].needs}\n"
+            {"file": "compose.yaml", "line": "2", "endLine": "2", "col": "3", "endColumn": "10",
+             "title": "SHM101 missing-shm-size"},
+            f"{started.findings[0].message}\nNCCL: 8 ranks, about 536.7 MiB (estimated)\n"
+            "source: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory\n"
+            "reason: NVIDIA NGC framework containers: their DataLoader workers and NCCL put their data into shared "
+            "memory\n"
+            "source: https://github.com/NVIDIA/Megatron-LM/issues/878\n"
+            "advised: 8 GiB: NVIDIA's note names 1 GiB for one process and no DataLoader workers; 8 GiB holds the "
+            "batches of some workers (our choice)\n"
             "fix: add `shm_size: 8gb` after line 3 (shmlint --fix)\n"
             "help: shmlint explain SHM101",
         )
@@ -70,14 +77,14 @@ def test_one_annotation_in_full(tmp_path: Path) -> None:
 @table("name", NAMES)
 def test_nothing_is_injected(tmp_path: Path, name: str) -> None:
     started = run(tmp_path, TRAINER)
-    finding = hostile(started.findings[0], name)
+    finding = hostile(started.findings[0], name)._replace(evidence=())
     shown = render(started, [finding, started.findings[0]])
     assert len(shown.splitlines()) == len(shown.split("\n")) == 3 or not name.isprintable()
     first, second = commands(shown)
     assert first[0] == second[0] == "error"
     assert first[1] == {**second[1], "file": escape(name)}, "a log shows it too"
     escaped = escape(name)
-    assert first[2] == f"service `{escaped}` {escaped}\nneeds: {escaped}\n{escaped}\nhelp: shmlint explain SHM101"
+    assert first[2] == f"service `{escaped}` {escaped}\nwhy: {escaped}\ndo: {escaped}\nhelp: shmlint explain SHM101"
     assert first[2].count("\n") == 3, "a name makes no line"
 
 
@@ -141,9 +148,10 @@ def test_the_summary_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     write_summary(started, [])
     assert page.read_text() == "before\n"
     write_summary(started, started.findings)
+    first = started.findings[0]
     assert page.read_text() == (
-        "before\n### shmlint\n\n| where | severity | rule | what |\n|---|---|---|---|\n"
-        f"| compose.yaml:2 | error | SHM101 | {started.findings[0].message} |\n"
+        "before\n### shmlint\n\n| where | severity | rule | what | source |\n|---|---|---|---|---|\n"
+        f"| compose.yaml:2 | error | SHM101 | {first.message} | [source]({first.source}) |\n"
         "\n1 error; 1 can be fixed with --fix\n\n"
     )
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))  # a directory: nothing comes of it
@@ -160,7 +168,7 @@ def test_a_row_stays_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name
     write_summary(started, [hostile(started.findings[0], name)])
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(page.read_text(encoding="utf-8"))
     cells = [token for before, token in pairwise(tokens) if before.type == "td_open"]
-    assert len(cells) == 4
+    assert len(cells) == 5
     kinds = {child.type for cell in cells for child in cell.children or ()}
     assert kinds <= {"text", "text_special", "code_inline"}
     where = "".join(child.content for child in cells[0].children or ())

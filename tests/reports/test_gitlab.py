@@ -18,6 +18,7 @@ from tests.table import table
 
 ENTRY = closed(
     description=TEXT,
+    content=closed(body=TEXT),
     check_name={"type": "string", "pattern": r"^[A-Z]{3}\d{3}$"},
     fingerprint={"type": "string", "pattern": "^[0-9a-f]{64}$"},
     severity={"enum": ["info", "minor", "major", "critical", "blocker"]},
@@ -40,8 +41,12 @@ def test_the_shape(tmp_path: Path, files: Mapping[str, str] | str) -> None:
 def test_one_entry_in_full(tmp_path: Path) -> None:
     (entry,) = data(run(tmp_path, TRAINER))
     del entry["fingerprint"]
+    description, content = entry.pop("description"), entry.pop("content")
+    assert description.startswith("GPU service `trainer` gets 64 MiB of /dev/shm and needs ")
+    assert " · why: NCCL: 8 ranks" in description
+    assert description.endswith(" · fix: add `shm_size: 8gb` after line 3 (shmlint --fix)")
+    assert "\nsource: https://docs.nvidia.com/" in content["body"]
     assert entry == {
-        "description": "GPU service `trainer` gets 64 MiB of /dev/shm and needs about 536.7 MiB or more",
         "check_name": "SHM101", "severity": "major", "location": {"path": "compose.yaml", "lines": {"begin": 2}},
     }  # fmt: skip
 

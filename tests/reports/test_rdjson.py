@@ -12,7 +12,7 @@ from shmlint.fixing import fix
 from shmlint.model import project
 from shmlint.model.launch import Change as Edits
 from shmlint.model.source import Edit
-from shmlint.reports import rdjson
+from shmlint.reports import escape, rdjson
 from shmlint.reports.rdjson import render
 from shmlint.run import Run
 from tests.project import run
@@ -157,7 +157,8 @@ def test_what_is_offered_has_been_proved(tmp_path: Path, monkeypatch: pytest.Mon
 @table("name", NAMES)
 def test_any_name(tmp_path: Path, name: str) -> None:
     started = run(tmp_path, TRAINER)
-    started = started._replace(findings=[hostile(started.findings[0], name)])
+    started = started._replace(findings=[hostile(started.findings[0], name)._replace(evidence=())])
     (found,) = data(started)
     assert found["location"]["path"] == name
-    assert found["message"] == f"service `{name}` {name}\nneeds {name}\nhelp: shmlint explain SHM101"
+    said = escape(name)
+    assert found["message"] == f"service `{name}` {name}\nwhy: {said}\ndo: {said}\nhelp: shmlint explain SHM101"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,12 @@ def test_rules_carry_their_pages(tmp_path: Path) -> None:
     for rule in rules:
         (page,) = Path(directory()).glob(f"{rule['id']}-*.md")
         body = page.read_text(encoding="utf-8").partition("\n---\n")[2].strip()
-        assert rule["help"] == {"text": body, "markdown": body} and body.startswith("# ")
+        heading = body.splitlines()[0]
+        assert rule["help"]["markdown"].startswith(f"{heading}\n")
+        assert rule["help"]["text"].startswith(f"{heading.removeprefix('# ')}\n")
+        links = [found[1] for found in re.finditer(r"\]\(([^)]+)\)", rule["help"]["markdown"])]
+        assert all("://" in link for link in links), "nothing relative"
+        assert "```" not in rule["help"]["text"] and "](" not in rule["help"]["text"]
         assert "helpUri" not in rule
         assert rule["shortDescription"]["text"].endswith(".")
 
@@ -74,6 +80,21 @@ def test_links_lead_to_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     driver = log(started)["tool"]["driver"]
     assert driver["informationUri"] == "https://example.org/shmlint"
     assert driver["rules"][0]["helpUri"].startswith("https://example.org/shmlint/blob/main/rules/SHM")
+
+
+def test_the_way_through_files(tmp_path: Path) -> None:
+    """What decides in another file is a step of the way there; how sure a finding is ranks it."""
+    script = "import torch\nfrom torch.utils.data import DataLoader\nloader = DataLoader([], num_workers=8)\n"
+    text = TRAINER.replace("torchrun --nproc_per_node=8 train.py", "python train.py")
+    for files, paths in (({"compose.yaml": TRAINER}, None), ({"compose.yaml": text, "train.py": script}, {"train.py"})):
+        result = log(run(tmp_path, files))["results"][0]
+        steps = [
+            step["location"]["physicalLocation"]["artifactLocation"]["uri"]
+            for flow in result.get("codeFlows", ()) for thread in flow["threadFlows"] for step in thread["locations"]
+        ]  # fmt: skip
+        assert (set(steps) == {"compose.yaml", *paths}) if paths else not steps
+    ranks = {(result["level"], result["rank"]) for result in log(run(tmp_path, MANY))["results"]}
+    assert {("error", 90.0), ("warning", 60.0)} <= ranks and min(rank for _, rank in ranks) <= 30
 
 
 def test_fingerprints_are_unique(tmp_path: Path) -> None:

@@ -23,13 +23,15 @@ def tree(text: str) -> ElementTree.Element:
 def test_every_finding_is_there(tmp_path: Path, files: Mapping[str, str] | str) -> None:
     started = run(tmp_path, files)
     cases = tree(junit.render(started, started.findings))
-    assert cases.get("failures") == str(len(started.findings)) == str(len(cases.findall(".//failure")))
+    errors = [finding for finding in started.findings if finding.severity == "error"]
+    assert cases.get("failures") == str(len(errors)) == str(len(cases.findall(".//failure")))
+    assert len(cases.findall(".//system-out")) == len(started.findings) - len(errors)
     assert cases.get("tests") == str(len(cases.findall(".//testcase")))
     for suite in cases.findall("testsuite"):
         assert suite.get("tests") == str(len(suite.findall("testcase")))
         assert suite.get("failures") == str(len(suite.findall(".//failure")))
-    errors = tree(checkstyle.render(started, started.findings)).findall("file/error")
-    assert [error.get("source") for error in errors] == [f"shmlint.{finding.rule}" for finding in started.findings]
+    marks = tree(checkstyle.render(started, started.findings)).findall("file/error")
+    assert [error.get("source") for error in marks] == [f"shmlint.{finding.rule}" for finding in started.findings]
 
 
 def test_junit(tmp_path: Path) -> None:
@@ -41,6 +43,8 @@ def test_junit(tmp_path: Path) -> None:
     (failure,) = found.findall(".//failure")
     assert failure.get("type") == "error" and "service `trainer` gets" in str(failure.get("message"))
     assert str(failure.text).startswith("NCCL: 8 ranks")
+    notes = run(tmp_path, {"compose.yaml": TRAINER}, fail_on="note", severity=(("SHM101", "note"),))
+    assert tree(junit.render(notes, notes.findings)).get("failures") == "1", "what makes the exit status 1"
     (case,) = found.findall("testsuite[@name='compose.yaml']/testcase")
     assert case.attrib == {"name": "SHM101 2:3", "classname": "compose.yaml", "line": "2"}
 
@@ -62,6 +66,7 @@ def test_any_name_is_well_formed(tmp_path: Path, name: str) -> None:
     suite = tree(junit.render(started, [finding])).findall("testsuite")[-1]
     assert suite.get("name") == escape(name)
     failure = suite.find("testcase/failure")
-    assert failure is not None and failure.get("message") == message and failure.text == escape(name)
+    assert failure is not None and failure.get("message") == message
+    assert str(failure.text).startswith(f"why: {escape(name)}\n")
     file = tree(checkstyle.render(started, [finding]))[0]
-    assert file.get("name") == escape(name) and file[0].get("message") == message
+    assert file.get("name") == escape(name) and str(file[0].get("message")).startswith(f"{message}\nwhy: ")
