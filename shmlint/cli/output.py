@@ -131,7 +131,7 @@ class Progress:
 
     def __init__(self, files: Mapping[str, Sequence[str]]) -> None:
         counts = ", ".join(f"{len(paths)} {kind}" for kind, paths in files.items())
-        self.line = f"checking {counts} ..."
+        self.line = f"checking {counts} ..."[: Output(to_stderr=True).width - 1]
         self.shown = False
         self.timer: Timer | None = None
 

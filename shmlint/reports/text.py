@@ -10,7 +10,6 @@ from shmlint.model.finding import Basis, Finding, Reason, cut
 from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
 from shmlint.reports import escape, summary
-from shmlint.reports.frame import frames
 from shmlint.reports.terminal import WIDTH, Paint, columns, labelled, painter, shortened, usable, wrapped
 from shmlint.rules import all_rules
 from shmlint.run import Run
@@ -83,6 +82,8 @@ def _causes(findings: Sequence[Finding]) -> list[list[Finding]]:
 
 
 def _cause(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
+    from shmlint.reports.frame import frames
+
     finding = group[0]
     name = all_rules()[finding.rule][0].name
     level = paint(finding.severity, finding.severity)
@@ -242,6 +243,9 @@ def _summary(
     counts = summary(run, list(findings), len(fixed))
     worst = next((level for level in ("error", "warning", "note") if counts[level]), "good")
     found, read = summary_line(counts), _read_line(run, findings, counts)
+    unsafe = sum(f.fix is not None and not f.fix.safe and planned(f) is not None for f in findings)
+    if unsafe:
+        found += f"; {unsafe} {'more ' if counts['fixable'] else 'can be fixed '}with --fix --unsafe-fixes"
     if findings or fixed:
         yield from (paint(line, worst) for line in wrapped(found, width))
         yield from wrapped(read, width)

@@ -65,7 +65,7 @@ def _only_looks(launch: Launch, need: Need, context: Context) -> Finding:
         RULE.id,
         "note",
         launch.home,
-        f"{container(launch)} gets {given} of /dev/shm, enough for what this command does{when(launch)}",
+        f"{container(launch)} gets {given} of /dev/shm, less than its image asks for{when(launch)}",
         launch,
         gpu_evidence(launch),
         (Reason("this command only looks at something; a program in this image needs more", source=need.source),),

@@ -48,14 +48,16 @@ def _needed(need: Need, given: int) -> str:
 def why(need: Need, context: Context) -> tuple[Reason, ...]:
     """Why so much is needed: what fills /dev/shm, who says so, and what the sizes rest on."""
     if need.verdict == "unknown":
-        return (_unknown(need),)
+        return _UNKNOWN if not need.stopped else (Reason(need.stopped, "unknown"), *_UNKNOWN[1:])
     return tuple(_reasons(need, context))
 
 
-def _unknown(need: Need) -> Reason:
-    stopped = f"{need.stopped}; " if need.stopped else ""
-    text = f"{stopped}NCCL and DataLoader workers need {human(UNKNOWN_MINIMUM)} or more"
-    return Reason(text, "unknown", source=UNKNOWN_MINIMUM_SOURCE)
+_UNKNOWN = (
+    Reason("nothing in the repository says what it runs", "unknown"),
+    Reason(f"NCCL and DataLoader workers need {human(UNKNOWN_MINIMUM)} or more", "at least", "chosen",
+           UNKNOWN_MINIMUM_SOURCE),
+)  # fmt: skip
+"""Why a launch of which nothing is known may need more."""
 
 
 def _reasons(need: Need, context: Context) -> Iterator[Reason]:

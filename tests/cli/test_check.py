@@ -324,6 +324,7 @@ def test_verbose_says_what_is_spared(run: Run) -> None:
     assert run(compose=text).stdout == f"nothing found; {READ}\n"
     assert "no larger /dev/shm needed: Ollama" in run("--verbose").stdout
     assert "no larger" in run("-v").stdout
+    assert "service `trainer`: large enough: /dev/shm is 8 GiB (shm_size)" in run("-v", compose=FIXED).stdout
 
 
 def test_quiet(run: Run) -> None:
@@ -623,7 +624,8 @@ def test_what_is_below_the_least_severity_is_neither_shown_nor_fixed(run: Run) -
 
 def test_a_size_for_an_unknown_workload_is_our_choice(run: Run) -> None:
     text = "services:\n  x:\n    image: example/x\n    gpus: all\n"
-    assert "fixed" not in run("--fix", compose=text).stdout
+    left = run("--fix", compose=text).stdout
+    assert "fixed SHM" not in left and "1 can be fixed with --fix --unsafe-fixes" in left
     result = run("--fix", "--unsafe-fixes")
     assert "compose.yaml:5: fixed SHM101 added `shm_size: 1gb`, a size of our choice\n" in result.stdout
 
