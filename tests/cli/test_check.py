@@ -324,7 +324,7 @@ def test_verbose_says_what_is_spared(run: Run) -> None:
     assert run(compose=text).stdout == f"nothing found; {READ}\n"
     assert "no larger /dev/shm needed: Ollama" in run("--verbose").stdout
     assert "no larger" in run("-v").stdout
-    assert "service `trainer`: large enough: /dev/shm is 8 GiB (shm_size)" in run("-v", compose=FIXED).stdout
+    assert "service `trainer`: large enough: /dev/shm is 8 GiB\n" in run("-v", compose=FIXED).stdout
 
 
 def test_quiet(run: Run) -> None:
