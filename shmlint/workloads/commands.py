@@ -38,24 +38,6 @@ _IDLE = (("tail", "-f"), ("tail", "-F"), ("nvidia-smi", "dmon"), ("nvidia-smi", 
 """Commands that only keep a container alive: what is run in it later is not known."""
 
 
-def commands_that_tell(words: Sequence[str]) -> list[list[str]]:
-    """The simple commands that tell what a launch runs; none where it only stays alive."""
-    told: list[list[str]] = []
-    for command in simple_commands(flatten(words)):
-        program = command[0].rpartition("/")[2]
-        if program == "sleep":
-            if command[1:] and command[1].rstrip("smhd").isdigit() and int(command[1].rstrip("smhd")) < 3600:
-                continue
-            return []
-        if program in _SHELLS and len(command) == 1:
-            return []
-        if any(tuple(command[: len(idle)]) == idle for idle in _IDLE) and len(command) <= 4:
-            return []
-        if program not in _SILENT or "run" in command:  # `uv run train.py`
-            told.append(command)
-    return told
-
-
 _QUERIES = (
     "is_available()", "device_count()", "get_device_name(", "get_device_properties(", "list_physical_devices(",
     "list_local_devices(", "is_gpu_available(", "jax.devices(", "__version__", "version.cuda", "is_built_with_cuda(",
@@ -71,28 +53,6 @@ _LOOKS = frozenset(
     }
 )  # fmt: skip
 """Programs that print what they see and end, beside those that tell nothing of what is run."""
-_RUNS_MORE = frozenset({".", "source", "service", "conda", "mamba", "uv", "for", "done", "trap", "wait"})
-
-
-def looks_only(words: Sequence[str]) -> bool:
-    """Whether a command prints something of the machine or its programs, and ends."""
-    if len(words) == 3 and words[1] == "-c" and words[0].rpartition("/")[2].rstrip("0123456789.") == "python":
-        code = words[2]
-        return (
-            len(code) < _LONGEST_LOOK and any(query in code for query in _QUERIES)
-            and not any(work in code for work in _WORK)
-        )  # fmt: skip
-    commands = list(simple_commands(flatten(words)))
-    return bool(commands) and all(map(_looks, commands))
-
-
-def _looks(command: Sequence[str]) -> bool:
-    program = command[0].rpartition("/")[2]
-    if len(command) == 2 and command[1] in _TELLS:
-        return True
-    if program in _RUNS_MORE or tuple(command[:2]) in _IDLE or "run" in command:
-        return False
-    return program in _SILENT or (program in _LOOKS and "-exec" not in command)
 
 
 def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.model.launch import Build, Launch, Value
@@ -536,9 +536,3 @@ def _with_arguments(words: Sequence[str], arguments: tuple[str, ...]) -> list[st
         else:
             found.append(word)
     return found
-
-
-def launches_of(program: Program) -> Iterator[Ran]:
-    """The commands that say what runs: programs, or where there are none, what gives a shell."""
-    kind = program.kind
-    return (ran for ran in program.commands if ran.kind == kind)

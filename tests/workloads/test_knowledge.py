@@ -11,7 +11,7 @@ from typing import Any
 
 from shmlint.docker.sizes import parse_compose
 from shmlint.files import installed
-from shmlint.workloads.commands import commands_that_tell, simple_commands
+from shmlint.workloads.commands import flatten, kind_of, simple_commands
 from shmlint.workloads.knowledge import builtin, recognise
 from tests.table import table
 
@@ -141,4 +141,6 @@ def test_what_of_an_image_needs_it(image: str, command: str | None, needs: str) 
     workload, _ = recognise(image, builtin())
     assert workload is not None
     words = shlex.split(command) if command else []
-    assert workload.used_by(commands_that_tell(words) or list(simple_commands(words))).needs == needs
+    commands = list(simple_commands(flatten(words)))
+    telling = [command for command in commands if kind_of(command) in ("program", "interactive")]
+    assert workload.used_by(telling or commands).needs == needs
