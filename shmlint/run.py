@@ -19,6 +19,7 @@ from shmlint.rules import Context, Repository, all_rules, configured, selected
 from shmlint.rules.shm001_unreadable_file import RULE as UNREADABLE
 from shmlint.rules.shm001_unreadable_file import report
 from shmlint.workloads.knowledge import users
+from shmlint.workloads.repository import Shared
 
 Files = Mapping[str, Sequence[str]]
 """Paths by kind."""
@@ -92,7 +93,7 @@ def _run(
     files: Files, settings: Settings, workspace: Workspace, reading: Reading, *, followed: bool = True
 ) -> Run:
     """``followed`` is whether what launches run may be looked for in files."""
-    repository = Repository(workspace, reading.builds, {}) if followed else None
+    repository = Repository(workspace, reading.builds, Shared()) if followed else None
     context = Context(settings, users(settings.workloads), reading.launches, repository)
     found = _without_ignored(_checked(reading, context), settings)
     run = Run(files, settings, workspace, reading, context, list(found))

@@ -22,6 +22,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.rule import Rule
 from shmlint.model.settings import Settings
 from shmlint.workloads.knowledge import Workload, users
+from shmlint.workloads.repository import Shared
 
 T = TypeVar("T")
 
@@ -37,8 +38,8 @@ class Repository(NamedTuple):
 
     workspace: Workspace
     builds: tuple[Build, ...]
-    programs: dict[tuple[object, ...], object]
-    """What was read of programs so far."""
+    shared: Shared
+    """What was found out about programs so far."""
 
 
 class Context:
@@ -100,8 +101,8 @@ class Context:
         from shmlint.workloads.program import resolve
         from shmlint.workloads.repository import Repository as Files
 
-        workspace, builds, programs = self.repository
-        program = resolve(launch, Files(workspace, launch.span.path, programs), builds)
+        workspace, builds, shared = self.repository
+        program = resolve(launch, Files(workspace, launch.span.path, shared), builds)
         more = {k: v for k, v in program.environment.items() if k not in launch.environment and "NCCL" in k}
         return launch._replace(environment={**launch.environment, **more}) if more else launch
 
@@ -112,8 +113,8 @@ class Context:
         effective = launch.effective_shm(self.settings.default_shm_size)
         if self.repository is None or effective.bytes is None or effective.bytes >= _ENOUGH:
             return assess(launch, self.workloads)  # its program is not read where that decides nothing
-        workspace, builds, programs = self.repository
-        return assess(launch, self.workloads, Files(workspace, launch.span.path, programs), builds)
+        workspace, builds, shared = self.repository
+        return assess(launch, self.workloads, Files(workspace, launch.span.path, shared), builds)
 
 
 _RULE = re.compile(r"[a-z]+[0-9]{3}_")

@@ -55,10 +55,6 @@ def _distance(path: str, other: str) -> tuple[int, int]:
 
 def _beside(names: set[str], repository: Repository) -> Iterator[Build]:
     """The builds in scripts, make recipes, pages and compose files around a launch."""
-    from shmlint.files.kinds import classify
-    from shmlint.formats import read
-    from shmlint.model.settings import Settings
-
     words = {re.sub(r"^\$\{?\w*\}?/?", "", re.split(r"[:@]", name)[0]) for name in names} - {""}
     if not words:
         return
@@ -70,11 +66,23 @@ def _beside(names: set[str], repository: Repository) -> Iterator[Build]:
         if source is None or "build" not in source.text or not any(word in source.text.lower() for word in words):
             continue
         looked += 1
-        text = source.text
-        kind = classify(os.path.abspath(path), lambda text=text: text.encode("utf-8", "replace"))  # type: ignore[misc]
-        if kind in ("shell", "makefile", "markdown", "ci", "compose"):
-            assert repository.workspace is not None
-            yield from read(kind, [path], repository.workspace, Settings()).builds
+        known = repository.shared.builds
+        if path not in known:
+            known[path] = _builds_of(source, repository)
+        yield from known[path]
+
+
+def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
+    """The builds that a script, a make recipe, a page or a compose file has."""
+    from shmlint.files.kinds import classify
+    from shmlint.formats import read
+    from shmlint.model.settings import Settings
+
+    kind = classify(os.path.abspath(source.path), lambda: source.text.encode("utf-8", "replace"))
+    if kind not in ("shell", "makefile", "markdown", "ci", "compose"):
+        return ()
+    assert repository.workspace is not None
+    return read(kind, [source.path], repository.workspace, Settings()).builds
 
 
 def _around(repository: Repository) -> Iterator[str]:

@@ -30,10 +30,12 @@ from shmlint.workloads.libraries import (
     harmless,
 )
 from shmlint.workloads.program import Entry
-from shmlint.workloads.values import POSITIVE, UNKNOWN, Evaluator, Found, Options, Scope
+from shmlint.workloads.values import POSITIVE, UNKNOWN, Declaration, Evaluator, Found, Options, Scope, declarations
 
 MOST_STEPS = 2000
 """Functions, classes and modules that are walked for one program."""
+_MOST_HELD = 4 * 1024 * 1024
+"""Characters of Python whose trees are held at once; a tree takes many times its text."""
 
 
 class Call(NamedTuple):
@@ -66,7 +68,7 @@ def read_program(entry: Entry, files: Files) -> Reading:
     """Read one program, once for all launches that run it alike. What cannot be followed is a stop with its reason."""
     variables = tuple(sorted((name, value.known or "") for name, value in files.environment.items()))
     key = entry.path, entry.arguments, entry.function, entry.certain, entry.guessed, files.folders(), variables
-    known = files.repository.programs
+    known = files.repository.shared.programs
     if key not in known:
         known[key] = _read_program(entry, files)
     found = known[key]
@@ -87,6 +89,22 @@ class _Loaded(NamedTuple):
     path: str
     source: Source
     module: Module
+    options: tuple[Declaration, ...]
+
+
+def _module(path: str, source: Source, known: dict[str, object]) -> _Loaded | None:
+    """A Python file, parsed once for the programs that load it; the bytes of those that are held are bounded."""
+    held = known.get(path)
+    if isinstance(held, _Loaded) and held.source is source:
+        return held
+    module = parse(source.text)
+    if module is None:
+        return None
+    if sum(len(item.source.text) for item in known.values() if isinstance(item, _Loaded)) > _MOST_HELD:
+        known.clear()
+    scope = Scope(path, source, module, None, None)
+    found = known[path] = _Loaded(path, source, module, tuple(declarations(scope)))
+    return found
 
 
 class _Unit(NamedTuple):
@@ -121,7 +139,8 @@ class _Reader:
         self.steps = 0
         self.optional = 0
         """How many ``try`` statements around the code go on without a package that is not there."""
-        self._files: dict[tuple[str, str], str | None] = {}
+        self.folders = files.folders()
+        self._searched: dict[str, tuple[str, ...]] = {}
         self._names: dict[tuple[str, str], bool] = {}
 
     def stop(self, text: str, span: Span | None) -> None:
@@ -151,39 +170,45 @@ class _Reader:
         path = normal(path)
         if path not in self.loaded:
             source = self.repository.source(path)
-            module = parse(source.text) if source is not None else None
-            found = _Loaded(path, source, module) if source is not None and module is not None else None
-            if source is not None and module is None:
+            found = _module(path, source, self.repository.shared.modules) if source is not None else None
+            if source is not None and found is None:
                 self.stop(f"{path} is not Python that can be read", None)
             self.loaded[path] = found
             if found is not None:
-                self.options.declare(found.path, found.source, found.module)
+                self.options.declare(found.options)
         return self.loaded[path]
 
     def _file_of(self, name: str, importer: str) -> str | None:
         """The repository's file of a dotted name as one file imports it."""
-        key = name, os.path.dirname(importer)
-        if key not in self._files:
-            self._files[key] = self._search(name, importer)
-        return self._files[key]
+        here = os.path.dirname(importer)
+        key = (name, here) if name.startswith(".") else (name, self._roots(here))
+        known = self.repository.shared.found
+        if key not in known:
+            known[key] = self._search(name, here)
+        return known[key]
 
-    def _search(self, name: str, importer: str) -> str | None:
+    def _search(self, name: str, here: str) -> str | None:
         if name.startswith("."):
-            level = len(name) - len(name.lstrip("."))
-            folder = os.path.dirname(importer)
-            for _ in range(level - 1):
+            folder = here
+            for _ in range(len(name) - len(name.lstrip(".")) - 1):
                 folder = os.path.dirname(folder)
             return self._module_in(folder, name.lstrip("."))
-        for folder in self._roots(importer):
+        for folder in self._roots(here):
             found = self._module_in(folder, name)
             if found is not None:
                 return found
         return None
 
-    def _roots(self, importer: str) -> list[str]:
+    def _roots(self, here: str) -> tuple[str, ...]:
+        """The directories in which a file of a directory finds modules."""
+        if here not in self._searched:
+            self._searched[here] = self._search_path(here)
+        return self._searched[here]
+
+    def _search_path(self, here: str) -> tuple[str, ...]:
         start = os.path.dirname(self.entry.path)
-        found = [start, *self.files.folders()]
-        folder = os.path.dirname(importer)
+        found = [start, *self.folders]
+        folder = here
         while self.repository.is_file(os.path.join(folder, "__init__.py")) and folder not in ("", ".", "/"):
             folder = os.path.dirname(folder)
         found.append(folder)
@@ -191,7 +216,7 @@ class _Reader:
         while above not in ("", ".", "/", self.repository.root) and len(found) < 12:
             above = os.path.dirname(above)
             found += [above, os.path.join(above, "src")]
-        return list(dict.fromkeys(normal(f or ".") for f in (*found, self.repository.root)))
+        return tuple(dict.fromkeys(normal(f or ".") for f in (*found, self.repository.root)))
 
     def _module_in(self, folder: str, name: str) -> str | None:
         path = os.path.join(folder or ".", *name.split(".")) if name else folder
@@ -240,7 +265,8 @@ class _Reader:
 
     def _folder_of(self, top: str, importer: str) -> bool:
         """A namespace package of the repository."""
-        return any(self.repository.is_dir(os.path.join(folder, top)) for folder in self._roots(importer))
+        roots = self._roots(os.path.dirname(importer))
+        return any(self.repository.is_dir(os.path.join(folder, top)) for folder in roots)
 
     def _reach(self, loaded: _Loaded, name: str, *, certain: bool, depth: int = 0) -> None:
         """Reach what a name of a module stands for."""

@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
+from shmlint.model.launch import Build
 from shmlint.model.source import Source
 
 MOST_FILES = 200
 MOST_BYTES = 2 * 1024 * 1024
 """Files, and characters of them, that are read for one launch."""
+
+
+class Shared:
+    """What was found out about files and programs, for the launches of a run that lead to the same."""
+
+    __slots__ = ("builds", "files", "folders", "found", "modules", "programs")
+
+    def __init__(self) -> None:
+        self.files: dict[tuple[str | None, str], bool] = {}
+        """Whether there is a file, by the root of the repository and the path."""
+        self.folders: dict[tuple[str | None, str], bool] = {}
+        self.builds: dict[str, tuple[Build, ...]] = {}
+        """The builds that a script or page has, by its path."""
+        self.found: dict[tuple[object, ...], str | None] = {}
+        """The files of modules, by the directories in which they were looked for and their names."""
+        self.modules: dict[str, object] = {}
+        """Python files that were read, by their paths."""
+        self.programs: dict[tuple[object, ...], object] = {}
+        """Python programs that were read, and launches that were followed."""
 
 
 class Repository:
@@ -20,17 +41,14 @@ class Repository:
     bound was reached.
     """
 
-    __slots__ = ("_left", "_read", "full", "home", "of", "programs", "root", "workspace")
+    __slots__ = ("_left", "_read", "_tree", "full", "home", "of", "root", "shared", "workspace")
 
-    def __init__(
-        self, workspace: Workspace | None, of: str, programs: dict[tuple[object, ...], object] | None = None
-    ) -> None:
+    def __init__(self, workspace: Workspace | None, of: str, shared: Shared | None = None) -> None:
         self.workspace = workspace
         self.of = of
-        self.programs = programs if programs is not None else {}
-        """What was read of programs, for the launches of a run that run the same."""
+        self.shared = shared if shared is not None else Shared()
         self.home = os.path.dirname(of) or "."
-        root = workspace.root(of) if workspace is not None else None
+        root = self._tree = workspace.root(of) if workspace is not None else None
         top = os.path.realpath(workspace.top or ".") if workspace is not None else "."
         self.root = normal(os.path.relpath(root, top)) if root is not None else self.home
         self.full = False
@@ -56,10 +74,17 @@ class Repository:
         return source
 
     def is_file(self, path: str) -> bool:
-        return "\0" not in path and self._inside(path) and self.workspace is not None and self.workspace.exists(path)
+        return self._once(self.shared.files, path, lambda: self.workspace is not None and self.workspace.exists(path))
 
     def is_dir(self, path: str) -> bool:
-        return "\0" not in path and self._inside(path) and self._is_directory(path)
+        return self._once(self.shared.folders, path, lambda: self._is_directory(path))
+
+    def _once(self, known: dict[tuple[str | None, str], bool], path: str, look: Callable[[], bool]) -> bool:
+        key = self._tree, path
+        found = known.get(key)
+        if found is None:
+            found = known[key] = "\0" not in path and self._inside(path) and look()
+        return found
 
     def _is_directory(self, path: str) -> bool:
         return self.workspace is not None and os.path.isdir(self.workspace.on_disk(path))

@@ -6,7 +6,7 @@ import ast
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from shmlint.files.read import normal
 from shmlint.model.record import NamedTuple
@@ -90,12 +90,52 @@ class Scope(NamedTuple):
         return f"{target}{dot}{rest}" if target is not None else name
 
 
-class _Declared(NamedTuple):
-    """An option that a program declares, with its default."""
+class Declaration(NamedTuple):
+    """An option that a program declares, with its default and the spellings that set it."""
 
+    key: str
     default: ast.expr | None
     scope: Scope
     place: Span
+    flags: tuple[str, ...] = ()
+
+
+def declarations(scope: Scope) -> Iterator[Declaration]:
+    """The options that a module declares: argparse, click, absl, and fields of classes."""
+    for node in scope.module.nodes:
+        if isinstance(node, ast.Call):
+            name = dotted(node.func).rpartition(".")[2]
+            if name in ("add_argument", "option", "add_option", "Option") or name.startswith("DEFINE_"):
+                yield from _option(node, name, scope)
+            elif name in ("dict", "EasyDict", "edict", "DotDict", "Namespace", "SimpleNamespace"):
+                for keyword in node.keywords:
+                    if keyword.arg is not None:
+                        yield Declaration(_key(keyword.arg), keyword.value, scope, scope.span(keyword.value))
+        elif isinstance(node, ast.ClassDef):
+            for item in node.body:
+                if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
+                    yield Declaration(_key(item.target.id), _default_of_field(item.value), scope, scope.span(item))
+
+
+def _option(node: ast.Call, called: str, scope: Scope) -> Iterator[Declaration]:
+    """What a call of argparse, click or absl declares."""
+    names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    if called.startswith("DEFINE_"):
+        if names and len(node.args) > 1:
+            yield Declaration(_key(names[0]), node.args[1], scope, scope.span(node))
+        return
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+    flags = [name for name in names if name.startswith("-")]
+    longest = next((name for name in flags if name.startswith("--")), flags[0] if flags else "")
+    named = keywords.get("dest")
+    dest = named.value if isinstance(named, ast.Constant) and isinstance(named.value, str) else ""
+    dest = dest or next((name for name in names if not name.startswith("-")), "") or longest.lstrip("-")
+    default = keywords.get("default")
+    action = keywords.get("action")
+    if default is None and isinstance(action, ast.Constant) and action.value in ("store_true", "store_false"):
+        default = ast.Constant(action.value == "store_false")
+    spellings = tuple(_key(part) for flag in flags for part in flag.split("/"))
+    yield Declaration(_key(dest), default, scope, scope.span(node), spellings)
 
 
 class Options:
@@ -105,7 +145,7 @@ class Options:
         self.files = files
         self.given: dict[str, Found] = {}
         self.flags: dict[str, str] = {}
-        self.declared: dict[str, list[_Declared]] = {}
+        self.declared: dict[str, list[Declaration]] = {}
         self.configured: dict[str, list[Found]] = {}
         self._read: set[str] = set()
         self._entry = entry
@@ -150,48 +190,14 @@ class Options:
             for key, value in _settings(source):
                 self.configured.setdefault(key, []).append(value)
 
-    def declare(self, path: str, source: Source, module: Module) -> None:
-        """Note the options that a module declares: argparse, click, absl, and fields of classes."""
-        scope = Scope(path, source, module, None, None)
-        for node in module.nodes:
-            if isinstance(node, ast.Call):
-                name = dotted(node.func).rpartition(".")[2]
-                if name in ("add_argument", "option", "add_option", "Option") or name.startswith("DEFINE_"):
-                    self._option(node, scope)
-                elif name in ("dict", "EasyDict", "edict", "DotDict", "Namespace", "SimpleNamespace"):
-                    for keyword in node.keywords:
-                        if keyword.arg is not None:
-                            self._declare(keyword.arg, keyword.value, scope, keyword.value)
-            elif isinstance(node, ast.ClassDef):
-                for item in node.body:
-                    if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
-                        self._declare(item.target.id, _default_of_field(item.value), scope, item)
-
-    def _option(self, node: ast.Call, scope: Scope) -> None:
-        names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-        if dotted(node.func).rpartition(".")[2].startswith("DEFINE_"):
-            if names and len(node.args) > 1:
-                self._declare(names[0], node.args[1], scope, node)
-            return
-        keywords = {keyword.arg: keyword.value for keyword in node.keywords}
-        flags = [name for name in names if name.startswith("-")]
-        longest = next((name for name in flags if name.startswith("--")), flags[0] if flags else "")
-        named = keywords.get("dest")
-        dest = named.value if isinstance(named, ast.Constant) and isinstance(named.value, str) else ""
-        dest = dest or next((name for name in names if not name.startswith("-")), "") or longest.lstrip("-")
-        default = keywords.get("default")
-        action = keywords.get("action")
-        if default is None and isinstance(action, ast.Constant) and action.value in ("store_true", "store_false"):
-            default = ast.Constant(action.value == "store_false")
-        for flag in flags:
-            for part in flag.split("/"):
-                self.flags[_key(part)] = _key(dest)
-        self._declare(dest, default, scope, node)
-
-    def _declare(self, name: str, default: ast.expr | None, scope: Scope, node: ast.AST) -> None:
-        self.declared.setdefault(_key(name), []).append(_Declared(default, scope, scope.span(node)))
-        if isinstance(default, ast.Constant) and isinstance(default.value, str) and _key(name) not in self.given:
-            self._configuration(default.value)
+    def declare(self, declarations: Iterable[Declaration]) -> None:
+        """Note the options that a module declares."""
+        for declaration in declarations:
+            key, default = declaration.key, declaration.default
+            self.flags.update((flag, key) for flag in declaration.flags)
+            self.declared.setdefault(key, []).append(declaration)
+            if isinstance(default, ast.Constant) and isinstance(default.value, str) and key not in self.given:
+                self._configuration(default.value)
 
     def get(self, name: str, evaluator: Evaluator, depth: int) -> Found:
         """What an option is: given, configured, or its default."""
