@@ -204,6 +204,12 @@ def _diff(run: Run, out: Output, options: Options) -> int:
     from shmlint.fixing import fix
     from shmlint.reports import diff
 
+    if options["format"] == "json":
+        from shmlint.reports import json
+
+        proved = fix.suggestions(run)
+        write(out, f"{json.render(run, run.findings, proved=proved)}\n", machine=True)
+        return 1 if proved and not options["exit_zero"] else 0
     outcome = fix.fix(run, unsafe=options["unsafe_fixes"])
     write(out, "".join(diff.render(run, outcome.texts)))
     return 1 if outcome.texts and not options["exit_zero"] else 0

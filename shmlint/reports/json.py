@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from shmlint.fixing.plan import planned
 from shmlint.model.finding import Evidence, Finding
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Change, Launch
 from shmlint.model.need import Mechanism
 from shmlint.model.reading import NotRead
 from shmlint.model.source import Edit, Position, Source
@@ -19,13 +20,17 @@ if TYPE_CHECKING:
     from shmlint.fixing.fix import Fixed
 
 VERSION = 2
+NOTHING_PROVED: Mapping[int, Change] = MappingProxyType({})
 
 
-def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0, changes: Sequence[Fixed] = ()) -> str:
-    """``--format json``. ``changes`` are what ``--fix`` changed."""
+def render(
+    run: Run, findings: Sequence[Finding], *, fixed: int = 0, changes: Sequence[Fixed] = (),
+    proved: Mapping[int, Change] = NOTHING_PROVED,
+) -> str:  # fmt: skip
+    """``--format json``. ``changes`` are what ``--fix`` changed, ``proved`` what it would, by the finding's ``id``."""
     body = {
         "version": VERSION,
-        "findings": [_finding(run, finding) for finding in findings],
+        "findings": [_finding(run, finding, proved.get(id(finding))) for finding in findings],
         "fixed": [_fixed(change) for change in changes],
         "not_read": [_not_read(place) for place in run.not_read],
         "summary": {**summary(run, list(findings), fixed), **_unreported(run)},
@@ -41,6 +46,7 @@ def _fixed(change: Fixed) -> dict[str, Any]:
         "title": change.title,
         "before": change.before,
         "after": change.after,
+        "proved": True,  # else nothing is changed
     }
 
 
@@ -70,7 +76,7 @@ def _position(position: Position) -> dict[str, int]:
     return {"line": position.line, "column": position.column}
 
 
-def _finding(run: Run, finding: Finding) -> dict[str, Any]:
+def _finding(run: Run, finding: Finding, proved: Change | None) -> dict[str, Any]:
     rule = all_rules()[finding.rule][0]
     return {
         "rule": finding.rule,
@@ -84,7 +90,7 @@ def _finding(run: Run, finding: Finding) -> dict[str, Any]:
         "evidence": [_evidence(e) for e in finding.evidence],
         "needs": finding.needs or None,
         "source": finding.source or None,
-        "fix": _fix(run, finding),
+        "fix": _fix(run, finding, proved),
         "help": rule.address,
     }
 
@@ -104,14 +110,14 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _fix(run: Run, finding: Finding) -> dict[str, Any] | None:
-    change = planned(finding)
+def _fix(run: Run, finding: Finding, proved: Change | None) -> dict[str, Any] | None:
+    change = proved or planned(finding)
     if finding.fix is None or change is None:
         return None
     return {
         "title": change.title,
         "safe": finding.fix.safe,
-        "proved": False,  # it is planned; --diff and --fix prove
+        "proved": proved is not None,
         "edits": [_edit(edit, run.workspace.source(edit.path)) for edit in change.edits],
     }
 
@@ -126,7 +132,7 @@ def _edit(edit: Edit, source: Source) -> dict[str, Any]:
 
 
 def _launch(run: Run, launch: Launch) -> dict[str, Any]:
-    effective = launch.effective_shm(run.settings.default_shm_size)
+    effective = launch.effective_shm(run.settings.of(launch.first_file).default_shm_size)
     size = launch.shm.known if launch.shm else None
     need = run.need(launch)
     command = launch.command.known if launch.command else None

@@ -661,3 +661,13 @@ def test_the_width_is_that_of_columns(run: Run, monkeypatch: pytest.MonkeyPatch)
     lines = run(compose=TRAINER).stdout.splitlines()
     assert all(len(line) <= 60 or "/" in line for line in lines)
     assert any(line.endswith("and needs") for line in lines)
+
+
+def test_what_is_proved_is_said(run: Run) -> None:
+    def fixes(*options: str) -> list[bool]:
+        found = run(*options, "--format", "json", compose=TRAINER)
+        assert found.exit_code == 1
+        return [finding["fix"]["proved"] for finding in json.loads(found.stdout)["findings"]]
+
+    assert (fixes(), fixes("--diff")) == ([False], [True])
+    assert [done["proved"] for done in json.loads(run("--fix", "--format", "json").stdout)["fixed"]] == [True]
