@@ -83,12 +83,14 @@ def _launch(pod: Pod, part: Part, owner: Owner, volumes: Mapping[str, Volume], l
     environment = _environment(body)
     entrypoint, command = _words(body, "command", environment), _words(body, "args", environment)
     security = body.map("securityContext")
+    gpu = _gpu(pod, body, environment)
+    asks = gpu.evidence[0].span if gpu.evidence else span
     words = Words(f"{part.role} `{name}` of {owner.label}", WORDS, BY_HAND)
     return Launch(
         kind="kubernetes-container",
         name=name,
         span=span,
-        home=span,
+        home=span if asks.source is span.source else asks,  # a patch may ask for the GPU
         words=words,
         rewriter=ReadOnly(),
         files=owner.files,
@@ -98,7 +100,7 @@ def _launch(pod: Pod, part: Part, owner: Owner, volumes: Mapping[str, Volume], l
         workdir=_value(body.leaf("workingDir")),
         entrypoint=entrypoint,
         command=command,
-        gpu=_gpu(pod, body, environment),
+        gpu=gpu,
         ipc=_switch(pod.spec.leaf("hostIPC")),
         mounts=tuple(_mounts(body, owner, volumes, limit)),
         memory_limit=_memory(pod, body, "limits"),
@@ -107,7 +109,7 @@ def _launch(pod: Pod, part: Part, owner: Owner, volumes: Mapping[str, Volume], l
         env_files=body.get("envFrom") is not None,
         cap_add=tuple(_texts(security, "capabilities", "add")),
         privileged=security is not None and security.text("privileged") == "true",
-        network=_switch(pod.spec.leaf("hostNetwork")),
+        network=_switch(pod.spec.leaf("hostNetwork")) or _own_network(span),
         undecided=_undecided(pod, part, owner, image, volumes),
     )
 
@@ -210,6 +212,11 @@ def _switch(leaf: Leaf | None) -> Value[str] | None:
     if leaf is None or not leaf.plain or leaf.text.lower() not in ("true", "yes", "on"):
         return None
     return Value("host", leaf.span, leaf.text)
+
+
+def _own_network(span: Span) -> Value[str]:
+    """The network of a pod: plugins may give it more interfaces, of any name."""
+    return Value(Unknown("host", "which interfaces a pod has is not known here"), span, "")
 
 
 _RESOURCES = ("resources", "computeResources", "resourcesPerNode")

@@ -59,7 +59,7 @@ def built(path: str, workspace: Workspace, depth: int = 0) -> Built:
         return Built(files=frozenset((normal(path),)))
     files = {normal(path)}
     found: list[Object] = []
-    for name in (*_texts(root.get("resources")), *_texts(root.get("bases"))):
+    for name in (name for key in ("resources", "bases", "components") for name in _texts(root.get(key))):
         for object_, used in _resource(path, name, workspace, depth):
             files |= used
             if object_ is not None:
@@ -67,7 +67,6 @@ def built(path: str, workspace: Workspace, depth: int = 0) -> Built:
     because = next((text for key, text in _UNKNOWN.items() if root.get(key) is not None), "")
     if because:
         found = [object_._replace(unknown=object_.unknown or because) for object_ in found]
-        files |= _component_files(path, root, workspace)
     for patch in _patches(path, root, workspace):
         files.add(normal(patch.path))
         found = [_patched(object_, patch) for object_ in found]
@@ -128,19 +127,6 @@ def _resource(
     elif workspace.exists(there) and not is_kustomization(there):
         yield None, frozenset((there,))
         yield from ((Object(m, (there,)), frozenset()) for m in read_file(there, workspace).manifests)
-
-
-def _component_files(path: str, root: Map, workspace: Workspace) -> frozenset[str]:
-    """The files of components: they are patches more often than objects, and are not read alone."""
-    found: frozenset[str] = frozenset()
-    for name in _texts(root.get("components")):
-        there = _beside(path, name, workspace)
-        inner = _in_directory(there, workspace) if there is not None else None
-        component = _load(inner, workspace) if inner is not None else None
-        if inner is not None and component is not None:
-            named = (patch.path for patch in _patches(inner, component, workspace))
-            found |= frozenset((inner, *map(normal, named)))
-    return found
 
 
 # Patches -----------------------------------------------------------------------------------------
@@ -269,9 +255,11 @@ def merge(base: Tree, patch: Tree, key: str = "", *, listed: bool) -> Tree:
                 fields[name] = field
             else:
                 value = merge(known.value, field.value, name, listed=listed)
-                own = known.key if isinstance(value, Map | List) else field.key
+                own = field.key if value is field.value else known.key
                 fields[name] = Field(own, value)
         return base._replace(fields=fields, written=(*base.written, *patch.written))
+    if isinstance(base, Leaf) and isinstance(patch, Leaf) and (base.text, base.plain) == (patch.text, patch.plain):
+        return base  # a name stands where the object is written, not in the patch
     by = _KEYS.get(key, "")
     if listed and by and isinstance(base, List) and isinstance(patch, List):
         return _merged(base, patch, by)
