@@ -267,15 +267,14 @@ def ignore_comment(launch: Launch, text: str) -> Edit | None:
     return None if code is None else above(source, first, f"# {text}", code=code)
 
 
-def commands_behind(source: Source, start: int) -> Iterator[Command]:
-    """The commands in the code of a document from an offset on, those of its next container left out.
+def commands_of_blocks(source: Source) -> Iterator[tuple[int, tuple[Command, ...]]]:
+    """The commands in the code of a document, block by block, with the offset at which the block starts.
 
     What a document shows behind the start of a shell in a container is what it runs there.
     """
     for block in blocks(source):
-        if block.inline or block.lines[0][0] < start or block.language not in _SHELL:
+        if block.inline or block.language not in _SHELL:
             continue
         text = _shell_text(block, source)
-        if _is_compose(block, _text(block, source)):
-            continue
-        yield from commands(text)
+        if not _is_compose(block, _text(block, source)):
+            yield block.lines[0][0], tuple(commands(text))

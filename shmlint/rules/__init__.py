@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from shmlint.files.cache import Key
 from shmlint.files.workspace import Workspace
@@ -23,6 +23,9 @@ from shmlint.model.rule import Rule
 from shmlint.model.settings import Settings
 from shmlint.workloads.knowledge import Workload, users
 from shmlint.workloads.repository import Shared
+
+if TYPE_CHECKING:
+    from shmlint.workloads.program import Program
 
 T = TypeVar("T")
 
@@ -45,7 +48,9 @@ class Repository(NamedTuple):
 class Context:
     """What a rule may ask beside the launch itself."""
 
-    __slots__ = ("_every", "_needs", "_results", "_views", "launches", "repository", "settings", "workloads")
+    __slots__ = (
+        "_every", "_needs", "_programs", "_results", "_views", "launches", "repository", "settings", "workloads",
+    )  # fmt: skip
 
     def __init__(
         self, settings: Settings, workloads: tuple[Workload, ...] = (), launches: Sequence[Launch] = (),
@@ -59,6 +64,7 @@ class Context:
         """Every launch of the run, for what one says about another."""
         self._results: dict[Key[Any], Any] = {}
         self._needs: dict[int, tuple[Launch, Need]] = {}
+        self._programs: dict[int, tuple[Launch, Program]] = {}
         self._every = settings
         self._views = {id(settings): self}
 
@@ -98,23 +104,29 @@ class Context:
         """A launch with the variables that its image and the scripts it runs set for its program."""
         if not launch.gpu.requested or self.repository is None:
             return launch
-        from shmlint.workloads.program import resolve
-        from shmlint.workloads.repository import Repository as Files
-
-        workspace, builds, shared = self.repository
-        program = resolve(launch, Files(workspace, launch.span.path, shared), builds)
+        program = self._program(launch, self.repository)
         more = {k: v for k, v in program.environment.items() if k not in launch.environment and "NCCL" in k}
         return launch._replace(environment={**launch.environment, **more}) if more else launch
 
     def _assessed(self, launch: Launch) -> Need:
         from shmlint.workloads.assess import assess
-        from shmlint.workloads.repository import Repository as Files
 
         effective = launch.effective_shm(self.settings.default_shm_size)
         if self.repository is None or effective.bytes is None or effective.bytes >= _ENOUGH:
             return assess(launch, self.workloads)  # its program is not read where that decides nothing
-        workspace, builds, shared = self.repository
-        return assess(launch, self.workloads, Files(workspace, launch.span.path, shared), builds)
+        return assess(launch, self.workloads, self._program(launch, self.repository))
+
+    def _program(self, launch: Launch, repository: Repository) -> Program:
+        """What a launch runs, without its documentation and its Python; followed once."""
+        known = self._programs.get(id(launch))
+        if known is None:
+            from shmlint.workloads.program import resolve
+            from shmlint.workloads.repository import Repository as Files
+
+            workspace, builds, shared = repository
+            files = Files(workspace, launch.span.path, shared)
+            known = self._programs[id(launch)] = launch, resolve(launch, files, builds)
+        return known[1]
 
 
 _RULE = re.compile(r"[a-z]+[0-9]{3}_")

@@ -10,13 +10,13 @@ import re
 from collections.abc import Sequence
 
 from shmlint.model.finding import Evidence
-from shmlint.model.launch import Build, Launch
+from shmlint.model.launch import Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.model.record import NamedTuple
 from shmlint.workloads.by_knowledge import Known, by_knowledge, gpu_count
 from shmlint.workloads.knowledge import Workload, entry_of
 from shmlint.workloads.packages import TORCH, packages
-from shmlint.workloads.program import Findings, Program, resolve
+from shmlint.workloads.program import Findings, Program, resolve, with_documentation
 from shmlint.workloads.repository import Repository
 
 
@@ -35,14 +35,12 @@ class Case(NamedTuple):
     """What says that PyTorch is in the image or environment."""
 
 
-def assess(
-    launch: Launch, extra: Sequence[Workload] = (), repository: Repository | None = None, builds: Sequence[Build] = ()
-) -> Need:
+def assess(launch: Launch, extra: Sequence[Workload] = (), program: Program | None = None) -> Need:
     """What a launch needs. ``extra`` workloads come before the program's own.
 
-    ``repository`` is what the launch's program is read from; without it only the launch's own words count.
+    ``program`` is what the launch runs as its repository says; without it only the launch's own words count.
     """
-    return decide(examine(launch, extra, repository, builds))
+    return decide(examine(launch, extra, program))
 
 
 def decide(case: Case) -> Need:
@@ -57,11 +55,9 @@ def decide(case: Case) -> Need:
     return need._replace(trail=case.program.trail, stopped=need.stopped or stopped)
 
 
-def examine(
-    launch: Launch, extra: Sequence[Workload] = (), repository: Repository | None = None, builds: Sequence[Build] = ()
-) -> Case:
+def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | None = None) -> Case:
     """Find out what a launch runs and what is known of it."""
-    program = resolve(launch, repository or Repository(None, launch.span.path), builds)
+    program = with_documentation(launch, program or resolve(launch, Repository(None, launch.span.path)))
     based = _with_bases(launch, program)
     telling = [ran.words for ran in program.commands if ran.kind in ("program", "interactive")]
     known = by_knowledge(based, extra, telling)

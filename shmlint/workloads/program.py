@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.model.launch import Build, Launch, Value
@@ -18,6 +18,7 @@ from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
+    from shmlint.syntax.shell import Command
     from shmlint.syntax.shell_text import ShellText
 
 MOST_COMMANDS = 500
@@ -104,19 +105,22 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
         if image is not None and launch.build is None and dockerfile is not None:
             span = span or _line(dockerfile, image.lines.get("CMD") or image.lines.get("ENTRYPOINT"))
         follower.run(words, span, files.workdir, certain=True, guessed=guessed, depth=0)
-    passed = launch.command is not None and any(word in _PASSED_ON for word in launch.command.known or ())
-    default = launch.kind != "devcontainer" and (not words or (passed and not follower.commands))
-    program = Program(
+    default = launch.kind != "devcontainer" and (not words or (_passes_words(launch) and not follower.commands))
+    return Program(
         tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
         follower.environment, files, image, dockerfile, default,
     )  # fmt: skip
-    return _documented(launch, program) if default or passed or program.kind == "interactive" else program
 
 
-def _documented(launch: Launch, program: Program) -> Program:
-    """What the documentation starts in a container that gives a shell."""
-    from shmlint.formats.markdown import commands_behind
+def _passes_words(launch: Launch) -> bool:
+    """Whether a launch passes on the words that its script is given."""
+    return launch.command is not None and any(word in _PASSED_ON for word in launch.command.known or ())
 
+
+def with_documentation(launch: Launch, program: Program) -> Program:
+    """A program with what the documentation starts in a container that gives a shell."""
+    if not (program.default or _passes_words(launch) or program.kind == "interactive"):
+        return program
     repository = program.files.repository
     follower = _Follower(program.files, dict(program.environment), program.image)
     pages = [(launch.span.path, launch.span.end)] if launch.span.path.endswith(_PAGES) else []
@@ -125,7 +129,7 @@ def _documented(launch: Launch, program: Program) -> Program:
     for path, start in pages:
         source = repository.source(path)
         here = start > 0 or launch.kind == "devcontainer"
-        for command in commands_behind(source, start) if source is not None else ():
+        for command in _commands_behind(source, start, repository) if source is not None else ():
             words = [word.text for word in command.words]
             passed = _passed_to_script(words, launch)
             if "run" in words[:4] and words[0] in _ENGINES:
@@ -137,6 +141,18 @@ def _documented(launch: Launch, program: Program) -> Program:
                 follower.run(passed or words, command.span, program.files.workdir, certain=sure, guessed=False, depth=1)
     commands = tuple(ran for ran in follower.commands if ran.kind == "program")
     return program._replace(documented=tuple(follower.entries), documented_commands=commands)
+
+
+def _commands_behind(source: Source, start: int, repository: Repository) -> Iterator[Command]:
+    """The commands in the code of a document from an offset on."""
+    from shmlint.formats.markdown import commands_of_blocks
+
+    known = repository.shared.pages
+    if source.path not in known:
+        known[source.path] = tuple(commands_of_blocks(source))
+    for begin, commands in known[source.path]:
+        if begin >= start:
+            yield from commands
 
 
 def _passed_to_script(words: Sequence[str], launch: Launch) -> Sequence[str] | None:

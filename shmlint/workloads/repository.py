@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.model.launch import Build
 from shmlint.model.source import Source
+
+if TYPE_CHECKING:
+    from shmlint.syntax.shell import Command
 
 MOST_FILES = 200
 MOST_BYTES = 2 * 1024 * 1024
@@ -18,7 +22,7 @@ MOST_BYTES = 2 * 1024 * 1024
 class Shared:
     """What was found out about files and programs, for the launches of a run that lead to the same."""
 
-    __slots__ = ("builds", "files", "folders", "found", "modules", "programs")
+    __slots__ = ("builds", "files", "folders", "found", "modules", "pages", "programs")
 
     def __init__(self) -> None:
         self.files: dict[tuple[str | None, str], bool] = {}
@@ -30,8 +34,10 @@ class Shared:
         """The files of modules, by the directories in which they were looked for and their names."""
         self.modules: dict[str, object] = {}
         """Python files that were read, by their paths."""
+        self.pages: dict[str, tuple[tuple[int, tuple[Command, ...]], ...]] = {}
+        """The commands that pages show, by the start of the block that they stand in."""
         self.programs: dict[tuple[object, ...], object] = {}
-        """Python programs that were read, and launches that were followed."""
+        """Python programs that were read."""
 
 
 class Repository:
