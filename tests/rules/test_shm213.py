@@ -1,0 +1,37 @@
+"""SHM213: which volumes on /dev/shm are on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.formats.kubernetes.manifests import ON_SHM, container, pod
+from tests.project import findings, fixed
+from tests.table import table
+
+CASES = [
+    ("emptyDir: {}", True, True),
+    ("emptyDir: {sizeLimit: 1Gi}", True, False),
+    ("persistentVolumeClaim: {claimName: c}", True, False),
+    ("emptyDir: {medium: Memory}", False, False),
+    ("hostPath: {path: /dev/shm}", False, False),
+    ("csi: {driver: d}", False, False),
+    ("emptyDir: {medium: HugePages}", False, False),
+]
+
+
+@table("volume, found, repaired", CASES)
+def test_what_is_on_disk(tmp_path: Path, volume: str, found: bool, repaired: bool) -> None:
+    text = pod(container(ON_SHM), volumes=(volume,))
+    assert [f.rule for f in findings(tmp_path, {"p.yaml": text}, select=("SHM213",))] == ["SHM213"] * found
+    after = fixed(tmp_path, {"p.yaml": text}, unsafe=True, select=("SHM213",))
+    assert bool(after) == repaired
+    if repaired:
+        assert after["p.yaml"] == text.replace("emptyDir: {}", "emptyDir: {medium: Memory, sizeLimit: 8Gi}")
+
+
+def test_a_claim_of_a_stateful_set_is_on_disk_and_one_without_a_gpu_is_not_judged(tmp_path: Path) -> None:
+    claim = "  volumeClaimTemplates: [{metadata: {name: dshm}}]\n"
+    text = pod(container(ON_SHM)).replace("v1\nkind: Pod", "apps/v1\nkind: StatefulSet") + claim
+    assert [f.rule for f in findings(tmp_path, {"s.yaml": text})] == ["SHM213"]
+    without = pod(container(ON_SHM, gpus=0), volumes=("emptyDir: {}",))
+    assert findings(tmp_path, {"s.yaml": without}) == []
