@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 WIDTH = 80
@@ -68,7 +67,7 @@ def wrapped(text: str, room: int) -> list[str]:
     """The lines of a text, broken between words. Paths and addresses are not broken, whatever their length."""
     lines: list[str] = []
     line = ""
-    for word in map(_loose, _TOGETHER.sub("\\1\ue000", text).split()):
+    for word in _words(text):
         for part in [word] if "/" in word else _parts(word, room):
             if line and columns(line) + 1 + columns(part) <= room:
                 line += f" {part}"
@@ -78,12 +77,18 @@ def wrapped(text: str, room: int) -> list[str]:
     return [*lines, line]
 
 
-_TOGETHER = re.compile(r"(?<![\w.])([0-9.]+) (?=(?:[KMGT]iB|bytes|GPUs?|ranks?)\b)")
-"""A number and its unit, which stay on one line."""
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "GPU", "GPUs", "rank", "ranks")
 
 
-def _loose(word: str) -> str:
-    return word.replace("\ue000", " ")
+def _words(text: str) -> list[str]:
+    """The words of a text; a number and its unit are one, so that they stay on one line."""
+    words: list[str] = []
+    for word in text.split():
+        if words and words[-1].replace(".", "", 1).isdecimal() and word.rstrip(",;:.)") in _UNITS:
+            words[-1] += f" {word}"
+        else:
+            words.append(word)
+    return words
 
 
 def _parts(word: str, room: int) -> list[str]:
