@@ -73,6 +73,8 @@ def parse_mount(value: str) -> MountOption:
     try:
         given = dict(map(_mount_field, read_record(value)))
         _check_mount(given)
+    except _BadSize as error:
+        return _without_size(value, error)
     except (CSVError, _Refused) as error:
         return MountOption(error=str(error))
     size_text = given.get("tmpfs-size", "")
@@ -86,6 +88,19 @@ def parse_mount(value: str) -> MountOption:
         size_text,
         at.end() - len(size_text) if size_text and at else None,
     )
+
+
+class _BadSize(_Refused):
+    """The size of a tmpfs is none."""
+
+
+def _without_size(value: str, error: _BadSize) -> MountOption:
+    """A mount whose size is refused, with what else is read of it."""
+    found = re.search(r"(?i),tmpfs-size=([^,\"]*)", value)
+    if found is None:
+        return MountOption(error=str(error))
+    rest = parse_mount(value[: found.start()] + value[found.end() :])
+    return rest._replace(error=rest.error or str(error), size_text=found[1], size_at=found.start(1))
 
 
 def _mount_field(item: str) -> tuple[str, str]:
@@ -107,7 +122,7 @@ def _mount_field(item: str) -> tuple[str, str]:
         try:
             parse_docker(value)
         except InvalidSize:
-            raise _Refused(invalid) from None
+            raise _BadSize(invalid) from None
     elif key == "tmpfs-mode" and (not re.fullmatch(r"[0-7]+", value) or int(value, 8) >= 2**32):
         raise _Refused(invalid)
     key = _NAMES.get(key, key)

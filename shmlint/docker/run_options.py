@@ -30,7 +30,9 @@ __all__ = [
     "Option",
     "RunCommand",
     "Word",
+    "can_be_reference",
     "find_docker",
+    "is_one_word",
     "read_run",
 ]
 
@@ -51,6 +53,12 @@ class Option:
     value_span: Span | None = None
     joined: bool = False
     unknown: str = ""
+
+
+def is_one_word(option: Option) -> bool:
+    """Whether an option and its value stand in one word with a blank between, which the client refuses."""
+    name = option.word.text.partition("=")[0]
+    return option.joined and name.startswith("--") and " " in name
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +163,7 @@ class RunCommand:
         return tuple(
             (option, mount)
             for option, mount in self.mounts()
-            if not mount.error and mount.target and mount.path in ("/dev/shm", "/dev")
+            if (not mount.error or mount.size_text) and mount.target and mount.path in ("/dev/shm", "/dev")
         )
 
     def env(self) -> Mapping[str, EnvSetting]:
@@ -294,6 +302,14 @@ class _Reader:
         if name[2:3] in ("", "-"):
             raise self._give_up(word, f"bad flag syntax: {word.text}")
         flag = self._lookup(name)
+        parted, blank, behind = word.text.partition(" ")
+        if flag is None and blank and "=" not in parted and behind.strip() and not word.unknown:
+            flag = self._lookup(parted)  # two words in one, which the client refuses: read as they were meant
+            if flag is not None and flag.type != "bool":
+                value = behind.strip()
+                yield Option(flag.name, value, word, word, word.part_span(value), True)
+                return
+            flag = None
         if flag is None:
             raise self._unknown_option(word, f"unknown flag: {name}")
         if equals:
@@ -339,8 +355,10 @@ class _Reader:
         Both are possible for a whole variable; its name and what follows tell them apart.
         """
         text = word.text
-        if _LITERAL_START.match(text):
+        if _LITERAL_START.match(text) and can_be_reference(text):
             return False
+        if not can_be_reference(text):
+            return True
         if _NAMED_OPTIONS.search(text):
             return True
         if _NAMED_IMAGE.search(text):
@@ -349,13 +367,28 @@ class _Reader:
             return True
         if not word.maybe_many or self.at + 1 == len(self.words):
             return False
-        after = self.words[self.at + 1]
+        at = self.at + 1
+        while at + 1 < len(self.words) and self._may_be_none(self.words[at]):
+            at += 1
+        after = self.words[at]
         if after.text.startswith("-"):
             name = after.text.partition("=")[0]
             return self._lookup(name if name.startswith("--") else name[:2]) is not None
         if after.unknown:
             return _NAMED_IMAGE.search(after.text) is not None
         return "/" in after.text[1:] and after.text[0] not in "/.~" and is_reference(after.text)
+
+    def _may_be_none(self, word: Word) -> bool:
+        """Whether a word that is not known may become no word, and is not the image by its name."""
+        return bool(word.unknown) and word.maybe_many and _NAMED_IMAGE.search(word.text) is None
+
+
+_PLACE = re.compile(r"\$\{[^{}]*\}|\$\w+|\$\(.*\)|`[^`]*`|<[^<>]*>|\{+[^{}]*\}+|\$[@*#?!$-]", re.S)
+
+
+def can_be_reference(text: str) -> bool:
+    """Whether a word with variables can name an image: whether what is known of it can stand in a name."""
+    return re.fullmatch(r"(?!\$)[\w./:@+-]*", _PLACE.sub("", text)) is not None
 
 
 _LITERAL_START = re.compile(r"[A-Za-z0-9_/]|\.[^.]")

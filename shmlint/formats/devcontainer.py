@@ -18,7 +18,7 @@ from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.comments import SLASHES, at_end, before, line_suppressions
-from shmlint.formats.shell.run import launch_of, named, read_gpu, starts_count
+from shmlint.formats.shell.run import launch_of, named, read_gpu, starts_count, with_misspelt
 from shmlint.model.launch import (
     Bind,
     Build,
@@ -124,10 +124,7 @@ def _launch(root: Json, path: str, workspace: Workspace) -> Launch:
     )  # fmt: skip
     launch = named(launch, _name(root))
     home = gpu.evidence[0].span if gpu.evidence else span
-    if run.unknown_option is not None:
-        from shmlint.formats.shell.misplaced import misspelt
-
-        launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(run)))
+    launch = with_misspelt(launch, run)
     return launch._replace(
         home=home,
         image=Value(image.text, image.inside, image.text, _unknown(image.text))

@@ -14,17 +14,26 @@ from shmlint.rules.shm201_invalid_size import meant_size
 RULE = Rule("SHM207", "tmpfs-size-grammar", "error")
 
 
+_GRAMMAR = "the kernel reads a whole number with k, m or g (`8g`), or a share (`50%`)"
+_DOCKERS = "Docker reads a number with k, m or g (`8g`)"
+
+
+def _is_command(launch: Launch, mount: Mount) -> bool:
+    """Whether the size is the kernel's, or that of a `--mount`; Compose's own is reported with the file."""
+    return mount.kernel_grammar or launch.kind in ("docker-run", "ci-container")
+
+
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     """The findings for one launch."""
     for mount in launch.mounts:
-        if mount.type == "tmpfs" and mount.size_error and mount.kernel_grammar and not launch.drops(mount):
+        if mount.type == "tmpfs" and mount.size_error and _is_command(launch, mount) and not launch.drops(mount):
             yield Finding(
                 RULE.id,
                 RULE.severity,
                 mount.size_span or mount.span,
                 f"{launch.words.launch}: the tmpfs on {mount.target} cannot be mounted: {mount.size_error}",
                 launch,
-                why=(Reason("the kernel reads a whole number with k, m or g (`8g`), or a share (`50%`)"),),
+                why=(Reason(_GRAMMAR if mount.kernel_grammar else _DOCKERS),),
                 fix=_respelled(mount),
                 advice="write the size as a whole number with k, m or g",
             )

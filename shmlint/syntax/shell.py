@@ -595,12 +595,17 @@ class _Reader:
         found: list[Word] = []
         start = 0
         for i, node in enumerate(nodes):
-            if i + 1 == len(nodes) or nodes[i + 1].start_byte > node.end_byte:
+            if i + 1 == len(nodes) or not self._touch(node, nodes[i + 1]):
                 found += self.words(*nodes[start : i + 1])
                 start = i + 1
             if len(found) > _MOST_WORDS:
                 return [*found, Word("", None, f"it has more than {_MOST_WORDS} words", True)]
         return found
+
+    def _touch(self, node: Node, after: Node) -> bool:
+        """Whether nothing stands between two nodes, or only a backslash and the line end that it hides."""
+        between = self.text.text[self.char(node.end_byte) : self.char(after.start_byte)]
+        return between in ("", "\\\n", "\\\r\n")
 
     def words(self, *nodes: Node) -> list[Word]:
         """The words an argument becomes: one, none, or as many as a variable holds."""

@@ -80,7 +80,7 @@ def test_host_requirements(wanted: str, requested: bool | None, optional: bool) 
         (["${localEnv:MORE:--init}", "--gpus=all"], True, "all"),
         (["--name", "${localEnv:USER}-dev"], False, None),
         (["--env-file", "${localWorkspaceFolder}/.env", "--gpus=all"], True, "all"),
-        (["--gpus all"], None, None),
+        (["--gpus all"], True, "all"),
     ],
 )
 def test_run_arguments(given: list[str], requested: bool | None, count: int | str | None) -> None:

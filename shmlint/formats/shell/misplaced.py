@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from shmlint.docker.run_options import RunCommand
+from shmlint.docker.run_options import RunCommand, is_one_word
 from shmlint.docker.sizes import InvalidSize, parse_docker
-from shmlint.formats.shell.rewrite import OPTION
+from shmlint.formats.shell.rewrite import OPTION, join_by_sign
 from shmlint.model.launch import Change, Misplaced, Size, Value
 from shmlint.model.source import Edit, Span
 from shmlint.syntax.word import Word
@@ -16,6 +17,12 @@ from shmlint.syntax.word import Word
 def misspelt(run: RunCommand) -> Iterator[Misplaced]:
     """``--shm_size``, ``--shmsize``, ``-shm-size``, ``--shm``, where that is what the client refuses."""
     word = run.unknown_option
+    size = run.shm_size()
+    if size is not None and is_one_word(size) and size.word.span is not None:
+        given = size.word
+        message = f"`{given.text}` is one word, which is refused as an unknown flag"
+        advice = "write the option and its value as two words"
+        yield Misplaced(size.word.span, message, tuple(join_by_sign(size)), _value((given,)), (), given.text, advice)
     name = word.text.partition("=")[0] if word is not None else ""
     bare = name.lstrip("-").replace("-", "").replace("_", "")
     if word is not None and word.span is not None and bare in ("shm", "shmsize"):
@@ -44,7 +51,8 @@ def behind_image(run: RunCommand) -> Iterator[Misplaced]:
 
 def _size(words: Sequence[Word]) -> tuple[str, int] | None:
     """The size as it is written, and in bytes."""
-    text = words[0].text.partition("=")[2] or (words[1].text if len(words) > 1 else "")
+    joined = re.split("[= ]+", words[0].text, maxsplit=1)[1:]
+    text = joined[0] if joined else words[1].text if len(words) > 1 else ""
     try:
         size = parse_docker(text)
     except InvalidSize:

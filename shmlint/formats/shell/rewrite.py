@@ -258,6 +258,19 @@ def _before(option: Option, new: str) -> Change:
     return _insertion(span, span.start, f"{new} ", new)
 
 
+def join_by_sign(option: Option) -> Iterator[Change]:
+    """Write ``--gpus=all`` for ``--gpus all`` in one word."""
+    name, place = option.word.text.partition(" ")[0], option.value_span
+    if place is None:
+        return
+    start = place.start
+    while place.source.text[start - 1] == " ":
+        start -= 1
+    if place.source.text[:start].endswith(name):
+        title = f"write {name}={option.value} in line {place.line}"
+        yield Change((Edit(place.path, start, place.start, "="),), title)
+
+
 _ALONE_QUOTED = "'{}'"
 _QUOTING = (r'\"', r'\\\"', '"')
 """A quotation mark that reaches Docker: from a text without quotation marks or between double ones, from

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from shmlint.docker import gpus as gpu_requests
 from shmlint.docker import mounts
 from shmlint.docker.gpus import ALL, DeviceNode, DeviceRequest, Request, Runtime
 from shmlint.docker.gpus_option import GpuDevices, quoted_devices
+from shmlint.docker.images import is_reference
 from shmlint.docker.mounts import MountRequest
-from shmlint.docker.run_options import DockerCommand, Option, RunCommand, find_docker, read_run
+from shmlint.docker.run_options import (
+    DockerCommand,
+    Option,
+    RunCommand,
+    can_be_reference,
+    find_docker,
+    is_one_word,
+    read_run,
+)
 from shmlint.docker.sizes import InvalidSize, parse_docker
-from shmlint.formats.shell.rewrite import RunRewriter, write_quotes
+from shmlint.formats.shell.rewrite import RunRewriter, join_by_sign, write_quotes
 from shmlint.model.launch import (
     Bind,
     Change,
@@ -41,6 +51,9 @@ def read_launch(command: Command) -> Launch | None:
     run = read_run(words, docker.engine, docker.verb)
     if run.image is None and not run.unknown:
         return None
+    no_image = run.image if run.image is not None and not _can_be_image(run.image) else None
+    if no_image is not None:
+        run = replace(run, image=None, command=())
     binary = command.words[docker.binary].span
     inside = binary is not None and _within(binary, command.span)
     span = binary if binary is not None and inside else command.span
@@ -56,14 +69,20 @@ def read_launch(command: Command) -> Launch | None:
         gpu=read_gpu(run, docker, command.words[docker.binary]),
     )
     launch = named(launch, name.value if name is not None and not name.unknown else None)
-    if run.image is not None and not run.unknown and not _can_be_image(run.image.text):
+    if no_image is not None and not run.unknown:
         because = "what stands in the place of its image is none"
-        launch = launch._replace(undecided=Unknown("arguments", because, run.image.text))
-    if run.unknown_option is not None and "shm" in run.unknown_option.text:
-        from shmlint.formats.shell.misplaced import misspelt
+        launch = launch._replace(undecided=Unknown("arguments", because, " ".join(no_image.text.split())[:80]))
+    return with_misspelt(launch, run)
 
-        launch = launch._replace(misplaced=(*launch.misplaced, *misspelt(run)))
-    return launch
+
+def with_misspelt(launch: Launch, run: RunCommand) -> Launch:
+    """A launch with the sizes that the client refuses for how their option is written."""
+    size, unknown = run.shm_size(), run.unknown_option
+    if (unknown is None or "shm" not in unknown.text) and (size is None or not is_one_word(size)):
+        return launch
+    from shmlint.formats.shell.misplaced import misspelt
+
+    return launch._replace(misplaced=(*launch.misplaced, *misspelt(run)))
 
 
 def named(launch: Launch, name: str | None) -> Launch:
@@ -71,9 +90,15 @@ def named(launch: Launch, name: str | None) -> Launch:
     return launch._replace(name=name, names=(name,) if name else ())
 
 
-def _can_be_image(text: str) -> bool:
-    """False for what the shell reads as something else, or for options that a page shows in brackets."""
-    return not text.startswith("[") and not any(map(str.isspace, text))
+_ENGINES = frozenset({"docker", "podman", "nerdctl", "nvidia-docker", "sudo"})
+
+
+def _can_be_image(word: Word) -> bool:
+    """False for what the client refuses as a name: an option, a path, a quotation mark that spans lines."""
+    text = word.text
+    if word.unknown:
+        return can_be_reference(text)
+    return is_reference(text.lower()) and text not in _ENGINES  # capitals: IMAGE stands for a name
 
 
 def _within(inner: Span, outer: Span) -> bool:
@@ -111,7 +136,7 @@ def launch_of(
         command=command,
         gpu=gpu,
         shm=_size(run, span),
-        ipc=_text(run.ipc(), span),
+        ipc=_ipc(run, span),
         mounts=tuple(_mounts(run, span)),
         binds=tuple(_binds(run, span)),
         workdir=_text(run.last("--workdir"), span),
@@ -176,6 +201,14 @@ def _text(option: Option | None, span: Span) -> Value[str] | None:
     return Value(value, _place(option, span), option.value or "", option.unknown)
 
 
+def _ipc(run: RunCommand, span: Span) -> Value[str] | None:
+    """The IPC mode; in a pod the namespace is the pod's unless the container says otherwise."""
+    pod = run.last("--pod") or run.last("--pod-id-file")
+    if run.engine == "podman" and pod is not None and run.ipc() is None:
+        return Value(Unknown("engine", "the containers of a pod share its /dev/shm"), _place(pod, span), "")
+    return _text(run.ipc(), span)
+
+
 def _one(option: Option | None, span: Span) -> Value[tuple[str, ...]] | None:
     if option is None or not option.value:
         return None
@@ -222,7 +255,12 @@ def _mounts(run: RunCommand, span: Span) -> Iterator[Mount]:
             text = (option.value or "").partition(":")[2]
             unknown = Unknown("variable", option.unknown) if option.unknown and given.size_text else None
             options = Value(unknown or text, place, text)
-        size = Value(Size(given.size), place, given.size_text) if given.size is not None else None
+        size: Value[Size] | None = None
+        if given.size_text:
+            read: Size | Unknown = Size(given.size, given.error)
+            if given.error and option.unknown:
+                read = Unknown("variable", option.unknown)
+            size = Value(read, place, given.size_text)
         mount = mounts.read(
             MountRequest(given.target, place, given.type, given.source, options, size, size_span)
         )
@@ -296,6 +334,10 @@ def _device_requests(run: RunCommand) -> Iterator[DeviceRequest]:
         )
 
 
+def _who(run: RunCommand) -> str:
+    return "Podman" if run.engine == "podman" else "Docker"
+
+
 def _invalid(run: RunCommand) -> Iterator[GpuFault]:
     """Values of ``--gpus`` that are refused, but for lists of devices, which are ``_device_lists``."""
     for option, request in run.gpus():
@@ -303,14 +345,17 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
         place = (option.value_word or option.word).span
         if option.unknown or place is None:
             continue
+        if is_one_word(option):
+            message = f"`{option.word.text}` is one word, which {_who(run)} refuses as an unknown flag"
+            yield GpuFault(place, message, tuple(join_by_sign(option)), "write the option and its value as two words")
+            continue
         if request.error:
             changes: tuple[Change, ...] = ()
             if value.lower() == "all" and option.value_span is not None:
                 span = option.value_span
                 changes = (Change((Edit(span.path, span.start, span.end, "all"),), f"write `all` in line {span.line}"),)
-            who = "Podman" if run.engine == "podman" else "Docker"
             advice = "leave --gpus out for no GPU" if value.lower() in ("none", "") else ""
-            yield GpuFault(place, f"`--gpus {value}` is refused by {who}: {request.error}", changes, advice, "")
+            yield GpuFault(place, f"`--gpus {value}` is refused by {_who(run)}: {request.error}", changes, advice, "")
         elif request.daemon_error and not starts_count(value, request):
             advice = "leave the count out for these devices, or the devices for so many"
             yield GpuFault(place, f"`--gpus {value}` is refused by the engine: {request.daemon_error}", (), advice, "")

@@ -338,3 +338,34 @@ def test_where_it_starts(text: str, line: int, first: str) -> None:
 def test_device_lists(value: str, device_lists: int, changed: bool) -> None:
     found = one(f"docker run --gpus {value} img").gpu.device_lists
     assert (len(found), any(fault.changes for fault in found)) == (device_lists, changed)
+
+
+NEEDY = "nvcr.io/nvidia/pytorch:24.01-py3"
+
+
+@pytest.mark.parametrize(
+    ("options", "image"),
+    [
+        ("$TTY $X11", NEEDY), ('${NAME:+--name "$NAME"}', NEEDY), ("${A%%=*}=8g", NEEDY), ("--shm-\\\nsize=8g", NEEDY),
+        ("/dev/kfd", None), (":", None), ("docker", None), ("'a\nb'", None),
+    ],
+)  # fmt: skip
+def test_only_what_can_be_an_image_is_one(options: str, image: str | None) -> None:
+    found = one(f"docker run --gpus all {options} {NEEDY}\n")
+    assert (found.image.text if found.image is not None else None) == image
+
+
+def test_two_words_in_one_are_read_as_they_were_meant() -> None:
+    found = one(f'docker run "--gpus all" "--shm-size 8g" {NEEDY}\n')
+    assert found.shm is not None and found.shm.text == "8g"
+    assert [fault.span.text for fault in found.gpu.invalid] == ['"--gpus all"']
+    assert [slip.at for slip in found.misplaced] == ["--shm-size 8g"]
+
+
+def test_a_pod_shares_its_shm() -> None:
+    assert one(f"podman run --pod p --gpus all {NEEDY}\n").effective_shm(0).decided_by == "unknown"
+
+
+def test_a_size_of_a_mount_that_docker_refuses() -> None:
+    (mount,) = one(f"docker run --mount type=tmpfs,dst=/dev/shm,tmpfs-size=8Gi {NEEDY}\n").mounts
+    assert mount.size_error and mount.size_span is not None and mount.size_span.text == "8Gi"
