@@ -383,7 +383,7 @@ class _Reader:
         return bool(word.unknown) and word.maybe_many and _NAMED_IMAGE.search(word.text) is None
 
 
-_PLACE = re.compile(r"\$\{[^{}]*\}|\$\w+|\$\(.*\)|`[^`]*`|<[^<>]*>|\{+[^{}]*\}+|\$[@*#?!$-]", re.S)
+_PLACE = re.compile(r"\$?\{\{.*?\}\}|\$\{[^{}]*\}|\$\w+|\$\(.*\)|`[^`]*`|<[^<>]*>|\{+[^{}]*\}+|\$[@*#?!$-]", re.S)
 
 
 def can_be_reference(text: str) -> bool:

@@ -13,15 +13,15 @@ from shmlint.docker.run_options import read_run
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.comments import HASH, above, at_end, first_line, line_suppressions, outside_quotes
-from shmlint.formats.shell.read import mentions_engine
+from shmlint.formats.shell.read import mentions_engine, not_read
 from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.formats.shell.run import launch_of, launches, named, read_gpu, without_single_quotes
 from shmlint.model.launch import Launch
-from shmlint.model.reading import Reading
+from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.shell import commands
+from shmlint.syntax.shell import commands, given
 from shmlint.syntax.shell_text import NOWHERE, Builder, ShellText, not_set
 from shmlint.syntax.word import Word
 from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, YamlError, parse, read_documents
@@ -43,6 +43,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     """The containers that CI jobs start."""
     found: list[Launch] = []
     problems: list[Problem] = []
+    unread: list[NotRead] = []
     for path in paths:
         try:
             source = workspace.source(path)
@@ -61,9 +62,9 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
                 continue
             documents = template
         for document in documents:
-            found += (as_written(launch) for launch in _launches(document.root, source))
+            found += (as_written(launch) for launch in _launches(document.root, source, unread))
     found.sort(key=lambda launch: (launch.span.path, launch.span.start))
-    return Reading(tuple(found), tuple(problems))
+    return Reading(tuple(found), tuple(problems), not_read=tuple(unread))
 
 
 _OPENS = re.compile(r"\{[%#]")
@@ -135,35 +136,61 @@ def _loose(source: Source) -> Iterator[Launch]:
         yield from launches([c for c in commands(text) if c.span.end >= match.start("engine")])
 
 
-def _launches(root: Node, source: Source) -> Iterator[Launch]:
+def _launches(root: Node, source: Source, unread: list[NotRead]) -> Iterator[Launch]:
     """The launches of a document, each node looked at once."""
-    stack: list[tuple[Node, str]] = [(root, "")]
+    stack: list[tuple[Node, str, Environment]] = [(root, "", {})]
     jobs = _jobs(root)
     while stack:
-        node, key = stack.pop()
+        node, key, environment = stack.pop()
         if isinstance(node, Alias):
             continue  # what it stands for is read where it is written
         if isinstance(node, Mapping):
             yield from _containers(node, jobs.get(id(node)), source)
             scripts = _input_scripts(node)
+            inner = {**environment, **_environment(node, source)}
             for name, value in node.pairs:
                 if not isinstance(name, Scalar) or name.value in _TALK:
                     continue
                 if name.value == "with" and scripts is not None:
-                    stack += scripts
+                    stack += [(script, key, inner) for script, key in scripts]
                 else:
-                    stack.append((value, name.value))
+                    stack.append((value, name.value, inner))
         elif isinstance(node, SequenceNode):
             lines = [item for item in node.items if isinstance(item, Scalar)]
             if key in _SHARED_SHELL and len(lines) > 1:
-                text = _joined([shell_text(line, source) for line in lines])
-                if mentions_engine(text.text):
-                    yield from launches(list(commands(text)))
-                stack += [(item, key) for item in node.items if not isinstance(item, Scalar)]
+                yield from _of_script(_joined([shell_text(line, source) for line in lines]), environment, unread)
+                stack += [(item, key, environment) for item in node.items if not isinstance(item, Scalar)]
             else:
-                stack += [(item, key) for item in node.items]
+                stack += [(item, key, environment) for item in node.items]
         elif isinstance(node, Scalar) and mentions_engine(node.value):
-            yield from launches(list(commands(shell_text(node, source))))
+            yield from _of_script(shell_text(node, source), environment, unread)
+
+
+Environment = dict[str, str]
+"""The variables that a file sets for its scripts, where their values are known."""
+
+
+def _of_script(text: ShellText, environment: Environment, unread: list[NotRead]) -> list[Launch]:
+    """The launches of a script; what is not read of it is added to ``unread``."""
+    if not mentions_engine(text.text):
+        return []
+    read_commands = list(commands(text, given(environment)))
+    unread += not_read(text, read_commands)
+    return launches(read_commands)
+
+
+def _environment(node: Mapping, source: Source) -> Environment:
+    """What a mapping sets for the scripts in it: ``env`` of GitHub, ``variables`` of GitLab, and the like."""
+    if "GITHUB_ENV" in source.text:
+        return {}  # a step may set any of them
+    found: Environment = {}
+    for key in ("env", "variables", "environment"):
+        values = node.get(key)
+        for name, value in values.pairs if isinstance(values, Mapping) else ():
+            inner = value.get("value") if isinstance(value, Mapping) else value
+            if isinstance(name, Scalar) and isinstance(inner, Scalar) and "$" not in inner.value:
+                found[name.value] = inner.value
+    return found
 
 
 def _input_scripts(step: Mapping) -> list[tuple[Node, str]] | None:

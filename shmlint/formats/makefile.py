@@ -10,10 +10,10 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
 from shmlint.formats.shell.build import builds
-from shmlint.formats.shell.read import mentions_engine, others
+from shmlint.formats.shell.read import mentions_engine, not_read, others
 from shmlint.formats.shell.run import launches, tied
 from shmlint.model.launch import Build, Launch
-from shmlint.model.reading import Reading
+from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
@@ -30,6 +30,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     found: list[Launch] = []
     built: list[Build] = []
     problems: list[Problem] = []
+    unread: list[NotRead] = []
     for source in sources(paths, workspace, problems):
         if not mentions_engine(source.text):
             continue
@@ -37,8 +38,9 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             if mentions_engine(text.text):
                 read_commands = list(commands(text))
                 found += launches(read_commands)
+                unread += not_read(text, read_commands)
                 built += builds(read_commands, os.path.dirname(source.path))
-    return Reading(tuple(tied(found)), tuple(problems), tuple(built))
+    return Reading(tuple(tied(found)), tuple(problems), tuple(built), tuple(unread))
 
 
 def _is_justfile(path: str) -> bool:
@@ -113,8 +115,8 @@ def _make(source: Source) -> Iterator[ShellText]:
         if match is not None:
             shift = len(text) - len(text.lstrip())
             name, operator = match[1], match[2]
-            comment = text.find(" #", shift + match.end())
-            value = line.start + shift + match.end(), line.end if comment < 0 else line.start + comment
+            comment = re.compile(r"[ \t]*(?<!\\)#").search(text, shift + match.end())
+            value = line.start + shift + match.end(), line.end if comment is None else line.start + comment.start()
             known = variables.get(name)
             if operator == "+=" and known is not None:
                 variables[name] = _Variable((*known.values, value), known.sure and depth == 0)

@@ -11,15 +11,15 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
 from shmlint.formats.shell.build import builds
-from shmlint.formats.shell.read import mentions_engine
+from shmlint.formats.shell.read import mentions_engine, not_read
 from shmlint.formats.shell.run import launches, tied, without_single_quotes
 from shmlint.model.launch import Build, Launch, Unknown
-from shmlint.model.reading import Reading
+from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.markdown import Block, blocks
-from shmlint.syntax.shell import Command, commands
+from shmlint.syntax.shell import Command, commands, given
 from shmlint.syntax.shell_text import CLOSE, CLOSE_BRACE, NOWHERE, OPEN, OPEN_BRACE, Builder, ShellText, not_set
 
 _SHELL = frozenset(
@@ -31,6 +31,8 @@ _SESSIONS = frozenset({"console", "shell-session", "shellsession", "sh-session",
 """Languages in which a line that starts with `# ` is what root types, not a comment."""
 _WINDOWS = frozenset({"cmd", "bat", "batch", "powershell", "ps1", "pwsh"})
 _YAML = frozenset({"yaml", "yml", "compose", "docker-compose", "dockercompose"})
+_PYTHON = frozenset({"python", "py", "python3", "ipython"})
+"""Languages of blocks that often hold a command of the shell alone."""
 _MAKE = frozenset({"make", "makefile"})
 
 
@@ -39,29 +41,97 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     found: list[Launch] = []
     built: list[Build] = []
     problems: list[Problem] = []
+    unread: list[NotRead] = []
     for source in sources(paths, workspace, problems):
         if not mentions_engine(source.text) and "services:" not in source.text:
             continue
-        for block in blocks(source):
-            read_commands = _commands(block, source)
+        read_blocks = list(blocks(source))
+        values: dict[str, str | None] = {}
+        for block in sorted([*read_blocks, *_alone(read_blocks, source)], key=lambda block: block.lines[0]):
+            read_commands = _commands(block, source, values)
+            unread += _not_read(block, source, read_commands)
             some = map(_as_written, launches(read_commands))
             found += map(without_single_quotes, some) if block.language in _WINDOWS else some
             built += builds(read_commands, os.path.dirname(source.path))
             found += _services(block, source, workspace)
     found = tied(sorted(found, key=lambda launch: (launch.span.path, launch.span.start)))
-    return Reading(tuple(found), tuple(problems), tuple(built))
+    return Reading(tuple(found), tuple(problems), tuple(built), tuple(unread))
 
 
 def _text(block: Block, source: Source) -> str:
     return "\n".join(source.text[start:end] for start, end in block.lines)
 
 
-def _commands(block: Block, source: Source) -> list[Command]:
-    """The commands of a block that speaks of a container engine."""
+def _commands(block: Block, source: Source, values: dict[str, str | None]) -> list[Command]:
+    """The commands of a block that speaks of a container engine.
+
+    ``values`` are the variables that the blocks before it set; what this one sets is added.
+    """
     text = _text(block, source)
-    if not mentions_engine(text) or _is_compose(block, text) or block.language not in (_SHELL | _MAKE):
+    if not _is_shell(block, text):
         return []
-    return list(commands(_shell_text(block, source)))
+    found: list[Command] = []
+    if mentions_engine(text):
+        found = list(commands(_shell_text(block, source), given({k: v for k, v in values.items() if v is not None})))
+    for name, _, value in _VALUE.findall(text):
+        values[name] = value if values.get(name, value) == value else None
+    return found
+
+
+_VALUE = re.compile(r"^\s*(?:\$ )?(?:export\s+)?([A-Za-z_]\w*)=([\"']?)([\w./:@+-]*)\2[ \t]*$", re.M)
+"""An assignment of a value that is known."""
+
+
+def _is_shell(block: Block, text: str) -> bool:
+    """Whether a block holds commands: by its language, and else by its first line."""
+    if block.language in _SHELL | _MAKE:
+        return not _is_compose(block, text)
+    if block.language not in _PYTHON or not mentions_engine(text):
+        return False
+    return _LAUNCH.match(text.lstrip()) is not None
+
+
+_LAUNCH = re.compile(
+    r"(?:[$!%#] ?)?(?:sudo +)?(?:docker|nvidia-docker|podman|nerdctl) +(?:container +)?(?:run|create) +-"
+)
+_LAUNCHED = re.compile(rf"^[ \t]*(?:[-*+] +|\d+[.)] +)?(?P<start>{_LAUNCH.pattern})", re.M)
+
+
+def _not_read(block: Block, source: Source, found: Sequence[Command]) -> Iterator[NotRead]:
+    """The container starts of a block that are not read."""
+    text = _text(block, source)
+    if not mentions_engine(text):
+        return
+    if _is_shell(block, text):
+        yield from not_read(_shell_text(block, source), found)
+    elif block.language not in _YAML and (launch := _LAUNCHED.search(text)) is not None:
+        line = text.count("\n", 0, launch.end())
+        because = f"a block of `{block.language}` is not read as commands"
+        yield NotRead(Span(source, *block.lines[line]), because, "unsupported")
+
+
+def _alone(read_blocks: Sequence[Block], source: Source) -> Iterator[Block]:
+    """Commands that stand as paragraphs of their own, outside of all code."""
+    if source.path.lower().endswith(".rst"):
+        return
+    covered = sorted((block.lines[0][0], block.lines[-1][1]) for block in read_blocks)
+    text = source.text
+    behind = 0
+    for launch in _LAUNCHED.finditer(text):
+        start = launch.start()
+        place = bisect_right(covered, (launch.start("start"), len(text))) - 1
+        if start < behind or (place >= 0 and start <= covered[place][1]):
+            continue
+        number = source.position(start).line
+        if number > 1 and source.line_text(number - 1).strip():
+            continue
+        lines = [(start, source.line_span(number)[1])]
+        while text[slice(*lines[-1])].rstrip().endswith("\\") and number < len(source.line_starts):
+            number += 1
+            lines.append(source.line_span(number))
+        behind = lines[-1][1]
+        if number == len(source.line_starts) or not source.line_text(number + 1).strip():
+            yield Block("", ((launch.start("start"), lines[0][1]), *lines[1:]))
 
 
 def _services(block: Block, source: Source, workspace: Workspace) -> Iterable[Launch]:
@@ -92,7 +162,9 @@ _HOST_PROMPT = re.compile(
     r"\s*(?:\([\w.-]+\) ?)?(?:\[?[\w.-]+@[\w.-]+[^$#%\n]{0,60}[$#%] ?|\([\w.-]+\) ?[$#%] |[\w.-]+[$] )(?=\S)"
 )
 """`user@host:~$ `, `[root@host dir]# `, `(venv) $ `, `bash-5.1$ `."""
-_OTHER_PROMPT = re.compile(rf"\s*(?:PS[^>\n]{{0,80}}> ?|[A-Z]:\\[^>\n]{{0,80}}> ?|[%❯➜>] +){_ENGINE}")
+_OTHER_PROMPT = re.compile(
+    rf"\s*(?:[\w.~/-]+ \$ +|PS[^>\n]{{0,80}}> ?|[A-Z]:\\[^>\n]{{0,80}}> ?|[%❯➜>] +){_ENGINE}"
+)
 _PLAIN_PROMPT = re.compile(rf"\s*\$(?: +(?=\S)|{_ENGINE})")
 _ROOT_PROMPT = re.compile(rf"\s*# {_ENGINE}")
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span, character_offsets
+from shmlint.syntax.shell_repair import repaired
 from shmlint.syntax.shell_text import ShellText, has_placeholder, place, restore
 from shmlint.syntax.shell_variables import (
     ANY,
@@ -102,7 +103,7 @@ def commands(text: ShellText, given: Variables | None = None) -> Iterator[Comman
 
     ``given`` are variables that something around the text sets (a Makefile's).
     """
-    yield from _Reader(_with_backslashes(_without_comments(text)), given or Variables(), 0).read()
+    yield from _Reader(_with_backslashes(_without_comments(repaired(text)[0])), given or Variables(), 0).read()
 
 
 def given(values: Mapping[str, str]) -> Variables:

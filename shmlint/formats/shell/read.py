@@ -6,15 +6,17 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from shmlint.docker.engines import skip_to_engine
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.run import launches
 from shmlint.model.launch import Build, Launch
-from shmlint.model.reading import Reading
+from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import BOM, Problem, Source
+from shmlint.model.source import BOM, Problem, Source, Span
 from shmlint.syntax.shell import Command, commands
+from shmlint.syntax.shell_repair import repaired
 from shmlint.syntax.shell_text import ShellText, whole
 
 
@@ -23,13 +25,31 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     found: list[Launch] = []
     built: list[Build] = []
     problems: list[Problem] = []
+    unread: list[NotRead] = []
     for source in sources(paths, workspace, problems):
         if not mentions_engine(source.text):
             continue
-        read_commands = list(commands(_script(source)))
+        text = _script(source)
+        read_commands = list(commands(text))
         found += launches(read_commands)
+        unread += not_read(text, read_commands)
         built += builds(read_commands, os.path.dirname(source.path))
-    return Reading(tuple(found), tuple(problems), tuple(built))
+    return Reading(tuple(found), tuple(problems), tuple(built), tuple(unread))
+
+
+_GLUED = re.compile(r"(?:run|create)-\S+")
+
+
+def not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
+    """Where a shell ends a container start that goes on for its reader, and starts that it takes for others."""
+    for repair in repaired(text)[1]:
+        because = f"{repair.because}: a shell does not pass on the options behind it"
+        yield NotRead(Span(text.source, repair.at, repair.at + 1), because, "syntax")
+    for command in found:
+        at = skip_to_engine(command.words)
+        if at is not None and at + 1 < len(command.words) and _GLUED.fullmatch(command.words[at + 1].text):
+            because = f"`{command.words[at + 1].text}` is no command of the engine: a blank is missing"
+            yield NotRead(command.span, because, "syntax")
 
 
 def _script(source: Source) -> ShellText:

@@ -1,0 +1,98 @@
+"""Container starts whose lines a shell does not join, read as a person would read them.
+
+A comment or a blank behind a backslash, a comment between continued lines and a missing backslash end
+a command for the shell. What stands behind them is read as a part of it, and the place is noted.
+"""
+
+from __future__ import annotations
+
+import re
+
+from shmlint.model.record import NamedTuple
+from shmlint.syntax.shell_text import CLOSE, OPEN, ShellText
+
+_START = re.compile(r"[^#\n]*\b(?:docker|podman|nerdctl)\b[^#\n]*\b(?:run|create)\b")
+_ENDED = re.compile(r"\\(?P<blanks>[ \t]+(?:#.*)?)\r?")
+_COMMENT = re.compile(r"[ \t]*#.*?(?P<mark>\\)?[ \t]*\r?")
+_OPTION = re.compile(r"[ \t]+--?[A-Za-z][\w-]*(?:[= \t]|\\|\r?$)")
+_PLACEHOLDER = re.compile(r"(?<=[\s=/:\"])<([A-Za-z](?:[\w./:-]*\w)?)>(?=[\s/:\"\\]|$)")
+
+
+class Repair(NamedTuple):
+    """Where a shell would end a command that goes on for its reader, and why. ``at`` is a place in the file."""
+
+    at: int
+    because: str
+
+
+def repaired(text: ShellText) -> tuple[ShellText, tuple[Repair, ...]]:
+    """A text whose container starts go on to where they are meant to end; each character keeps its place."""
+    lines = text.text.split("\n")
+    found: list[Repair] = []
+    inside = False
+    at = 0
+    for i, line in enumerate(lines):
+        if not inside and _START.match(line) is None:
+            at += len(line) + 1
+            continue
+        if inside and (new := _comment(line, i, lines)) is not None:
+            found.append(Repair(text.offset(at), "a comment between its lines ends the command"))
+        else:
+            new, because = _joined(line)
+            if because:
+                found.append(Repair(text.offset(at), because))
+        new = _PLACEHOLDER.sub(rf"{OPEN}\1{CLOSE}", new)
+        goes_on = new.rstrip("\r").endswith("\\")
+        if not goes_on and i + 1 < len(lines) and _misses_backslash(new, lines[i + 1]):
+            found.append(Repair(text.offset(at), "the backslash at the end of the line is missing"))
+            lines[i] = f"{new}{_JOIN}"
+            goes_on = True
+        else:
+            lines[i] = new
+        inside = goes_on
+        at += len(line) + 1
+    if not found and not any(OPEN in line for line in lines):
+        return text, ()
+    return text._replace(text="\n".join(lines).replace(f"{_JOIN}\n", " ")), tuple(found)
+
+
+_JOIN = "\ue005"
+"""Stands at the end of a line to which the next one is joined by a blank."""
+
+
+def _comment(line: str, number: int, lines: list[str]) -> str | None:
+    """A comment between two lines of a command as blanks; None where the line is something else."""
+    found = _COMMENT.fullmatch(line)
+    if found is None:
+        return None
+    after = lines[number + 1] if number + 1 < len(lines) else ""
+    if found["mark"] is None and _OPTION.match(after) is None:
+        return None
+    end = "\r" if line.endswith("\r") else ""
+    return f"{' ' * (len(line) - 1 - len(end))}\\{end}"
+
+
+def _joined(line: str) -> tuple[str, str]:
+    """A line whose last backslash is followed by blanks or a comment, with the backslash at its end."""
+    at = line.rfind("\\")
+    while at >= 0:
+        found = _ENDED.fullmatch(line, at)
+        if found is not None and not _is_quoted(line[:at]):
+            comment = "#" in found["blanks"]
+            end = "\r" if line.endswith("\r") else ""
+            blanks = " " * (len(line) - at - 1 - len(end))
+            what = "the comment" if comment else "the blank"
+            return f"{line[:at]}{blanks}\\{end}", f"{what} behind the backslash ends the command"
+        at = line.rfind("\\", 0, at) if "#" in line[at:] or at == len(line) - 1 else -1
+    return line, ""
+
+
+def _is_quoted(before: str) -> bool:
+    return before.count('"') % 2 == 1 or before.count("'") % 2 == 1
+
+
+def _misses_backslash(line: str, after: str) -> bool:
+    """Whether a line that ends a command is followed by one that only goes on with its options."""
+    if not line.strip() or line.rstrip().endswith((";", "&", "|", "(", "{")) or _is_quoted(line):
+        return False
+    return _OPTION.match(after) is not None

@@ -1,0 +1,92 @@
+"""Launches that a person would read: they are recovered, or reported as not read with line and reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from shmlint.files.workspace import Workspace
+from shmlint.model.settings import Settings
+from shmlint.run import Run, lint
+
+IMAGE = "vllm/vllm-openai"
+
+
+def read(kind: str, path: str, text: str) -> Run:
+    return lint({kind: [path]}, Settings(), Workspace().over({path: text.replace("IMG", IMAGE)}))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("docker run \\\n  --gpus all \\   # all\n  --shm-size=8g \\\n  IMG\n", 2),
+        ("docker run --gpus all \\ \t\n  --shm-size=8g IMG\n", 1),
+        ("docker run --gpus all\n  --shm-size=8g \\\n  IMG\n", 1),
+        ("docker run --gpus all \\\n  #--env X=1 \\\n  --shm-size=8g IMG\n", 2),
+        ("docker run --gpus all \\\r\n  # memory\r\n  --shm-size=8g IMG\r\n", 2),
+    ],
+)
+def test_a_command_goes_on_where_its_reader_goes_on(text: str, line: int) -> None:
+    run = read("shell", "x.sh", text)
+    (launch,) = run.launches
+    assert launch.image is not None and launch.image.text == IMAGE
+    assert launch.shm is not None and launch.shm.text == "8g"
+    assert [(place.span.line, place.kind) for place in run.not_read] == [(line, "syntax")]
+
+
+@pytest.mark.parametrize("text", ["docker run--gpus=all IMG\n", "sudo podman run-it IMG\n"])
+def test_a_missing_blank_is_reported(text: str) -> None:
+    run = read("shell", "x.sh", text)
+    assert (run.launches, len(run.not_read)) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["docker run IMG\necho a \\ # b\n", "docker run IMG\nif x; then\n  -x\nfi\n", "docker run \\\n --rm \\\n IMG\n"],
+)
+def test_what_a_shell_reads_the_same_is_not_reported(text: str) -> None:
+    assert read("shell", "x.sh", text).not_read == ()
+
+
+RUN = "docker run --gpus all IMG\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "text"),
+    [
+        ("shell", "x.sh", "docker run -v <PATH>:/data IMG\n"),
+        ("shell", "x.sh", "docker run -e X=<your token> IMG\n".replace("your token", "TOKEN")),
+        ("markdown", "x.md", f"```python\n{RUN}```\n"),
+        ("markdown", "x.md", f"```bash\nws $ {RUN}```\n"),
+        ("markdown", "x.md", f"Run\n\n    {RUN}\n"),
+        ("markdown", "x.md", f"Start it:\n\n{RUN}\nand wait\n"),
+        ("markdown", "x.md", "1. x\n\n   $ docker run --gpus all \\\n   --rm IMG\n"),
+        ("markdown", "x.md", "```bash\nI=IMG\n```\n\n```bash\ndocker run --gpus all $I\n```\n"),
+        ("ci", ".circleci/config.yml", f"jobs:\n  b:\n    steps:\n      - run:\n          command: {RUN}"),
+        ("ci", ".github/workflows/x.yml",
+         "env:\n  I: IMG\njobs:\n  b:\n    steps:\n      - run: docker run --gpus all $I\n"),
+        ("ci", ".gitlab-ci.yml", "variables:\n  I: IMG\na:\n  script:\n    - docker run --gpus all $I\n"),
+        ("makefile", "Makefile", "I := IMG#c\nx:\n\tdocker run --gpus all $(I)\n"),
+    ],
+)  # fmt: skip
+def test_a_launch_is_recovered(kind: str, path: str, text: str) -> None:
+    (launch,) = read(kind, path, text).launches
+    assert launch.image is not None and launch.image.text == IMAGE
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "text"),
+    [
+        ("ci", ".github/workflows/x.yml",
+         "env:\n  I: IMG\njobs:\n  b:\n    steps:\n      - run: |\n          echo I=x >> $GITHUB_ENV\n"
+         "          docker run --gpus all $I\n"),
+        ("markdown", "x.md", "```bash\nI=IMG\n```\n```bash\nI=x\n```\n```bash\ndocker run --gpus all $I\n```\n"),
+    ],
+)  # fmt: skip
+def test_a_variable_that_is_set_otherwise_is_not_known(kind: str, path: str, text: str) -> None:
+    (launch,) = read(kind, path, text).launches
+    assert launch.image is not None and launch.image.text == "$I"
+
+
+def test_a_block_of_another_language_is_reported() -> None:
+    run = read("markdown", "x.md", f"```json\n{{\n}}\n{RUN}```\n")
+    assert [place.span.line for place in run.not_read] == [4]
