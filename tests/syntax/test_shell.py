@@ -110,8 +110,9 @@ def test_talk_is_no_command(text: str) -> None:
     assert dockers(text) == []
 
 
-def test_a_comment_ends_a_continued_command() -> None:
-    assert words("docker run \\\n  # --shm-size=8g \\\n  --gpus all a\n") == [["docker", "run"], ["--gpus", "all", "a"]]
+def test_a_comment_between_continued_lines_is_passed_over() -> None:
+    found = [["docker", "run", "--gpus", "all", "a"]]
+    assert words("docker run \\\n  # --shm-size=8g \\\n  --gpus all a\n") == found
 
 
 def test_comments_between_continued_lines() -> None:
