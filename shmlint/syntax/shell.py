@@ -103,7 +103,7 @@ def commands(text: ShellText, given: Variables | None = None) -> Iterator[Comman
 
     ``given`` are variables that something around the text sets (a Makefile's).
     """
-    yield from _Reader(_with_backslashes(_without_comments(repaired(text)[0])), given or Variables(), 0).read()
+    yield from _Reader(repaired(_with_backslashes(_without_comments(text)))[0], given or Variables(), 0).read()
 
 
 def given(values: Mapping[str, str]) -> Variables:

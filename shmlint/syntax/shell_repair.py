@@ -93,6 +93,6 @@ def _is_quoted(before: str) -> bool:
 
 def _misses_backslash(line: str, after: str) -> bool:
     """Whether a line that ends a command is followed by one that only goes on with its options."""
-    if not line.strip() or line.rstrip().endswith((";", "&", "|", "(", "{")) or _is_quoted(line):
+    if not line.strip() or line.rstrip().endswith((";", "&", "|", "(", "{", "`", "^")) or _is_quoted(line):
         return False
     return _OPTION.match(after) is not None
