@@ -26,7 +26,7 @@ class Module(NamedTuple):
 
     tree: ast.Module
     nodes: tuple[ast.AST, ...]
-    """All of the tree's nodes."""
+    """The calls, definitions, imports and assignments of the tree, the outer ones first."""
     imports: dict[str, str]
     stars: tuple[str, ...]
     definitions: dict[str, Definition]
@@ -50,13 +50,33 @@ def parse(text: str) -> Module | None:
             tree = ast.parse(text.removeprefix("\ufeff"))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    nodes = tuple(ast.walk(tree))
+    nodes = tuple(_nodes(tree))
     imports, stars = _imports(nodes)
     definitions, constants = _names(tree, nodes)
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
     return Module(tree, nodes, imports, stars, definitions, constants, tuple(starts))
+
+
+_LOOKED_AT = frozenset(
+    {ast.Call, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom, ast.Assign}
+)
+_LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.alias})
+
+
+def _nodes(tree: ast.Module) -> Iterator[ast.AST]:
+    """The nodes that anybody looks at, in the order of ``ast.walk``."""
+    pending: list[ast.AST] = [tree]
+    for node in pending:  # grows while it is walked
+        if type(node) in _LOOKED_AT:
+            yield node
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, list):
+                pending += (item for item in value if isinstance(item, ast.AST) and type(item) not in _LEAVES)
+            elif isinstance(value, ast.AST) and type(value) not in _LEAVES:
+                pending.append(value)
 
 
 def _imports(nodes: tuple[ast.AST, ...]) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -30,6 +30,7 @@ from shmlint.workloads.libraries import (
     harmless,
 )
 from shmlint.workloads.program import Entry
+from shmlint.workloads.repository import Shared
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Declaration, Evaluator, Found, Options, Scope, declarations
 
 MOST_STEPS = 2000
@@ -92,16 +93,19 @@ class _Loaded(NamedTuple):
     options: tuple[Declaration, ...]
 
 
-def _module(path: str, source: Source, known: dict[str, object]) -> _Loaded | None:
-    """A Python file, parsed once for the programs that load it; the bytes of those that are held are bounded."""
+def _module(path: str, source: Source, shared: Shared) -> _Loaded | None:
+    """A Python file, parsed once for the programs that load it; the length of those that are held is bounded."""
+    known = shared.modules
     held = known.get(path)
     if isinstance(held, _Loaded) and held.source is source:
         return held
     module = parse(source.text)
     if module is None:
         return None
-    if sum(len(item.source.text) for item in known.values() if isinstance(item, _Loaded)) > _MOST_HELD:
+    if shared.held > _MOST_HELD:
         known.clear()
+        shared.held = 0
+    shared.held += len(source.text)
     scope = Scope(path, source, module, None, None)
     found = known[path] = _Loaded(path, source, module, tuple(declarations(scope)))
     return found
@@ -170,7 +174,7 @@ class _Reader:
         path = normal(path)
         if path not in self.loaded:
             source = self.repository.source(path)
-            found = _module(path, source, self.repository.shared.modules) if source is not None else None
+            found = _module(path, source, self.repository.shared) if source is not None else None
             if source is not None and found is None:
                 self.stop(f"{path} is not Python that can be read", None)
             self.loaded[path] = found

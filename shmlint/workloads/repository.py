@@ -22,7 +22,7 @@ MOST_BYTES = 2 * 1024 * 1024
 class Shared:
     """What was found out about files and programs, for the launches of a run that lead to the same."""
 
-    __slots__ = ("builds", "files", "folders", "found", "modules", "pages", "programs")
+    __slots__ = ("builds", "files", "folders", "found", "held", "modules", "pages", "programs")
 
     def __init__(self) -> None:
         self.files: dict[tuple[str | None, str], bool] = {}
@@ -34,6 +34,8 @@ class Shared:
         """The files of modules, by the directories in which they were looked for and their names."""
         self.modules: dict[str, object] = {}
         """Python files that were read, by their paths."""
+        self.held = 0
+        """Characters of these files."""
         self.pages: dict[str, tuple[tuple[int, tuple[Command, ...]], ...]] = {}
         """The commands that pages show, by the start of the block that they stand in."""
         self.programs: dict[tuple[object, ...], object] = {}
