@@ -126,19 +126,24 @@ def with_documentation(launch: Launch, program: Program) -> Program:
     pages = [(launch.span.path, launch.span.end)] if launch.span.path.endswith(_PAGES) else []
     if not pages:
         pages = [(posixpath.join(folder, "README.md"), 0) for folder in repository.above()]
+        _executed(launch, repository, follower)
     for path, start in pages:
         source = repository.source(path)
         here = start > 0 or launch.kind == "devcontainer"
         for command in _commands_behind(source, start, repository) if source is not None else ():
             words = [word.text for word in command.words]
             passed = _passed_to_script(words, launch)
+            passed = _behind_exec(words) if passed is None else passed
             if "run" in words[:4] and words[0] in _ENGINES:
                 here = "compose" in words[:3] and launch.name in words  # what follows may be for another container
             elif passed is not None:
                 here = True
             if passed or (passed is None and unwrapped(words) and _starts_program(unwrapped(words))):
                 sure = bool(passed) or here
+                before = follower.environment
+                follower.environment = before | _assigned(words, command.span) if "=" in words[0] else before
                 follower.run(passed or words, command.span, program.files.workdir, certain=sure, guessed=False, depth=1)
+                follower.environment = before
     commands = tuple(ran for ran in follower.commands if ran.kind == "program")
     return program._replace(documented=tuple(follower.entries), documented_commands=commands)
 
@@ -153,6 +158,47 @@ def _commands_behind(source: Source, start: int, repository: Repository) -> Iter
     for begin, commands in known[source.path]:
         if begin >= start:
             yield from commands
+
+
+def _assigned(words: Sequence[str], span: Span) -> dict[str, Value[str]]:
+    """The variables that a command sets for itself: ``GPUS=8 ./train.sh``."""
+    found: dict[str, Value[str]] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or not name.isidentifier():
+            break
+        if "$" not in text:
+            found[name] = Value(text, span, text)
+    return found
+
+
+def _executed(launch: Launch, repository: Repository, follower: _Follower) -> None:
+    """Follow what the script of a launch runs in its container with ``docker exec``."""
+    from shmlint.syntax.shell import commands
+    from shmlint.syntax.shell_text import whole
+
+    source = repository.source(launch.span.path)
+    if source is None or launch.kind != "docker-run" or " exec " not in source.text[launch.span.end :]:
+        return
+    for command in commands(whole(source, 0, len(source.text))):
+        inner = _behind_exec([word.text for word in command.words])
+        if inner and command.span.start > launch.span.end and command.when != "never":
+            certain = command.when == "always"
+            follower.run(inner, command.span, follower.files.workdir, certain=certain, guessed=False, depth=1)
+
+
+def _behind_exec(words: Sequence[str]) -> tuple[str, ...] | None:
+    """The command of ``docker exec CONTAINER COMMAND``; None where it is no such command."""
+    left = tuple(words[1:] if words[:1] and words[0] == "sudo" else words)
+    if len(left) < 4 or left[0] not in _ENGINES or left[1] != "exec":
+        return None
+    at = 2
+    while at < len(left) and left[at].startswith("-"):
+        at += 2 if left[at] in _EXEC_VALUES else 1
+    return left[at + 1 :]
+
+
+_EXEC_VALUES = frozenset({"-e", "--env", "--env-file", "-u", "--user", "-w", "--workdir", "--detach-keys"})
 
 
 def _passed_to_script(words: Sequence[str], launch: Launch) -> Sequence[str] | None:
@@ -170,6 +216,8 @@ def _starts_program(words: Sequence[str]) -> bool:
     program = posixpath.basename(words[0])
     if is_python(program):
         return kind_of(words) == "program"
+    if words[0].endswith(".sh") or (words[0] in ("source", ".") and words[-1].endswith(".sh")):
+        return True
     return program in _LAUNCHERS or program in _STARTED
 
 

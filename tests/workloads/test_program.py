@@ -243,3 +243,21 @@ def test_what_documentation_runs_behind_the_script_of_a_shell_counts(tmp_path: P
     page = "```bash\n./shell.sh\n```\n\n```bash\npython train.py\n```\n"
     script = "docker run -it --gpus all -v $PWD:/app -w /app pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime bash\n"
     assert need(tmp_path, {"README.md": page, "shell.sh": script, "train.py": LOADER}).verdict == "needed"
+
+
+SHELL = "docker run -it --gpus all -v $PWD:/app -w /app --name box pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime"
+RANKS = "#!/bin/bash\ntorchrun --nproc_per_node=${GPUS} other.py\n"
+
+
+@table(
+    "name, text",
+    [
+        ("README.md", f"```bash\n{SHELL} bash\n```\n\n```bash\nsource config.sh\n./ranks.sh\n```\n"),
+        ("README.md", f"```bash\n{SHELL} bash\n```\n\n```bash\nGPUS=8 ./ranks.sh\n```\n"),
+        ("README.md", f"```bash\n{SHELL} sleep infinity\n```\n\n```bash\ndocker exec -it box python train.py\n```\n"),
+        ("start.sh", f"{SHELL} sleep infinity\ndocker exec -w /app box python train.py\n"),
+    ],
+)
+def test_what_runs_later_in_a_shell_counts(tmp_path: Path, name: str, text: str) -> None:
+    files = {name: text, "train.py": LOADER, "config.sh": "export GPUS=4\n", "ranks.sh": RANKS}
+    assert need(tmp_path, files).verdict == "needed"
