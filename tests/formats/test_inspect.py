@@ -278,7 +278,7 @@ NGC_CONFIG = {"Image": NGC, "Cmd": ["torchrun", "--nproc_per_node=8", "train.py"
 def test_the_rules_work_as_they_are() -> None:
     assert rules(container(DeviceRequests=ALL, config=NGC_CONFIG)) == [("SHM101", "error")]
     assert rules(container(DeviceRequests=ALL, ShmSize=128 * MIB, config=NGC_CONFIG)) == [("SHM102", "error")]
-    assert rules(container(DeviceRequests=ALL)) == [("SHM101", "note")]
+    assert rules(container(DeviceRequests=ALL, config={"Cmd": ["/opt/app/run"]})) == [("SHM101", "note")]
     assert rules(container(DeviceRequests=ALL, ShmSize=32 * GIB, config=NGC_CONFIG)) == []
     assert rules(container(DeviceRequests=ALL, IpcMode="host", config=NGC_CONFIG)) == []
     assert rules(container(DeviceRequests=ALL, config={"Image": "ollama/ollama", "Cmd": ["serve"]})) == []
@@ -323,7 +323,7 @@ def test_secrets_are_not_shown(indent: int | None) -> None:
     environment = [f"PASSWORD={SECRET}", f"WORLD_SIZE={SECRET}", f"NUM_SHARD={SECRET}"]
     given = [
         container(name, DeviceRequests=ALL, ShmSize=size, config={"Env": environment, "Image": NGC, "Labels": {
-            "token": SECRET}}, more={"Args": [SECRET]})
+            "token": SECRET}, "Cmd": ["torchrun", "--nproc_per_node=2", "train.py"]}, more={"Args": [SECRET]})
         for name, size in (("a", 64 * MIB), ("b", 128 * MIB))
     ]  # fmt: skip
     text = json.dumps(given, indent=indent)

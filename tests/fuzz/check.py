@@ -22,6 +22,7 @@ NAMES = {
     "ci": ".gitlab-ci.yml",
     "devcontainer": ".devcontainer.json",
     "inspect": "inspect.json",
+    "kubernetes": "pod.yaml",
 }
 """A name for a file of each kind."""
 

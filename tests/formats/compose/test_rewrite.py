@@ -284,9 +284,9 @@ services:
     ),
     "above a literal block without a last newline": (
         "services:\n  a:\n    devices: [/dev/nvidia0]\n    build:\n"
-        "      dockerfile_inline: |\n        FROM pytorch/pytorch",
+        "      dockerfile_inline: |\n        FROM nvcr.io/nvidia/pytorch:24.01-py3",
         "services:\n  a:\n    shm_size: 8gb\n    devices: [/dev/nvidia0]\n    build:\n"
-        "      dockerfile_inline: |\n        FROM pytorch/pytorch",
+        "      dockerfile_inline: |\n        FROM nvcr.io/nvidia/pytorch:24.01-py3",
     ),
     "behind a plain value of two lines": (
         """\
