@@ -81,7 +81,7 @@ class RunRewriter(ReadOnly):
                     yield from self._set_here(given, name, value, new)
             return
         gpu = self._gpu()
-        if gpu is not None:
+        if gpu is not None and not _taken_apart(gpu.word):
             yield _beside(gpu, new)
         else:
             first = self._first()
@@ -113,6 +113,8 @@ class RunRewriter(ReadOnly):
         for option in options:
             last = option.value_word or option.word
             if not (self._ours(option.word) and self._ours(last)) or option.word.array != last.array:
+                return ()
+            if _taken_apart(option.word):
                 return ()
             edit = _without(option)
             if edit is None:
@@ -195,6 +197,14 @@ def _without(option: Option) -> Edit | None:
         while text[end : end + 1] in (" ", "\t"):
             end += 1
     return Edit(span.path, start, end, "")
+
+
+def _taken_apart(word: Word) -> bool:
+    """Whether a word stands in an array, and its script uses parts of arrays or changes their elements."""
+    return word.array is not None and re.search(_PARTS, word.array.source.text) is not None
+
+
+_PARTS = r"\$\{#\w+\[|\$\{!?\w+\[[@*]\][:/%#^,@]|\$\{\w+\[[^@*\]]|\bshift\b|\$\{[@*]:"
 
 
 def _insertion(beside: Span, at: int, new: str, shown: str) -> Change:

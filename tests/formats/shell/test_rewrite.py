@@ -230,8 +230,6 @@ def test_inside_other_texts(before: str, after: str) -> None:
         "cat <<EOF\ndocker run --gpus all IMG\nEOF\n",
         "docker build --gpus all IMG\n",
         "podman run --gpus all --shm-size=0 IMG\n",
-        # A comment ends the command, whatever looks like going on behind it.
-        "docker run \\\n  # --rm \\\n  --gpus all \\\n  IMG\n",
     ],
 )
 def test_left_alone(text: str) -> None:
