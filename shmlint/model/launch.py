@@ -10,7 +10,6 @@ of the program pays for every definition.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Generic, Literal, Protocol, TypeVar
 
 from shmlint.model.record import NamedTuple
@@ -27,7 +26,7 @@ Decider = Literal[
 
 T_co = TypeVar("T_co", covariant=True)
 
-NOTHING: Mapping[str, Value[str]] = MappingProxyType({})
+NOTHING: Mapping[str, Value[str]] = {}
 
 
 UnknownKind = Literal["variable", "option", "arguments", "file", "extended", "host", "runtime", "image", "engine"]

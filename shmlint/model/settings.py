@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, Literal
 
 from shmlint.model.finding import Severity
@@ -29,7 +28,7 @@ class Origin(NamedTuple):
     directory: str
 
 
-NESTED: Mapping[str, Settings | None] = MappingProxyType({})
+NESTED: Mapping[str, Settings | None] = {}  # nobody changes it; a view of it could not go to other processes
 
 
 class Settings(NamedTuple):

@@ -47,7 +47,7 @@ def test_after_fixing(run: Run, form: str) -> None:
     if form == "json":
         assert fixed == [
             {"path": "compose.yaml", "line": 5, "rule": "SHM101", "title": "add `shm_size: 8gb` after line 4",
-             "before": "", "after": "    shm_size: 8gb\n"},
+             "before": "", "after": "    shm_size: 8gb\n", "proved": True},
         ]  # fmt: skip
 
 

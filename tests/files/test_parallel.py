@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,7 @@ import pytest
 from shmlint import formats
 from shmlint.files import discover, parallel
 from shmlint.files.parallel import share
+from shmlint.files.workspace import Workspace
 from shmlint.fixing import fix
 from shmlint.model.settings import Settings
 from shmlint.reports import json
@@ -257,3 +259,15 @@ def test_nothing_is_left_behind(number: str, tree: Path) -> None:
     while members(process.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert members(process.pid) == set()
+
+
+def test_what_goes_to_other_processes_can_be_sent() -> None:
+    text = "docker run --gpus all nvcr.io/nvidia/pytorch:24.01-py3 python train.py\n"
+    for kind, name in (("shell", "x.sh"), ("markdown", "x.md"), ("ci", ".gitlab-ci.yml")):
+        body = {"shell": text, "markdown": f"```sh\n{text}```\n", "ci": f"job:\n  script:\n    - {text}"}[kind]
+        reading = formats.read(kind, [name], Workspace().over({name: body}), Settings())
+        assert reading.launches
+        assert [launch.name for launch in pickle.loads(pickle.dumps(reading)).launches] == [
+            launch.name for launch in reading.launches
+        ]
+    assert pickle.loads(pickle.dumps(Settings())) == Settings()
