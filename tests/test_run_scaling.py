@@ -101,7 +101,7 @@ def work(texts: Mapping[str, Mapping[str, str]]) -> Counter[str]:
     outcome = fix.fix(run)
     for _ in diff.render(run, outcome.texts):
         pass
-    for _ in text.render(run, run.findings, colour=False, fixed=0, verbose=False, quiet=False):
+    for _ in text.render(run, run.findings):
         pass
     json.render(run, run.findings, fixed=0)
     profile.disable()

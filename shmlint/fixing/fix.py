@@ -39,8 +39,8 @@ T = TypeVar("T")
 MOST_READ_AGAIN = 4_000_000
 """Characters; see ``_tries``."""
 
-MOST_LAUNCHES_AGAIN = 4_000
-"""Launches; see ``_tries``."""
+MOST_IN_VAIN = 30
+"""So many proofs of a round may fail before the first one holds; halving finds what can be proved sooner."""
 
 UNCOVERED = 3
 """So many findings in a row that come to light one behind the other are followed."""
@@ -166,9 +166,7 @@ def _tries(run: Run) -> Iterator[int]:
     Few of them are found by halving. Where there are many in much text, those not found in time are left alone.
     """
     characters = sum(len(run.workspace.source(path).text) for path in {f.span.path for f in run.findings if f.fix})
-    by_text = MOST_READ_AGAIN // max(1, characters)
-    by_launches = MOST_LAUNCHES_AGAIN // max(1, len(run.launches))
-    return iter(range(max(30, min(by_text, by_launches))))
+    return iter(range(max(100, MOST_READ_AGAIN // max(1, characters))))
 
 
 def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
@@ -425,6 +423,7 @@ class _Round:
         self.tries = tries
         self.follow = follow
         self.accepted: list[Repair] = []
+        self.failed = 0
         self.proof: Proof | None = None
         """The proof of all that are accepted."""
 
@@ -447,9 +446,10 @@ class _Round:
 
     def _prove(self, repairs: Sequence[Repair]) -> Proof | Refusal | None:
         """The proof of some repairs, or why there is none; None where the files were read often enough."""
-        if next(self.tries, None) is None:
+        if (self.failed >= MOST_IN_VAIN and not self.accepted) or next(self.tries, None) is None:
             return None
         found = prove(self.run, repairs, self.intended)
+        self.failed += not isinstance(found, Proof)
         return self._followed(found, self.follow) if isinstance(found, Proof) and found.uncovered else found
 
     def _followed(self, proof: Proof, most: int) -> Proof | Refusal | None:

@@ -187,7 +187,7 @@ def test_many_bad_changes_do_not_make_it_read_on_and_on(monkeypatch: pytest.Monk
     outcome = fix.fix(read({"compose.yaml": services(150)}))
     assert outcome.texts == {}
     assert len(outcome.unproved) == 150
-    assert len(readings) == 100
+    assert len(readings) < 100
 
 
 def test_comments_that_suppress_nothing_are_removed_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,7 +84,7 @@ def test_a_fixed_command_has_the_size_written(script: str, before: int) -> None:
     assert measured(script) == before
     effective = launch_of(script).effective_shm()
     assert effective.bytes == before << 10
-    after = fix.fix(read(script)).texts["x.sh"]
+    after = fix.fix(read(script), unsafe=True).texts["x.sh"]  # nothing is known of what the probe runs
     assert measured(after) == 1 << 20
     assert launch_of(after).effective_shm().bytes == 1 << 30
 
