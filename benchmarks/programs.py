@@ -95,7 +95,7 @@ def write(folder: Path, files: int = 2000, launches: int = 100) -> None:
     for number in range(launches):
         place = f"project{number % projects}"
         words = f"torchrun --nproc_per_node {number % 8 + 1} train.py --workers {number % 5}"
-        mount = f'-v "$PWD:/work" -e PYTHONPATH=/work -w /work/{place}'
+        mount = f'-v "$PWD:/src" -e PYTHONPATH=/src -w /src/{place}'
         text = f"#!/bin/bash\ndocker run --rm --gpus all {mount} registry.example.org/train:{number} {words}\n"
         (folder / f"run{number}.sh").write_text(text, "utf-8")
 
