@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from shmlint import cli
+from shmlint.cli import program as cli
 from shmlint.files.installed import front_matter, page
 from shmlint.formats import KINDS
 from shmlint.rules import all_rules

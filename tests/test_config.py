@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import shmlint
-from shmlint import cli
+from shmlint.cli import program as cli
 from shmlint.config import InvalidSettings, described, load, nearest_rule, schema
 from shmlint.model.settings import Settings
 from shmlint.workloads.knowledge import users

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from shmlint.cli.output import FORMATS
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FORMATS = ("text", "concise", "json", "github", "sarif", "gitlab", "rdjson", "junit", "checkstyle")
 _TERM_WIDTH = 28
 """Columns for an option's name in a help text; a longer one has its line alone."""
 

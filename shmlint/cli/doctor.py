@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 import click
 
 from shmlint.cli import command as shared
-from shmlint.cli.check import status
+from shmlint.cli.checking import status
 from shmlint.cli.command import Command, option
 from shmlint.cli.inputs import load_settings, with_rules
 from shmlint.cli.output import fail, open_output, write, write_lines

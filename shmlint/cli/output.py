@@ -7,12 +7,18 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, NoReturn, TextIO, cast
 
-import click
-
 from shmlint.model.record import NamedTuple
 
 if TYPE_CHECKING:
     from threading import Timer
+
+
+FORMATS = ("text", "concise", "json", "github", "sarif", "gitlab", "rdjson", "junit", "checkstyle")
+"""How findings can be written."""
+
+
+class Failed(Exception):
+    """The command cannot be run as it was given. The program ends with the message as one line, and status 2."""
 
 
 class Output(NamedTuple):
@@ -103,19 +109,17 @@ def line(text: str, *, err: bool = False) -> None:
     """Print a line whose control characters cannot reach the terminal."""
     from shmlint.reports import escape
 
-    click.echo(escape(text), err=err)
+    print(escape(text), file=sys.stderr if err else sys.stdout, flush=True)
 
 
 def error(message: str) -> None:
     """Print what is wrong as one line."""
-    from shmlint.reports import escape
-
-    click.echo(f"shmlint: {escape(' '.join(message.split(chr(10))))}", err=True)
+    line(f"shmlint: {' '.join(message.split(chr(10)))}", err=True)
 
 
 def fail(message: str) -> NoReturn:
     """End with one line and status 2."""
-    raise click.UsageError(message)
+    raise Failed(message)
 
 
 def nearest(word: str, words: Sequence[str]) -> str:

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from shmlint import __version__, cli
+from shmlint import __version__
+from shmlint.cli import program as cli
 from tests.project import write
 
 TRAINER = """\

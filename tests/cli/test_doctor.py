@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from shmlint import cli
+from shmlint.cli import program as cli
 from shmlint.cli.doctor import Examination, examine, render_json, render_text
 from shmlint.formats import live
 from shmlint.formats.live import Blocks, Machine

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import shmlint
-from shmlint import cli
+from shmlint.cli import program as cli
 from tests.formats.compose.test_engine import IMAGE, lacking
 
 pytestmark = pytest.mark.engine

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shmlint import cli
 from shmlint.cli import explain
+from shmlint.cli import program as cli
 from shmlint.cli.explain import NothingFound, find, near, search, symptoms, terminal
 from shmlint.files import installed as rules
 from shmlint.rules import all_rules

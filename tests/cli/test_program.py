@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from shmlint import cli
+from shmlint.cli import checking, main
+from shmlint.cli import program as cli
 from tests.cli.test_check import DIFF, TRAINER, Run, run
 from tests.project import write
 
@@ -78,7 +79,7 @@ def uncovered() -> dict[str, str]:
 
 def test_a_command_imports_no_other() -> None:
     code = (
-        "import sys; from shmlint import cli; cli.program.main([{!r}], standalone_mode=False); "
+        "import sys; from shmlint.cli.program import program; program.main([{!r}], standalone_mode=False); "
         "print(*[n for n in sys.modules if n.startswith(('shmlint.', 'ruamel', 'tree_sitter', 'json'))])"
     )
     cases = {"--version": {"shmlint.cli.check", "json", "shmlint.run"}, "rules": {"shmlint.cli.check"}}
@@ -88,3 +89,38 @@ def test_a_command_imports_no_other() -> None:
             env={**uncovered(), "PYTHONPATH": str(Path(__file__).parents[2])},
         )  # fmt: skip
         assert not others & set(done.stdout.splitlines()[-1].split())
+
+
+def test_paths_alone_mean_what_the_parser_makes_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[checking.Options] = []
+
+    def note(options: checking.Options) -> int:
+        given.append(options)
+        return 0
+
+    monkeypatch.setattr(checking, "check", note)
+    for paths in ([], ["a.yaml", "", "b c/*", "é"], ["a", "size"]):
+        monkeypatch.setattr(sys, "argv", ["shmlint", *paths])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
+        CliRunner().invoke(cli.program, paths)
+        assert given == [checking.Options(tuple(paths))] * 2
+        given.clear()
+
+
+def test_paths_alone_start_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"compose.yaml": TRAINER})
+    monkeypatch.chdir(tmp_path)
+    code = "import atexit, sys; from shmlint import cli; "
+    code += "atexit.register(lambda: print('click' in sys.modules)); cli.main()"
+    for arguments, is_parsed in (
+        ([], False), (["compose.yaml"], False), (["gone.yaml"], False), (["-V"], False), (["files"], True),
+    ):  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,
+            env={**uncovered(), "PYTHONPATH": str(Path(__file__).parents[2])},
+        )  # fmt: skip
+        parsed = CliRunner().invoke(cli.program, arguments)
+        assert done.stdout == f"{parsed.stdout}{is_parsed}\n", arguments
+        assert (done.stderr, done.returncode) == (parsed.stderr, parsed.exit_code), arguments

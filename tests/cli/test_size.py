@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shmlint import cli
+from shmlint.cli import program as cli
 from shmlint.cli import size as sizing_cli
 from shmlint.cli import sizing
 from shmlint.cli.sizing import nccl_of_image, nccl_of_torch, round_up

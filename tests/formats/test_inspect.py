@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shmlint import cli
+from shmlint.cli import program as cli
 from shmlint.files.discover import discover
 from shmlint.files.kinds import is_inspect
 from shmlint.files.workspace import Workspace

@@ -13,8 +13,8 @@ import pytest
 from ruamel.yaml import YAML
 
 import shmlint
-from shmlint import cli
 from shmlint import config as configuration
+from shmlint.cli import program as cli
 from shmlint.files.kinds import classify
 from shmlint.model.project import ADDRESS
 from tests.readme import BLOCK, DOCS, INDEX, PAGES, README, ROOT, generated

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from shmlint.cli import program
+from shmlint.cli.program import program
 
 BASE = """\
 services:
