@@ -29,7 +29,7 @@ BLOCK = re.compile(r"^(<!-- begin: ([^\n]+?) -->\n).*?^(<!-- end -->)$", re.MULT
 READS = {
     "compose": "Compose files: `*compose*.yaml`, `docker-stack*.yaml`, and other YAML files with services at the top "
     "(`.yml` too)",
-    "shell": "`docker run` and `podman run` in shell scripts",
+    "shell": "`docker run`, `podman run` and `nerdctl run` in shell scripts and those of Slurm (`.sbatch`)",
     "makefile": "the same in Makefiles and justfiles",
     "markdown": "the same in the code blocks of Markdown and reStructuredText, compose files too",
     "ci": "the same in CI workflows, and the containers of their jobs",

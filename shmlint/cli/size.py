@@ -34,7 +34,7 @@ Options count wherever they stand, except behind `docker run` and `--`: those
 are the command's own. The sums are upper estimates: /dev/shm takes memory
 only for what is written."""
 
-_ENGINES = frozenset({"docker", "podman", "nvidia-docker"})
+_ENGINES = frozenset({"docker", "podman", "nvidia-docker", "nerdctl"})
 _LEADS = _ENGINES | {"sudo", "doas", "env"}
 _FILES = (".yaml", ".yml", ".json", ".toml", ".sh", ".md", "file")
 _ITEM_TYPES = {

@@ -1,7 +1,7 @@
 """Finds the container engine in a command line, behind ``sudo``, ``env`` and the like.
 
 Sources: the manual pages of the commands in the table; ``docker --help`` of the 28.2 client;
-podman docs/source/markdown/podman.1.md.
+podman docs/source/markdown/podman.1.md; nerdctl docs/command-reference.md (global flags).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.word import Word
 
-Engine = Literal["docker", "podman", "nvidia-docker"]
+Engine = Literal["docker", "podman", "nvidia-docker", "nerdctl"]
 Verb = Literal["run", "create"]
 
 
@@ -96,6 +96,21 @@ _PREFIXES: dict[str, _Prefix] = {
     "winpty": _Prefix(),
     "watch": _Prefix("n", ("--interval",)),
     "systemd-run": _Prefix("EpuMH", ("--description", "--property", "--setenv", "--slice", "--unit")),
+    "runuser": _Prefix("GTgsuw", ("--group", "--shell", "--supp-group", "--user", "--whitelist-environment")),
+    "setpriv": _Prefix(long=("--groups", "--regid", "--reuid", "--securebits")),
+    "nsenter": _Prefix("GStW", ("--setgid", "--setuid", "--target")),
+    "chroot": _Prefix(words=1),
+    "gosu": _Prefix(words=1),
+    "su-exec": _Prefix(words=1),
+    "pkexec": _Prefix("u", ("--user",)),
+    "screen": _Prefix("ScehpstT"),
+    "tmux": _Prefix("FLSTcefnstxy", words=1),
+    "systemd-inhibit": _Prefix(long=("--mode", "--what", "--who", "--why")),
+    "systemd-cat": _Prefix("pt", ("--identifier", "--priority")),
+    "caffeinate": _Prefix("tw"),
+    "lima": _Prefix(),
+    "strace": _Prefix("EIOPSXabeopsu"),
+    "script": _Prefix("EIOTcmo"),
 }
 
 _GLOBAL_WITH_VALUE: dict[str, set[str]] = {
@@ -140,13 +155,18 @@ _GLOBAL_WITH_VALUE: dict[str, set[str]] = {
         "--url",
         "--volumepath",
     },
+    "nerdctl": {
+        "-a", "--address", "-H", "--host", "-n", "--namespace", "--snapshotter", "--storage-driver", "--cni-path",
+        "--cni-netconfpath", "--data-root", "--cgroup-manager", "--hosts-dir", "--host-gateway-ip", "--bridge-ip",
+        "--userns-remap", "--global-dns", "--global-dns-opts", "--global-dns-search", "--cdi-spec-dirs",
+    },
 }
 _GLOBAL_STOPS = frozenset(("-v", "--version", "--help"))
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
-_BINARY = re.compile(r"(?:.*[/\\])?(docker|podman|nvidia-docker)(?:\.exe)?")
+_BINARY = re.compile(r"(?:.*[/\\])?(docker|podman|nvidia-docker|nerdctl)(?:\.(?:exe|lima))?")
 _BINARY_VARIABLE = re.compile(
-    r"(?i)\W*(?:(docker|podman)_?(?:cmd|bin|binary|exe|command|cli|path)?"
+    r"(?i)\W*(?:(docker|podman|nerdctl)_?(?:cmd|bin|binary|exe|command|cli|path)?"
     r"|(?:oci|container)_?(?:cmd|bin|binary|exe|command|cli|path|engine|runtime|tool))\W*"
 )
 
@@ -185,8 +205,19 @@ def skip_to_engine(words: Sequence[Word], assignments: list[Word] | None = None)
             # `$SUDO docker run`, `${DRY_RUN} docker run`: whatever it is, it ends at the binary.
             at += 1
         else:
-            return None
+            return None if text in _PRINTING else _behind_dashes(words, at + 1)
     return None
+
+
+_PRINTING = frozenset({"echo", "printf", "git", "grep", "man", "log", "logger"})
+
+
+def _behind_dashes(words: Sequence[Word], at: int) -> int | None:
+    """The index of an engine right behind ``--``, which ends the options of whatever runs it: ``op run -- docker``."""
+    ends = next((i for i in range(at, len(words)) if words[i].text == "--"), None)
+    if ends is None or ends + 1 >= len(words) or _engine(words[ends + 1]) is None:
+        return None
+    return ends + 1
 
 
 def _engine(word: Word) -> Engine | None:
@@ -195,8 +226,10 @@ def _engine(word: Word) -> Engine | None:
         match = _BINARY_VARIABLE.fullmatch(word.text)
     if match is None:
         return None
-    name = (match[1] or "docker").lower()
-    return "podman" if name == "podman" else "nvidia-docker" if name == "nvidia-docker" else "docker"
+    return _ENGINES.get((match[1] or "docker").lower(), "docker")
+
+
+_ENGINES: dict[str, Engine] = {"podman": "podman", "nvidia-docker": "nvidia-docker", "nerdctl": "nerdctl"}
 
 
 def _after_prefix(words: Sequence[Word], at: int, prefix: _Prefix, assignments: list[Word]) -> int | None:
@@ -233,7 +266,7 @@ def _last_takes_value(cluster: str, short: str) -> bool:
 def _after_binary(
     words: Sequence[Word], binary: int, engine: Engine, assignments: tuple[Word, ...]
 ) -> DockerCommand | None:
-    with_value = _GLOBAL_WITH_VALUE["podman" if engine == "podman" else "docker"]
+    with_value = _GLOBAL_WITH_VALUE.get(engine, _GLOBAL_WITH_VALUE["docker"])
     at = binary + 1
     while at < len(words):
         text = words[at].text

@@ -202,9 +202,9 @@ def flags(engine: Engine) -> Mapping[str, Flag]:
     table = json.loads((Path(__file__).parent / "docker_run_flags.json").read_text("utf-8"))
     rows = dict(table["docker"])
     aliases = dict(table["docker_aliases"])
-    if engine == "podman":
-        rows |= table["podman"]
-        aliases |= table["podman_aliases"]
+    if engine in ("podman", "nerdctl"):
+        rows |= table[engine]
+        aliases |= table[f"{engine}_aliases"]
     known: dict[str, Flag] = {}
     for name, row in rows.items():
         flag = Flag(name, row["type"], row.get("run_only", False))

@@ -52,7 +52,7 @@ def is_shell(content: bytes) -> bool:
     return re.match(rb"#![^\n]*\b(?:ba|da|k|z)?sh\b", content) is not None
 
 
-_DOCKER = (b"docker", b"DOCKER", b"podman", b"PODMAN")
+_DOCKER = (b"docker", b"DOCKER", b"podman", b"PODMAN", b"nerdctl", b"NERDCTL")
 
 
 class _Kind(NamedTuple):
@@ -105,7 +105,7 @@ _KINDS = (
     _Kind("markdown", named=_path(r"[^/]*\.(?:md|mdx|markdown|rst)"), words=(*_DOCKER, b"services:")),
     _Kind(
         "shell",
-        named=_path(r"[^/]*\.(?:sh|bash|ksh|zsh)"),
+        named=_path(r"[^/]*\.(?:sh|bash|ksh|zsh|sbatch|slurm)"),
         maybe=_path(r"[^/.]+"),
         tells=is_shell,
         words=_DOCKER,
@@ -164,7 +164,7 @@ def unnamed(path: str, content: bytes) -> str:
         return "kubernetes"
     if re.search(rb"(?m)^[\xef\xbb\xbf]*[{ ]*[\"']?services[\"']?[ \t]*:", content) is not None:
         return "compose"
-    if re.search(rb"\b(?:docker|podman)\b[^\n]*\brun\b", content) is not None:
+    if re.search(rb"\b(?:docker|podman|nerdctl)\b[^\n]*\brun\b", content) is not None:
         return "shell"
     name = path.lower().rpartition("/")[2]
     meant = "compose" in name or (name.endswith((".yaml", ".yml")) and not content.strip())

@@ -13,7 +13,7 @@ from shmlint.docker.run_options import read_run
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.comments import HASH, above, at_end, first_line, line_suppressions, outside_quotes
-from shmlint.formats.shell.read import mentions_engine, not_read
+from shmlint.formats.shell.read import not_read
 from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.formats.shell.run import launch_of, launches, named, read_gpu, without_single_quotes
 from shmlint.model.launch import Launch
@@ -22,7 +22,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell import commands, given
-from shmlint.syntax.shell_text import NOWHERE, Builder, ShellText, not_set
+from shmlint.syntax.shell_text import NOWHERE, Builder, ShellText, mentions_engine, not_set
 from shmlint.syntax.word import Word
 from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, YamlError, parse, read_documents
 from shmlint.syntax.yaml import Sequence as SequenceNode
@@ -97,7 +97,7 @@ def _as_template(source: Source) -> list[Document] | None:
 
 
 # Of a line the first engine alone: behind a # there are only comments.
-_COMMAND = re.compile(r"(?>[^\n#]*?\b(?P<engine>docker|nvidia-docker|podman)\b)[^\n#]*\b(?:run|create)\b")
+_COMMAND = re.compile(r"(?>[^\n#]*?\b(?P<engine>docker|nvidia-docker|podman|nerdctl)\b)[^\n#]*\b(?:run|create)\b")
 _KEYED = re.compile(r"(?P<indentation>[ \t]*(?:-[ \t]+)*)(?:(?P<key>[\w.-]+):(?=\s|$)[ \t]*)?(?P<value>[^\n]*)")
 _HEADER = re.compile(r"(?:[|>][-+\d]*)?[ \t]*(?:#.*)?$")
 

@@ -10,7 +10,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
 from shmlint.formats.shell.build import builds
-from shmlint.formats.shell.read import mentions_engine, not_read, others
+from shmlint.formats.shell.read import not_read, others
 from shmlint.formats.shell.run import launches, tied
 from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import NotRead, Reading
@@ -19,7 +19,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell import commands
-from shmlint.syntax.shell_text import CLOSE_BRACE, OPEN_BRACE, Builder, ShellText
+from shmlint.syntax.shell_text import CLOSE_BRACE, OPEN_BRACE, Builder, ShellText, mentions_engine
 
 _DEPTH = 8
 """Variables inside variables are followed this deep."""
@@ -92,6 +92,7 @@ _CONDITION = re.compile(r"\s*(ifeq|ifneq|ifdef|ifndef|else|endif)\b")
 def _make(source: Source) -> Iterator[ShellText]:
     variables: dict[str, _Variable] = {}
     recipes: list[_Line] = []
+    called: list[_Line] = []
     depth = 0
     defining = False
     for line in _lines(source):
@@ -101,6 +102,8 @@ def _make(source: Source) -> Iterator[ShellText]:
             if defining:
                 recipes.append(line)
             continue
+        if "shell" in text and not text.lstrip().startswith("#"):
+            called += _called(source, line)
         condition = _CONDITION.match(text)
         if condition is not None:
             depth += {"else": 0, "endif": -1}.get(condition[1], 1)
@@ -113,24 +116,42 @@ def _make(source: Source) -> Iterator[ShellText]:
             continue
         match = _ASSIGNMENT.match(text.lstrip())
         if match is not None:
-            shift = len(text) - len(text.lstrip())
-            name, operator = match[1], match[2]
-            comment = re.compile(r"[ \t]*(?<!\\)#").search(text, shift + match.end())
-            value = line.start + shift + match.end(), line.end if comment is None else line.start + comment.start()
-            known = variables.get(name)
-            if operator == "+=" and known is not None:
-                variables[name] = _Variable((*known.values, value), known.sure and depth == 0)
-            else:
-                variables[name] = _Variable((value,), depth == 0 and operator != "!=" and known is None)
+            value = _assigned(source, line, match, variables, depth)
+            if match[2] == "!=":
+                called.append(value)
         elif ";" in text and ":" in text.partition(";")[0]:  # target: ; command
             recipes.append(_Line(line.start + text.index(";") + 1, line.end))
-    for line in recipes:
+    for line in [*recipes, *called]:
         builder = Builder(source)
         start = line.start
         while start < line.end and source.text[start] in "\t @-+":
             start += 1
         _expand(builder, source, start, line.end, variables, 0)
         yield builder.build(Span(source, start, line.end))
+
+
+def _assigned(
+    source: Source, line: _Line, match: re.Match[str], variables: dict[str, _Variable], depth: int
+) -> _Line:
+    """Where the value of an assignment stands, which ``variables`` knows from then on."""
+    text = source.text[line.start : line.end]
+    shift = len(text) - len(text.lstrip())
+    name, operator = match[1], match[2]
+    comment = re.compile(r"[ \t]*(?<!\\)#").search(text, shift + match.end())
+    end = line.end if comment is None else line.start + comment.start()
+    value = _Line(line.start + shift + match.end(), end)
+    known = variables.get(name)
+    if operator == "+=" and known is not None:
+        variables[name] = _Variable((*known.values, value), known.sure and depth == 0)
+    else:
+        variables[name] = _Variable((value,), depth == 0 and operator != "!=" and known is None)
+    return value
+
+
+def _called(source: Source, line: _Line) -> Iterator[_Line]:
+    """The commands of make's function ``shell`` in a line."""
+    for found in re.finditer(r"\$[({]shell\s", source.text[line.start : line.end]):
+        yield _Line(line.start + found.end(), _closing(source.text, line.start + found.start() + 1, line.end))
 
 
 def _expand(

@@ -11,7 +11,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
 from shmlint.formats.shell.build import builds
-from shmlint.formats.shell.read import mentions_engine, not_read
+from shmlint.formats.shell.read import not_read
 from shmlint.formats.shell.run import launches, tied, without_single_quotes
 from shmlint.model.launch import Build, Launch, Unknown
 from shmlint.model.reading import NotRead, Reading
@@ -20,7 +20,17 @@ from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.markdown import Block, blocks
 from shmlint.syntax.shell import Command, commands, given
-from shmlint.syntax.shell_text import CLOSE, CLOSE_BRACE, NOWHERE, OPEN, OPEN_BRACE, Builder, ShellText, not_set
+from shmlint.syntax.shell_text import (
+    CLOSE,
+    CLOSE_BRACE,
+    NOWHERE,
+    OPEN,
+    OPEN_BRACE,
+    Builder,
+    ShellText,
+    mentions_engine,
+    not_set,
+)
 
 _SHELL = frozenset(
     {"", "bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "text", "none",
@@ -157,7 +167,7 @@ def _is_compose(block: Block, text: str) -> bool:
 
 # Shell in documents --------------------------------------------------------------------------
 
-_ENGINE = r"(?=(?:\w+=\S+ )*(?:sudo )?(?:docker|nvidia-docker|podman)\b)"
+_ENGINE = r"(?=(?:\w+=\S+ )*(?:sudo )?(?:docker|nvidia-docker|podman|nerdctl)\b)"
 _HOST_PROMPT = re.compile(
     r"\s*(?:\([\w.-]+\) ?)?(?:\[?[\w.-]+@[\w.-]+[^$#%\n]{0,60}[$#%] ?|\([\w.-]+\) ?[$#%] |[\w.-]+[$] )(?=\S)"
 )

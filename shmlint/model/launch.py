@@ -360,8 +360,8 @@ class Launch(NamedTuple):
     """Devices of the host that are passed in, by their path on the host or their CDI name."""
     network: Value[str] | None = None
     """The network mode: ``host``, ``none``, ``container:…``, or the name of a network."""
-    podman: bool = False
-    """Whether it is Podman that is told to start it."""
+    engine: Literal["docker", "podman", "nerdctl"] = "docker"
+    """What is told to start it."""
     swarm: str = ""
     """Why it is taken to be started by ``docker stack deploy``, which drops ``shm_size`` and ``ipc``."""
     misplaced: tuple[Misplaced, ...] = ()
@@ -370,6 +370,11 @@ class Launch(NamedTuple):
     """Why nothing may be concluded from what is *absent* here: a base file or an argument array
     that is not known could hold it."""
     combination: Combination | None = None
+
+    @property
+    def podman(self) -> bool:
+        """Whether it is Podman that is told to start it."""
+        return self.engine == "podman"
 
     @property
     def first_file(self) -> str:

@@ -91,6 +91,8 @@ class Context:
         """Whose default a launch gets, in words."""
         if launch.kind == "kubernetes-container":
             return "the pod"
+        if launch.engine == "nerdctl":
+            return "nerdctl"
         return "Podman" if self.podman(launch) else "Docker"
 
     def need(self, launch: Launch) -> Need:

@@ -167,7 +167,7 @@ def _tail(source: Source, line: Line, text: str) -> Line:
     return (at, end) if at >= 0 else (start, end)
 
 
-_WHOLE_COMMAND = re.compile(r"(?:\$ )?(?:\w+=\S+ )*(?:sudo )?(?:docker|nvidia-docker|podman) \S")
+_WHOLE_COMMAND = re.compile(r"(?:\$ )?(?:\w+=\S+ )*(?:sudo )?(?:docker|nvidia-docker|podman|nerdctl) \S")
 _SPAN_BREAK = r"(?: |[ \t]*\r?\n[ \t>]*)"
 """A blank of a code span as it may stand in the file."""
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span, character_offsets
 from shmlint.syntax.shell_repair import repaired
-from shmlint.syntax.shell_text import ShellText, has_placeholder, place, restore
+from shmlint.syntax.shell_text import ShellText, has_placeholder, mentions_engine, place, restore
 from shmlint.syntax.shell_variables import (
     ANY,
     Assignment,
@@ -153,7 +153,7 @@ def _with_backslashes(text: ShellText) -> ShellText:
     lines = text.text.split("\n")
     inside = continued = False
     for i, line in enumerate(lines):
-        if not inside and _CONTINUED.fullmatch(line) and (continued or re.search("docker|podman", line)):
+        if not inside and _CONTINUED.fullmatch(line) and (continued or mentions_engine(line)):
             at = line.index("`")
             lines[i] = f"{line[:at]}\\{line[at + 1 :]}"
             continued = True
@@ -309,7 +309,7 @@ class _Reader:
             texts = ["".join(value.chars) for value in values if isinstance(value, Buffer)]
             if len(texts) == len(values) and not any(_SETS.search(text) for text in texts):
                 return
-        elif re.search("docker|podman|nerdctl", raw) and _SETS.search(raw) is None:
+        elif mentions_engine(raw) and _SETS.search(raw) is None:
             return
         self._anything(node)
 
@@ -523,7 +523,7 @@ class _Reader:
             if child.type not in ("string", "raw_string"):
                 continue
             inside = self.raw(child)[1:-1]
-            if ("docker" not in inside and "podman" not in inside) or " " not in inside:
+            if not mentions_engine(inside) or " " not in inside:
                 continue
             start = self.char(child.start_byte) + 1
             escapes = '$`"\\' if child.type == "string" else ""
@@ -544,7 +544,7 @@ class _Reader:
         self._add(buffer, inner, quoted=True)
         text = "".join(buffer.chars)
         home = place(self.text.source, buffer.offsets) or self._span(node) or self.text.home
-        if " " not in text or not re.search("docker|podman", text) or buffer.unknown:
+        if " " not in text or not mentions_engine(text) or buffer.unknown:
             return
         held = ShellText(self.text.source, text, buffer.offsets, home, unset=self.text.unset)
         reader = self._inner(held)
@@ -571,7 +571,7 @@ class _Reader:
     def _heredoc(self, node: Node) -> Iterator[Command]:
         """A here-document that a shell is given is a script of its own."""
         inside = self.raw(node)
-        if self.depth >= NESTING or ("docker" not in inside and "podman" not in inside):
+        if self.depth >= NESTING or not mentions_engine(inside):
             return
         redirect = node.parent
         statement = redirect.parent if redirect is not None else None

@@ -21,6 +21,12 @@ NOWHERE = -1
 """The offset of a character that stands nowhere in the file."""
 
 
+def mentions_engine(text: str) -> bool:
+    """Whether a text can hold a launch at all."""
+    lowered = text.lower()
+    return "docker" in lowered or "podman" in lowered or "nerdctl" in lowered
+
+
 def not_set(name: str) -> str:
     """Why a variable that nothing in the text sets is not known."""
     return f"variable {name} is not set here"

@@ -222,7 +222,7 @@ def _starts_program(words: Sequence[str]) -> bool:
 
 
 _PAGES = (".md", ".mdx", ".rst", ".markdown")
-_ENGINES = frozenset({"docker", "podman", "sudo", "nvidia-docker"})
+_ENGINES = frozenset({"docker", "podman", "sudo", "nvidia-docker", "nerdctl"})
 _STARTED = frozenset({"vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafactory-cli", "ns-train", "sglang"})
 
 

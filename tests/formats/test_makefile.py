@@ -61,6 +61,9 @@ def test_justfiles_are_found(tmp_path: Path, name: str) -> None:
         ("define R\n\t@docker run --gpus all IMG $(1)\nendef\na:\n\t$(call R,x)\n", IMAGE, "all", 2),
         ("{% if x %}\na:\n\tdocker run --gpus all IMG\n{% endif %}\n", IMAGE, "all", 3),
         ("a:\n\tdocker run --gpus all {{ image }}:{{ tag }} x\n", "${image}:${tag}", "all", 2),
+        ("I = IMG\nID := $(shell docker run -d --gpus all $(I) x)\n", IMAGE, "all", 2),
+        ("a:\n\techo ${shell docker run --gpus all IMG | wc -l} x\n", IMAGE, "all", 2),
+        ("ID != docker run -d --gpus all IMG # start\n", IMAGE, "all", 1),
         ("a:\n\tdocker run {% if x %}--gpus all{% endif %} {# y #} IMG\n", IMAGE, "all", 2),
     ],
 )
@@ -100,6 +103,7 @@ def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> Non
         "a:\n\t@echo 'docker run --gpus all IMG'\n",
         "R = docker run --gpus all IMG\na:\n\ttrue\n",
         "a:\n\tdocker build .\n",
+        "# $(shell docker run --gpus all IMG)\n",
     ],
 )
 def test_no_launches(tmp_path: Path, text: str) -> None:
@@ -154,6 +158,8 @@ def test_recipes_in_other_languages_are_not_read(tmp_path: Path) -> None:
          "S ?= 8g  # small\na:\n\tdocker run --gpus all --shm-size $(S) IMG\n"),
         ("Makefile", "R = docker run --gpus all\na:\n\t$(R) IMG a\nb:\n\t$(R) IMG b\n",
          "R = docker run --shm-size=8g --gpus all\na:\n\t$(R) IMG a\nb:\n\t$(R) IMG b\n"),
+        ("Makefile", "I := $(shell docker run --gpus all IMG)\n",
+         "I := $(shell docker run --gpus all --shm-size=8g IMG)\n"),
         ("Makefile", "a: ; docker run --gpus all IMG\n", "a: ; docker run --gpus all --shm-size=8g IMG\n"),
         ("Makefile",
          "a:\n\tssh h \"docker run --gpus $(N) IMG\"\n", "a:\n\tssh h \"docker run --gpus $(N) --shm-size=8g IMG\"\n"),

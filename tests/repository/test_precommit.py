@@ -43,7 +43,8 @@ def taken(path: str) -> bool:
     [
         "compose.yaml", "docker-compose.yml", "deploy/docker-compose.gpu.yml", "compose.override.yaml",
         "Docker-Compose.YML", "stacks/docker-stack.prod.yaml",
-        "run.sh", "scripts/train.bash", "x.zsh", "Makefile", "GNUmakefile", "docker/Makefile.gpu", "dev.mk",
+        "run.sh", "scripts/train.bash", "x.zsh", "jobs/train.sbatch", "x.slurm",
+        "Makefile", "GNUmakefile", "docker/Makefile.gpu", "dev.mk",
         "justfile", ".justfile", "tasks.just", "README.md", "docs/run.rst", "a.mdx", "a.markdown",
         ".github/workflows/ci.yml", ".github/workflows/deep/er.yaml", ".github/actions/x/action.yml", "action.yml",
         ".gitlab-ci.yml", "ci/gpu.gitlab-ci.yml", ".gitlab/ci/gpu.yml", ".circleci/config.yml", "azure-pipelines.yml",
@@ -87,7 +88,7 @@ STEMS = (
 )  # fmt: skip
 ENDINGS = (
     "", ".yml", ".yaml", ".YML", ".json", ".jsonc", ".md", ".mdx", ".markdown", ".rst", ".sh", ".bash", ".ksh", ".zsh",
-    ".fish", ".mk", ".just", ".gpu", ".txt", ".yml.j2", ".md~",
+    ".fish", ".sbatch", ".slurm", ".mk", ".just", ".gpu", ".txt", ".yml.j2", ".md~",
 )  # fmt: skip
 
 

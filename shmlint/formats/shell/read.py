@@ -17,7 +17,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import BOM, Problem, Source, Span
 from shmlint.syntax.shell import Command, commands
 from shmlint.syntax.shell_repair import repaired
-from shmlint.syntax.shell_text import ShellText, whole
+from shmlint.syntax.shell_text import ShellText, mentions_engine, whole
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
@@ -79,6 +79,3 @@ def others(found: Iterable[Command]) -> Iterator[tuple[str, ...]]:
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
-def mentions_engine(text: str) -> bool:
-    """Whether a text can hold a launch at all."""
-    return "docker" in text.lower() or "podman" in text.lower()

@@ -157,7 +157,7 @@ def launch_of(
             for option in run.devices()
         ),
         network=_text(run.network(), span),
-        podman=run.engine == "podman",
+        engine="docker" if run.engine == "nvidia-docker" else run.engine,
         misplaced=_misplaced(run),
         undecided=_undecided(run),
     )
@@ -218,6 +218,10 @@ def _one(option: Option | None, span: Span) -> Value[tuple[str, ...]] | None:
 def _size(run: RunCommand, span: Span) -> Value[Size] | None:
     option = run.shm_size()
     if option is None:
+        ipc = run.ipc()
+        if run.engine == "nerdctl" and ipc is not None and ipc.value == "shareable":  # pkg/ipcutil/ipcutil_linux.go
+            because = "nerdctl gives a shareable /dev/shm without a size half of the host's memory"
+            return Value(Unknown("engine", because), _place(ipc, span), "")
         return None
     place, text = _place(option, span), option.value or ""
     if option.unknown:
@@ -226,8 +230,8 @@ def _size(run: RunCommand, span: Span) -> Value[Size] | None:
         count = parse_docker(text)
     except InvalidSize as error:
         return Value(Size(None, str(error)), place, text)
-    if count == 0 and run.engine == "podman":
-        return Value(Unknown("engine", "to podman 0 is no limit"), place, text)
+    if count == 0 and run.engine in ("podman", "nerdctl"):  # nerdctl hands it to the kernel (pkg/ipcutil)
+        return Value(Unknown("engine", f"to {run.engine} 0 is no limit"), place, text)
     return Value(Size(count, bare_number=text.isdigit()), place, text)
 
 
@@ -335,7 +339,7 @@ def _device_requests(run: RunCommand) -> Iterator[DeviceRequest]:
 
 
 def _who(run: RunCommand) -> str:
-    return "Podman" if run.engine == "podman" else "Docker"
+    return {"podman": "Podman", "nerdctl": "nerdctl"}.get(run.engine, "Docker")
 
 
 def _invalid(run: RunCommand) -> Iterator[GpuFault]:

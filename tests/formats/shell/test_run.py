@@ -209,6 +209,18 @@ def test_a_size_in_a_variable_is_where_that_is_set() -> None:
     assert (shm.span.text, shm.span.line, known(shm).bytes) == ("64m", 1, 64 * MIB)
 
 
+def test_nerdctl() -> None:
+    launch = one("nerdctl run --gpus '\"device=0,1\"' --cgroup-conf a=b --umask 022 --rootfs img")
+    assert (launch.gpu.count, known(launch.image), launch.engine) == (2, "img", "nerdctl")
+    assert launch.words.launch == "`nerdctl run` of img"
+    assert one("nerdctl run img").effective_shm().bytes == DEFAULT
+    assert one("nerdctl run --shm-size=1g --ipc=host img").effective_shm().decided_by == "host"
+    for options in ("--shm-size=0", "--ipc=shareable"):  # handed to the kernel: no limit, half of the memory
+        assert one(f"nerdctl run {options} img").effective_shm().decided_by == "unknown"
+    assert one("nerdctl run --ipc=shareable --shm-size=1g img").effective_shm().bytes == GIB
+    assert one("docker run --ipc=shareable img").effective_shm().bytes == DEFAULT
+
+
 def test_zero_is_no_limit_to_podman() -> None:
     effective = one("podman run --shm-size=0 img").effective_shm()
     assert (effective.decided_by, effective.bytes) == ("unknown", None)
