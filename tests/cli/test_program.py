@@ -124,3 +124,21 @@ def test_paths_alone_start_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyP
         parsed = CliRunner().invoke(cli.program, arguments)
         assert done.stdout == f"{parsed.stdout}{is_parsed}\n", arguments
         assert (done.stderr, done.returncode) == (parsed.stderr, parsed.exit_code), arguments
+
+
+def test_what_decides_nothing_is_not_loaded(tmp_path: Path) -> None:
+    write(tmp_path, {
+        "none.yaml": "services:\n  a:\n    image: nginx\n",
+        "sized.yaml": "services:\n  a:\n    image: x\n    command: python -V\n    gpus: all\n    shm_size: 16gb\n",
+    })  # fmt: skip
+    code = "import atexit, sys; from shmlint import cli; "
+    code += "atexit.register(lambda: print(*sys.modules)); cli.main()"
+    assess, mechanisms = "shmlint.workloads.assess", "shmlint.workloads.mechanisms"
+    expected: dict[str, set[str]] = {"none": set(), "sized": {assess}}
+    for name, loaded in expected.items():
+        done = subprocess.run(
+            [sys.executable, "-c", code, f"{name}.yaml"], capture_output=True, text=True, check=False, cwd=tmp_path,
+            env={**uncovered(), "PYTHONPATH": str(Path(__file__).parents[2])},
+        )  # fmt: skip
+        modules = set(done.stdout.splitlines()[-1].split())
+        assert {assess, mechanisms, "ast", "tree_sitter", "jsonschema", "subprocess"} & modules == loaded, name
