@@ -227,7 +227,7 @@ def _yaml(file: _File) -> tuple[dict[str, Any], dict[tuple[Any, ...], Position]]
         nonlocal parts
         parts += 1
         if parts > _MOST:
-            raise InvalidSettings(f"{path}: its aliases unfold to more than {_MOST} values")
+            raise InvalidSettings(f"{path}: its aliases expand to more than {_MOST} values")
         if isinstance(tree, Leaf):
             return tree.plain_value
         if isinstance(tree, Listing):
@@ -253,7 +253,7 @@ def _yaml(file: _File) -> tuple[dict[str, Any], dict[tuple[Any, ...], Position]]
         return {}, places
     if twice := _written_twice(documents[0].root):
         at = documents[0].source.position(twice.start)
-        raise InvalidSettings(f"{path}:{at.line}:{at.column}: {twice.value} is written twice")
+        raise InvalidSettings(f"{path}:{at.line}:{at.column}: {twice.value} is set twice")
     layer = Layer(documents[0].source, {}, "")
     data = plain(layer.tree(documents[0].root), ())
     if data is None:
@@ -316,7 +316,7 @@ def _validate(file: _File, data: dict[str, Any]) -> None:
             allowed = list(error.schema.get("properties", {}))
             wrong = [key for key in error.instance if key not in allowed]
             close = get_close_matches(str(wrong[0]), allowed, 1)
-            hint = f"; did you mean {close[0]}?" if close else f"; known are {', '.join(allowed)}"
+            hint = f"; did you mean {close[0]}?" if close else f"; known keys: {', '.join(allowed)}"
             message = f"unknown key {wrong[0]}{hint}"
             at = (*at, wrong[0])
         elif error.validator == "required":
@@ -360,9 +360,9 @@ def _check_workload(file: _File, at: tuple[Any, ...], entry: dict[str, Any]) -> 
         return
     problem = ""
     if "needs" not in entry:
-        problem = "say what it needs: yes, multi-gpu, no or depends"
+        problem = "`needs` is missing: yes, multi-gpu, no or depends"
     elif not any(entry.get(key) for key in ("images", "commands")):
-        problem = "give it images or commands to be recognised by"
+        problem = "it needs `images` or `commands` to be recognised"
     if problem:
         raise file.error(at, f"{entry['id']}: {problem}")
 
@@ -431,7 +431,7 @@ def _check_size(file: _File, at: tuple[Any, ...], given: int | str) -> None:
 
     try:
         if parse_compose(given) <= 0:
-            raise InvalidSize("a size must be more than 0")
+            raise InvalidSize("a size must be greater than 0")
     except InvalidSize as error:
         raise file.error(at, f"{_spelled(at)}: {error}") from None
 

@@ -18,27 +18,27 @@ Exit status: 0 nothing at or above --fail-on remains, 1 something does (with
 
 @click.command(cls=Command, epilog=_EPILOG)
 @shared.paths
-@option("--fix", section="Repair", is_flag=True, help="Repair the files, touching nothing else.")
+@option("--fix", section="Repair", is_flag=True, help="Fix the files.")
 @option("--diff", section="Repair", is_flag=True,
-        help="Show what --fix would change; write nothing. Exit status 1 if anything.")  # fmt: skip
+        help="Show what --fix would change, without writing it. Exit status 1 if there is a change.")  # fmt: skip
 @option("--unsafe-fixes", section="Repair", is_flag=True,
-        help="Let --fix and --diff also make changes that may alter what a container does.")  # fmt: skip
+        help="Also apply fixes that may change what a container does (with --fix or --diff).")  # fmt: skip
 @shared.select
 @shared.ignore
 @shared.fail_on
 @shared.min_severity
 @shared.exit_zero
 @option("--add-ignore", section="Suppression", metavar="REASON",
-        help="Write a comment that suppresses it, with this reason, for every finding, and exit.")  # fmt: skip
+        help="Add a suppression comment with this reason for every finding, and exit.")  # fmt: skip
 @option("--baseline", section="Suppression", metavar="FILE", type=click.Path(),
-        help="Do not report the findings that this file accepts.")  # fmt: skip
+        help="Do not report the findings in this baseline file.")  # fmt: skip
 @option("--update-baseline", section="Suppression", is_flag=True,
-        help="Let the file of --baseline accept what is found now, and exit.")  # fmt: skip
+        help="Write the current findings to the file of --baseline, and exit.")  # fmt: skip
 @option("--format", section="Report", type=click.Choice(FORMATS),
-        help="How findings are written.  [default: text; github in a job of GitHub Actions]")  # fmt: skip
+        help="Format of the report.  [default: text; github in a job of GitHub Actions]")  # fmt: skip
 @shared.output
 @option("--output-file", section="Report", metavar="FORMAT:PATH", multiple=True, shell_complete=complete_target,
-        help="Write the report to a file in this format too. Can be given several times.")  # fmt: skip
+        help="Also write the report to a file in this format. Can be repeated.")  # fmt: skip
 @option("--statistics", section="Report", is_flag=True, help="Count the findings of each rule at the end.")
 @shared.verbose
 @shared.quiet

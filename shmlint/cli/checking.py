@@ -81,14 +81,14 @@ def _check_combination(options: Options) -> None:
     }  # fmt: skip
     given = [name for name, is_given in exclusive.items() if is_given]
     if len(given) > 1 and given != ["--fix", "--diff"]:
-        fail(f"{given[0]} and {given[1]} do not go together")
+        fail(f"{given[0]} and {given[1]} cannot be used together")
     if options.output_file and {"--diff", "--add-ignore", "--update-baseline"} & set(given):
-        fail("--output-file is for findings: not with --diff, --add-ignore or --update-baseline")
+        fail("--output-file cannot be used with --diff, --add-ignore or --update-baseline")
     if options.unsafe_fixes and not (options.fix or options.diff):
         fail("--unsafe-fixes needs --fix or --diff")
     if options.add_ignore is not None:
         if not options.add_ignore.strip():
-            fail("--add-ignore needs a reason, for those who read the comment")
+            fail("--add-ignore needs a reason, which is written into the comments")
         if STDIN in options.paths:
             fail("--add-ignore needs files, not standard input")
     if options.update_baseline and options.baseline is None:
@@ -104,7 +104,7 @@ def _baseline(path: str) -> tuple[Accepted, ...]:
     try:
         return read(path)
     except InvalidBaseline as wrong:
-        fail(f"{wrong}" if os.path.exists(path) else f"{wrong} (--update-baseline writes it)")
+        fail(f"{wrong}" if os.path.exists(path) else f"{wrong} (--update-baseline creates it)")
 
 
 def _update_baseline(run: Run, path: str) -> int:
@@ -135,7 +135,7 @@ def _add_ignore(run: Run, reason: str) -> int:
             failed = True
     for finding in added.left:
         place = f"{finding.span.path}:{finding.span.line}"
-        line(f"{place}: {finding.rule}: no comment was written: there is no safe place for one")
+        line(f"{place}: {finding.rule}: no comment was added: there is no safe place for one")
     if failed:
         return 2
     count, files = len(added.suppressed), len(added.texts)

@@ -146,27 +146,27 @@ def option(*names: str, section: str, **attributes: Any) -> Callable[[F], F]:
 
 paths = click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 config = option("--config", section="Input", metavar="FILE", type=click.Path(),
-                help="Settings file to use for all files, instead of the nearest one above each.")  # fmt: skip
+                help="Settings file for all files, instead of the nearest one in the parent directories.")  # fmt: skip
 force_exclude = option("--force-exclude", section="Input", is_flag=True,
-                       help="Leave out excluded files also where they are named.")  # fmt: skip
+                       help="Skip excluded files even if they are named on the command line.")  # fmt: skip
 jobs = option("--jobs", "-j", section="Input", metavar="N", type=click.IntRange(1),
-              help="Processes that a large run may use.  [default: one per processor]")  # fmt: skip
+              help="Maximum number of processes.  [default: one per processor]")  # fmt: skip
 stdin_filename = option("--stdin-filename", section="Input", metavar="NAME",
-                        help="Name that standard input (PATH -) is read under.")  # fmt: skip
+                        help="File name to use for standard input (PATH -).")  # fmt: skip
 select = option("--select", section="Rules", metavar="RULES", multiple=True, shell_complete=complete_rules,
-                help="Only these rules: ids, prefixes or names, comma separated.")  # fmt: skip
+                help="Rules to enable: ids, prefixes or names, separated by commas.")  # fmt: skip
 ignore = option("--ignore", section="Rules", metavar="RULES", multiple=True, shell_complete=complete_rules,
-                help="Not these rules.")  # fmt: skip
+                help="Rules to disable.")  # fmt: skip
 fail_on = option("--fail-on", section="Rules", type=click.Choice(["error", "warning", "note"]),
-                 help="The lowest severity that makes the exit status 1.  [default: error]")  # fmt: skip
+                 help="Lowest severity for exit status 1.  [default: error]")  # fmt: skip
 min_severity = option("--min-severity", section="Rules", type=click.Choice(["error", "warning", "note"]),
-                      help="The lowest severity that is shown and fixed.  [default: note]")  # fmt: skip
-exit_zero = option("--exit-zero", section="Rules", is_flag=True, help="Exit with 0 whatever is found.")
+                      help="Lowest severity to report and fix.  [default: note]")  # fmt: skip
+exit_zero = option("--exit-zero", section="Rules", is_flag=True, help="Exit with status 0 even if there are findings.")
 output = option("--output", section="Report", metavar="FILE", type=click.Path(),
                 help="Write the report to a file instead of standard output.")  # fmt: skip
-verbose = option("-v", "--verbose", section="Report", is_flag=True, help="Also say why GPU launches are not reported.")
-quiet = option("-q", "--quiet", section="Report", is_flag=True, help="No summary line.")
+verbose = option("-v", "--verbose", section="Report", is_flag=True, help="Also show why GPU launches are not reported.")
+quiet = option("-q", "--quiet", section="Report", is_flag=True, help="Do not print the summary line.")
 color = option("--color", section="Report", type=click.Choice(["auto", "always", "never"]), default="auto",
-               show_default=True, help="Colours in text.")  # fmt: skip
+               show_default=True, help="Use colours in the text report.")  # fmt: skip
 text_or_json = option("--format", section="Report", type=click.Choice(["text", "json"]), default="text",
-                      show_default=True, help="How the answer is written.")  # fmt: skip
+                      show_default=True, help="Format of the output.")  # fmt: skip

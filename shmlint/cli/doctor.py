@@ -51,7 +51,7 @@ class Options(TypedDict):
 @click.command(cls=Command, epilog=_EPILOG, context_settings={"allow_interspersed_args": False})
 @click.argument("words", nargs=-1, metavar="[COMMAND]...")
 @option("--gpus", section="Container", type=click.IntRange(0), metavar="N",
-        help="How many GPUs the container is to have, where they are not there yet.")  # fmt: skip
+        help="Number of GPUs that the container will have, if they are not available yet.")  # fmt: skip
 @shared.select
 @shared.ignore
 @shared.fail_on
@@ -63,7 +63,7 @@ class Options(TypedDict):
 @shared.color
 @shared.config
 def command(**options: Unpack[Options]) -> int:
-    """Examine the container that this runs in.
+    """Check the container that shmlint runs in.
 
     Reports /dev/shm, limits, GPUs and NCCL variables, and checks them with the rules. COMMAND is
     what is going to run there; options behind its first word are its own.
@@ -74,7 +74,7 @@ def command(**options: Unpack[Options]) -> int:
     try:
         examination = examine(live.Machine(), settings, options["words"], options["gpus"])
     except live.NotLinux:
-        fail("doctor examines a Linux container from inside: start it there")
+        fail("doctor examines a Linux container from inside: run it there")
     if options["format"] == "json":
         write(out, f"{render_json(examination)}\n", machine=True)
     else:
@@ -84,7 +84,7 @@ def command(**options: Unpack[Options]) -> int:
 
 
 class Examination(NamedTuple):
-    """A machine, what is to run on it, and what the rules say."""
+    """A machine, the launch on it, and the findings."""
 
     facts: Facts
     command: tuple[str, ...]
@@ -119,14 +119,14 @@ def examine(
 
 def _notes(facts: Facts, launch: Launch) -> Iterator[str]:
     if not facts.container:
-        yield "this does not look like a container: what is said of /dev/shm is said of the machine"
+        yield "this does not look like a container: /dev/shm is that of the machine"
     if launch.gpu.requested:
         return
     if facts.shm.size and facts.shm.size < UNKNOWN_MINIMUM:
         had = human(facts.shm.size)
-        yield f"for training or serving on GPUs {had} would be little: 512 MiB is the least, 1 GiB is better"
-    seen = "no GPU is visible here" if facts.gpus.count == 0 else "no GPU is left by CUDA_VISIBLE_DEVICES"
-    yield f"{seen}, so nothing is judged; name what is to run: shmlint doctor torchrun …"
+        yield f"{had} is often too little for training or serving on GPUs: use at least 512 MiB, better 1 GiB"
+    seen = "no GPU is visible" if facts.gpus.count == 0 else "CUDA_VISIBLE_DEVICES hides every GPU"
+    yield f"{seen}, so there is no verdict; give the command to check: shmlint doctor torchrun …"
 
 
 # Reports -----------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def _rows(facts: Facts) -> Iterator[tuple[str, str]]:
         if given is not None:
             amount = human if name == "memlock" else str
             soft, hard = ("unlimited" if n < 0 else amount(n) for n in (given.soft, given.hard))
-            yield words, soft if soft == hard else f"{soft}, may be raised to {hard}"
+            yield words, soft if soft == hard else f"{soft}, can be raised to {hard}"
     yield "GPUs", _gpu_words(facts.gpus)
     yield "InfiniBand", "yes" if facts.infiniband else "no"
     for i, (name, value) in enumerate(facts.nccl.items()):
@@ -180,16 +180,16 @@ def _shm_words(shm: Shm, container: str) -> str:
     if shm.by == "unknown":
         return "unknown: /proc/self/mountinfo cannot be read"
     by = {
-        "engine": "the pod's own, which all of its containers share"
+        "engine": "the pod's own, shared by all of its containers"
         if container == "kubernetes"
-        else "given by the engine (--shm-size, or its default)",
+        else "set by the engine (--shm-size, or its default)",
         "tmpfs": "a memory volume (emptyDir), or the node's (hostIPC)"
         if container == "kubernetes"
-        else "a tmpfs that was mounted there, or the host's (--ipc=host)",
+        else "a mounted tmpfs, or the host's (--ipc=host)",
         "disk": f"on disk ({shm.filesystem}): slow, and not shared memory",
     }[shm.by]
     if shm.size is None:
-        return f"cannot be looked at; {by}"
+        return f"cannot be read; {by}"
     amount = f"{human(shm.size)}, {human(shm.used or 0)} used" if shm.size else "without a limit"
     return f"{amount}; {by}"
 

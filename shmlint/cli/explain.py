@@ -107,7 +107,7 @@ def explain(asked: str) -> Iterator[str]:
     if len(known_by) == 1:
         return _about(known_by[0])
     if known_by:
-        return _list(known_by, f"Several workloads are called something like {escape(word)}:")
+        return _list(known_by, f"Several workloads have a name like {escape(word)}:")
     raise NothingFound(_nothing(asked))
 
 
@@ -126,20 +126,20 @@ def _launch(path: str, line: int) -> Iterator[str]:
     found = trail.launch_at(run, normal(path), line)
     if found is None:
         here = ", ".join(sorted({str(launch.span.line) for launch in run.launches}, key=int)[:10])
-        near_by = f"; there are some at {here}" if here else ""
-        raise NothingFound(f"{path}: no launch starts at line {line} or above{near_by}")
+        near_by = f"; launches are at {here}" if here else ""
+        raise NothingFound(f"{path}: no launch starts at or before line {line}{near_by}")
     return trail.render(run, found, Output().width)
 
 
 def _nothing(asked: str) -> str:
     short = " ".join(asked.split())
     if not short:
-        return "name what to explain: a rule (SHM101), an error message, or a workload"
+        return "nothing to explain: give a rule (SHM101), an error message or a workload"
     if " " in short:
         titles = [match.symptom.title for match in near(asked, symptoms())]
         hint = f"; similar are: {'; '.join(titles)}" if titles else ""
         shown = short if len(short) <= 80 else f"{short[:79]}…"
-        return f"no error message is known that looks like `{shown}`{hint}"
+        return f"no known error message looks like `{shown}`{hint}"
     from shmlint.config import unknown_rule
 
     workload = nearest(short.lower(), [w.id for w in builtin()])
@@ -366,32 +366,32 @@ def _unlinked(text: str) -> str:
 
 _NEEDS = {
     "yes": "it needs more than Docker's 64 MiB",
-    "multi-gpu": "it needs more than Docker's 64 MiB with more than one GPU",
+    "multi-gpu": "it needs more than Docker's 64 MiB if it uses more than one GPU",
     "no": "it needs no more than Docker's 64 MiB",
     "depends": "it depends on what runs in it",
 }
 _SINGLE = {
-    "needed": "with one GPU too",
-    "advised": "with one GPU it is advised only",
-    "not-needed": "with one GPU it needs none",
+    "needed": "also with one GPU",
+    "advised": "with one GPU it is only recommended",
+    "not-needed": "with one GPU it needs no shared memory",
 }
 
 
 def _workload(asked: str) -> Iterator[str]:
     known = builtin()
     if not asked:
-        return _list(known, "The workloads that are known; `shmlint explain workload:ID` explains one.")
+        return _list(known, "Known workloads; `shmlint explain workload:ID` explains one.")
     found = search(asked, known)
     if len(found) == 1:
         return _about(found[0])
     if found:
-        return _list(found, f"Several workloads are called something like {escape(asked)}:")
+        return _list(found, f"Several workloads have a name like {escape(asked)}:")
     from difflib import get_close_matches
 
     names = {word: w.id for w in known for word in (w.id, *w.id.split("-"), w.name.lower())}
     close = dict.fromkeys(names[word] for word in get_close_matches(asked.lower(), names, 5, 0.55))
     hint = f" (did you mean {' or '.join(_PREFIX + name for name in list(close)[:3])}?)" if close else ""
-    raise NothingFound(f"no workload is called {asked}{hint}; `shmlint explain {_PREFIX}` lists them")
+    raise NothingFound(f"unknown workload {asked}{hint}; `shmlint explain {_PREFIX}` lists them")
 
 
 def search(asked: str, known: Sequence[Workload]) -> list[Workload]:
@@ -435,7 +435,7 @@ def _amount(workload: Workload) -> str:
         parts.append("depends on what runs")
     if workload.needs == "multi-gpu":
         parts.append("with several GPUs")
-    return ", ".join(parts) or "no size is known"
+    return ", ".join(parts) or "the size is unknown"
 
 
 def _about(workload: Workload) -> Iterator[str]:
@@ -447,7 +447,7 @@ def _about(workload: Workload) -> Iterator[str]:
     if workload.single_gpu:
         needs += f"; {_SINGLE[workload.single_gpu]}"
     if workload.one_process:
-        needs += "; it uses one GPU unless its command asks for more"
+        needs += "; it uses one GPU unless its command sets more"
     yield from _row("needs", needs)
     yield from _row("because", f"{workload.because} {workload.condition}".rstrip())
     if workload.formula is not None:
@@ -469,9 +469,9 @@ def _about(workload: Workload) -> Iterator[str]:
     quote = str(entry.get("quote", ""))
     yield from _row("quote", f"“{quote}”" if quote else "")
     yield from _row("source", workload.source or "none")
-    read = "verified: the source was read"
+    read = "verified: the source was checked"
     if not workload.verified:
-        read = "unverified: nobody has read a source that says so; findings that rest on it are never errors"
+        read = "unverified: no source was checked; findings based on it are never errors"
     yield from _row("standing", read)
     yield from _row("notes", str(entry.get("notes", "")))
     yield ""

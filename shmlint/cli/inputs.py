@@ -27,7 +27,7 @@ class Inputs(NamedTuple):
     settings: Settings
     """The settings of the run, with those of the files' directories."""
     unread: tuple[str, ...] = ()
-    """Files that were named and that no format reads."""
+    """Named files that no format reads."""
 
 
 def load_settings(config: str | None, paths: Sequence[str]) -> Settings:
@@ -131,7 +131,7 @@ def _standard_input(filename: str | None, settings: Settings) -> Inputs:
         kind = "shell" if is_shell(data) else unnamed("", data)
         name = _STDIN_NAMES.get(kind, name)
         if kind == UNSUPPORTED:
-            fail("standard input is nothing that is read; --stdin-filename NAME says what it is")
+            fail("the format of standard input is not recognised; set it with --stdin-filename NAME")
     kind = classify(os.path.abspath(name).replace(os.sep, "/"), lambda: data) or unnamed(name, data)
     if is_inspect(data):
         kind = "inspect"

@@ -30,16 +30,16 @@ class Options(TypedDict):
 @click.command(cls=Command)
 @shared.paths
 @option("--format", section="Report", type=click.Choice(["text", "json", "csv", "markdown"]), default="text",
-        show_default=True, help="How the list is written.")  # fmt: skip
+        show_default=True, help="Format of the list.")  # fmt: skip
 @option("--sort", section="Report", type=click.Choice(["place", "need", "size", "image"]), default="place",
         show_default=True,
-        help="The order: as in the files, the greatest need first, the least size first, by image.")  # fmt: skip
+        help="Order: as in the files, largest need first, smallest size first, or by image.")  # fmt: skip
 @shared.output
 @shared.config
 @shared.jobs
 @shared.stdin_filename
 def command(**options: Unpack[Options]) -> int:
-    """List every container launch and what was understood of it.
+    """List all container launches, with GPUs, image and /dev/shm.
 
     GPU or not, after everything is resolved: image, GPUs, what /dev/shm becomes, what the
     program needs. The exit status is 0 unless the listing fails.

@@ -21,8 +21,8 @@ _OWN_OPTIONS = ("-h", "--help", "-V", "--version")
 
 _EPILOG = """\b
 `shmlint COMMAND --help` shows the options of a command; `check` may be left
-out, so `shmlint check --help` shows those of `shmlint --fix`. A path that is
-called like a command is written ./size, or after `check`.
+out, so `shmlint check --help` shows those of `shmlint --fix`. Write a path
+that has the name of a command as ./size, or after `check`.
 
 \b
 Exit status: 0 nothing at or above --fail-on remains, 1 something does (with

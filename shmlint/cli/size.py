@@ -30,7 +30,7 @@ Examples:
   shmlint size docker run --gpus all --memory 64g rayproject/ray
 
 \b
-Options count wherever they stand, except behind `docker run` and `--`: those
+Options may stand anywhere, except after `docker run` and `--`: those belong
 are the command's own. The sums are upper estimates: /dev/shm takes memory
 only for what is written."""
 
@@ -44,7 +44,7 @@ _ITEM_TYPES = {
 _LEAST_MEMORY = 6 * 2**20
 """Bytes; Docker takes no smaller memory limit."""
 _MOST = 2**50
-"""Bytes, or a count: what is larger is a slip, and would only give a number nobody can read."""
+"""Bytes, or a count. Larger values are typing mistakes."""
 
 
 def _size(value: str, least: int = 1) -> int:
@@ -71,12 +71,12 @@ def _item(value: str) -> int:
         return _size(value)
     each = _ITEM_TYPES.get(kind or "float32")
     if each is None:
-        raise click.BadParameter(f"no type is called {kind}; there are {', '.join(_ITEM_TYPES)}")
+        raise click.BadParameter(f"unknown type {kind}; known are {', '.join(_ITEM_TYPES)}")
     size = each
     for length in re.split("[x×]", shape):
         size *= int(length)
     if not 0 < size <= _MOST:
-        raise click.BadParameter(f"{value} is no shape of one item; write it like 3x224x224")
+        raise click.BadParameter(f"invalid shape {value}; write one item like 3x224x224")
     return size
 
 
@@ -93,13 +93,13 @@ def _gpus(value: str) -> int | Literal["all"]:
     parsed = parse_gpus(value)
     found = len(parsed.device_ids) or parsed.number
     if parsed.error or not found or found > 10_000:
-        raise click.BadParameter(f"{value} is no number of GPUs; write a number or all")
+        raise click.BadParameter(f"invalid number of GPUs {value}; write a number, or all")
     return "all" if found < 0 else found
 
 
 def _nccl(value: str) -> str:
     if not re.fullmatch(r"[0-9]{1,3}\.[0-9]{1,3}([.+-][0-9A-Za-z.+-]{1,20})?", value):
-        raise click.BadParameter(f"{value} is no version; write it like 2.27. In a container, "
+        raise click.BadParameter(f"invalid version {value}; write it like 2.27. In a container, "
                                  "python -c 'import torch; print(torch.cuda.nccl.version())' shows it")  # fmt: skip
     return value
 
@@ -107,8 +107,8 @@ def _nccl(value: str) -> str:
 def _torch(value: str) -> str:
     if nccl_of_torch(value) is None:
         known = list(estimate.TORCH_NCCL)
-        raise click.BadParameter(f"which NCCL PyTorch {value} brings is not known; known are {known[0]} to "
-                                 f"{known[-1]}, and --nccl names one")  # fmt: skip
+        raise click.BadParameter(f"the NCCL version of PyTorch {value} is unknown (known: {known[0]} to {known[-1]}); "
+                                 "set it with --nccl")  # fmt: skip
     return value
 
 
@@ -150,28 +150,28 @@ class Options(TypedDict):
 
 @click.command(cls=_SizeCommand, epilog=_EPILOG)
 @click.argument("words", nargs=-1, metavar="[IMAGE] [COMMAND]...", shell_complete=complete_workload)
-@option("--gpus", section="Container", metavar="N|all", type=_gpus, help="How many GPUs the container gets.")
+@option("--gpus", section="Container", metavar="N|all", type=_gpus, help="Number of GPUs of the container.")
 @option("--memory", section="Container", metavar="SIZE", type=_memory,
-        help="The container's memory limit; Ray wants a share of it.")  # fmt: skip
+        help="The container's memory limit; Ray uses a share of it.")  # fmt: skip
 @option("--workers", section="DataLoader", metavar="N", type=click.IntRange(0, 10_000),
         help="DataLoader workers of each rank: num_workers.")  # fmt: skip
 @option("--prefetch", section="DataLoader", metavar="N", type=click.IntRange(1, 10_000),
-        help=f"Batches each worker fetches ahead: prefetch_factor.  [default: {estimate.PREFETCH}]")  # fmt: skip
+        help=f"Batches that each worker prefetches: prefetch_factor.  [default: {estimate.PREFETCH}]")  # fmt: skip
 @option("--batch-size", section="DataLoader", metavar="N", type=click.IntRange(1, 10**9),
-        help="Items in a batch of one rank.")  # fmt: skip
+        help="Items per batch of one rank.")  # fmt: skip
 @option("--item-size", section="DataLoader", metavar="SIZE|SHAPE", type=_item,
         help="One item: 600k, or a tensor's shape, 3x224x224 (float32), 3x224x224:uint8.")  # fmt: skip
 @option("--batch-bytes", section="DataLoader", metavar="SIZE", type=_size,
         help="One batch, instead of --batch-size and --item-size.")  # fmt: skip
 @option("--nccl", section="NCCL", metavar="VERSION", type=_nccl,
-        help="NCCL's version: its buffers grew.  [default: the newest known]")  # fmt: skip
+        help="NCCL's version; newer ones have larger buffers.  [default: the newest known]")  # fmt: skip
 @option("--torch", section="NCCL", metavar="VERSION", type=_torch,
-        help="PyTorch's version, for the NCCL that its wheels bring.")  # fmt: skip
+        help="PyTorch's version, which determines NCCL's version.")  # fmt: skip
 @option("--channels", section="NCCL", metavar="N", type=click.IntRange(1, 64),
-        help=f"Channels NCCL opens.  [default: {estimate.CHANNELS}, as logs of PCIe machines show]")  # fmt: skip
+        help=f"Number of NCCL channels.  [default: {estimate.CHANNELS}, as logs of PCIe machines show]")  # fmt: skip
 @option("--camera", section="Frigate", metavar="WIDTHxHEIGHT", type=_resolution, multiple=True,
-        help="The width and height a camera detects at. Once for each camera.")  # fmt: skip
-@option("--birdseye", section="Frigate", is_flag=True, help="Birdseye's restream is on.")
+        help="Width and height of a camera's detect stream. Repeat for each camera.")  # fmt: skip
+@option("--birdseye", section="Frigate", is_flag=True, help="Birdseye's restream is enabled.")
 @shared.text_or_json
 @shared.config
 def command(**options: Unpack[Options]) -> int:
@@ -189,8 +189,8 @@ def command(**options: Unpack[Options]) -> int:
     launch = _with_limits(launch, options)
     found = answer(_question(launch, options, batch_bytes), (*own, *extra), settings.default_shm_size)
     if options["camera"] and (found.need.workload is None or found.need.workload.id != "frigate"):
-        name = found.need.workload.name if found.need.workload is not None else "what is to run"
-        fail(f"--camera is for Frigate, and {name} is not known to be that; write frigate for the image")
+        name = found.need.workload.name if found.need.workload is not None else "the image"
+        fail(f"--camera is for Frigate, and {name} is not known to be Frigate; use the image name frigate")
     found = found._replace(notes=(*found.notes, *_notes(words, launch, options, batch_bytes)))
     if options["format"] == "json":
         text = render_json(found, settings.default_shm_size) + "\n"
@@ -204,21 +204,21 @@ def _check_numbers(options: Options) -> int | None:
     """The bytes of a batch, from the options that agree with each other."""
     batch_size, item_size, batch_bytes = options["batch_size"], options["item_size"], options["batch_bytes"]
     if options["nccl"] is not None and options["torch"] is not None:
-        fail("--nccl and --torch both name NCCL's version; give one of them")
+        fail("--nccl and --torch both set NCCL's version; use only one")
     if batch_bytes is not None and (batch_size is not None or item_size is not None):
-        fail("--batch-bytes is --batch-size times --item-size; give it, or the two")
+        fail("use either --batch-bytes, or --batch-size and --item-size")
     if item_size is not None and batch_size is None:
         fail("--item-size needs --batch-size, the number of items in a batch")
     if batch_size is not None and item_size is not None:
         batch_bytes = batch_size * item_size
     if batch_bytes is not None and options["workers"] == 0:
-        fail("without workers the DataLoader puts nothing into shared memory: leave out --batch-… or raise --workers")
+        fail("a DataLoader without workers uses no shared memory: remove the --batch-… options or raise --workers")
     if batch_bytes is not None and batch_bytes > _MOST:
-        fail("a batch of that size fits no memory; is --item-size one item, not the data set?")
+        fail("the batch is too large for any memory; --item-size is the size of one item, not of the data set")
     if options["birdseye"] and not options["camera"]:
-        fail("--birdseye is Frigate's: give --camera WIDTHxHEIGHT for each camera too")
+        fail("--birdseye is for Frigate: add --camera WIDTHxHEIGHT for each camera")
     if not (options["words"] or options["gpus"] or options["workers"] or options["camera"]):
-        fail("say what is to run: an image, a command, or numbers (--gpus, --workers, --camera)")
+        fail("nothing to compute: give an image, a command, or numbers (--gpus, --workers, --camera)")
     return batch_bytes
 
 
@@ -248,7 +248,7 @@ def _notes(words: Sequence[str], launch: Launch, options: Options, batch_bytes: 
     """What a reader should know of the options besides the answer."""
     found = [] if any(map(_is_engine, words)) else _misspelt(launch)
     if options["batch_size"] is not None and batch_bytes is None:
-        found.append("--batch-size counts with --item-size, the size of one item")
+        found.append("--batch-size needs --item-size, the size of one item")
     return found
 
 
@@ -272,7 +272,7 @@ def _launch(words: Sequence[str], extra: Sequence[Workload]) -> tuple[Launch, tu
         from difflib import get_close_matches
 
         close = get_close_matches(words[0].partition("=")[0], _own_options(), 1)
-        fail(f"no option is called {words[0]}" + (f" (did you mean {close[0]}?)" if close else "")
+        fail(f"unknown option {words[0]}" + (f" (did you mean {close[0]}?)" if close else "")
                + "; `shmlint size --help` lists them")  # fmt: skip
     if words and words[0].endswith(_FILES) and os.path.isfile(words[0]):
         fail(f"{words[0]} is a file; `shmlint inventory {words[0]}` shows what its launches need, "
@@ -326,8 +326,8 @@ def _docker(line: str) -> Launch:
     source = Source("command", line)
     found = launches(list(commands(whole(source, 0, len(line)))))
     if not found:
-        fail("no `docker run` with an image was found in the command; "
-               "size takes `docker run [OPTIONS] IMAGE [COMMAND]`, an image, or a command")  # fmt: skip
+        fail("the command has no `docker run` with an image; "
+             "`shmlint size` takes `docker run [OPTIONS] IMAGE [COMMAND]`, an image, or a command")  # fmt: skip
     return found[0]
 
 
@@ -344,6 +344,6 @@ def _misspelt(launch: Launch) -> list[str]:
     for word in (launch.command.known if launch.command is not None else None) or ():
         name = word.partition("=")[0].replace("_", "-")
         close = get_close_matches(name, options, 1, 0.85) if name.startswith("--") else []
-        if close and close[0] != name:  # what is spelt right stands behind `--`, and is meant so
-            found.append(f"{word} was taken for the command's own; {close[0]} is the option of `shmlint size`")
+        if close and close[0] != name:  # an exact name stands after `--`, which is intended
+            found.append(f"{word} was read as an option of the command; `shmlint size` has the option {close[0]}")
     return found

@@ -40,7 +40,7 @@ class Question(NamedTuple):
 class Answer(NamedTuple):
     """``workload`` is the entry that the need rests on.
 
-    ``bytes`` is what to ask for: None where no number can be given, 0 where Docker's default will do.
+    ``bytes`` is what to ask for: None where the size is unknown, 0 where Docker's default will do.
     ``why`` is what the answer rests on, in a few words; ``notes`` are what a reader should know besides.
     """
 
@@ -82,11 +82,11 @@ def answer(question: Question, extra: Sequence[Workload] = (), default: int = DO
         buffsize = _number(launch, "NCCL_BUFFSIZE") or estimate.BUFFSIZE
         terms += estimate.nccl_terms(ranks, question.nccl, channels, buffsize)
         notes.append(
-            "NCCL: one communicator, no GPU reaching another directly; with NVLink, or memory that NCCL shares "
-            "through cuMem, it is much less; each further communicator that shares nothing costs as much again"
+            "NCCL: one communicator, without direct access between GPUs. With NVLink or cuMem it is much less; "
+            "each further communicator with its own buffers needs the same amount again"
         )
         if launch.gpu.vendor == "amd" or (workload is not None and workload.id.startswith("rocm")):
-            notes.append("the sizes are NCCL's: nobody here has looked at those of AMD's RCCL")
+            notes.append("the sizes are those of NCCL; the ones of AMD's RCCL may differ")
         if question.nccl_because:
             notes.append(question.nccl_because)
     if workers and question.batch_bytes:
@@ -94,33 +94,33 @@ def answer(question: Question, extra: Sequence[Workload] = (), default: int = DO
         terms += estimate.dataloader_terms(ranks, workers, question.batch_bytes, prefetch)
     elif workers:
         notes.append(
-            f"{workers} DataLoader workers: their batches are not counted; "
-            "give --batch-size and --item-size, or --batch-bytes"
+            f"{workers} DataLoader workers: their batches are not included; "
+            "add --batch-size and --item-size, or --batch-bytes"
         )
     limit = launch.memory_limit.known if launch.memory_limit else None
     told = told_size(launch, workload) if workload is not None else None
     if workload is not None and told:
         option = str(workload.entry["size_option"])
-        terms += (Term(f"what {workload.name} is told to take", told, option, "documented", workload.source),)
+        terms += (Term(f"the size that is set for {workload.name}", told, option, "documented", workload.source),)
     elif workload is not None and workload.memory_share is not None:
         if limit:
             label = f"{workload.name}'s share of the memory"
             terms += (estimate.share_term(label, limit, workload.memory_share, workload.source),)
         else:
             share = f"{workload.memory_share * 100:.0f} %"
-            notes.append(f"{workload.name} wants {share} of the container's memory: give --memory")
+            notes.append(f"{workload.name} uses {share} of the container's memory: add --memory")
     if workload is not None and workload.needs in ("multi-gpu", "yes") and workload.memory_share is None:
         if gpus is None and told_ranks is None and workload.needs == "multi-gpu":
-            notes.append(f"{workload.name} needs it with more than one GPU: give --gpus N")
+            notes.append(f"{workload.name} needs shared memory with more than one GPU: add --gpus N")
         if gpus == "all" and told_ranks is None:
-            notes.append("how many GPUs `all` are is not known here: give --gpus N to count NCCL's part")
+            notes.append("the number of GPUs is unknown with `all`: use --gpus N to include NCCL")
         if workload.one_process and told_ranks is None and ranks > 1:
             notes.append(
-                f"{workload.name} uses one GPU unless its command asks for more (--tensor-parallel-size {ranks}); "
-                "with one it needs none of this"
+                f"{workload.name} uses one GPU unless its command sets more (--tensor-parallel-size {ranks}); "
+                "with one GPU it needs no shared memory"
             )
     if workload is not None and workload.id == "frigate" and not question.cameras:
-        notes.append("Frigate's own formula is exact: give --camera WIDTHxHEIGHT for each camera")
+        notes.append("Frigate has an exact formula: add --camera WIDTHxHEIGHT for each camera")
 
     known = str(workload.entry.get("notes", "")) if workload is not None and need.verdict != "not-needed" else ""
     if workload is not None and known and not question.cameras:
@@ -129,7 +129,7 @@ def answer(question: Question, extra: Sequence[Workload] = (), default: int = DO
     size, why = _size(need, terms, gpus, ranks, default, exact=bool(question.cameras),
                       shares=workload is not None and workload.memory_share is not None)  # fmt: skip
     if size and limit and size > limit:
-        notes.append(f"/dev/shm counts against the memory limit of {human(limit)}: raise that too (SHM209)")
+        notes.append(f"/dev/shm counts against the memory limit of {human(limit)}: raise it too (SHM209)")
     return Answer(question, need, workload, gpus, ranks, terms, size, why, tuple(notes))
 
 
@@ -166,15 +166,15 @@ def _size(
         advised = UNKNOWN_RECOMMENDED
     if not terms and not advised:
         if need.verdict == "not-needed":
-            return 0, f"Docker's default of {human(default)} will do: {need.why}"
+            return 0, f"Docker's default of {human(default)} is enough: {need.why}"
         if need.workload is None:
-            return None, "not known: say what is to run in it, or give --gpus or --workers"
-        return None, "no number can be given"
+            return None, "unknown: give a command, --gpus or --workers"
+        return None, "the size is unknown"
     if total > advised:
         if total <= default and not advised:
             return 0, f"That fits into Docker's default of {human(default)}"
         return max(computed, advised), "the sum, rounded up"
-    return advised, "what is advised" + (", more than the sum" if terms else "")
+    return advised, "the recommended size" + (", more than the sum" if terms else "")
 
 
 def _only_a_sum(need: Need, terms: Sequence[Term], gpus: Count, ranks: int) -> bool:
@@ -198,7 +198,7 @@ def advice(found: Answer) -> tuple[str, int | None, int | None, str, str]:
     if _only_a_sum(need, found.terms, found.gpus, found.ranks):
         return "", None, None, "", ""
     if need.workload is None and need.verdict == "unknown":
-        return "", None, UNKNOWN_RECOMMENDED, "by NVIDIA's NCCL guide; what runs is not known", NCCL_SOURCE
+        return "", None, UNKNOWN_RECOMMENDED, "from NVIDIA's NCCL guide; the program is unknown", NCCL_SOURCE
     if need.verdict == "not-needed":
         return "", None, None, need.why, need.source
     if need.recommended is None and need.minimum is None and need.workload is not None:
@@ -259,7 +259,7 @@ def wrapped(label: str, text: str, margin: int = 11, width: int = 110) -> Iterat
 
 def _about(found: Answer) -> str:
     launch, workload = found.question.launch, found.workload
-    name = workload.name if workload is not None else "what it runs is not known"
+    name = workload.name if workload is not None else "what it runs is unknown"
     parts = [name]
     if launch.image is not None and launch.image.text and (workload is None or launch.image.text != workload.id):
         parts.append(f"image {launch.image.text}")
@@ -293,7 +293,7 @@ def _advised(found: Answer) -> Iterator[str]:
             text += f" {why}" if why.startswith("by ") else f": {why}"
         yield from wrapped(human(size or least or 0), escape(text))
     elif who:
-        yield from wrapped("known", escape(f"{who}: {why}; no size is known"))
+        yield from wrapped("known", escape(f"{who}: {why}; the size is unknown"))
     else:
         yield from wrapped("known", escape(why))
     if workload is not None and source == workload.source:
@@ -301,7 +301,7 @@ def _advised(found: Answer) -> Iterator[str]:
         if documented not in ("", "none"):
             yield from wrapped("", f"its documentation: {escape(documented)}")
         if not workload.verified:
-            yield from wrapped("", "unverified: nobody has read a source that says so")
+            yield from wrapped("", "unverified: no source was checked")
     if source:
         yield from wrapped("", escape(source))
 

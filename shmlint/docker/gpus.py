@@ -267,7 +267,7 @@ def _read_runtime(runtime: Runtime, environment: Mapping[str, Value[str]]) -> _F
     elif runtime.recorded:
         if accelerator is not NVIDIA:
             name = accelerator.variable
-            because = f"what the {accelerator.runtime} runtime hands in without {name} is not known here"
+            because = f"the devices that the {accelerator.runtime} runtime adds without {name} are unknown"
             return Unknown("runtime", because, name)
         # nvidia-container-toolkit internal/config/image: only CUDA images of old get GPUs unasked (IsLegacy).
         old = "CUDA_VERSION" in environment and not any(name.startswith("NVIDIA_REQUIRE_") for name in environment)

@@ -257,7 +257,7 @@ def _container(
         home = text.home
     if body is not None:
         words += _given(body, source)
-    unknown = "an expression gives it" if "${{" in image_node.value else ""
+    unknown = "it depends on an expression" if "${{" in image_node.value else ""
     words.append(Word(image_node.value, Span(source, image_node.start, image_node.end), unknown))
     run = read_run(words, "docker", "create")
     launch = launch_of(
@@ -298,7 +298,7 @@ def _given(body: Mapping, source: Source) -> Iterator[Word]:
 
 
 def _unknown(text: str) -> str:
-    return "an expression gives it" if "${{" in text else ""
+    return "it depends on an expression" if "${{" in text else ""
 
 
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}|\{\{.*?\}\}", re.S)
@@ -354,7 +354,7 @@ def _as_variable(match: re.Match[str]) -> str:
 
 def _unset(name: str) -> str:
     """Why a variable is not known: those that begin and end in `_` stand for expressions."""
-    return "an expression is not known here" if re.fullmatch(r"_\w*_", name) else not_set(name)
+    return "it depends on an expression" if re.fullmatch(r"_\w*_", name) else not_set(name)
 
 
 def as_written(launch: Launch) -> Launch:
@@ -363,7 +363,7 @@ def as_written(launch: Launch) -> Launch:
     if image is not None and image.because and _EXPRESSION.search(image.span.text):
         text = image.span.text
         said = said._replace(launch=said.launch.replace(image.text, text))
-        image = image._replace(value=text, text=text, because="an expression gives it")
+        image = image._replace(value=text, text=text, because="it depends on an expression")
     return launch._replace(image=image, words=said)
 
 

@@ -68,7 +68,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 def _unknown(text: str) -> str:
     """Why a text is not fully known: what a variable gives hangs on the host, or on who uses the template."""
     _, variable, rest = text.partition("${")
-    return f"`${{{rest.partition('}')[0]}}}` is not known here" if variable else ""
+    return f"`${{{rest.partition('}')[0]}}}` is not set here" if variable else ""
 
 
 def _word(value: Json) -> Word:
@@ -346,7 +346,7 @@ def _service(root: Json, path: str, workspace: Workspace) -> Launch | Unknown:
 
     written = [item.text for item in _strings(root.get("dockerComposeFile"))]
     if not written:
-        return Unknown("file", "the compose files it starts are not known here")
+        return Unknown("file", "the Compose files that it starts are unknown")
     unknown = next((name for name in written if _unknown(name)), None)
     if unknown is not None:
         return Unknown("variable", _unknown(unknown), unknown)
@@ -358,7 +358,7 @@ def _service(root: Json, path: str, workspace: Workspace) -> Launch | Unknown:
         return Unknown("file", f"it starts {missing}, which is not here", missing)
     service = root.string("service")
     if service is None or _unknown(service.text):
-        return Unknown("variable", "the service it starts is not known here")
+        return Unknown("variable", "the service that it starts is unknown")
     try:
         project = load_project(files, workspace)
     except Unreadable as error:

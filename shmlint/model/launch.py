@@ -318,7 +318,7 @@ class Launch(NamedTuple):
     span: Span
     """Where it starts in the first file that writes it: the service's key, the command's first word."""
     home: Span
-    """Where what it lacks is to be reported: beside what asks for the GPU."""
+    """Where what it lacks is to be reported: beside what requests the GPU."""
     words: Words
     rewriter: Rewriter
     files: tuple[str, ...] = ()
@@ -431,7 +431,7 @@ def _by_ipc(launch: Launch, default: int) -> Effective | None:
     if not mode.startswith(("container:", "service:")):
         return None
     if launch.donor is None:
-        return Effective("donor", None, span, f"`{mode}` is not known here")
+        return Effective("donor", None, span, f"`{mode}` is not in these files")
     given = launch.donor.effective_shm(default)
     return Effective("donor", given.bytes, span, given.because)
 

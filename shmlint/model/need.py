@@ -39,7 +39,7 @@ class Step(NamedTuple):
 
 
 class Known(NamedTuple):
-    """The entry of the knowledge base that a need rests on."""
+    """The knowledge base entry that a need is based on."""
 
     id: str
     name: str

@@ -1,7 +1,7 @@
 """Rules: a module each, with a ``RULE`` and one function ``check(launch, context)``.
 
 A module is found by its name (``shm101_missing_shm_size.py``); its page is
-``rules/SHM101-missing-shm-size.md``. There is no list to keep.
+``rules/SHM101-missing-shm-size.md``. There is no list of rules to maintain.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Check = Callable[[Launch, "Context"], Iterator[Finding]]
 
 
 _ENOUGH = 8 * 2**30
-"""Bytes; with so much, what runs makes no difference."""
+"""Bytes. With this much /dev/shm, the program is not read: it makes no difference."""
 
 
 class Repository(NamedTuple):
@@ -42,11 +42,11 @@ class Repository(NamedTuple):
     workspace: Workspace
     builds: tuple[Build, ...]
     shared: Shared
-    """What was found out about programs so far."""
+    """Cached results about programs."""
 
 
 class Context:
-    """What a rule may ask beside the launch itself."""
+    """What a rule can use besides the launch itself."""
 
     __slots__ = (
         "_every", "_needs", "_programs", "_results", "_views", "launches", "repository", "settings", "workloads",
@@ -58,10 +58,10 @@ class Context:
     ) -> None:  # fmt: skip
         self.settings = settings
         self.repository = repository
-        """None: only a launch's own words count."""
+        """None: only what the launch itself says is used."""
         self.workloads = workloads
         self.launches = launches
-        """Every launch of the run, for what one says about another."""
+        """Every launch of the run, for rules that compare launches."""
         self._results: dict[Key[Any], Any] = {}
         self._needs: dict[int, tuple[Launch, Need]] = {}
         self._programs: dict[int, tuple[Launch, Program]] = {}
@@ -69,7 +69,7 @@ class Context:
         self._views = {id(settings): self}
 
     def of(self, launch: Launch) -> Context:
-        """The context with the settings of the file that a launch follows."""
+        """The context with the settings that apply to a launch's file."""
         settings = self._every.of(launch.first_file)
         if id(settings) not in self._views:
             view = Context(settings, users(settings.workloads), self.launches, self.repository)
@@ -78,17 +78,17 @@ class Context:
         return self._views[id(settings)]
 
     def once(self, key: Key[T], make: Callable[[Context], T]) -> T:
-        """What a rule makes of all launches, made when it is first asked for."""
+        """A value that a rule computes from all launches; computed on first use."""
         if key not in self._results:
             self._results[key] = make(self)
         return cast("T", self._results[key])
 
     def podman(self, launch: Launch) -> bool:
-        """Whether Podman starts a launch: its own words say so, or the settings do."""
+        """Whether Podman starts a launch, according to the launch or the settings."""
         return launch.podman or self.settings.engine == "podman"
 
     def engine(self, launch: Launch) -> str:
-        """Whose default a launch gets, in words."""
+        """The name of what gives a launch its default size, for messages."""
         if launch.kind == "kubernetes-container":
             return "the pod"
         if launch.engine == "nerdctl":
@@ -103,7 +103,7 @@ class Context:
         return known[1]
 
     def as_run(self, launch: Launch) -> Launch:
-        """A launch with the variables that its image and the scripts it runs set for its program."""
+        """A launch with the variables that its image and its scripts set for the program."""
         if not launch.gpu.requested or self.repository is None:
             return launch
         program = self._program(launch, self.repository)
@@ -115,11 +115,11 @@ class Context:
 
         effective = launch.effective_shm(self.settings.default_shm_size)
         if self.repository is None or effective.bytes is None or effective.bytes >= _ENOUGH:
-            return assess(launch, self.workloads)  # its program is not read where that decides nothing
+            return assess(launch, self.workloads)  # reading the program would not change the verdict
         return assess(launch, self.workloads, self._program(launch, self.repository))
 
     def _program(self, launch: Launch, repository: Repository) -> Program:
-        """What a launch runs, without its documentation and its Python; followed once."""
+        """The program of a launch, without its documentation and Python code; resolved once."""
         known = self._programs.get(id(launch))
         if known is None:
             from shmlint.workloads.program import resolve
@@ -147,7 +147,7 @@ def all_rules() -> dict[str, tuple[Rule, Check]]:
 
 
 def selected(rule: Rule, settings: Settings) -> bool:
-    """Whether settings let a rule run. A longer prefix beats a shorter one, ignore beats select."""
+    """Whether a rule is enabled. A longer prefix overrides a shorter one, ignore overrides select."""
     if settings.severity and configured(rule, settings) == "off":
         return False
     chosen = max((len(p) for p in settings.select if meant(rule, p)), default=-1)
@@ -158,15 +158,15 @@ def selected(rule: Rule, settings: Settings) -> bool:
 
 
 def configured(rule: Rule, settings: Settings) -> Severity | Literal["off"] | None:
-    """The severity that settings give to a rule; None: its own."""
+    """The severity that the settings set for a rule; None for the rule's own."""
     fitting = [(len(pattern), level) for pattern, level in settings.severity if meant(rule, pattern)]
     return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
 
 
 def meant(rule: Rule, pattern: str) -> bool:
-    """Whether an id, the beginning of one, a name or ``all`` means a rule.
+    """Whether a pattern (an id, a prefix, a name or ``all``) selects a rule.
 
-    An empty text means none.
+    An empty pattern selects none.
     """
     if not pattern:
         return False

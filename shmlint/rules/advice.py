@@ -1,4 +1,4 @@
-"""Advice: how severe a lack is, and which size to set."""
+"""How severe a lack of shared memory is, and which size to set."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from shmlint.model.settings import Settings
 
 
 def severity_of_need(launch: Launch, need: Need, settings: Settings) -> Severity | None:
-    """Error where it is needed, warning where that is likely, note where nothing is known; None: nothing to say.
+    """Error if it is needed, warning if that is likely, note if the program is unknown; None: no finding.
 
-    A step lower where other readings of the same files come to another verdict, or the GPU is optional.
+    One level lower if other combinations of the files get another verdict, or if the GPU is optional.
     """
     if need.verdict == "not-needed":
         return None
@@ -25,7 +25,7 @@ def severity_of_need(launch: Launch, need: Need, settings: Settings) -> Severity
 
 
 def lowered(launch: Launch, level: Severity) -> Severity:
-    """A severity, a step lower where only one reading of the files has the fault, or the GPU is optional."""
+    """A severity, one level lower if only one combination of files has the fault or the GPU is optional."""
     if launch.combination is not None and launch.combination.alone:
         level = lower(level)
     return lower(level) if launch.gpu.optional else level
@@ -39,7 +39,7 @@ def lower(severity: Severity) -> Severity:
 
 
 def advised(launch: Launch, need: Need, settings: Settings) -> int:
-    """The size in bytes that a fix writes: what is recommended, or the least where only that fits the memory limit."""
+    """The size in bytes that a fix writes: the recommended one, or the minimum if only that fits the memory limit."""
     if settings.shm_size:
         return settings.shm_size
     size = max(need.recommended or UNKNOWN_RECOMMENDED, need.minimum or 0)
@@ -47,29 +47,29 @@ def advised(launch: Launch, need: Need, settings: Settings) -> int:
 
 
 LEAST_LIMIT = 6 * 1024 * 1024
-"""Bytes; Docker refuses a lower memory limit, so that one says nothing of the memory there is."""
+"""Bytes. Docker refuses a lower memory limit, so a lower one is ignored here."""
 
 
 def fits(launch: Launch, size: int) -> bool:
-    """Whether a /dev/shm of this size is below the memory limit, against which it counts."""
+    """Whether a /dev/shm of this size is below the memory limit, which includes it."""
     limit = launch.memory_limit.known if launch.memory_limit is not None else None
     return limit is None or limit < LEAST_LIMIT or size < limit
 
 
 def give(launch: Launch, size: int, *, severity: Severity, verdict: Verdict) -> tuple[Fix | None, str]:
-    """The fix that gives a launch a size it never asked for, and what to do by hand where there is none.
+    """The fix that sets a size for a launch that has none, and the advice where there is no fix.
 
-    Where nothing is known of what runs, a size is a guess: it has to be asked for, or the settings make the
+    If the program is unknown, the size is a guess: the fix is unsafe unless the settings make the
     finding a warning or an error.
     """
     if fits(launch, size):
         return Fix(SetSize(size), safe=verdict != "unknown" or severity != "note"), by_hand(launch, size)
-    advice = "raise the memory limit, against which /dev/shm counts, above the size, and set"
+    advice = "raise the memory limit, which includes /dev/shm, above this size, and set"
     return None, f"{advice} {launch.words.shm_option} to {spelt(launch, size)}"
 
 
 def stated(launch: Launch, need: Need, settings: Settings) -> int:
-    """The size in bytes to write: the one that stands where it is dropped, if it is enough; else the advised one."""
+    """The size in bytes to write: the one that is set in an ignored place if it is enough, else the advised one."""
     dropped = launch.shm if launch.swarm else launch.build_shm if launch.shm is None else None
     size = dropped.known if dropped is not None else None
     given = size.bytes if size is not None and size.bytes else 0
@@ -77,10 +77,10 @@ def stated(launch: Launch, need: Need, settings: Settings) -> int:
 
 
 def by_hand(launch: Launch, size: int) -> str:
-    """What to do for a size where the launch cannot be rewritten."""
+    """How to set a size by hand, for launches that cannot be rewritten."""
     return launch.words.by_hand.replace("{size}", spelt(launch, size))
 
 
 def spelt(launch: Launch, size: int) -> str:
-    """A size as it is written where the launch is."""
+    """A size in the syntax of the launch's format."""
     return spell_quantity(size) if launch.kind == "kubernetes-container" else spell_docker(size)

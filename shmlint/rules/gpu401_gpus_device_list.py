@@ -1,4 +1,4 @@
-"""GPU401: a list of GPUs that is not read as one."""
+"""GPU401: a device list without the quotation marks it needs."""
 
 from __future__ import annotations
 

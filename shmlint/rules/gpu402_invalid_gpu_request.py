@@ -1,4 +1,4 @@
-"""GPU402: a request for GPUs that is refused."""
+"""GPU402: an invalid GPU request."""
 
 from __future__ import annotations
 

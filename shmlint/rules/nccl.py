@@ -1,7 +1,7 @@
-"""NCCL's variables: which of them are on, and edits of them. Imported by the rules that find one.
+"""NCCL's variables: whether one is on, and fixes for it. Imported only when a launch sets one.
 
-How a number is read: src/misc/param.cc, ``strtoll`` to the first character that is no digit, so
-that ``true`` is 0; an empty text counts as not set.
+Numbers are read as in src/misc/param.cc: ``strtoll`` up to the first character that is not a digit, so
+``true`` is 0. An empty value counts as not set.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NUMBER = r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)"
 
 
 def number(text: str) -> int:
-    """A text as NCCL reads a number; 0 for what is none."""
+    """A value as NCCL reads it as a number; 0 if it is not a number."""
     found = re.match(_NUMBER, text)
     if found is None:
         return 0
@@ -27,7 +27,7 @@ def number(text: str) -> int:
 
 
 def given(launch: Launch, name: str) -> str | None:
-    """A variable's value as the launch itself says it; None where the host or an env file does."""
+    """A variable's value if the launch itself sets it; None if the host or an env file does."""
     value = launch.environment.get(name)
     return value.known if value is not None and not value.private else None
 
@@ -48,5 +48,5 @@ def infiniband(launch: Launch) -> Value[str] | None:
 
 
 def removal(name: str) -> Fix:
-    """The fix that takes a variable away; applied only with ``--unsafe-fixes``."""
+    """The fix that removes a variable; applied only with ``--unsafe-fixes``."""
     return Fix(DropVariable(name), safe=False)

@@ -1,4 +1,4 @@
-"""NCCL501: a variable that NVIDIA lists for debugging, left in a launch."""
+"""NCCL501: an NCCL debugging variable in a launch."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ DEFAULTS = {
     "NCCL_SHM_DISABLE": "0", "NCCL_SINGLE_RING_THRESHOLD": "", "NCCL_SYM_GIN_KERNELS_ENABLE": "1",
     "NCCL_TREE_THRESHOLD": "", "NCCL_WIN_ENABLE": "1",
 }  # fmt: skip
-"""The section "Debugging" of NCCL's env.rst (2.30) with the names it calls former ones, and the value that
-changes nothing; empty where none does or it hangs on the machine.
+"""The variables of the section "Debugging" in NCCL's env.rst (2.30), with their former names. The value is
+NCCL's default; empty if there is none or it depends on the machine.
 
-Left out are those that the section itself tells one to set for several jobs on a node or parts of a
-fabric: NCCL_RAS_ADDR, NCCL_RAS_TIMEOUT_FACTOR, NCCL_MNNVL_UUID, NCCL_MNNVL_CLIQUE_ID.
+Variables that the section itself recommends for several jobs on a node or for parts of a fabric are
+left out: NCCL_RAS_ADDR, NCCL_RAS_TIMEOUT_FACTOR, NCCL_MNNVL_UUID, NCCL_MNNVL_CLIQUE_ID.
 """
 
 VARIABLES = frozenset(DEFAULTS)
 
 _EFFECTS = {
-    "NCCL_P2P_DISABLE": "GPUs exchange data through /dev/shm, not through NVLink or PCIe",
+    "NCCL_P2P_DISABLE": "GPUs exchange data through /dev/shm instead of NVLink or PCIe",
     "NCCL_SHM_DISABLE": "GPUs without a direct path exchange data over the network",
     "NCCL_IB_DISABLE": "InfiniBand and RoCE are not used",
-    "NCCL_CUMEM_ENABLE": "the pools of the proxies live in /dev/shm",
-    "NCCL_CUMEM_HOST_ENABLE": "buffers in host memory live in /dev/shm",
+    "NCCL_CUMEM_ENABLE": "NCCL's proxy pools are allocated in /dev/shm",
+    "NCCL_CUMEM_HOST_ENABLE": "buffers in host memory are allocated in /dev/shm",
 }
 
 
-_NVIDIA = "NVIDIA lists it for debugging: not for scripts, at most as a workaround until the issue is resolved"
+_NVIDIA = "NVIDIA lists it for debugging: do not set it in production, except as a temporary workaround"
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
@@ -66,26 +66,26 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         if text is None or not text.strip() or text.strip().upper() == DEFAULTS[name]:
             continue
         if name.endswith("_DISABLE") and not is_on(launch, name):
-            continue  # `true` is no number to NCCL, and so it is 0
-        if _said_elsewhere(launch, context, name):
+            continue  # NCCL reads `true` as 0
+        if _has_own_rule(launch, context, name):
             continue
-        effect = _EFFECTS.get(name, "NCCL no longer chooses by itself")
+        effect = _EFFECTS.get(name, "it overrides NCCL's own choice")
         yield Finding(
             RULE.id,
             RULE.severity,
             value.span,
-            f"{launch.words.launch} sets {name}, which is for debugging: {effect}{when(launch)}",
+            f"{launch.words.launch} sets {name}, a debugging variable: {effect}{when(launch)}",
             launch,
             gpu_evidence(launch),
             (Reason(_NVIDIA, basis="documented", source=f"{ENV_PAGE}#debugging"),),
             removal(name),
-            advice="remove it where it is set, and see whether the problem it was for is still there",
+            advice="remove it where it is set, and check whether the original problem still occurs",
             subject=name,
         )
 
 
-def _said_elsewhere(launch: Launch, context: Context, name: str) -> bool:
-    """Whether a rule that knows more of the variable speaks of it."""
+def _has_own_rule(launch: Launch, context: Context, name: str) -> bool:
+    """Whether a more specific rule reports the variable."""
     from shmlint.rules import nccl502_shm_disabled_not_sized as shm
     from shmlint.rules import nccl503_infiniband_contradiction as infiniband
 

@@ -1,4 +1,4 @@
-"""NCCL502: shared memory is switched off in the place of being sized."""
+"""NCCL502: NCCL's use of shared memory is disabled instead of /dev/shm being enlarged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     private = launch.shm is not None and launch.shm.private
     size = "what an env file says" if private else human(effective.bytes)
     wanted = stated(launch, need, context.settings)
-    how = by_hand(launch, wanted) if sizeable and not private else "give /dev/shm the size"
+    how = by_hand(launch, wanted) if sizeable and not private else "increase the size of /dev/shm"
     evidence = [*gpu_evidence(launch)]
     if effective.span is not None:
         evidence.append(Evidence("this decides /dev/shm", effective.span))
@@ -40,7 +40,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.severity,
         variable.span,
         f"{launch.words.launch} sets NCCL_SHM_DISABLE where /dev/shm is {size}: "
-        f"NCCL's pools stay there, and its data takes the network{when(launch)}",
+        f"NCCL's pools still use it, and data goes over the network{when(launch)}",
         launch,
         tuple(evidence),
         why(need, context),

@@ -27,11 +27,11 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.severity,
         variable.span,
         f"{launch.words.launch} passes /dev/infiniband and sets NCCL_IB_DISABLE: "
-        f"NCCL uses TCP sockets all the same{when(launch)}",
+        f"NCCL uses TCP sockets instead{when(launch)}",
         launch,
         (*gpu_evidence(launch), Evidence("InfiniBand is passed in here", device.span)),
-        (Reason("the devices have no use beside the variable", source=f"{ENV_PAGE}#nccl-ib-disable"),),
+        (Reason("NCCL does not use the devices while the variable is set", source=f"{ENV_PAGE}#nccl-ib-disable"),),
         removal("NCCL_IB_DISABLE"),
-        advice="remove the variable, or the devices where nothing else uses them",
+        advice="remove the variable; or remove the devices if nothing else uses them",
         subject="NCCL_IB_DISABLE",
     )

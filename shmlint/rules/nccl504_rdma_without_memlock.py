@@ -1,4 +1,4 @@
-"""NCCL504: RDMA devices, and no leave to lock the memory they read."""
+"""NCCL504: RDMA devices without permission to lock memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shmlint.rules.wording import gpu_evidence, when
 RULE = Rule("NCCL504", "rdma-without-memlock", "error")
 
 ENOUGH = 1 << 30
-"""Bytes; whoever writes a limit as large as this has thought about it."""
+"""Bytes. A limit of this size or more is taken to be deliberate."""
 
 _DOCS = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html"
 
@@ -23,7 +23,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if not launch.devices or launch.privileged is not False or launch.undecided or launch.swarm:
         return
     if not launch.gpu.requested and not any("NCCL_" in name for name in launch.environment):
-        return  # storage and others use RDMA too, and what they lock is not known
+        return  # storage uses RDMA too, and how much memory it locks is unknown
     from shmlint.rules.nccl import infiniband
 
     device = infiniband(launch)
@@ -43,14 +43,14 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"NCCL cannot register its buffers{when(launch)}",
         launch,
         tuple(evidence),
-        (Reason("RDMA pins every buffer it registers; `memlock: -1` or IPC_LOCK lets it", source=_DOCS),),
+        (Reason("RDMA locks its buffers in memory; `memlock: -1` or IPC_LOCK allows that", source=_DOCS),),
         Fix(SetUlimit("memlock", "-1")),
         advice=f"{'raise' if low else 'set'} the memlock ulimit to -1",
     )
 
 
 def _may_lock(launch: Launch) -> bool:
-    """Whether the container may lock what it wants, or whether that is not known."""
+    """Whether the container may lock enough memory, or whether that is unknown."""
     for capability in launch.cap_add:
         if "$" in capability or capability.upper().removeprefix("CAP_") in ("IPC_LOCK", "ALL"):
             return True
@@ -64,6 +64,6 @@ def _may_lock(launch: Launch) -> bool:
 
 
 def _soft(text: str) -> int | None:
-    """The soft limit of ``soft[:hard]`` in bytes; None where it is no number."""
+    """The soft limit of ``soft[:hard]`` in bytes; None if it is not a number."""
     soft = text.rpartition("=")[2].partition(":")[0].strip()
     return int(soft) if soft.removeprefix("-").isdecimal() else None

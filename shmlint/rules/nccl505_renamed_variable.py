@@ -1,4 +1,4 @@
-"""NCCL505: a variable of PyTorch's under the name it had before it was told from NCCL's."""
+"""NCCL505: a PyTorch variable under its former name, which looks like one of NCCL's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shmlint.rules.wording import gpu_evidence, when
 RULE = Rule("NCCL505", "renamed-variable", "note")
 
 RENAMED = frozenset({"NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT", "NCCL_DESYNC_DEBUG"})
-"""Names that torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp has as second ones, behind ``TORCH_`` and the same."""
+"""Former names that torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp accepts; the new names begin with ``TORCH_``."""
 
 _SOURCE = "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html"
 
@@ -30,11 +30,11 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             RULE.id,
             RULE.severity,
             value.span,
-            f"{launch.words.launch} sets {name}, which PyTorch calls {new} since 2.2{when(launch)}",
+            f"{launch.words.launch} sets {name}, which is called {new} since PyTorch 2.2{when(launch)}",
             launch,
             gpu_evidence(launch),
-            (Reason("the variable is PyTorch's; NCCL does not know it", source=_SOURCE),),
+            (Reason("PyTorch reads this variable; NCCL does not", source=_SOURCE),),
             removal(name) if both else Fix(RenameVariable(name, new), safe=False),
-            advice=f"remove it: {new} is set too" if both else f"pass it on as {new}",
+            advice=f"remove it: {new} is also set" if both else f"rename it to {new}",
             subject=name,
         )

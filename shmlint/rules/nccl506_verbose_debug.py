@@ -1,4 +1,4 @@
-"""NCCL506: NCCL's log turned up, or filtered without being turned up, and PyTorch's checks switched on."""
+"""NCCL506: verbose NCCL logs, a log filter without effect, and PyTorch's debugging checks."""
 
 from __future__ import annotations
 
@@ -39,29 +39,29 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
 
 def _log(launch: Launch) -> Iterator[tuple[str, str, str]]:
-    """The variable of NCCL's log that is to go, what it does, and what would do."""
+    """The variable of NCCL's log to remove, what it does, and the reason."""
     from shmlint.rules.nccl import given
 
     level = (given(launch, "NCCL_DEBUG") or "").upper()
     if level in _VERBOSE:
         message = f"sets NCCL_DEBUG to {level}: every rank logs how it connects"
-        yield "NCCL_DEBUG", message, "WARN prints what explains an error; INFO is for finding one"
+        yield "NCCL_DEBUG", message, "WARN is enough to explain an error; INFO is for debugging"
     elif given(launch, "NCCL_DEBUG_SUBSYS") and _known(launch):
-        message = "sets NCCL_DEBUG_SUBSYS, which does nothing without NCCL_DEBUG=INFO"
-        yield "NCCL_DEBUG_SUBSYS", message, "it chooses among the messages of INFO, and those are off"
+        message = "sets NCCL_DEBUG_SUBSYS, which has no effect without NCCL_DEBUG=INFO"
+        yield "NCCL_DEBUG_SUBSYS", message, "it filters messages of level INFO, which are switched off"
 
 
 def _checks(launch: Launch) -> Iterator[tuple[str, str, str]]:
-    """The same of PyTorch's checks."""
+    """The same for PyTorch's debugging checks."""
     from shmlint.rules.nccl import given
 
     if (given(launch, "TORCH_DISTRIBUTED_DEBUG") or "").upper() == "DETAIL":
         message = "sets TORCH_DISTRIBUTED_DEBUG to DETAIL: PyTorch checks every collective of every rank"
-        yield "TORCH_DISTRIBUTED_DEBUG", message, "it slows training down; it is for finding a hang"
+        yield "TORCH_DISTRIBUTED_DEBUG", message, "this slows training down; use it only to debug a hang"
 
 
 def _known(launch: Launch) -> bool:
-    """Whether NCCL_DEBUG is known not to be set any higher."""
+    """Whether NCCL_DEBUG is known not to be set to a more verbose level."""
     level = launch.environment.get("NCCL_DEBUG")
     if level is not None:
         return level.known is not None and not level.private

@@ -1,4 +1,4 @@
-"""NCCL507: NCCL or Gloo is told to use an interface of the host in a network that has none of them."""
+"""NCCL507: NCCL or Gloo is set to use a host interface that the container's network does not have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SOURCES = {
     "GLOO_SOCKET_IFNAME": "https://docs.pytorch.org/docs/2.8/distributed.html#choosing-the-network-interface-to-use",
 }
 _OF_HOSTS = ("bond", "br-", "br0", "docker", "em", "en", "hsn", "ib", "roce", "rocep", "team", "veth", "virbr", "wl")
-"""How names of hosts' interfaces begin: systemd's and biosdevname's for cards, IPoIB, bonds, bridges."""
+"""Prefixes of host interface names: those of systemd and biosdevname, IPoIB, bonds, bridges."""
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
@@ -43,27 +43,27 @@ def _check(launch: Launch, context: Context, variable: str, source: str) -> Iter
         RULE.id,
         RULE.severity,
         value.span,
-        f"{launch.words.launch} sets {variable} to {value.known}, an interface of the host, "
-        f"and has a network of its own: eth0 and lo are there{when(launch)}",
+        f"{launch.words.launch} sets {variable} to {value.known}, a network interface of the host, "
+        f"but its own network has only eth0 and lo{when(launch)}",
         launch,
         tuple(evidence),
-        (Reason("the container has eth0 and lo, or with the host's network the host's interfaces", source=source),),
-        advice="remove the variable, or start it with the host's network if it talks to other machines",
+        (Reason("a container has eth0 and lo; with host networking it has the host's interfaces", source=source),),
+        advice="remove the variable, or use host networking if the container talks to other machines",
         subject=variable,
     )
 
 
 def _wanted(text: str) -> list[str]:
-    """The interfaces a value asks for, or how their names begin; none where it is a list of those not to use."""
-    if len(text) < 2 or text.startswith("^"):  # one character is not read at all (src/misc/socket.cc)
+    """The interfaces (or prefixes) that a value selects; none if it is a list of excluded ones."""
+    if len(text) < 2 or text.startswith("^"):  # a single character is ignored (src/misc/socket.cc)
         return []
     return [name for name in text.removeprefix("=").split(",") if name]
 
 
 def _own_network(launch: Launch, context: Context) -> bool:
-    """Whether the container has a network of its own, whose interfaces an engine names eth0, eth1, …
+    """Whether the container has its own network, whose interfaces the engine names eth0, eth1, …
 
-    Podman may copy the host's names into it (pasta).
+    Podman (pasta) may use the host's names there, so its networks do not count.
     """
     if context.podman(launch):
         return False

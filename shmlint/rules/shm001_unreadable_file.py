@@ -1,4 +1,4 @@
-"""SHM001: a file that cannot be read as what it is."""
+"""SHM001: a file that cannot be parsed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ RULE = Rule("SHM001", "unreadable-file", "error")
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
-    """No launch is unreadable; what a format could not read comes through ``report``."""
+    """Launches are always readable; see ``report`` for the files."""
     return iter(())
 
 
 def report(problem: Problem) -> Finding:
-    """The finding for a place a format could not read; a file that is missing here may be there when it is needed."""
+    """The finding for a place that a format could not read. A missing file may exist where it is used."""
     severity: Severity = "warning" if problem.kind == "missing" else RULE.severity
     return Finding(RULE.id, severity, problem.span, problem.message)

@@ -13,5 +13,5 @@ RULE = Rule("SHM002", "unused-suppression", "note")
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
-    """No launch holds comments; what they did not suppress comes from ``shmlint.suppression.comments``."""
+    """Launches hold no comments; the findings come from ``shmlint.suppression.comments``."""
     return iter(())

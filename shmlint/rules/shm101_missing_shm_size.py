@@ -1,4 +1,4 @@
-"""SHM101: a GPU launch left with Docker's 64 MiB."""
+"""SHM101: a GPU launch with Docker's default /dev/shm of 64 MiB."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if not launch.gpu.requested or (launch.shm is not None and _broken(launch)):
         return
     if any(item.changes for item in launch.misplaced):
-        return  # SHM210 puts the size that was meant where it counts
+        return  # SHM210 moves the size to where it applies
     if launch.spare_volume is not None:
         from shmlint.rules.shm214_memory_volume_not_mounted import RULE as NOT_MOUNTED
 
         if selected(NOT_MOUNTED, context.settings):
-            return  # SHM214 mounts the volume that was meant for it
+            return  # SHM214 mounts the volume
     effective = launch.effective_shm(context.settings.default_shm_size)
     if effective.decided_by != "default" or effective.bytes is None:
         return
@@ -37,9 +37,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if severity is None or effective.bytes >= need.floor:
         return
     if need.verdict in ("unknown", "likely") and len(context.launches) > 1:
-        from shmlint.rules.shm212_variant_lacks_shm import speaks
+        from shmlint.rules.shm212_variant_lacks_shm import replaces_shm101
 
-        if speaks(launch, context):
+        if replaces_shm101(launch, context):
             return
     fix, advice = give(launch, stated(launch, need, context.settings), severity=severity, verdict=need.verdict)
     yield Finding(
@@ -57,7 +57,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
 
 def _only_looks(launch: Launch, need: Need, context: Context) -> Finding:
-    """A look in an image whose maintainers ask for shared memory: what is run there next will need it."""
+    """The finding for a command that only prints something, in an image whose maintainers ask for shared memory."""
     size = advised(launch, need, context.settings)
     fix, advice = give(launch, size, severity="note", verdict="unknown")
     given = human(context.settings.default_shm_size)
@@ -65,16 +65,16 @@ def _only_looks(launch: Launch, need: Need, context: Context) -> Finding:
         RULE.id,
         "note",
         launch.home,
-        f"{container(launch)} gets {given} of /dev/shm, less than its image asks for{when(launch)}",
+        f"{container(launch)} gets {given} of /dev/shm, less than its image recommends{when(launch)}",
         launch,
         gpu_evidence(launch),
-        (Reason("this command only looks at something; a program in this image needs more", source=need.source),),
+        (Reason("this command only prints information; programs in this image need more", source=need.source),),
         fix,
         advice=advice,
     )
 
 
 def _broken(launch: Launch) -> bool:
-    """A size that is there but dropped has a rule of its own."""
+    """Whether Compose ignores the size, which SHM202 reports."""
     size = launch.shm.known if launch.shm else None
     return size is not None and size.dropped_float

@@ -15,7 +15,7 @@ from shmlint.rules.wording import container, gap, gpu_evidence, when, why
 RULE = Rule("SHM102", "shm-size-too-small", "error")
 
 BARE_NUMBER = 1024 * 1024
-"""Bytes; a number without a unit below this was not meant as bytes (SHM203 says so)."""
+"""Bytes. A smaller number without a unit was not meant as bytes; SHM203 reports it."""
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
@@ -42,7 +42,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     }.get(effective.decided_by, f"gets {amount} of /dev/shm")
     written = decided_by_size or effective.decided_by == "emptydir"
     if private:
-        given = "gets too little /dev/shm from an env file"
+        given = "gets too small a /dev/shm from an env file"
     fix, advice = give(launch, advised(launch, need, context.settings), severity=severity, verdict=need.verdict)
     yield Finding(
         RULE.id,

@@ -1,4 +1,4 @@
-"""SHM103: enough to start, less than the workload's maintainers advise."""
+"""SHM103: a size above the minimum, but below the recommended one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
 
 def _advised(need: Need) -> bool:
-    """Whether somebody advises a size for what runs, or for what is likely to run."""
+    """Whether there is a recommended size for the program, or for the one that is likely to run."""
     if need.verdict != "likely":
         return need.verdict == "needed"
     from shmlint.workloads.knowledge import entry_of

@@ -1,4 +1,4 @@
-"""SHM104: what /dev/shm a launch gets hangs on something that is not known here."""
+"""SHM104: the size of a launch's /dev/shm depends on something unknown."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     elif launch.gpu.requested is None and effective.decided_by == "default" and (effective.bytes or 0) < need.floor:
         because = launch.gpu.unknown.because if launch.gpu.unknown is not None else ""
         span, what = launch.home, "whether it asks for a GPU is"
-        advice = "write the request into the file, or give what it hangs on a default there"
+        advice = "write the request into the file, or give the variable a default there"
     else:
         return
     yield Finding(
         RULE.id,
         RULE.severity,
         span,
-        f"{launch.words.launch}: {what} not known here: {because}{when(launch)}",
+        f"{launch.words.launch}: {what} unknown: {because}{when(launch)}",
         launch,
         gpu_evidence(launch),
         advice=advice,
@@ -48,7 +48,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
 
 def _nothing_said(launch: Launch) -> bool:
-    """Whether arguments that are not known could be anything, and nothing speaks of GPUs, not even their name."""
+    """Whether unknown arguments could be anything, and nothing mentions a GPU."""
     unknown = launch.gpu.unknown
     if launch.gpu.requested is not None or launch.undecided is None or unknown is None:
         return False
@@ -56,26 +56,26 @@ def _nothing_said(launch: Launch) -> bool:
 
 
 def _missing(launch: Launch, context: Context) -> tuple[str, Span, str] | None:
-    """Why the size is not known, where that shows, and what would make it known.
+    """Why the size is unknown, where that is written, and what would make it known.
 
-    None where it is known, where the host decides, and where it is refused: rules of their own say so.
+    None if it is known, if the host decides it, or if it is invalid, which other rules report.
     """
     effective = launch.effective_shm(context.settings.default_shm_size)
     span = effective.span or launch.home
     if any(m.span == effective.span and isinstance(m.size, Unknown) for m in launch.mounts):
         advice = "give the size a default in the file"
     elif effective.decided_by == "donor" and effective.bytes is None and effective.because:
-        advice = "start the container it joins from the same files, with a size of its own"
+        advice = "define the container that it joins in the same files, with its own size"
     elif effective.decided_by != "unknown":
         return None
     elif launch.ipc is not None and isinstance(launch.ipc.value, Unknown):
         advice = "give the mode a default in the file"
     elif launch.shm is not None and isinstance(launch.shm.value, Unknown):
-        advice = f"give it a default, like `${{SHM_SIZE:-8g}}`, in the place of `{launch.shm.text}`"
+        advice = f"give it a default: `${{SHM_SIZE:-8g}}` instead of `{launch.shm.text}`"
     elif not launch.undecided:
         return None
     elif launch.kind == "compose-service":
-        advice = "name the files it is started from together in the settings, under `projects`"
+        advice = "list the files that start it in the settings, under `projects`"
     else:
         advice = f"write {launch.words.shm_option} where the container is started"
     return effective.because, span, advice

@@ -26,14 +26,14 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch.shm.span,
         f"{launch.words.launch}: {launch.words.shm_option}{shown} is refused: {size.error}",
         launch,
-        why=(Reason("the container does not start; a size is a number and one of b, k, m, g: `512mb`, `8gb`"),),
+        why=(Reason("the container does not start; a size is a number with a unit b, k, m or g: `512mb`, `8gb`"),),
         fix=None if launch.shm.private else Fix(SetSize(meant)),
-        advice="write a size Docker reads, like 8gb" if launch.shm.private else "",
+        advice="write a size that Docker accepts, like 8gb" if launch.shm.private else "",
     )
 
 
 def meant_size(text: str) -> int | None:
-    """The size in bytes that a refused text obviously stands for: ``8Gi``, ``8  gb``, ``8,5g``, ``8 GB ``."""
+    """The size in bytes that an invalid text obviously means: ``8Gi``, ``8  gb``, ``8,5g``, ``8 GB ``."""
     squeezed = "".join(text.split()).replace(",", ".").lower()
     for ending, unit in (("bytes", "b"), ("byte", "b"), ("ki", "k"), ("mi", "m"), ("gi", "g"), ("ti", "t")):
         if squeezed.endswith(ending):

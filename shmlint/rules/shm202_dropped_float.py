@@ -1,4 +1,4 @@
-"""SHM202: an unquoted float, which Compose silently drops."""
+"""SHM202: an unquoted float, which Compose silently ignores."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         launch.shm.span,
-        f"{launch.words.launch}: {launch.words.shm_option} {launch.shm.text} is a float, which Compose drops: "
+        f"{launch.words.launch}: {launch.words.shm_option} {launch.shm.text} is a float, which Compose ignores: "
         f"/dev/shm stays at {human(context.settings.default_shm_size)}",
         launch,
-        why=(Reason("Compose reads a whole number or a text with a unit like `8gb`", source=SOURCE),),
+        why=(Reason("Compose accepts a whole number, or a string with a unit like `8gb`", source=SOURCE),),
         fix=Fix(SetSize(meant)),
     )

@@ -1,4 +1,4 @@
-"""SHM203: a small number without a unit counts bytes."""
+"""SHM203: a small number without a unit, which is in bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RULE = Rule("SHM203", "bytes-not-megabytes", "error")
 MEGABYTE = 1024 * 1024
 PAGE = 4096
 MOST = 256 * 1024 * MEGABYTE
-"""Nobody means more megabytes than this by a number."""
+"""Bytes. A number that would be more than this as megabytes was not meant as megabytes."""
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
@@ -39,7 +39,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         + ("from an env file" if launch.shm.private else launch.shm.text)
         + f" counts bytes: /dev/shm is {human(pages)}",
         launch,
-        why=(Reason("a number without a unit is bytes, rounded up to whole pages of 4 KiB"),),
+        why=(Reason("a number without a unit is in bytes, rounded up to whole pages of 4 KiB"),),
         fix=None if launch.shm.private else Fix(SetSize(meant)),
         advice="write the unit, like 512mb" if launch.shm.private else "",
     )

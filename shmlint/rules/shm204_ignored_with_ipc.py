@@ -1,4 +1,4 @@
-"""SHM204: a size that the IPC mode makes dead."""
+"""SHM204: a size that has no effect because of the IPC mode."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         mode, "the other container's /dev/shm is used"
     )
     option = launch.words.ipc(mode)
-    # Podman refuses these two (pkg/specgen/container_validate.go); what joins hangs on its version.
+    # Podman refuses these two (pkg/specgen/container_validate.go); for joined namespaces it depends on the version.
     refused = context.podman(launch) and mode in ("host", "none")
     yield Finding(
         RULE.id,
         "error" if refused else RULE.severity,
         launch.shm.span,
         f"{launch.words.launch}: {launch.words.shm_option} {'is refused' if refused else 'has no effect'} "
-        f"beside `{option}`: {'Podman does not start it' if refused else decides}{when(launch)}",
+        f"beside `{option}`: {'Podman does not start the container' if refused else decides}{when(launch)}",
         launch,
-        (*gpu_evidence(launch), Evidence("this decides", launch.ipc.span)),
-        why=(Reason("Docker ignores the size, Podman refuses to start"),),
+        (*gpu_evidence(launch), Evidence("this takes effect", launch.ipc.span)),
+        why=(Reason("Docker ignores the size; Podman refuses to start"),),
         fix=Fix(DropSize(), safe=not refused),
         advice=f"delete the {launch.words.shm_option}, or delete the `{option}` and keep the size",
     )

@@ -1,4 +1,4 @@
-"""SHM205: the size is set for the build, and the container is left with the default."""
+"""SHM205: the size is set for the build only, and the container gets the default."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         lower(RULE.severity) if unneeded else RULE.severity,
         launch.build_shm.span,
-        f"{container(launch)} gets {human(effective.bytes)} of /dev/shm: its shm_size stands under `build` "
-        f"and counts only there{when(launch)}",
+        f"{container(launch)} gets {human(effective.bytes)} of /dev/shm: its shm_size is set under `build` "
+        f"and applies only there{when(launch)}",
         launch,
         gpu_evidence(launch),
-        why=(Reason("the container gets the `shm_size` of the service itself", source=SOURCE),),
+        why=(Reason("the running container uses the `shm_size` of the service itself", source=SOURCE),),
         fix=Fix(SetSize(meant)),
     )

@@ -1,4 +1,4 @@
-"""SHM206: a stack that sets what ``docker stack deploy`` drops."""
+"""SHM206: a stack that sets options which ``docker stack deploy`` ignores."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     size = launch.shm.known if launch.shm else None
     sized = launch.shm is not None and (size is None or bool(size.bytes) or bool(size.error))
-    # Without a GPU an `ipc` may be there for much else than shared memory.
+    # Without a GPU, `ipc` is often set for other reasons than shared memory.
     shares = launch.ipc is not None and launch.ipc.known != "private" and launch.gpu.requested is not False
     short = next((mount for mount in launch.mounts if launch.drops(mount) and mount.target == "/dev/shm"), None)
     if short is not None:
-        place, option = short.span, "the short `tmpfs`"
+        place, option = short.span, "the short `tmpfs` form"
     elif sized and launch.shm is not None:
         place, option = launch.shm.span, launch.words.shm_option
     elif shares and launch.ipc is not None:
@@ -44,17 +44,17 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         place,
         f"{container(launch)} gets {given} of /dev/shm: `docker stack deploy` ignores {option}{when(launch)}",
         launch,
-        (Evidence(f"taken for a stack: {launch.swarm}"), *gpu_evidence(launch)),
-        why=(Reason("a stack gets a /dev/shm by a tmpfs with a size, in the long form of `volumes`", source=SOURCE),),
+        (Evidence(f"read as a stack: {launch.swarm}"), *gpu_evidence(launch)),
+        why=(Reason("a stack sets the size of /dev/shm with a tmpfs, in the long form of `volumes`", source=SOURCE),),
         fix=Fix(SetSize(_meant(launch, context))) if sized and size is not None and size.bytes else None,
         advice="mount a tmpfs of this size on /dev/shm, in the long form of `volumes`"
         if sized or short is not None
-        else "mount a tmpfs on /dev/shm in the long form of `volumes`: containers of a swarm share no IPC namespace",
+        else "mount a tmpfs on /dev/shm, in the long form of `volumes`: a swarm cannot share IPC namespaces",
     )
 
 
 def _meant(launch: Launch, context: Context) -> int:
-    """The size that stands there; for a GPU, where it is known to be too little, what is advised."""
+    """The size that is set; for a GPU service that is known to need more, the advised one."""
     need = context.need(launch)
     if launch.gpu.requested and severity_of_need(launch, need, context.settings) == "error":
         return stated(launch, need, context.settings)

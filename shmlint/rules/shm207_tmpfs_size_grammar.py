@@ -14,12 +14,12 @@ from shmlint.rules.shm201_invalid_size import meant_size
 RULE = Rule("SHM207", "tmpfs-size-grammar", "error")
 
 
-_GRAMMAR = "the kernel reads a whole number with k, m or g (`8g`), or a share (`50%`)"
-_DOCKERS = "Docker reads a number with k, m or g (`8g`)"
+_GRAMMAR = "the kernel accepts a whole number with k, m or g (`8g`), or a percentage (`50%`)"
+_DOCKERS = "Docker accepts a number with k, m or g (`8g`)"
 
 
 def _is_command(launch: Launch, mount: Mount) -> bool:
-    """Whether the size is the kernel's, or that of a `--mount`; Compose's own is reported with the file."""
+    """Whether the kernel or `--mount` parses the size; Compose's own syntax errors are reported with the file."""
     return mount.kernel_grammar or launch.kind in ("docker-run", "ci-container")
 
 

@@ -1,4 +1,4 @@
-"""SHM208: something mounted on /dev/shm decides instead of the size."""
+"""SHM208: a mount on /dev/shm that overrides the size."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch.shm.span,
         f"{launch.words.launch}: {launch.words.shm_option} has no effect: {gives}{when(launch)}",
         launch,
-        (*gpu_evidence(launch), Evidence("this decides", mount.span)),
-        why=(Reason("a mount on /dev/shm or /dev replaces the one that the size is for"),),
+        (*gpu_evidence(launch), Evidence("this takes effect", mount.span)),
+        why=(Reason("a mount on /dev/shm or /dev replaces the one that the size applies to"),),
         advice=f"delete the mount, or delete the {launch.words.shm_option}",
     )

@@ -1,4 +1,4 @@
-"""SHM209: a /dev/shm as large as the memory limit that it counts against, or larger."""
+"""SHM209: a /dev/shm that is at least as large as the memory limit, which includes it."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             return
         what = f"{launch.words.shm_option} {human(effective.bytes)}"
     elif effective.decided_by == "tmpfs" and "$" not in effective.span.text:
-        # Where a mount's size is a variable's, nothing says whether it may be printed.
+        # If a variable gives the mount's size, its value may be private and is not printed.
         what = f"the tmpfs of {human(effective.bytes)}"
     else:
         return
-    than = "more than" if effective.bytes > limit.known else "all of"
+    than = "larger than" if effective.bytes > limit.known else "as large as"
     yield Finding(
         RULE.id,
         RULE.severity,
         effective.span,
         f"{launch.words.launch}: {what} is {than} the memory limit of {human(limit.known)}, "
-        f"against which /dev/shm counts{when(launch)}",
+        f"which includes /dev/shm{when(launch)}",
         launch,
         (*gpu_evidence(launch), Evidence("the memory limit", limit.span)),
-        why=(Reason("the program is killed before /dev/shm is full: the limit is for both", source=SOURCE),),
+        why=(Reason("/dev/shm counts against the limit: the program is killed before it is full", source=SOURCE),),
         advice="raise the memory limit, or lower the size",
     )
 
 
 def _of_pod(launch: Launch) -> Iterator[Finding]:
-    """A memory volume that names more than the container may use, or than it reserves on the node.
+    """A memory volume that is larger than the container's memory limit, or than its memory request.
 
-    One that names no size gets what the pod may use, and is meant to.
+    A volume without a size is limited by the pod's memory, which is intended.
     """
     mount = next((mount for mount in launch.mounts if mount.type == "emptydir" and mount.asked), None)
     bound = launch.memory_limit or launch.memory_request
@@ -64,17 +64,17 @@ def _of_pod(launch: Launch) -> Iterator[Finding]:
     if not bound.known or mount.asked < bound.known:
         return
     of, severity = "limit", RULE.severity
-    reason = "the program is killed before /dev/shm is full: the limit is for both"
+    reason = "/dev/shm counts against the limit: the program is killed before it is full"
     if launch.memory_limit is None:
         of, severity = "request", lower(RULE.severity)
-        reason = "a pod that uses more than its request is the first to go when the node runs out of memory"
-    than = "more than" if mount.asked > bound.known else "all of"
+        reason = "a pod that uses more than it requests is evicted first when the node runs out of memory"
+    than = "larger than" if mount.asked > bound.known else "as large as"
     yield Finding(
         RULE.id,
         severity,
         mount.span,
         f"{launch.words.launch}: the memory volume of {human(mount.asked)} is {than} the memory {of} of "
-        f"{human(bound.known)}, against which /dev/shm counts{when(launch)}",
+        f"{human(bound.known)}, which includes /dev/shm{when(launch)}",
         launch,
         (*gpu_evidence(launch), Evidence(f"the memory {of}", bound.span)),
         why=(Reason(reason, source=POD_SOURCE),),

@@ -1,4 +1,4 @@
-"""SHM210: a size where nothing reads it."""
+"""SHM210: a size in a place where it is not read."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ RULE = Rule("SHM210", "misplaced-shm-size", "error")
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     """The findings for one launch."""
-    for slip in launch.misplaced:
+    for wrong in launch.misplaced:
         yield Finding(
             RULE.id,
             RULE.severity,
-            slip.span,
-            f"{launch.words.launch}: {slip.message}",
+            wrong.span,
+            f"{launch.words.launch}: {wrong.message}",
             launch,
-            fix=Fix(MoveSize(slip.at)) if slip.changes else None,
-            advice=slip.advice or f"set `{launch.words.shm_option}` where the container is described, and delete this",
-            subject=slip.at,
+            fix=Fix(MoveSize(wrong.at)) if wrong.changes else None,
+            advice=wrong.advice or f"set `{launch.words.shm_option}` on the container itself, and delete this",
+            subject=wrong.at,
         )

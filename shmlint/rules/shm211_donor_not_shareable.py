@@ -1,4 +1,4 @@
-"""SHM211: an IPC namespace to join that its owner keeps to itself."""
+"""SHM211: a container that joins an IPC namespace which is not shared."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     mode = donor.ipc.value if donor.ipc is not None else ""
     if mode not in ("", "private", "none"):
-        return  # of a container that joins another its joiners get that other's; the engine allows it
+        return  # joining a container that itself joins another is allowed by the engine
     option = launch.words.ipc("shareable")
-    why = Evidence("private, as Docker's default is", donor.span)
+    why = Evidence("private, which is Docker's default", donor.span)
     if donor.ipc is not None:
-        why = Evidence("keeps its own to itself", donor.ipc.span)
-    # Where the donor says nothing, being joined is all that is known to be wanted of it.
+        why = Evidence("does not share its namespace", donor.ipc.span)
+    # The fix is safe if the other container sets no mode of its own.
     fix = Fix(SetIpc("shareable"), safe=donor.ipc is None, of=donor)
     yield Finding(
         RULE.id,
@@ -39,7 +39,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"does not share it{when(launch)}",
         launch,
         (why,),
-        why=(Reason(f"`{option}` at {donor.words.launch} lets it join; its size counts for both", source=SOURCE),),
+        why=(Reason(f"`{option}` on {donor.words.launch} allows that; its size then applies to both", source=SOURCE),),
         fix=fix,
-        advice=f"set `{option}` at {donor.words.launch}",
+        advice=f"set `{option}` on {donor.words.launch}",
     )

@@ -1,4 +1,4 @@
-"""SHM212: one variant of a service has a large /dev/shm, another was forgotten."""
+"""SHM212: a service with the default /dev/shm, of which another variant has a larger one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shmlint.rules.wording import container, gpu_evidence, when, why
 RULE = Rule("SHM212", "variant-lacks-shm", "warning")
 
 _MOST = 16
-"""So many variants of one service are looked at; nobody writes more by hand."""
+"""The number of variants of a service that are compared; hand-written files have fewer."""
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
@@ -31,7 +31,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     need = context.need(launch)
     size = advised(launch, need, context.settings)
     private = other.shm is not None and other.shm.private
-    shown = "a size of its own from an env file"
+    shown = "a size from an env file"
     if given.decided_by in ("host", "bind"):
         shown = "the host's /dev/shm"
     elif given.bytes is not None and not private:
@@ -45,14 +45,14 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"{container(launch)} gets {human(default)} of /dev/shm; "
         f"its variant {other.words.launch}{elsewhere} has {shown}{when(launch)}",
         launch,
-        (*gpu_evidence(launch), *(Evidence("the variant's", span) for span in (given.span,) if span), *need.evidence),
+        (*gpu_evidence(launch), *(Evidence("the variant", span) for span in (given.span,) if span), *need.evidence),
         why(need, context),
         Fix(SetSize(size)),
     )
 
 
 def forgotten(launch: Launch, context: Context) -> Launch | None:
-    """The variant of a service that has the /dev/shm which this one lacks; None where there is none."""
+    """The variant of a service that has a large enough /dev/shm; None if there is none."""
     if launch.kind != "compose-service" or not launch.gpu.requested or launch.swarm or len(context.launches) < 2:
         return None
     effective = launch.effective_shm(context.settings.default_shm_size)
@@ -69,8 +69,8 @@ def forgotten(launch: Launch, context: Context) -> Launch | None:
     return None
 
 
-def speaks(launch: Launch, context: Context) -> bool:
-    """Whether this rule tells of a launch what SHM101 could only suppose: it may need more."""
+def replaces_shm101(launch: Launch, context: Context) -> bool:
+    """Whether this rule reports a launch for which SHM101 could only guess that it needs more."""
     return (
         (context.need(launch).verdict == "likely" or _unknown(context.need(launch), context))
         and selected(RULE, context.settings)
@@ -79,12 +79,12 @@ def speaks(launch: Launch, context: Context) -> bool:
 
 
 def _unknown(need: Need, context: Context) -> bool:
-    """Whether nothing is known of what runs, and settings do not make that an error."""
+    """Whether the program is unknown, and the settings do not make that an error."""
     return need.verdict == "unknown" and context.settings.unknown_workload != "error"
 
 
 def _reported(launch: Launch, context: Context) -> bool:
-    """Whether SHM101 reports a launch: what is known of its workload says more than a variant does."""
+    """Whether SHM101 reports a launch: a known workload says more than a variant does."""
     need = context.need(launch)
     if not selected(all_rules()["SHM101"][0], context.settings):
         return False
@@ -100,7 +100,7 @@ Family = tuple[str, str]
 
 
 def _family(launch: Launch) -> Family:
-    """What variants have in common: the directory, and the name without what tells them apart."""
+    """What variants have in common: the directory, and the name without the words that distinguish them."""
     return os.path.dirname(launch.span.path), _stem(launch.name or "")
 
 
@@ -108,7 +108,7 @@ _SIZED: Key[dict[Family, list[Launch]]] = Key(RULE.id)
 
 
 def _sized(context: Context) -> dict[Family, list[Launch]]:
-    """The services with GPUs that were given a /dev/shm, by family."""
+    """The GPU services that set the size of /dev/shm, by family."""
     found: dict[Family, list[Launch]] = {}
     for launch in context.launches:
         if launch.kind != "compose-service" or not launch.gpu.requested or launch.swarm:
@@ -127,7 +127,7 @@ def _variants(launch: Launch, other: Launch) -> bool:
     """Whether two services of one family are variants of each other."""
     mine, its = set(launch.files), set(other.files)
     if launch.name == other.name:
-        # The same service with more files on top of it is no variant of itself.
+        # The same service with more override files is not a variant of itself.
         return not (mine <= its or its <= mine) and (bool(mine & its) or _same_image(launch, other))
     return _same_image(launch, other)
 
@@ -152,10 +152,10 @@ _WORDS = frozenset(
         "openvino", "vulkan", "hpu", "gaudi", "npu", "cpu", "gpu", "gpus", "multi", "single", "all",
     }
 )  # fmt: skip
-"""Words that tell the variants of one thing apart, with a number behind them or without."""
+"""Words that distinguish variants, with or without a number after them."""
 
 
 def _stem(name: str) -> str:
-    """A name without the words that tell variants apart."""
+    """A name without the words that distinguish variants."""
     parts = name.lower().replace("_", "-").split("-")
     return "-".join(part for part in parts if part.rstrip("0123456789.") not in _WORDS)

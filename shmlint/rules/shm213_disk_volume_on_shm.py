@@ -28,12 +28,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         mount.span,
-        f"{launch.words.launch} mounts the volume `{mount.source}` on /dev/shm, which is on disk and not in memory"
+        f"{launch.words.launch} mounts the volume `{mount.source}` on /dev/shm, which is on disk, not in memory"
         f"{when(launch)}",
         launch,
         gpu_evidence(launch),
-        why=(Reason("on disk each exchange of data waits for the disk", source=SOURCE),),
-        # What is written there counts against the memory limit from then on.
+        why=(Reason("every data exchange waits for the disk", source=SOURCE),),
+        # Unsafe: the volume's content then counts against the memory limit.
         fix=Fix(SetSize(size), safe=False) if fits(launch, size) else None,
-        advice="give the volume `emptyDir: {medium: Memory}`, and a memory limit with room for it",
+        advice="give the volume `emptyDir: {medium: Memory}`, and a memory limit above its size",
     )

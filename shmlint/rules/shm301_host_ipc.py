@@ -1,4 +1,4 @@
-"""SHM301: the host's IPC namespace, where a size would do."""
+"""SHM301: the host's IPC namespace instead of a /dev/shm of the container's own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shmlint.rules.wording import container, gpu_evidence, when, why
 RULE = Rule("SHM301", "host-ipc", "warning", default=False)
 
 _SHOWN = 2
-"""So many others that use the host's namespace are shown."""
+"""The number of other services with the host's namespace that are shown."""
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
@@ -32,12 +32,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     joined, hosts = context.once(_SHARING, _sharing)
     fix = None if _key(launch) in joined else _own(launch, size)
     others = [other for other in hosts.get(launch.files, ()) if other.name != launch.name]
-    too = [Evidence("shares it too", o.ipc.span) for o in others if launch.kind == "compose-service" and o.ipc]
+    too = [Evidence("also shares it", o.ipc.span) for o in others if launch.kind == "compose-service" and o.ipc]
     yield Finding(
         RULE.id,
         RULE.severity,
         launch.ipc.span,
-        f"{container(launch)} shares the host's IPC namespace, where {option} would give it "
+        f"{container(launch)} shares the host's IPC namespace; {option} would give it "
         f"a /dev/shm of its own{when(launch)}",
         launch,
         (*gpu_evidence(launch), *too[:_SHOWN]),
@@ -49,8 +49,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
 def _advice(launch: Launch, *, joined: bool) -> str:
     if joined:
-        return f"others join it: make it shareable and set {launch.words.shm_option}, if none of them needs the host's"
-    return f"take the host's namespace away, and see that {launch.words.shm_option} is enough"
+        option = launch.words.shm_option
+        return f"other containers join it: set it to shareable and add {option}, unless one of them needs the host's"
+    return f"remove the host's namespace, and set a large enough {launch.words.shm_option}"
 
 
 Key = tuple[str | None, tuple[str, ...], Span]
@@ -61,7 +62,7 @@ def _key(launch: Launch) -> Key:
 
 
 class _Sharing(NamedTuple):
-    """The launches that others join, and, by their files, some of those that use the host's namespace."""
+    """The launches that others join, and some that use the host's namespace, by their files."""
 
     joined: set[Key]
     hosts: dict[tuple[str, ...], list[Launch]]
@@ -81,7 +82,7 @@ def _sharing(context: Context) -> _Sharing:
 
 
 def _own(launch: Launch, size: int) -> Fix | None:
-    """A /dev/shm of its own in the place of the host's; a size that is there comes to life."""
+    """The fix that replaces the host's /dev/shm with its own; an existing size then takes effect."""
     given = launch.shm.known if launch.shm is not None else None
     if launch.shm is not None and (given is None or given.error):
         return None

@@ -1,4 +1,4 @@
-"""Wording that rules share: what a launch is called, what it gets, what it needs and who says so."""
+"""Wording that rules share: the name of a launch, what it gets, what it needs and the sources."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _NAMES = {
     "dataloader": "DataLoader", "nccl": "NCCL", "ray": "Ray", "browser": "browser", "ucx": "UCX",
     "python-shm": "shared_memory", "torch-sharing": "torch",
 }  # fmt: skip
-"""What mechanisms are called."""
+"""The names of mechanisms in messages."""
 
 
 def container(launch: Launch) -> str:
-    """What a launch is called in a headline: ``GPU service `trainer```."""
+    """The name of a launch in a headline: ``GPU service `trainer```."""
     described = launch.kind in ("compose-service", "devcontainer", "ci-container", "kubernetes-container")
     return f"GPU {launch.words.launch}" if launch.gpu.requested and described else launch.words.launch
 
 
 def gap(need: Need, given: int) -> str:
-    """What follows "gets 64 MiB of /dev/shm"; ``given`` is that in bytes."""
+    """The text after "gets 64 MiB of /dev/shm"; ``given`` is that size in bytes."""
     if need.verdict == "unknown":
-        return "; what it runs is not known"
+        return "; what it runs is unknown"
     return f" and {_needed(need, given)}"
 
 
@@ -38,7 +38,7 @@ def _needed(need: Need, given: int) -> str:
     total = sum(mechanism.bytes or 0 for mechanism in need.mechanisms)
     if total > given and all(mechanism.bytes for mechanism in need.mechanisms):
         about = "about " if any(mechanism.basis == "estimated" for mechanism in need.mechanisms) else ""
-        more = " or more" if need.workload is not None else ""  # what it is known for beside what was found
+        more = " or more" if need.workload is not None else ""  # the workload may use more than was found
         return f"needs {about}{human(total)}{more}"
     if need.minimum is not None and need.minimum > given:
         return f"needs at least {human(need.minimum)}"
@@ -46,18 +46,18 @@ def _needed(need: Need, given: int) -> str:
 
 
 def why(need: Need, context: Context) -> tuple[Reason, ...]:
-    """Why so much is needed: what fills /dev/shm, who says so, and what the sizes rest on."""
+    """Why this much is needed: what uses /dev/shm, the source, and the basis of each size."""
     if need.verdict == "unknown":
         return _UNKNOWN if not need.stopped else (Reason(need.stopped, "unknown"), *_UNKNOWN[1:])
     return tuple(_reasons(need, context))
 
 
 _UNKNOWN = (
-    Reason("nothing in the repository says what it runs", "unknown"),
+    Reason("the repository does not show what it runs", "unknown"),
     Reason(f"NCCL and DataLoader workers need {human(UNKNOWN_MINIMUM)} or more", "at least", "chosen",
            UNKNOWN_MINIMUM_SOURCE),
 )  # fmt: skip
-"""Why a launch of which nothing is known may need more."""
+"""Why a launch with an unknown program may need more."""
 
 
 def _reasons(need: Need, context: Context) -> Iterator[Reason]:
@@ -74,7 +74,7 @@ def _reasons(need: Need, context: Context) -> Iterator[Reason]:
     if wanted is None:
         return
     if context.settings.shm_size:
-        yield Reason(f"{human(wanted)}, as the settings say", "advised")
+        yield Reason(f"{human(wanted)}, from the settings", "advised")
     elif wanted != need.minimum:
         yield _size("recommended", wanted, need, entry)
 
@@ -91,7 +91,7 @@ _LABELS = {"minimum": "at least", "recommended": "advised"}
 
 
 def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
-    """A size and what it rests on."""
+    """A size and its basis."""
     label = _LABELS[figure]
     known = None if entry is None else entry.minimum if figure == "minimum" else entry.recommended
     if entry is not None and known == size:
@@ -100,7 +100,7 @@ def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
         basis: Basis | None = about.get("basis")
         return Reason(f"{human(size)}{f': {detail}' if detail else ''}", label, basis, about.get("source", ""))
     if size == UNKNOWN_RECOMMENDED:
-        return Reason(f"{human(size)}, what NVIDIA's guide to NCCL gives a container", label, "chosen")
+        return Reason(f"{human(size)}, the size in NVIDIA's NCCL guide", label, "chosen")
     if size == UNKNOWN_MINIMUM:
         return Reason(f"{human(size)}, below which DeepSpeed warns", label, "chosen", UNKNOWN_MINIMUM_SOURCE)
     if need.mechanisms:
@@ -109,7 +109,7 @@ def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
 
 
 def _entry(need: Need, context: Context) -> Workload | None:
-    """The entry of the knowledge base that a need rests on."""
+    """The knowledge base entry that a need is based on."""
     if need.workload is None:
         return None
     known = (*context.workloads, *builtin())
@@ -117,19 +117,19 @@ def _entry(need: Need, context: Context) -> Workload | None:
 
 
 def gpu_evidence(launch: Launch) -> tuple[Evidence, ...]:
-    """What asks for the GPU, in the file's own words where those say it."""
+    """What requests the GPU; the text is not repeated if its line shows it."""
     return tuple(
-        Evidence("asks for the GPU" if e.text in _around(e.span) else e.text, e.span)
+        Evidence("requests the GPU" if e.text in _around(e.span) else e.text, e.span)
         for e in launch.gpu.evidence[:1]
     )
 
 
 def _around(span: Span) -> str:
-    """What stands on a span's line; of a very long one what stands near by."""
+    """The text of a span's line, or the part around the span if the line is very long."""
     start, end = span.source.line_span(span.line)
     return span.source.text[max(start, span.start - 1000) : min(end, span.start + 1000)]
 
 
 def when(launch: Launch) -> str:
-    """The combination of files a finding speaks of, where there are others."""
+    """The combination of files that a finding is about, if there are others."""
     return f" ({launch.combination.text})" if launch.combination is not None else ""

@@ -313,9 +313,9 @@ def _sizes(workload: Workload | None, launch: Launch, reading: _Reading) -> tupl
     share = f"; it wants more than {workload.memory_share * 100:.0f} % of the container's memory"
     limit = launch.memory_limit
     if limit is None or limit.known == 0:  # 0 is no limit
-        return workload.minimum, workload.recommended, f"{share}, and no limit is declared"
+        return workload.minimum, workload.recommended, f"{share}, but no memory limit is set"
     if limit.known is None or limit.private:
-        return workload.minimum, workload.recommended, f"{share}, whose limit is not known here"
+        return workload.minimum, workload.recommended, f"{share}, whose limit is unknown"
     size = (int(limit.known * workload.memory_share) // 2**20 or 1) * 2**20
     return min(size, UNKNOWN_MINIMUM), size, f"{share}, here {human(size)} of {human(limit.known)}"
 

@@ -62,7 +62,7 @@ class Program(NamedTuple):
     image: BuiltImage | None
     dockerfile: Source | None
     default: bool = False
-    """The command is the image's own, and not known here."""
+    """The command is the image's own, which is unknown."""
     documented: tuple[Entry, ...] = ()
     """Programs that the documentation starts in such a container, where the launch itself leaves it open."""
     documented_commands: tuple[Ran, ...] = ()
@@ -420,7 +420,7 @@ class _Follower:
             if not command[0].startswith("-") and "$" not in command[0]:
                 self.stop(f"`{program}` is not in the repository", context.span)
             elif "$" in command[0]:
-                self.stop(f"`{command[0]}` is not known here", context.span)
+                self.stop(f"`{command[0]}` is an unknown program", context.span)
             return
         self._file(place, command, context)
 
@@ -482,7 +482,7 @@ class _Follower:
         if target is not None:
             self._module(target.partition(":")[0], (), context)
         else:
-            self.stop(f"what `{posixpath.basename(command[0])}` serves is not known here", context.span)
+            self.stop(f"what `{posixpath.basename(command[0])}` serves is unknown", context.span)
 
     def _installed(self, command: tuple[str, ...], context: _Context) -> bool:
         """A command that a package of the repository installs."""

@@ -477,7 +477,7 @@ class _Reader:
         if words:
             self.commands.append((tuple(words), _span(scope, node)))
         else:
-            self.stop("it starts a program that is not known here", _span(scope, node))
+            self.stop("it starts an unknown program", _span(scope, node))
 
     # Results ------------------------------------------------------------------------------
 

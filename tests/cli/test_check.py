@@ -463,7 +463,7 @@ def test_add_ignore(run: Run) -> None:
 
 def test_add_ignore_of_what_has_no_launch(run: Run) -> None:
     result = run("--add-ignore", "x", compose="services: [\n")
-    assert "compose.yaml:2: SHM001: no comment was written" in result.stdout
+    assert "compose.yaml:2: SHM001: no comment was added" in result.stdout
     assert Path("compose.yaml").read_text() == "services: [\n"
 
 
@@ -515,12 +515,12 @@ def test_what_is_no_baseline(run: Run, text: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--baseline", "no.json"], "no.json: no such file or directory (--update-baseline writes it)"),
+        (["--baseline", "no.json"], "no.json: no such file or directory (--update-baseline creates it)"),
         (["--baseline", "no/such.json", "--update-baseline"], "no/such.json: No such file"),
         (["--update-baseline"], "--update-baseline needs --baseline FILE"),
         (["--add-ignore", "x", "-"], "--add-ignore needs files"),
-        (["--add-ignore", "x", "--fix"], "--fix and --add-ignore do not go together"),
-        (["--baseline", "b", "--update-baseline", "--diff"], "--diff and --update-baseline do not go together"),
+        (["--add-ignore", "x", "--fix"], "--fix and --add-ignore cannot be used together"),
+        (["--baseline", "b", "--update-baseline", "--diff"], "--diff and --update-baseline cannot be used together"),
     ],
 )
 def test_what_does_not_go_together(run: Run, arguments: list[str], message: str) -> None:

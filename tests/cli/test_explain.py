@@ -240,19 +240,19 @@ def test_what_comes_near_is_suggested() -> None:
     )
     with pytest.raises(NothingFound, match="similar are: Docker has no driver for GPUs"):
         explain.explain("cannot select a device driver for capabilities gpu")
-    with pytest.raises(NothingFound, match=r"no error message .*`qqq www`$"):
+    with pytest.raises(NothingFound, match=r"no known error message .*`qqq www`$"):
         explain.explain("qqq www")
 
 
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ("", "name what to explain"),
+        ("", "nothing to explain"),
         ("SHM110", "unknown rule `SHM110`; did you mean `SHM"),
         ("vlm", "unknown workload `vlm`; did you mean `vllm`?"),
         ("SHM1O1", "unknown rule `SHM1O1`; did you mean `SHM101`?"),
         ("workload:vlln", "did you mean workload:vllm"),
-        ("workload:qqqqqq", "no workload is called qqqqqq; `shmlint explain workload:` lists them"),
+        ("workload:qqqqqq", "unknown workload qqqqqq; `shmlint explain workload:` lists them"),
     ],
 )
 def test_what_is_not_known(asked: str, message: str) -> None:
@@ -305,7 +305,7 @@ def test_a_workload_by_id_name_part_or_image(asked: str, ids: list[str]) -> None
 
 def test_a_part_of_several_lists_them() -> None:
     lines = list(explain.explain("workload:llama"))
-    assert lines[0] == "Several workloads are called something like llama:"
+    assert lines[0] == "Several workloads have a name like llama:"
     assert {"ollama", "llama-cpp", "llama-factory"} <= {line.split()[0] for line in lines[2:]}
 
 
@@ -321,7 +321,7 @@ def test_all_that_is_known_of_a_workload_is_shown(workload: explain.Workload) ->
     told = [str(workload.entry.get(key, "")) for key in ("quote", "condition", "formula", "formula_source", "notes")]
     for text in (workload.because, workload.source, *told, *workload.images):
         assert " ".join(text.split()) in shown
-    assert ("unverified: nobody has read a source" in shown) is not workload.verified
+    assert ("unverified: no source was checked" in shown) is not workload.verified
     command = re.search(r"how much shmlint (size .+)$", shown)
     assert (command is not None) is (workload.needs != "no")
     if command is not None:
@@ -371,7 +371,7 @@ def test_the_trail_of_an_unknown_workload_ends_with_an_entry_for_the_settings(pr
 
 
 def test_a_place_without_a_launch(project: Path) -> None:
-    with pytest.raises(NothingFound, match="there are some at 2, 5"):
+    with pytest.raises(NothingFound, match="launches are at 2, 5"):
         explain.explain("compose.yaml:1")
 
 

@@ -83,7 +83,7 @@ def test_a_fixed_standard_input_and_its_reports(run: Run) -> None:
         (["--output-file", "sarif:"], "expected FORMAT:PATH"),
         (["--output-file", "sarf:x"], "unknown format `sarf`; did you mean `sarif`?"),
         (["--output-file", "json:no/such/x"], "no/such/x"),
-        (["--output-file", "json:x", "--diff"], "--output-file is for findings"),
+        (["--output-file", "json:x", "--diff"], "--output-file cannot be used with"),
     ],
 )
 def test_wrong_usage(run: Run, arguments: list[str], message: str) -> None:

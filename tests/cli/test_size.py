@@ -72,7 +72,7 @@ def test_the_arithmetic_of_nccl(run: Run) -> None:
         "  527.7 MiB  together",
         "",
     ]
-    assert "     answer  1 GiB (what is advised, more than the sum)" in lines
+    assert "     answer  1 GiB (the recommended size, more than the sum)" in lines
     assert " docker run  --shm-size=1g" in lines
     assert "    compose  shm_size: 1gb" in lines
     assert any(line.startswith("       note  NCCL: one communicator") for line in lines)
@@ -81,7 +81,7 @@ def test_the_arithmetic_of_nccl(run: Run) -> None:
 def test_the_arithmetic_of_dataloaders(run: Run) -> None:
     result = run("--workers", "8", "--batch-size", "64", "--item-size", "3x224x224", "python", "train.py")
     assert result.stdout == """\
-what it runs is not known, command python train.py
+what it runs is unknown, command python train.py
 
   661.5 MiB  DataLoader batches  (8 workers × 2 ahead + 2 in use) × 36.8 MiB
              documented and measured: https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading
@@ -117,7 +117,7 @@ Frigate
 def test_what_needs_nothing(run: Run) -> None:
     lines = run("ollama/ollama", "--gpus", "all").stdout.splitlines()
     assert lines[0] == "Ollama, image ollama/ollama, all GPUs"
-    assert lines[-1].startswith("     answer  nothing to set. Docker's default of 64 MiB will do: ")
+    assert lines[-1].startswith("     answer  nothing to set. Docker's default of 64 MiB is enough: ")
     assert "--shm-size" not in "".join(lines)
 
 
@@ -217,16 +217,16 @@ def test_what_a_docker_run_has(run: Run, options: str, says: str) -> None:
 
 def test_a_slip_is_pointed_out(told: Told) -> None:
     notes = told("vllm", "--worker", "4")["notes"]
-    assert "--worker was taken for the command's own; --workers is the option of `shmlint size`" in notes
+    assert "--worker was read as an option of the command; `shmlint size` has the option --workers" in notes
     assert not any("was taken" in note for note in told("--", "vllm", "--gpus", "4")["notes"])
     lone = told("--workers=2", "--batch-size=8")["notes"]
-    assert any("--batch-size counts with --item-size" in note for note in lone)
+    assert any("--batch-size needs --item-size" in note for note in lone)
 
 
 def test_what_would_help_is_said(told: Told) -> None:
-    assert any("give --memory" in note for note in told("ray")["notes"])
-    assert any("give --camera WIDTHxHEIGHT" in note for note in told("frigate")["notes"])
-    assert any("give --gpus N" in note for note in told("vllm")["notes"])
+    assert any("add --memory" in note for note in told("ray")["notes"])
+    assert any("add --camera WIDTHxHEIGHT" in note for note in told("frigate")["notes"])
+    assert any("add --gpus N" in note for note in told("vllm")["notes"])
     assert any("--batch-bytes" in note for note in told("python", "train.py", "--num_workers", "4")["notes"])
 
 
@@ -273,31 +273,31 @@ def test_every_workload_can_be_asked_for_by_its_id(told: Told, workload: Any) ->
 @table(
     ("arguments", "message"),
     [
-        ([], "say what is to run: an image, a command, or numbers"),
-        (["--nccl", "2.27"], "say what is to run"),
-        (["--worker", "4"], "no option is called --worker (did you mean --workers?)"),
-        (["--qqq"], "no option is called --qqq; `shmlint size --help` lists them"),
-        (["--gpus", "x"], "x is no number of GPUs; write a number or all"),
-        (["--gpus", "0"], "0 is no number of GPUs"),
+        ([], "nothing to compute: give an image, a command, or numbers"),
+        (["--nccl", "2.27"], "nothing to compute"),
+        (["--worker", "4"], "unknown option --worker (did you mean --workers?)"),
+        (["--qqq"], "unknown option --qqq; `shmlint size --help` lists them"),
+        (["--gpus", "x"], "invalid number of GPUs x; write a number, or all"),
+        (["--gpus", "0"], "invalid number of GPUs 0"),
         (["--workers", "-1"], "--workers"),
         (["--memory", "64", "ray"], "64 is 64 bytes; write it with a unit, like 64g"),
         (["--memory", "64Gi", "ray"], "`Gi` is no unit Docker knows"),
         (["--batch-bytes", "0", "--workers", "2"], "write a size like 512k, 64m or 8g"),
-        (["--batch-bytes", "1m", "--batch-size", "2"], "--batch-bytes is --batch-size times --item-size"),
+        (["--batch-bytes", "1m", "--batch-size", "2"], "use either --batch-bytes, or --batch-size and --item-size"),
         (["--item-size", "3x224x224"], "--item-size needs --batch-size"),
-        (["--item-size", "3x4:float7", "--batch-size", "2"], "no type is called float7; there are float64"),
-        (["--item-size", "0x4", "--batch-size", "2"], "no shape of one item"),
+        (["--item-size", "3x4:float7", "--batch-size", "2"], "unknown type float7; known are float64"),
+        (["--item-size", "0x4", "--batch-size", "2"], "invalid shape 0x4"),
         (["--item-size", "p", "--batch-size", "2"], "does not start with a number"),
         (["--workers", "0", "--batch-bytes", "1m", "x/y"], "without workers"),
-        (["--item-size", "900t", "--batch-size", "20", "--workers=1"], "is --item-size one item"),
-        (["--nccl", "new", "--gpus", "2"], "new is no version; write it like 2.27"),
-        (["--torch", "3.9", "--gpus", "2"], "known are 2.1 to 2.11, and --nccl names one"),
-        (["--torch", "2.7", "--nccl", "2.27", "--gpus", "2"], "give one of them"),
+        (["--item-size", "900t", "--batch-size", "20", "--workers=1"], "--item-size is the size of one item"),
+        (["--nccl", "new", "--gpus", "2"], "invalid version new; write it like 2.27"),
+        (["--torch", "3.9", "--gpus", "2"], "(known: 2.1 to 2.11); set it with --nccl"),
+        (["--torch", "2.7", "--nccl", "2.27", "--gpus", "2"], "use only one"),
         (["--camera", "720p"], "720p is no resolution; write it like 1280x720"),
-        (["--camera", "1280x720", "vllm"], "--camera is for Frigate, and vLLM is not known to be that"),
-        (["--birdseye", "frigate"], "--birdseye is Frigate's: give --camera"),
-        (["docker", "ps"], "no `docker run` with an image was found"),
-        (["docker run 'x"], "no `docker run` with an image was found"),
+        (["--camera", "1280x720", "vllm"], "--camera is for Frigate, and vLLM is not known to be Frigate"),
+        (["--birdseye", "frigate"], "--birdseye is for Frigate: add --camera"),
+        (["docker", "ps"], "the command has no `docker run` with an image"),
+        (["docker run 'x"], "the command has no `docker run` with an image"),
         (["python 'x y"], "the command cannot be read"),
         (["--format", "xml", "x/y"], "xml"),
     ],

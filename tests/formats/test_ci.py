@@ -383,7 +383,7 @@ def test_options_that_are_an_expression(tmp_path: Path, options: str) -> None:
     assert launch.image is not None and launch.image.known == IMAGE
     assert launch.gpu.requested is (True if "gpus" in options else None)
     assert launch.undecided is not None
-    assert launch.undecided.because == "an expression is not known here; it may hold --shm-size"
+    assert launch.undecided.because == "it depends on an expression; it may hold --shm-size"
     assert after_fix(tmp_path, text) == text
 
 

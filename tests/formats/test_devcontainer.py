@@ -212,11 +212,11 @@ def test_several_compose_files_are_merged() -> None:
     ("old", "new", "because"),
     [
         ("../compose.yaml", "../other.yaml", "other.yaml, which is not here"),
-        ("../compose.yaml", "${localEnv:FILE}", "`${localEnv:FILE}` is not known"),
+        ("../compose.yaml", "${localEnv:FILE}", "`${localEnv:FILE}` is not set here"),
         ("../compose.yaml", "/etc/compose.yaml", "outside the repository"),
-        ('"../compose.yaml"', "[]", "compose files it starts are not known"),
+        ('"../compose.yaml"', "[]", "Compose files that it starts are unknown"),
         ('"service": "app"', '"service": "web"', "no service web"),
-        ('"service": "app", ', "", "service it starts is not known"),
+        ('"service": "app", ', "", "service that it starts is unknown"),
     ],
 )
 def test_what_is_not_here_is_not_known(old: str, new: str, because: str) -> None:

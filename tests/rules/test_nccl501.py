@@ -58,10 +58,10 @@ def test_what_is_found_in_a_command(tmp_path: Path, options: str, expected: list
 
 MESSAGES: dict[str, tuple[str, str]] = {
     "p2p": (env("NCCL_P2P_DISABLE=1"),
-            "service `x` sets NCCL_P2P_DISABLE, which is for debugging: "
-            "GPUs exchange data through /dev/shm, not through NVLink or PCIe"),
+            "service `x` sets NCCL_P2P_DISABLE, a debugging variable: "
+            "GPUs exchange data through /dev/shm instead of NVLink or PCIe"),
     "any": (env("NCCL_ALGO=Ring"),
-            "service `x` sets NCCL_ALGO, which is for debugging: NCCL no longer chooses by itself"),
+            "service `x` sets NCCL_ALGO, a debugging variable: it overrides NCCL's own choice"),
 }  # fmt: skip
 
 

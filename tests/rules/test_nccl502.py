@@ -31,7 +31,7 @@ def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]
 MESSAGES: dict[str, tuple[str, str]] = {
     "shm": (env("NCCL_SHM_DISABLE=1", more=()),
             "service `x` sets NCCL_SHM_DISABLE where /dev/shm is 64 MiB: "
-            "NCCL's pools stay there, and its data takes the network"),
+            "NCCL's pools still use it, and data goes over the network"),
 }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]
 
 MESSAGES: dict[str, tuple[str, str]] = {
     "ib": (env("NCCL_IB_DISABLE=1", more=IB),
-           "service `x` passes /dev/infiniband and sets NCCL_IB_DISABLE: NCCL uses TCP sockets all the same"),
+           "service `x` passes /dev/infiniband and sets NCCL_IB_DISABLE: NCCL uses TCP sockets instead"),
 }  # fmt: skip
 
 

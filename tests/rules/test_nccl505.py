@@ -24,7 +24,7 @@ def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]
 
 MESSAGES: dict[str, tuple[str, str]] = {
     "renamed": (env("NCCL_BLOCKING_WAIT=1"),
-                "service `x` sets NCCL_BLOCKING_WAIT, which PyTorch calls TORCH_NCCL_BLOCKING_WAIT since 2.2"),
+                "service `x` sets NCCL_BLOCKING_WAIT, which is called TORCH_NCCL_BLOCKING_WAIT since PyTorch 2.2"),
 }  # fmt: skip
 
 

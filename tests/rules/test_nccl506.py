@@ -35,7 +35,7 @@ def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]
 MESSAGES: dict[str, tuple[str, str]] = {
     "info": (env("NCCL_DEBUG=info"), "service `x` sets NCCL_DEBUG to INFO: every rank logs how it connects"),
     "subsystems": (env("NCCL_DEBUG_SUBSYS=NET"),
-                   "service `x` sets NCCL_DEBUG_SUBSYS, which does nothing without NCCL_DEBUG=INFO"),
+                   "service `x` sets NCCL_DEBUG_SUBSYS, which has no effect without NCCL_DEBUG=INFO"),
 }  # fmt: skip
 
 

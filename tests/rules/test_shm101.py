@@ -41,7 +41,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
                  "GPU service `x` gets 64 MiB of /dev/shm and needs about 102 MiB or more"),
     "likely": (service(image="pytorch/pytorch"),
                "GPU service `x` gets 64 MiB of /dev/shm and probably needs more"),
-    "unknown": (service(image="a/b"), "GPU service `x` gets 64 MiB of /dev/shm; what it runs is not known"),
+    "unknown": (service(image="a/b"), "GPU service `x` gets 64 MiB of /dev/shm; what it runs is unknown"),
 }  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def test_messages(tmp_path: Path, text: str, message: str) -> None:
 
 def test_a_launch_is_called_what_its_format_calls_it(tmp_path: Path) -> None:
     (found,) = findings(tmp_path, {"run.sh": "podman run --gpus all a/b\n"})
-    assert found.message == "`podman run` of a/b gets 64 MiB of /dev/shm; what it runs is not known"
+    assert found.message == "`podman run` of a/b gets 64 MiB of /dev/shm; what it runs is unknown"
 
 
 def test_a_size_for_an_unknown_workload_has_to_be_asked_for(tmp_path: Path) -> None:

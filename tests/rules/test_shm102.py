@@ -28,7 +28,7 @@ def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]
 MESSAGES: dict[str, tuple[str, str]] = {
     "size": (service("shm_size: 256m"), "GPU service `x` gets 256 MiB of /dev/shm and needs more"),
     "unknown": (service("shm_size: 64m", image="foo"),
-                "GPU service `x` gets 64 MiB of /dev/shm; what it runs is not known"),
+                "GPU service `x` gets 64 MiB of /dev/shm; what it runs is unknown"),
     "tmpfs": (service("tmpfs: ['/dev/shm:size=64m']"), "GPU service `x` mounts 64 MiB on /dev/shm and needs more"),
     "none": (service("ipc: none"), "GPU service `x` has no /dev/shm (`ipc: none`) and needs more"),
 }  # fmt: skip
@@ -63,5 +63,5 @@ def test_words_of_the_format(tmp_path: Path, name: str, text: str, words: str) -
 def test_a_size_from_an_env_file_is_not_named(tmp_path: Path) -> None:
     text = f"services:\n  a: {{image: {NGC}, gpus: all, shm_size: $S, command: torchrun --nproc_per_node=8 t.py}}\n"
     (found,) = findings(tmp_path, {"compose.yaml": text, ".env": "S=65m\n"}, select=("SHM102",))
-    assert "gets too little /dev/shm from an env file" in found.message
+    assert "gets too small a /dev/shm from an env file" in found.message
     assert "65" not in found.message

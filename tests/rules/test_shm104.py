@@ -12,7 +12,8 @@ UNKNOWN: dict[str, tuple[dict[str, str] | str, str, str]] = {
         compose(entry("shm_size: ${SHM}")), "the size of its /dev/shm is", "variable SHM is not set here"),
     "a mode": (compose(entry("ipc: ${IPC}")), "the size of its /dev/shm is", "variable IPC is not set here"),
     "a container elsewhere": (
-        compose(entry("ipc: container:other")), "the size of its /dev/shm is", "`container:other` is not known here"),
+        compose(entry("ipc: container:other")), "the size of its /dev/shm is",
+        "`container:other` is not in these files"),
     "a donor with a variable": (
         compose(entry("ipc: service:d"), entry("ipc: shareable", "shm_size: ${D}", name="d", gpu="")),
         "the size of its /dev/shm is", "variable D is not set here"),
@@ -38,7 +39,7 @@ UNKNOWN: dict[str, tuple[dict[str, str] | str, str, str]] = {
 @table(("files", "what", "because"), UNKNOWN.values(), ids=UNKNOWN)
 def test_what_is_not_known_is_messages(tmp_path: Path, files: dict[str, str] | str, what: str, because: str) -> None:
     (message,) = said(tmp_path, files, "SHM104")
-    assert f": {what} not known here: " in message
+    assert f": {what} unknown: " in message
     assert because in message
 
 

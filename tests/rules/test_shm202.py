@@ -23,7 +23,7 @@ def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]
 
 MESSAGES: dict[str, tuple[str, str]] = {
     "float": (service("shm_size: 1e9"),
-              "service `x`: shm_size 1e9 is a float, which Compose drops: /dev/shm stays at 64 MiB"),
+              "service `x`: shm_size 1e9 is a float, which Compose ignores: /dev/shm stays at 64 MiB"),
 }  # fmt: skip
 
 
@@ -57,5 +57,5 @@ def test_a_float_is_written_as_the_size_it_means(tmp_path: Path, written: str, s
     """What is no size of a /dev/shm means nothing; then it is what the image needs."""
     text = service(f"shm_size: {written}")
     (found,) = findings(tmp_path, text, select=("SHM202",))
-    assert f"{written} is a float, which Compose drops" in found.message
+    assert f"{written} is a float, which Compose ignores" in found.message
     assert fixed(tmp_path, text, select=("SHM202",)) == {"compose.yaml": service(f"shm_size: {size}")}

@@ -54,9 +54,9 @@ def test_a_size_that_does_not_count(tmp_path: Path, lines: tuple[str, ...], rule
 @pytest.mark.parametrize(
     ("command", "engine", "severity", "said"),
     [
-        ("podman run --ipc=host", "docker", "error", "Podman does not start it"),
-        ("podman run --ipc host", "podman", "error", "Podman does not start it"),
-        ("docker run --ipc=host", "podman", "error", "Podman does not start it"),
+        ("podman run --ipc=host", "docker", "error", "Podman does not start the container"),
+        ("podman run --ipc host", "podman", "error", "Podman does not start the container"),
+        ("docker run --ipc=host", "podman", "error", "Podman does not start the container"),
         ("docker run --ipc=host", "docker", "note", "the host's /dev/shm is used"),
         ("podman run --ipc=container:x", "docker", "note", "the other container's /dev/shm is used"),
     ],

@@ -171,7 +171,7 @@ SAYS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "mounted": (stack("shm_size: 8gb", "volumes: [{type: tmpfs, target: /dev/shm, tmpfs: {size: 1}}]"), []),
     "host's": (stack("shm_size: 8gb", "volumes: ['/dev/shm:/dev/shm']"), []),
     "nothing": (stack(), []),
-    "short tmpfs": (stack("tmpfs: ['/dev/shm:size=8g']"), [("warning", "ignores the short `tmpfs`")]),
+    "short tmpfs": (stack("tmpfs: ['/dev/shm:size=8g']"), [("warning", "ignores the short `tmpfs` form")]),
     "short tmpfs elsewhere": (stack("tmpfs: [/run]"), []),
     "refused": (stack("shm_size: 8Gi"), [("warning", "ignores shm_size")]),
 }

@@ -12,17 +12,17 @@ from tests.table import table
 LIMITS: dict[str, tuple[dict[str, str] | str, list[str]]] = {
     "above": (
         compose(entry("mem_limit: 4g", "shm_size: 8gb")),
-        ["service `x`: shm_size 8 GiB is more than the memory limit of 4 GiB, against which /dev/shm counts"]),
+        ["service `x`: shm_size 8 GiB is larger than the memory limit of 4 GiB, which includes /dev/shm"]),
     "equal": (
         compose(entry("mem_limit: 8g", "shm_size: 8gb")),
-        ["service `x`: shm_size 8 GiB is all of the memory limit of 8 GiB, against which /dev/shm counts"]),
+        ["service `x`: shm_size 8 GiB is as large as the memory limit of 8 GiB, which includes /dev/shm"]),
     "below": (compose(entry("mem_limit: 8g", "shm_size: 8191m")), []),
     "deploy": (
         compose(entry("shm_size: 2g", gpu="runtime: nvidia") + "    deploy: {resources: {limits: {memory: 1g}}}\n"),
-        ["service `x`: shm_size 2 GiB is more than the memory limit of 1 GiB, against which /dev/shm counts"]),
+        ["service `x`: shm_size 2 GiB is larger than the memory limit of 1 GiB, which includes /dev/shm"]),
     "a tmpfs": (
         compose(entry("mem_limit: 1g", "tmpfs: ['/dev/shm:size=2g']")),
-        ["service `x`: the tmpfs of 2 GiB is more than the memory limit of 1 GiB, against which /dev/shm counts"]),
+        ["service `x`: the tmpfs of 2 GiB is larger than the memory limit of 1 GiB, which includes /dev/shm"]),
     "a tmpfs decides": (compose(entry("mem_limit: 4g", "shm_size: 8g", "tmpfs: ['/dev/shm:size=2g']")), []),
     "a tmpfs without a size": (compose(entry("mem_limit: 1g", "tmpfs: /dev/shm")), []),
     "a tmpfs from a variable": (compose(entry("mem_limit: 1g", "tmpfs: ['/dev/shm:size=${T:-2g}']")), []),
@@ -37,17 +37,17 @@ LIMITS: dict[str, tuple[dict[str, str] | str, list[str]]] = {
     "an unknown size": (compose(entry("shm_size: ${S}", "mem_limit: 1g")), []),
     "a default for the size": (
         compose(entry("shm_size: ${S:-2g}", "mem_limit: 1g")),
-        ["service `x`: shm_size 2 GiB is more than the memory limit of 1 GiB, against which /dev/shm counts"]),
+        ["service `x`: shm_size 2 GiB is larger than the memory limit of 1 GiB, which includes /dev/shm"]),
     "a private size": ({"compose.yaml": compose(entry("shm_size: ${S}", "mem_limit: 1g")), ".env": "S=3g\n"}, []),
     "a private limit": ({"compose.yaml": compose(entry("shm_size: 3g", "mem_limit: ${M}")), ".env": "M=1g\n"}, []),
     "no GPU": (compose(entry("mem_limit: 4g", "shm_size: 8gb", gpu="")), []),
     "needs nothing": (
         compose(entry("mem_limit: 1g", "shm_size: 2gb", image="ollama/ollama")),
-        ["service `x`: shm_size 2 GiB is more than the memory limit of 1 GiB, against which /dev/shm counts"]),
+        ["service `x`: shm_size 2 GiB is larger than the memory limit of 1 GiB, which includes /dev/shm"]),
     "docker run": (
         {"run.sh": f"docker run --gpus all -m 1g --shm-size 2g {NGC}\n"},
-        [f"`docker run` of {NGC}: --shm-size 2 GiB is more than the memory limit of 1 GiB, "
-         "against which /dev/shm counts"]),
+        [f"`docker run` of {NGC}: --shm-size 2 GiB is larger than the memory limit of 1 GiB, "
+         "which includes /dev/shm"]),
     "docker run, the host's": ({"run.sh": f"docker run --gpus all -m 1g --ipc host --shm-size 2g {NGC}\n"}, []),
 }  # fmt: skip
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 WORKER = "command: torchrun --nproc_per_node=8 train.py"
 
-SHARED = "GPU service `x` shares the host's IPC namespace, where shm_size would give it a /dev/shm of its own"
+SHARED = "GPU service `x` shares the host's IPC namespace; shm_size would give it a /dev/shm of its own"
 
 HOSTS: dict[str, tuple[dict[str, str] | str, list[str]]] = {
     "host": (compose(entry("ipc: host")), [SHARED]),
@@ -72,7 +72,7 @@ def test_a_namespace_of_its_own(tmp_path: Path, before: dict[str, str], after: d
 def test_others_that_share_the_hosts_namespace_are_shown(tmp_path: Path) -> None:
     text = compose(entry("ipc: host"), entry("ipc: host", name="y", gpu=""), entry(name="z"))
     (found,) = findings(tmp_path, text, select=("SHM301",))
-    assert [(e.text, e.span.line) for e in found.evidence if e.span] == [("asks for the GPU", 4), ("shares it too", 8)]
+    assert [(e.text, e.span.line) for e in found.evidence if e.span] == [("requests the GPU", 4), ("also shares it", 8)]
 
 
 OTHERS = ["privileged: true", "command: [torchrun, --nproc_per_node=8, train.py]  # eight", "# a note", "", "tty: true"]

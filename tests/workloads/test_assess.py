@@ -504,7 +504,7 @@ def test_a_share_of_an_unknown_memory_is_no_number() -> None:
     for case in (launch("rayproject/ray:2.9.0-gpu"), unlimited):
         need = assess(case)
         assert need.recommended is None and need.floor == 512 * 1024**2
-        assert need.why.endswith("of the container's memory, and no limit is declared")
+        assert need.why.endswith("of the container's memory, but no memory limit is set")
     for limit in (Value(LOST, SPAN, "${M}"), Value(20 * GIB, SPAN, "${M}", private=True)):
         need = assess(launch("rayproject/ray:2.9.0-gpu")._replace(memory_limit=limit))
         assert need.recommended is None and need.why.endswith("container's memory, whose limit is not known here")

@@ -121,7 +121,7 @@ def _given(rewriter: Rewriter, name: str) -> list[_Member]:
     """The places that give a variable; none where one of them is not in the project's own files."""
     tree = rewriter.service.tree.get("environment")
     members = list(_members(tree, name)) if tree is not None else []
-    # A file of templates may have other users, and they are not known here.
+    # A file of templates may have other users, which are unknown here.
     own = {id(body.layer.source) for body in rewriter.service.bodies if body.own}
     return members if all(id(member.source) in own for member in members) else []
 

@@ -37,7 +37,7 @@ class ServiceRewriter(ReadOnly):
 
     @property
     def home(self) -> Body:
-        """The place the service is written at that asks for the GPU; else its last own one."""
+        """The place the service is written at that requests the GPU; else its last own one."""
         own = [body for body in self.service.bodies if body.own]
         for body in own:
             if self.gpu is not None and _holds(body, self.gpu):
@@ -109,10 +109,10 @@ class ServiceRewriter(ReadOnly):
                 yield from insert(body, pair, here)
 
     def bodies(self) -> Iterator[Body]:
-        """The places a new line could go, the one that asks for the GPU first.
+        """The places a new line could go, the one that requests the GPU first.
 
         What the service extends is one of them where it stands in the same file. A file of templates
-        may have other users, and they are not known here.
+        may have other users, which are unknown here.
         """
         own = [body for body in self.service.bodies if body.own]
         sources = {id(body.layer.source) for body in own}

@@ -123,7 +123,7 @@ def _undecided(
     if because:
         return Unknown("extended", because)
     if any(clean(mount.text("mountPath")) == "/dev" for mount in part.body.maps("volumeMounts")):
-        return Unknown("engine", "what the container runtime puts on /dev/shm below a mount on /dev is not known here")
+        return Unknown("engine", "the size of /dev/shm under a mount on /dev depends on the container runtime")
     return None
 
 
@@ -216,7 +216,7 @@ def _switch(leaf: Leaf | None) -> Value[str] | None:
 
 def _own_network(span: Span) -> Value[str]:
     """The network of a pod: plugins may give it more interfaces, of any name."""
-    return Value(Unknown("host", "which interfaces a pod has is not known here"), span, "")
+    return Value(Unknown("host", "the network interfaces of a pod are unknown"), span, "")
 
 
 _RESOURCES = ("resources", "computeResources", "resourcesPerNode")
@@ -270,7 +270,7 @@ def _gpu(pod: Pod, body: Map, environment: Mapping[str, Value[str]]) -> GpuReque
         shown = f"runtimeClassName: {runtime.text}"
         requests["runtime"] = Runtime("runtimeClassName", runtime.span, shown, runtime.text)
     if any(body.maps(key, "claims") for key in _RESOURCES):
-        unknown = Unknown("host", "what its resource claims give is not known here")
+        unknown = Unknown("host", "the devices of its resource claims are unknown")
     return read_gpus(list(requests.values()), environment, unknown)
 
 
@@ -347,7 +347,7 @@ def _mounts(body: Map, owner: Owner, volumes: Mapping[str, Volume], limit: int |
         elif volume.kind == "disk":
             yield Mount("volume", SHM, None, span, volume.name)
         else:
-            yield Mount("volume", SHM, Unknown("host", f"whether `{volume.name}` is on disk is not known here"), span)
+            yield Mount("volume", SHM, Unknown("host", f"the storage of the volume `{volume.name}` is unknown"), span)
 
 
 def _given(volume: Volume, limit: int | None) -> int | Unknown | None:

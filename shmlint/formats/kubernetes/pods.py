@@ -71,7 +71,7 @@ def find(root: Map) -> list[Pod]:
                     continue  # the containers of a set are its template's
             stack += ((field.value, name) for name, field in reversed(tree.fields.items()) if name not in _NEVER)
     if annotated:
-        because = "whether CRI-O heeds the annotation that gives /dev/shm a size is not known here"
+        because = "whether CRI-O allows the annotation that sets the size of /dev/shm is unknown"
         found = [pod._replace(unknown=pod.unknown or because) for pod in found]
     return found
 
@@ -175,4 +175,4 @@ def _unknown(kind: str, group: str, root: Map) -> str:
         return "an InferenceService may add to it"
     if kind == "InferenceService":
         return ""
-    return f"what its controller adds to the pods of a {kind} is not known here"
+    return f"the controller of a {kind} may add settings to its pods"

@@ -86,7 +86,7 @@ class PodRewriter(ReadOnly):
                 yield Change(_joined(mounted, added), title)
 
     def _sources(self) -> list[Source]:
-        """The files that write the container, the one that asks for the GPU first."""
+        """The files that write the container, the one that requests the GPU first."""
         written = [place.source for place in self.part.body.written]
         asks = self.part.body.get("resources", "limits") or self.part.body.get("resources", "requests")
         if asks is not None and asks.span.source in written:

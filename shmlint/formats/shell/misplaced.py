@@ -45,7 +45,7 @@ def behind_image(run: RunCommand) -> Iterator[Misplaced]:
             yield Misplaced(word.span, message, changes, size, given, f"{OPTION} behind the image", advice)
             return
         if not joined:
-            return  # whether the next word belongs to it is not known here
+            return  # whether the next word is its value is unknown
         at += 1
 
 

@@ -799,7 +799,7 @@ def test_rewrites_projects(name: str) -> None:
 )
 @table("newline", ["\n", "\r\n"])
 def test_an_empty_body_is_filled(body: str, wanted: str, newline: str) -> None:
-    """The template asks for the GPU, in a file that is put together with the overlay first."""
+    """The template requests the GPU, in a file that is put together with the overlay first."""
     texts = {
         "compose.yaml": "services:\n  a:\n    extends: {file: base.yml, service: z}\n",
         "compose.override.yaml": f"services:\n  a:{body}".replace("\n", newline),
