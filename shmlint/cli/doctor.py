@@ -205,13 +205,14 @@ def render_json(examination: Examination) -> str:
     """The report for programs; sizes in bytes, a limit of -1 is none, a size of 0 is no limit."""
     import json
 
+    from shmlint.reports import VERSION
     from shmlint.reports import json as findings
 
     facts, run = examination.facts, examination.run
     need = run.need(examination.launch) if examination.launch.gpu.requested else None
     found: dict[str, Any] = json.loads(findings.render(run, run.findings))
     body = {
-        "version": 2,
+        "version": VERSION,
         "machine": {
             "container": facts.container or None,
             "shm": {

@@ -13,13 +13,14 @@ from shmlint.cli import command as shared
 from shmlint.cli.command import Command, complete_workload, option
 from shmlint.cli.inputs import load_settings
 from shmlint.cli.output import Output, fail, write
-from shmlint.cli.sizing import Question, answer, nccl_of_image, nccl_of_torch, render, render_json
+from shmlint.cli.sizing import render, render_json
 from shmlint.docker.gpus_option import parse_gpus
 from shmlint.docker.sizes import InvalidSize, human, parse_docker
 from shmlint.model.launch import Launch, ReadOnly, Value, Words
 from shmlint.model.source import Source, Span
 from shmlint.workloads import mechanisms as estimate
 from shmlint.workloads.knowledge import Workload, builtin, match_command, recognise, users
+from shmlint.workloads.sizing import Question, answer, nccl_of_image, nccl_of_torch
 
 _EPILOG = """\b
 Examples:

@@ -9,6 +9,9 @@ from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
 from shmlint.run import Run
 
+VERSION = 2
+"""Of everything that is written for programs: the keys of JSON keep their meaning for as long."""
+
 
 def summary(run: Run, findings: list[Finding], fixed: int = 0) -> dict[str, int]:
     """The counts every report ends with. A service that two combinations start counts once."""

@@ -12,14 +12,13 @@ from shmlint.model.launch import Change, Launch
 from shmlint.model.need import Mechanism
 from shmlint.model.reading import NotRead
 from shmlint.model.source import Edit, Position, Source
-from shmlint.reports import dumps, summary
+from shmlint.reports import VERSION, dumps, summary
 from shmlint.rules import all_rules
 from shmlint.run import Run
 
 if TYPE_CHECKING:
     from shmlint.fixing.fix import Fixed
 
-VERSION = 2
 NOTHING_PROVED: Mapping[int, Change] = MappingProxyType({})
 
 

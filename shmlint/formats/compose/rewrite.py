@@ -158,64 +158,105 @@ def same_but_for_size(
 
 
 def _same(old_root: Node, new_root: Node, keys: frozenset[str]) -> bool:
-    loose = len(keys) > 1
-    counterparts: dict[int, Node] = {}
-    changed: set[int] = set()
-    aliases: list[tuple[Alias, Alias]] = []
-    todo: list[tuple[Node, Node, bool]] = [(old_root, new_root, False)]
+    compared = _Compared(old_root, keys)
+    todo: list[_Pair] = [(old_root, new_root, False)]
     while todo:
         old, new, in_extension = todo.pop()
-        counterparts[id(old)] = new
-        if in_extension and loose:
+        compared.counterparts[id(old)] = new
+        if in_extension and compared.loose:
             continue
-        if isinstance(old, Alias) and isinstance(new, Mapping):
-            left = _without(new, keys)
-            if len(left) != 1 or not isinstance(left[0][0], Scalar) or left[0][0].value != "<<":
-                return False
-            new = left[0][1]
-        elif isinstance(old, Scalar) and isinstance(new, Mapping):
-            if old.value not in NULLS or old.style or _without(new, keys):
-                return False
-            continue
-        if type(old) is not type(new) or (old.tag, old.anchor) != (new.tag, new.anchor):
+        pairs = compared.pairs(old, new, in_extension=in_extension)
+        if pairs is None:
             return False
+        todo += pairs
+    return compared.aliases_agree()
+
+
+_Pair = tuple[Node, Node, bool]
+"""A node, what stands in its place, and whether it is a value of an ``x-`` extension."""
+
+
+class _Compared:
+    """Two documents of which one should be the other but for some keys, node for node."""
+
+    def __init__(self, root: Node, keys: frozenset[str]) -> None:
+        self.root = root
+        self.keys = keys
+        self.loose = len(keys) > 1
+        self.counterparts: dict[int, Node] = {}
+        self.changed: set[int] = set()
+        """The scalars whose values are others now, by ``id``."""
+        self.aliases: list[tuple[Alias, Alias]] = []
+
+    def pairs(self, old: Node, new: Node, *, in_extension: bool) -> list[_Pair] | None:
+        """What is left to compare in two nodes; None where they are not the same."""
+        if isinstance(old, Scalar) and isinstance(new, Mapping):
+            return None if old.value not in NULLS or old.style or _without(new, self.keys) else []
+        if isinstance(old, Alias) and isinstance(new, Mapping):
+            merged = _merged(new, self.keys)
+            if merged is None:
+                return None
+            new = merged
+        if type(old) is not type(new) or (old.tag, old.anchor) != (new.tag, new.anchor):
+            return None
         if isinstance(old, Alias) and isinstance(new, Alias):
-            aliases.append((old, new))
+            self.aliases.append((old, new))
         elif isinstance(old, Scalar) and isinstance(new, Scalar):
-            if old.style != new.style:
-                return False
-            if old.value != new.value:
-                if not in_extension or old.anchor is None:
-                    return False
-                changed.add(id(old))
+            return [] if self._same_scalar(old, new, in_extension=in_extension) else None
         elif isinstance(old, SequenceNode) and isinstance(new, SequenceNode):
             if old.flow != new.flow or len(old.items) != len(new.items):
-                return False
-            todo += [(a, b, in_extension) for a, b in zip(old.items, new.items, strict=True)]
+                return None
+            return [(a, b, in_extension) for a, b in zip(old.items, new.items, strict=True)]
         elif isinstance(old, Mapping) and isinstance(new, Mapping):
-            pairs, others = _without(old, keys), _without(new, keys)
-            if old.flow != new.flow or len(pairs) != len(others):
-                return False
-            for (key, value), (other_key, other_value) in zip(pairs, others, strict=True):
-                extends = old is old_root and isinstance(key, Scalar) and key.value.startswith("x-")
-                todo.append((key, other_key, False))
-                todo.append((value, other_value, in_extension or extends))
-            for name in keys - {KEY}:
-                part, other_part = old.get(name), new.get(name)
-                if part is not None and other_part is not None:
-                    counterparts[id(part)] = other_part
-            size, other_size = old.get(KEY), new.get(KEY)
-            if size is not None and not (loose and other_size is None):
-                if other_size is None:
-                    return False
-                counterparts[id(size)] = other_size
-                if isinstance(size, Scalar) and isinstance(other_size, Scalar) and size.value != other_size.value:
-                    changed.add(id(size))
-    return all(
-        id(old.target) not in changed
-        and counterparts.get(id(old.target), new.target if loose else None) is new.target
-        for old, new in aliases
-    )
+            return self._pairs_of_mapping(old, new, in_extension=in_extension)
+        return []
+
+    def _same_scalar(self, old: Scalar, new: Scalar, *, in_extension: bool) -> bool:
+        if old.value == new.value or old.style != new.style:
+            return old.style == new.style
+        self.changed.add(id(old))
+        return in_extension and old.anchor is not None
+
+    def _pairs_of_mapping(self, old: Mapping, new: Mapping, *, in_extension: bool) -> list[_Pair] | None:
+        mine, others = _without(old, self.keys), _without(new, self.keys)
+        if old.flow != new.flow or len(mine) != len(others) or not self._same_size(old, new):
+            return None
+        pairs: list[_Pair] = []
+        for (key, value), (other_key, other_value) in zip(mine, others, strict=True):
+            extends = old is self.root and isinstance(key, Scalar) and key.value.startswith("x-")
+            pairs += [(key, other_key, False), (value, other_value, in_extension or extends)]
+        for name in self.keys - {KEY}:
+            part, other = old.get(name), new.get(name)
+            if part is not None and other is not None:
+                self.counterparts[id(part)] = other
+        return pairs
+
+    def _same_size(self, old: Mapping, new: Mapping) -> bool:
+        """Whether a size is where one was; it may be another."""
+        size, other = old.get(KEY), new.get(KEY)
+        if size is None:
+            return True
+        if other is None:
+            return self.loose
+        self.counterparts[id(size)] = other
+        if isinstance(size, Scalar) and isinstance(other, Scalar) and size.value != other.value:
+            self.changed.add(id(size))
+        return True
+
+    def aliases_agree(self) -> bool:
+        """Whether each alias means what it meant."""
+        return all(
+            id(old.target) not in self.changed
+            and self.counterparts.get(id(old.target), new.target if self.loose else None) is new.target
+            for old, new in self.aliases
+        )
+
+
+def _merged(node: Mapping, keys: frozenset[str]) -> Node | None:
+    """What a mapping merges (``<<``) that has nothing else but some keys."""
+    left = _without(node, keys)
+    is_merge = len(left) == 1 and isinstance(left[0][0], Scalar) and left[0][0].value == "<<"
+    return left[0][1] if is_merge else None
 
 
 def _without(node: Mapping, keys: frozenset[str]) -> list[tuple[Node, Node]]:
