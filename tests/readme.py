@@ -34,8 +34,8 @@ READS = {
     "markdown": "the same in the code blocks of Markdown and reStructuredText, compose files too",
     "ci": "the same in CI workflows, and the containers of their jobs",
     "devcontainer": "`devcontainer.json`",
-    "kubernetes": "manifests of Kubernetes: YAML files with `apiVersion` and `kind`, and kustomizations",
-    "inspect": "what `docker inspect` and `podman inspect` print, where it is named or piped in",
+    "kubernetes": "Kubernetes manifests: YAML files with `apiVersion` and `kind`, and kustomizations",
+    "inspect": "the output of `docker inspect` and `podman inspect`, if it is named or piped in",
 }
 
 

@@ -12,8 +12,8 @@ from shmlint.cli.command import Command, complete_target, option
 from shmlint.cli.output import FORMATS
 
 _EPILOG = """\b
-Exit status: 0 nothing at or above --fail-on remains, 1 something does (with
---diff: something would be changed), 2 wrong usage or an internal error."""
+Exit status: 0 no finding at or above --fail-on remains, 1 at least one does
+(with --diff: a file would change), 2 wrong usage or an internal error."""
 
 
 @click.command(cls=Command, epilog=_EPILOG)

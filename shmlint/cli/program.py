@@ -25,8 +25,8 @@ out, so `shmlint check --help` shows those of `shmlint --fix`. Write a path
 that has the name of a command as ./size, or after `check`.
 
 \b
-Exit status: 0 nothing at or above --fail-on remains, 1 something does (with
---diff: something would be changed), 2 wrong usage or an internal error.
+Exit status: 0 no finding at or above --fail-on remains, 1 at least one does
+(with --diff: a file would change), 2 wrong usage or an internal error.
 
 \b
 Examples:
