@@ -155,8 +155,7 @@ def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
 
 
 def _nccl(ranks: int, told: tuple[Evidence, ...]) -> Mechanism:
-    because = f"{ranks} ranks, about {human(nccl_upper_bound(ranks))}"
-    return Mechanism("nccl", nccl_upper_bound(ranks), "estimated", because, told, NCCL_SOURCE)
+    return Mechanism("nccl", nccl_upper_bound(ranks), "estimated", f"{ranks} ranks", told, NCCL_SOURCE)
 
 
 def _need(found: list[tuple[Mechanism, bool]]) -> Need | None:

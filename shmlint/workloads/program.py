@@ -118,8 +118,9 @@ def _passes_words(launch: Launch) -> bool:
 
 
 def with_documentation(launch: Launch, program: Program) -> Program:
-    """A program with what the documentation starts in a container that gives a shell."""
-    if not (program.default or _passes_words(launch) or program.kind == "interactive"):
+    """A program with what the documentation starts in a container that gives a shell, or adds to its command."""
+    anything = program.default or program.kind == "interactive"
+    if not (anything or _passes_words(launch)):
         return program
     repository = program.files.repository
     follower = _Follower(program.files, dict(program.environment), program.image)
@@ -138,7 +139,7 @@ def with_documentation(launch: Launch, program: Program) -> Program:
                 here = "compose" in words[:3] and launch.name in words  # what follows may be for another container
             elif passed is not None:
                 here = True
-            if passed or (passed is None and unwrapped(words) and _starts_program(unwrapped(words))):
+            if passed or (passed is None and anything and unwrapped(words) and _starts_program(unwrapped(words))):
                 sure = bool(passed) or here
                 before = follower.environment
                 follower.environment = before | _assigned(words, command.span) if "=" in words[0] else before

@@ -245,6 +245,18 @@ def test_what_documentation_runs_behind_the_script_of_a_shell_counts(tmp_path: P
     assert need(tmp_path, {"README.md": page, "shell.sh": script, "train.py": LOADER}).verdict == "needed"
 
 
+@table(
+    ("command", "verdict"),
+    [("bash", "likely"), ("python unread.py", "unknown"), ('python unread.py "$@"', "unknown")],
+)
+def test_the_documentation_of_other_programs_says_nothing_of_this_one(
+    tmp_path: Path, command: str, verdict: str
+) -> None:
+    page = "```bash\nbash examples/other/train.sh\n```\n"
+    files = {"README.md": page, "run.sh": f"docker run --gpus all -it own {command}\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
 SHELL = "docker run -it --gpus all -v $PWD:/app -w /app --name box pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime"
 RANKS = "#!/bin/bash\ntorchrun --nproc_per_node=${GPUS} other.py\n"
 
