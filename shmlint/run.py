@@ -9,7 +9,7 @@ from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_all
 from shmlint.model.finding import SEVERITIES, Finding, readable
-from shmlint.model.launch import Build, Launch
+from shmlint.model.launch import Build, Effective, Launch
 from shmlint.model.need import Need
 from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
@@ -62,6 +62,10 @@ class Run(NamedTuple):
     @property
     def paths(self) -> list[str]:
         return [path for paths in self.files.values() for path in paths]
+
+    def effective(self, launch: Launch) -> Effective:
+        """What /dev/shm becomes for a launch, by the settings of its file."""
+        return launch.effective_shm(self.settings.of(launch.first_file).default_shm_size)
 
     def need(self, launch: Launch) -> Need:
         """How much /dev/shm a launch needs; assessed when it is first asked for."""

@@ -17,17 +17,24 @@ def summary(run: Run, findings: list[Finding], fixed: int = 0) -> dict[str, int]
     """The counts every report ends with. A service that two combinations start counts once."""
     levels = Counter(f.severity for f in findings)
     seen = {_place(launch) for launch in run.launches}
-    gpu = {_place(launch) for launch in run.launches if launch.gpu.requested}
+    gpu = {_place(launch): launch for launch in run.launches if launch.gpu.requested}
     return {
         "files": len(run.paths),
         "launches": len(seen),
         "gpu_launches": len(gpu),
+        "gpu_unknown": len({_place(launch) for launch in run.launches if launch.gpu.requested is None}),
+        "not_judged": sum(not _judged(launch, run) for launch in gpu.values()),
         "error": levels["error"],
         "warning": levels["warning"],
         "note": levels["note"],
         "fixable": sum(1 for f in findings if f.fix is not None and f.fix.safe and planned(f) is not None),
         "fixed": fixed,
     }
+
+
+def _judged(launch: Launch, run: Run) -> bool:
+    """Whether it is known of a launch with a GPU what it gets."""
+    return launch.undecided is None and run.effective(launch).decided_by != "unknown"
 
 
 def _place(launch: Launch) -> tuple[str, str | None, str, int]:

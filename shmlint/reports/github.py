@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from shmlint.model.finding import SEVERITIES, Finding
 from shmlint.reports import escape, summary
 from shmlint.reports.details import details
-from shmlint.reports.text import summary_line
+from shmlint.reports.text import read_line, summary_line
 from shmlint.rules import all_rules
 from shmlint.run import Run
 
@@ -33,13 +33,20 @@ def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0, quiet: bool
     """``--format github``: one workflow command a finding, and a last line for the log."""
     lines = [_command(finding) for finding in _ordered(findings)]
     if not quiet:
-        lines.append(summary_line(summary(run, list(findings), fixed)) + _hidden(findings))
+        lines.append(_last_line(run, findings, fixed))
     return "\n".join(lines)
 
 
 def _ordered(findings: Sequence[Finding]) -> list[Finding]:
     """The worst first, and else as they come."""
     return sorted(findings, key=lambda f: -SEVERITIES.index(f.severity))
+
+
+def _last_line(run: Run, findings: Sequence[Finding], fixed: int) -> str:
+    """How many findings there are, what GitHub shows of them, and what was read."""
+    counts = summary(run, list(findings), fixed)
+    read = f"; {read_line(run, findings, counts)}" if run.paths else ""
+    return f"{summary_line(counts)}{_hidden(findings)}{read}"
 
 
 def _hidden(findings: Sequence[Finding]) -> str:
@@ -101,7 +108,7 @@ def _table(run: Run, findings: Sequence[Finding], fixed: int) -> Iterator[str]:
             break
         yield row
     yield ""
-    yield summary_line(summary(run, list(findings), fixed)) + _hidden(findings)
+    yield _last_line(run, findings, fixed)
     yield ""
 
 

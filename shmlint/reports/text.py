@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.fixing.plan import planned
 from shmlint.model.finding import Basis, Finding, Reason, cut
 from shmlint.model.launch import Launch
+from shmlint.model.reading import NotReadKind
 from shmlint.model.record import NamedTuple
 from shmlint.reports import escape, summary
 from shmlint.reports.terminal import WIDTH, Paint, columns, labelled, painter, shortened, usable, wrapped
@@ -50,13 +52,14 @@ def render(
         yield from _cause(group, paint, width)
         yield ""
     brief = [finding for finding in findings if finding.unknown_workload]
-    for finding in brief:
-        yield from _brief(finding, paint, width)
+    for group in _alike(brief):
+        yield from _brief(group, paint, width)
     if brief:
+        yield from wrapped("`shmlint explain PATH:LINE` says what was read, and what would settle it", width)
         yield ""
-    for change in fixed:
-        yield from _fixed(change, paint, width)
     if fixed:
+        for changes in _same_change(fixed):
+            yield from _fixed(changes, paint, width)
         yield ""
     if style.verbose:
         lines = [line for text in (*_spared(run), *_not_read(run)) for line in _hanging(text, width)]
@@ -71,12 +74,22 @@ def render(
 
 
 def _causes(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings of one file that have the same cause and the same remedy, together."""
+    """Findings of one file that have the same cause and the same remedy, together; notes of all files."""
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
         fix = finding.fix
         remedy = (fix.intention, fix.safe) if fix is not None and planned(finding) is not None else finding.advice
-        key = (finding.span.path, finding.rule, finding.severity, finding.why, remedy) if finding.why else id(finding)
+        place = finding.span.path if finding.severity != "note" else ""
+        key = (place, finding.rule, finding.severity, finding.why, remedy) if finding.why else id(finding)
+        groups.setdefault(key, []).append(finding)
+    return list(groups.values())
+
+
+def _alike(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """Findings of one file that say the same, together."""
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        key = (finding.span.path, finding.rule, finding.severity, finding.message, finding.why)
         groups.setdefault(key, []).append(finding)
     return list(groups.values())
 
@@ -91,12 +104,21 @@ def _cause(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
     for line in wrapped(escape(finding.message), width - len(_INDENT)):
         yield _INDENT + paint(line, "bold")
     yield from frames(finding, paint, width)
-    others = [f"{_place(other)}: {other.message}" for other in group[1:]]
-    if len(others) > _MOST_PLACES:
+    others = [f"{_place(other)}: {_differing(other, finding)}" for other in group[1:]]
+    if len(others) > _MOST_PLACES and finding.severity != "note":
         others[_MOST_PLACES:] = [f"{len(others) - _MOST_PLACES} more"]
     yield from _block("also", others, paint, width)
     yield from _why(finding, paint, width)
-    yield from _remedy(finding, paint, width)
+    yield from _remedy(finding, paint, width, several=len(group) > 1)
+
+
+def _differing(finding: Finding, told: Finding) -> str:
+    """What one of several findings says that the first one does not: the launch, or all of it."""
+    if finding.launch is None or told.launch is None:
+        return finding.message
+    name, first = finding.launch.words.launch, told.launch.words.launch
+    same = name in finding.message and finding.message.replace(name, first) == told.message
+    return name if same else finding.message
 
 
 def _place(finding: Finding) -> str:
@@ -104,10 +126,13 @@ def _place(finding: Finding) -> str:
     return f"{escape(finding.span.path)}:{begin.line}:{begin.column}"
 
 
-def _brief(finding: Finding, paint: Paint, width: int) -> Iterator[str]:
-    """A line for a launch of which nothing is known, with what stopped the reading."""
+def _brief(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
+    """A line for launches of which nothing is known, with what stopped the reading."""
+    finding = group[0]
     stopped = finding.why[0].text if finding.why else ""
     text = f"{_place(finding)}: {finding.severity} {finding.rule} {finding.message}{f': {stopped}' if stopped else ''}"
+    if others := [f"{other.span.begin.line}:{other.span.begin.column}" for other in group[1:]]:
+        text += f" (also at {', '.join(others)})"
     first, *rest = wrapped(escape(text), width - len(_INDENT))
     words = first.split(" ", 2)
     if len(words) == 3 and words[1] == finding.severity:
@@ -133,10 +158,11 @@ def _why(finding: Finding, paint: Paint, width: int) -> Iterator[str]:
             lead = ""
 
 
-def _remedy(finding: Finding, paint: Paint, width: int) -> Iterator[str]:
+def _remedy(finding: Finding, paint: Paint, width: int, *, several: bool) -> Iterator[str]:
     change = planned(finding)
     if finding.fix is not None and change is not None:
-        yield from _block("fix", [f"{change.title} · {finding.fix.command}"], paint, width)
+        others = ", the same for the others" if several else ""
+        yield from _block("fix", [f"{change.title}{others} · {finding.fix.command}"], paint, width)
     elif finding.advice:
         yield from _block("do", [finding.advice], paint, width)
 
@@ -153,8 +179,17 @@ def _block(label: str, texts: Sequence[str], paint: Paint, width: int) -> Iterat
 # What was fixed --------------------------------------------------------------------------------
 
 
-def _fixed(change: Fixed, paint: Paint, width: int) -> Iterator[str]:
+def _same_change(fixed: Sequence[Fixed]) -> list[list[Fixed]]:
+    """What was fixed; several findings that one edit settled are together."""
+    groups: dict[object, list[Fixed]] = {}
+    for change in fixed:
+        groups.setdefault((change.path, change.line, change.before, change.after), []).append(change)
+    return list(groups.values())
+
+
+def _fixed(changes: Sequence[Fixed], paint: Paint, width: int) -> Iterator[str]:
     """What was fixed, where, from what to what."""
+    change, rules = changes[0], ", ".join(sorted({change.rule for change in changes}))
     place = f"{escape(change.path)}:{change.line}:"
     old, new = _difference(change.before, change.after)
     if not old:
@@ -164,9 +199,9 @@ def _fixed(change: Fixed, paint: Paint, width: int) -> Iterator[str]:
     else:
         done = f"`{old}` is now `{new}`"
     guess = ", a size of our choice" if change.finding.unknown_workload else ""
-    room = width - columns(f"{place} fixed {change.rule} ")
+    room = width - columns(f"{place} fixed {rules} ")
     text = shortened(escape(done), max(room - len(guess), 20)) + guess
-    yield f"{paint(place, 'bold')} {paint('fixed', 'good')} {change.rule} {text}"
+    yield f"{paint(place, 'bold')} {paint('fixed', 'good')} {rules} {text}"
 
 
 def _difference(before: str, after: str) -> tuple[str, str]:
@@ -202,7 +237,7 @@ def _verdict(run: Run, launch: Launch) -> str:
 
     if launch.undecided:
         return f"not judged: {launch.undecided.because}"
-    effective = launch.effective_shm(run.settings.default_shm_size)
+    effective = run.effective(launch)
     need = run.need(launch)
     if effective.decided_by == "unknown":
         return f"/dev/shm unknown: {effective.because}"
@@ -242,7 +277,7 @@ def _summary(
 ) -> Iterator[str]:
     counts = summary(run, list(findings), len(fixed))
     worst = next((level for level in ("error", "warning", "note") if counts[level]), "good")
-    found, read = summary_line(counts), _read_line(run, findings, counts)
+    found, read = summary_line(counts), read_line(run, findings, counts)
     unsafe = sum(f.fix is not None and not f.fix.safe and planned(f) is not None for f in findings)
     if unsafe:
         found += f"; {unsafe} {'more ' if counts['fixable'] else 'can be fixed '}with --fix --unsafe-fixes"
@@ -272,17 +307,26 @@ def summary_line(counts: dict[str, int]) -> str:
     return line
 
 
-def _read_line(run: Run, findings: Sequence[Finding], counts: dict[str, int]) -> str:
+_SKIPPED: dict[NotReadKind, str] = {
+    "unsupported": "of another kind", "unreadable": "unreadable", "outside": "outside of the repository",
+    "syntax": "with broken syntax", "dynamic": "put together when it runs",
+}  # fmt: skip
+"""Why something was not read, in a few words."""
+
+
+def read_line(run: Run, findings: Sequence[Finding], counts: dict[str, int]) -> str:
     """What was read and judged, and what was not."""
     kinds = {kind: paths for kind, paths in run.files.items() if paths}
     files = ", ".join(plural(len(paths), _KINDS.get(kind, f"{kind} file")) for kind, paths in kinds.items())
-    launches = plural(counts["launches"], "launch", "launches")
-    line = f"read {files}: {launches}, {counts['gpu_launches']} with a GPU"
+    line = f"read {files}: {plural(counts['launches'], 'launch', 'launches')}, {counts['gpu_launches']} with a GPU"
     unknown = sum(finding.unknown_workload for finding in findings)
-    if unknown:
-        line += f", {plural(unknown, 'unknown workload')}"
-    told = {"suppressed": run.suppressed, "in the baseline": run.accepted, "not read (see --verbose)": run.not_read}
-    return "; ".join([line, *(f"{len(some)} {what}" for what, some in told.items() if some)])
+    told = {"unknown workload": unknown, "unknown GPU request": counts["gpu_unknown"]}
+    line += "".join(f", {plural(count, what)}" for what, count in told.items() if count)
+    line += f", {counts['not_judged']} not judged" if counts["not_judged"] else ""
+    reasons = Counter(place.kind for place in run.not_read)
+    skipped = f"not read ({', '.join(f'{count} {_SKIPPED[kind]}' for kind, count in reasons.items())}; see --verbose)"
+    parts = {"suppressed": run.suppressed, "in the baseline": run.accepted, skipped: run.not_read}
+    return "; ".join([line, *(f"{len(some)} {what}" for what, some in parts.items() if some)])
 
 
 def plural(count: int, one: str, many: str = "") -> str:

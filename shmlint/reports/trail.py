@@ -35,7 +35,7 @@ def render(run: Run, launch: Launch, width: int = WIDTH) -> Iterator[str]:
     width = usable(width)
     yield escape(cut(f"{_place(launch.span)}: {launch.words.launch}"))
     yield ""
-    effective = launch.effective_shm(run.settings.default_shm_size)
+    effective = run.effective(launch)
     need = run.need(launch)
     sections = (
         ("read", _read(launch)), ("image", _image(launch)), ("command", _command(launch)), ("GPU", _gpu(launch)),

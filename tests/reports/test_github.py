@@ -49,6 +49,9 @@ def several(directory: Path, count: int, level: str = "error") -> list[Finding]:
     return [finding._replace(severity=level, message=f"number {n}") for n in range(count)]  # type: ignore[arg-type]
 
 
+READ = "read 1 Compose file: 1 launch, 1 with a GPU"
+
+
 def test_one_annotation_in_full(tmp_path: Path) -> None:
     started = run(tmp_path, TRAINER)
     shown = render(started, started.findings)
@@ -68,8 +71,7 @@ def test_one_annotation_in_full(tmp_path: Path) -> None:
             "help: shmlint explain SHM101",
         )
     ]
-    last = "1 error; 1 can be fixed with --fix"
-    assert shown.splitlines()[1:] == [last]
+    assert shown.splitlines()[1:] == [f"1 error; 1 can be fixed with --fix; {READ}"]
     assert render(started, started.findings, quiet=True) == shown.splitlines()[0]
     assert render(started, [], quiet=True) == ""
 
@@ -134,7 +136,7 @@ def test_how_many_are_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         page.unlink(missing_ok=True)
         write_summary(started, findings)
         for last in (render(started, findings).splitlines()[-1], page.read_text().splitlines()[-2]):
-            assert last.partition(" with --fix")[2] == told
+            assert last.partition(" with --fix")[2] == f"{told}; {READ}"
         assert len(commands(render(started, findings))) == len(findings)
 
 
@@ -152,7 +154,7 @@ def test_the_summary_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert page.read_text() == (
         "before\n### shmlint\n\n| where | severity | rule | what | source |\n|---|---|---|---|---|\n"
         f"| compose.yaml:2 | error | SHM101 | {first.message} | [source]({first.source}) |\n"
-        "\n1 error; 1 can be fixed with --fix\n\n"
+        f"\n1 error; 1 can be fixed with --fix; {READ}\n\n"
     )
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))  # a directory: nothing comes of it
     write_summary(started, started.findings)
@@ -189,7 +191,7 @@ def test_after_fixing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     outcome = fix.fix(started)
     shown = render(outcome.run, fix.remaining(outcome), fixed=len(outcome.fixed))
-    assert shown == "nothing left to report; 2 fixed"
+    assert shown == "nothing left to report; 2 fixed; read 1 Compose file: 2 launches, 2 with a GPU"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs file names that are no text")

@@ -85,6 +85,13 @@ CASES: dict[str, tuple[Mapping[str, str] | str, dict[str, Any]]] = {
     "narrow": (MANY, {"width": 60}),
     "broad": (MANY, {"width": 120}),
     "same-cause": (TRAINER + "".join(TRAINER.partition("\n")[2].replace("trainer", f"t{n}") for n in range(3)), {}),
+    "same-cause-of-notes": (
+        {
+            "a.sh": "docker run --gpus all --ipc=host --shm-size 8g pytorch/pytorch\n"
+                    "docker run --gpus all own bash\ndocker run --gpus all own bash\n",
+            "b.sh": "docker run --gpus=all --ipc=host --shm-size 8g vllm/vllm-openai\n",
+        }, {},
+    ),
     "quiet": (TRAINER, {"quiet": True}),
     "clean": ("services:\n  a:\n    image: redis\n", {}),
     "clean-quiet": ("services:\n  a:\n    image: redis\n", {"quiet": True}),
