@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from shmlint.docker.sizes import human
@@ -46,13 +47,13 @@ def _key(run: Run, launch: Launch, sort: Sort) -> tuple[float | str, ...]:
         need = run.need(launch)
         return (_VERDICTS.index(need.verdict), -(need.minimum or need.recommended or 0))
     if sort == "size":
-        size = launch.effective_shm(run.settings.default_shm_size).bytes
+        size = run.effective(launch).bytes
         return (float("inf") if size is None else size,)
     return ((launch.image.known or "") if launch.image is not None else "",)
 
 
 def _row(run: Run, launch: Launch) -> Row:
-    effective = launch.effective_shm(run.settings.default_shm_size)
+    effective = run.effective(launch)
     shm = human(effective.bytes) if effective.bytes is not None else "?"
     gpu = {True: str(launch.gpu.count or "yes"), False: "no", None: "?"}[launch.gpu.requested]
     need = run.need(launch) if launch.gpu.requested else None
@@ -73,7 +74,7 @@ def table(run: Run, sort: Sort = "place", width: int = WIDTH) -> Iterator[str]:
         cells = (padded(_cell(cell, room, i), room) for i, (cell, room) in enumerate(zip(row, widths, strict=True)))
         yield "  ".join(cells).rstrip()
     yield ""
-    yield totals(run)
+    yield from summary(run)
 
 
 _FLEXIBLE = (2, 5, 1, 0)
@@ -101,21 +102,53 @@ def _cell(text: str, room: int, column: int) -> str:
     return "…" + shortened(text[::-1], room - 1)[::-1].lstrip("…") if room > 1 else "…"
 
 
-def totals(run: Run) -> str:
-    """How many launches there are, with a GPU, sized, lacking and unknown, in one line."""
-    launches = {(launch.kind, launch.name, launch.span): launch for launch in run.launches}
-    gpu = [launch for launch in launches.values() if launch.gpu.requested]
-    decided = [launch.effective_shm(run.settings.default_shm_size) for launch in gpu]
-    sized = sum(effective.decided_by not in ("default", "unknown") for effective in decided)
-    lacking = unknown = 0
-    for launch, effective in zip(gpu, decided, strict=True):
-        need = run.need(launch)
+class Totals(NamedTuple):
+    """Launches counted: how many there are, with a GPU, those of a set size, those that lack, and of unknown need."""
+
+    launches: int
+    with_gpu: int
+    sized: int
+    lacking: int
+    unknown: int
+
+    @property
+    def text(self) -> str:
+        """The counts in one line."""
+        one = f"{self.launches} launch{'' if self.launches == 1 else 'es'}"
+        return f"{one}: {self.with_gpu} with a GPU, {self.sized} sized, {self.lacking} lacking, {self.unknown} unknown"
+
+
+def totals(run: Run, launches: Iterable[Launch]) -> Totals:
+    """The counts of some launches. One that several combinations of files start is one."""
+    distinct = {(launch.kind, launch.name, launch.span): launch for launch in launches}
+    gpu = [launch for launch in distinct.values() if launch.gpu.requested]
+    sized = lacking = unknown = 0
+    for launch in gpu:
+        effective, need = run.effective(launch), run.need(launch)
+        sized += effective.decided_by not in ("default", "unknown")
         lacking += need.verdict in ("needed", "likely") and effective.bytes is not None and effective.bytes < need.floor
         unknown += need.verdict == "unknown"
-    return (
-        f"{len(launches)} launch{'' if len(launches) == 1 else 'es'}: {len(gpu)} with a GPU, {sized} sized, "
-        f"{lacking} lacking, {unknown} unknown"
-    )
+    return Totals(len(distinct), len(gpu), sized, lacking, unknown)
+
+
+def repositories(run: Run) -> dict[str, Totals]:
+    """The counts of each repository by its directory, which is ``.`` where that is the current one or above it,
+    and where there is no repository."""
+    by_place: dict[str, list[Launch]] = {}
+    for launch in run.launches:
+        root = run.workspace.root(launch.span.path)
+        shown = "." if root is None else os.path.relpath(root, os.path.realpath(".")).replace(os.sep, "/")
+        by_place.setdefault("." if shown.split("/")[-1] == ".." else shown, []).append(launch)
+    return {place: totals(run, launches) for place, launches in sorted(by_place.items())}
+
+
+def summary(run: Run) -> Iterator[str]:
+    """The counts of all launches, and those of each repository where there are several."""
+    every = repositories(run)
+    if len(every) > 1:
+        for place, counts in every.items():
+            yield f"{escape(place)}: {counts.text}"
+    yield totals(run, run.launches).text
 
 
 def csv(run: Run, sort: Sort = "place") -> str:
@@ -137,7 +170,7 @@ def _inert(cell: str) -> str:
 
 def markdown(run: Run, sort: Sort = "place") -> str:
     """``--format markdown``."""
-    lines = [_cells(HEAD), "|" + "---|" * len(HEAD), *(_cells(row) for row in rows(run, sort)), "", totals(run)]
+    lines = [_cells(HEAD), "|" + "---|" * len(HEAD), *(_cells(row) for row in rows(run, sort)), "", *summary(run)]
     return "\n".join(lines) + "\n"
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from shmlint.fixing.plan import planned
-from shmlint.model.finding import Evidence, Finding
+from shmlint.model.finding import Evidence, Finding, Reason
 from shmlint.model.launch import Change, Launch
 from shmlint.model.need import Mechanism
 from shmlint.model.reading import NotRead
@@ -32,6 +32,7 @@ def render(
         "findings": [_finding(run, finding, proved.get(id(finding))) for finding in findings],
         "fixed": [_fixed(change) for change in changes],
         "not_read": [_not_read(place) for place in run.not_read],
+        "dead_baseline": [{"path": entry.path, "rule": entry.rule} for entry in run.dead_baseline],
         "summary": {**summary(run, list(findings), fixed), **_unreported(run)},
     }
     return dumps(body)
@@ -68,7 +69,15 @@ def _not_read(place: NotRead) -> dict[str, Any]:
 
 def inventory(run: Run) -> str:
     """``shmlint inventory --format json``."""
-    return dumps({"version": VERSION, "launches": [_launch(run, launch) for launch in run.launches]})
+    from shmlint.reports.inventory import repositories, totals
+
+    body = {
+        "version": VERSION,
+        "launches": [_launch(run, launch) for launch in run.launches],
+        "summary": totals(run, run.launches)._asdict(),
+        "repositories": [{"path": path, **counts._asdict()} for path, counts in repositories(run).items()],
+    }
+    return dumps(body)
 
 
 def _position(position: Position) -> dict[str, int]:
@@ -87,9 +96,11 @@ def _finding(run: Run, finding: Finding, proved: Change | None) -> dict[str, Any
         "message": finding.message,
         "launch": _reference(finding.launch),
         "evidence": [_evidence(e) for e in finding.evidence],
+        "why": [_reason(reason) for reason in finding.why],
         "needs": finding.needs or None,
         "source": finding.source or None,
         "fix": _fix(run, finding, proved),
+        "advice": finding.advice or None,
         "help": rule.address,
     }
 
@@ -98,6 +109,15 @@ def _reference(launch: Launch | None) -> dict[str, Any] | None:
     if launch is None:
         return None
     return {"kind": launch.kind, "name": launch.name, "path": launch.span.path, "line": launch.span.line}
+
+
+def _reason(reason: Reason) -> dict[str, Any]:
+    return {
+        "label": reason.label or None,
+        "text": reason.text,
+        "basis": reason.basis,
+        "source": reason.source or None,
+    }
 
 
 def _evidence(evidence: Evidence) -> dict[str, Any]:
@@ -131,7 +151,7 @@ def _edit(edit: Edit, source: Source) -> dict[str, Any]:
 
 
 def _launch(run: Run, launch: Launch) -> dict[str, Any]:
-    effective = launch.effective_shm(run.settings.of(launch.first_file).default_shm_size)
+    effective = run.effective(launch)
     size = launch.shm.known if launch.shm else None
     need = run.need(launch)
     command = launch.command.known if launch.command else None

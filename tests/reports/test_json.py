@@ -11,10 +11,13 @@ import jsonschema
 import pytest
 
 from shmlint.fixing import fix
+from shmlint.model.settings import Settings
 from shmlint.reports import dumps
+from shmlint.reports.inventory import summary
 from shmlint.reports.json import inventory, render
+from shmlint.run import lint
 from shmlint.workloads.by_knowledge import NCCL_SOURCE
-from tests.project import run
+from tests.project import run, write
 from tests.reports.test_text import CASES, MANY, TRAINER
 from tests.table import table
 
@@ -37,6 +40,10 @@ EVIDENCE = closed(
     line={"anyOf": [NUMBER, NULL]},
     source={"anyOf": [{"type": "string", "pattern": "^https://"}, NULL]},
 )
+BASIS = {"enum": ["documented", "measured", "computed", "estimated", "chosen"]}
+REASON = closed(
+    label={"type": ["string", "null"]}, text=TEXT, basis={"anyOf": [BASIS, NULL]}, source={"type": ["string", "null"]}
+)
 EDIT = closed(path=PATH, start=POSITION, end=POSITION, text={"type": "string"})
 FIX = closed(
     title=TEXT, safe={"type": "boolean"}, proved={"type": "boolean"},
@@ -52,7 +59,9 @@ FINDING = closed(
     message=TEXT,
     launch={"anyOf": [REFERENCE, NULL]},
     evidence={"type": "array", "items": EVIDENCE},
+    why={"type": "array", "items": REASON},
     fix={"anyOf": [FIX, NULL]},
+    advice={"type": ["string", "null"]},
     help={"type": ["string", "null"], "pattern": r"^https://.*/rules/[A-Z]{3,4}\d{3}-[a-z0-9-]+\.md$"},
 )
 FIXED = closed(path=PATH, line=NUMBER, rule=TEXT, title=TEXT, before={"type": "string"}, after={"type": "string"},
@@ -63,10 +72,11 @@ FINDINGS = closed(
     findings={"type": "array", "items": FINDING},
     fixed={"type": "array", "items": FIXED},
     not_read={"type": "array", "items": NOT_READ},
+    dead_baseline={"type": "array", "items": closed(path=PATH, rule=TEXT)},
     summary=closed(
         files=COUNT, launches=COUNT, gpu_launches=COUNT,
         error=COUNT, warning=COUNT, note=COUNT, fixable=COUNT, fixed=COUNT, not_read=COUNT,
-        suppressed=COUNT, baseline=COUNT, unknown=COUNT,
+        suppressed=COUNT, baseline=COUNT, unknown=COUNT, gpu_unknown=COUNT, not_judged=COUNT,
     ),
 )
 MAYBE_TEXT = {"type": ["string", "null"]}
@@ -74,7 +84,7 @@ MAYBE_COUNT = {"anyOf": [COUNT, NULL]}
 MECHANISM = closed(
     id=TEXT,
     bytes=MAYBE_COUNT,
-    basis={"enum": ["documented", "measured", "computed", "estimated", "chosen"]},
+    basis=BASIS,
     because=TEXT,
     evidence={"type": "array", "items": EVIDENCE},
 )
@@ -109,7 +119,11 @@ LAUNCH = closed(
         minimum_bytes=MAYBE_COUNT, recommended_bytes=MAYBE_COUNT, mechanisms={"type": "array", "items": MECHANISM},
     ),
 )
-INVENTORY = closed(version={"const": 2}, launches={"type": "array", "items": LAUNCH})
+TOTALS = {"launches": COUNT, "with_gpu": COUNT, "sized": COUNT, "lacking": COUNT, "unknown": COUNT}
+INVENTORY = closed(
+    version={"const": 2}, launches={"type": "array", "items": LAUNCH},
+    summary=closed(**TOTALS), repositories={"type": "array", "items": closed(path=PATH, **TOTALS)},
+)  # fmt: skip
 
 
 def data(directory: Path, files: Mapping[str, str] | str) -> dict[str, Any]:
@@ -151,7 +165,7 @@ def test_one_finding_in_full(tmp_path: Path) -> None:
     }  # fmt: skip
     assert found["summary"] == {
         "files": 1, "launches": 1, "gpu_launches": 1, "error": 1, "warning": 0, "note": 0, "fixable": 1, "fixed": 0,
-        "not_read": 0, "suppressed": 0, "baseline": 0, "unknown": 0,
+        "not_read": 0, "suppressed": 0, "baseline": 0, "unknown": 0, "gpu_unknown": 0, "not_judged": 0,
     }  # fmt: skip
 
 
@@ -176,6 +190,27 @@ def test_one_launch_in_full(tmp_path: Path) -> None:
             "unknown": None,
         }
     ]  # fmt: skip
+
+
+def test_the_inventory_is_summed_up_for_each_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {
+        "a/.git/HEAD": "", "a/compose.yaml": MANY, "b/c/.git/HEAD": "", "b/c/x/compose.yaml": TRAINER,
+        "compose.yaml": "services:\n  x:\n    image: redis\n",
+    }  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, files)
+    started = lint({"compose": [name for name in files if name.endswith("yaml")]}, Settings())
+    found = json.loads(inventory(started))
+    assert found["summary"] == {"launches": 12, "with_gpu": 9, "sized": 3, "lacking": 4, "unknown": 1}
+    assert [place.pop("path") for place in found["repositories"]] == [".", "a", "b/c"]
+    assert {key: sum(place[key] for place in found["repositories"]) for key in found["summary"]} == found["summary"]
+    assert list(summary(started)) == [
+        ".: 1 launch: 0 with a GPU, 0 sized, 0 lacking, 0 unknown",
+        "a: 10 launches: 8 with a GPU, 3 sized, 3 lacking, 1 unknown",
+        "b/c: 1 launch: 1 with a GPU, 0 sized, 1 lacking, 0 unknown",
+        "12 launches: 9 with a GPU, 3 sized, 4 lacking, 1 unknown",
+    ]
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
