@@ -166,8 +166,8 @@ _GLOBAL_STOPS = frozenset(("-v", "--version", "--help"))
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _BINARY = re.compile(r"(?:.*[/\\])?(docker|podman|nvidia-docker|nerdctl)(?:\.(?:exe|lima))?")
 _BINARY_VARIABLE = re.compile(
-    r"(?i)\W*(?:(docker|podman|nerdctl)_?(?:cmd|bin|binary|exe|command|cli|path)?"
-    r"|(?:oci|container)_?(?:cmd|bin|binary|exe|command|cli|path|engine|runtime|tool))\W*"
+    r"(?i)[\W\d_]*(?:(docker|podman|nerdctl)_?(?:cmd|bin|binary|exe|command|cli|path)?"
+    r"|(?:oci|container)_?(?:cmd|bin|binary|exe|command|cli|path|engine|runtime|tool))[\W\d_]*"
 )
 
 

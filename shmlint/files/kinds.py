@@ -115,6 +115,11 @@ _KINDS = (
         named=_path(r"(?:[^/]*\.)?(?:GNU)?makefile(?:\.\w+)?", r"[^/]*\.mk", r"\.?justfile", r"[^/]*\.just"),
         words=_DOCKER,
     ),
+    _Kind(
+        "systemd",
+        named=_path(r"[^/]*\.(?:service|container)(?:\.(?:in|j2|tmpl|template))?", r"[^/]*\.service\.d/[^/]*\.conf"),
+        words=(*_DOCKER, b"[Container]"),
+    ),
 )
 WORDS = {kind.name: kind.words for kind in _KINDS}
 """By kind: a scan skips a file that holds none of these words; without words every file is read."""
@@ -182,7 +187,7 @@ def hint(path: str) -> str:
         return "it has no `services` as a Compose file and is no manifest; a CI file is recognised by its path"
     if name.endswith(".json"):
         return "only devcontainer.json and the output of `docker inspect` are read"
-    return "it is no Compose file, script, Makefile, CI file, document, dev container or manifest"
+    return "it is no Compose file, script, Makefile, unit, CI file, document, dev container or manifest"
 
 
 def screen(kinds: Collection[str]) -> re.Pattern[str]:

@@ -52,6 +52,10 @@ FORMATS = {
     "makefile": Format(
         "shmlint.formats.makefile", "shmlint.formats.makefile", alone=True, beside="shmlint.formats.makefile"
     ),
+    "systemd": Format(
+        "shmlint.formats.systemd.read", "shmlint.formats.systemd.read", alone=True,
+        beside="shmlint.formats.systemd.read",
+    ),
     "markdown": Format("shmlint.formats.markdown", "shmlint.formats.markdown", alone=True),
     "ci": Format("shmlint.formats.ci", "shmlint.formats.ci", alone=True),
     "devcontainer": Format("shmlint.formats.devcontainer", "shmlint.formats.devcontainer"),

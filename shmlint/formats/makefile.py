@@ -7,19 +7,15 @@ import re
 from collections.abc import Iterator, Sequence
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats import sources
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
-from shmlint.formats.shell.build import builds
-from shmlint.formats.shell.read import not_read, others
-from shmlint.formats.shell.run import launches, tied
-from shmlint.model.launch import Build, Launch
-from shmlint.model.reading import NotRead, Reading
+from shmlint.formats.shell.read import Part, read_parts, same_others
+from shmlint.model.launch import Launch
+from shmlint.model.reading import Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
-from shmlint.model.source import Edit, Problem, Source, Span
+from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.shell import commands
-from shmlint.syntax.shell_text import CLOSE_BRACE, OPEN_BRACE, Builder, ShellText, mentions_engine
+from shmlint.syntax.shell_text import CLOSE_BRACE, OPEN_BRACE, Builder, ShellText
 
 _DEPTH = 8
 """Variables inside variables are followed this deep."""
@@ -27,34 +23,20 @@ _DEPTH = 8
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands of recipes."""
-    found: list[Launch] = []
-    built: list[Build] = []
-    problems: list[Problem] = []
-    unread: list[NotRead] = []
-    for source in sources(paths, workspace, problems):
-        if not mentions_engine(source.text):
-            continue
-        for text in _recipes(source):
-            if mentions_engine(text.text):
-                read_commands = list(commands(text))
-                found += launches(read_commands)
-                unread += not_read(text, read_commands)
-                built += builds(read_commands, os.path.dirname(source.path))
-    return Reading(tuple(tied(found)), tuple(problems), tuple(built), tuple(unread))
+    return read_parts(paths, workspace, _parts)
 
 
 def _is_justfile(path: str) -> bool:
     return os.path.basename(path).lower().lstrip(".") == "justfile" or path.endswith(".just")
 
 
-def _recipes(source: Source) -> Iterator[ShellText]:
-    yield from _just(source) if _is_justfile(source.path) else _make(source)
+def _parts(source: Source) -> Iterator[Part]:
+    return map(Part, _just(source) if _is_justfile(source.path) else _make(source))
 
 
 def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
-    old, new = ([list(others(commands(text))) for text in _recipes(files.source(path))] for files in (before, after))
-    return old == new
+    return same_others(path, before, after, _parts)
 
 
 class _Variable(NamedTuple):

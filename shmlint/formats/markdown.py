@@ -12,8 +12,8 @@ from shmlint.formats import sources
 from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.read import not_read
-from shmlint.formats.shell.run import launches, tied, without_single_quotes
-from shmlint.model.launch import Build, Launch, Unknown
+from shmlint.formats.shell.run import launches, tied, without_single_quotes, worded
+from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
@@ -229,25 +229,7 @@ def _as_written(launch: Launch) -> Launch:
     if not any(mark in text for mark in (_MANY, _BLANK) for text in texts):
         return launch
 
-    def written(text: str) -> str:
-        return text.replace(_MANY, "...").replace(_BLANK, " ")
-
-    def named(unknown: Unknown | None) -> Unknown | None:
-        return unknown._replace(name=written(unknown.name)) if unknown is not None else None
-
-    image, command = launch.image, launch.command
-    if image is not None:
-        image = image._replace(value=written(image.known or ""), text=written(image.text))
-    if command is not None:
-        words = tuple(map(written, command.known or ()))
-        command = command._replace(value=words, text=written(command.text))
-    return launch._replace(
-        image=image,
-        command=command,
-        words=launch.words._replace(launch=written(launch.words.launch)),
-        undecided=named(launch.undecided),
-        gpu=launch.gpu._replace(unknown=named(launch.gpu.unknown)),
-    )
+    return worded(launch, lambda text: text.replace(_MANY, "...").replace(_BLANK, " "))
 
 
 def _escape(texts: Sequence[str], language: str) -> str:

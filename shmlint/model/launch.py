@@ -295,6 +295,8 @@ class Words(NamedTuple):
 
     def ipc(self, mode: str) -> str:
         """How an IPC mode is written: ``--ipc=host``, ``ipc: host``."""
+        if self.shm_option == "ShmSize":
+            return f"PodmanArgs=--ipc={mode}"
         return f"--ipc={mode}" if self.shm_option.startswith("--") else f"ipc: {mode}"
 
 

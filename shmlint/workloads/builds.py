@@ -79,7 +79,7 @@ def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
     from shmlint.model.settings import Settings
 
     kind = classify(os.path.abspath(source.path), lambda: source.text.encode("utf-8", "replace"))
-    if kind not in ("shell", "makefile", "markdown", "ci", "compose"):
+    if kind not in ("shell", "makefile", "systemd", "markdown", "ci", "compose"):
         return ()
     assert repository.workspace is not None
     return read(kind, [source.path], repository.workspace, Settings()).builds
@@ -98,7 +98,7 @@ def _around(repository: Repository) -> Iterator[str]:
                     yield os.path.join(directory, name)
 
 
-_SPEAKS = r"(?i)(?:\.(?:sh|bash|md|ya?ml|mk|just)|^makefile|^justfile)$"
+_SPEAKS = r"(?i)(?:\.(?:sh|bash|sbatch|slurm|service|md|ya?ml|mk|just)|^makefile|^justfile)$"
 
 
 def _guess(launch: Launch, repository: Repository) -> Build | None:

@@ -18,6 +18,7 @@ NAMES = {
     "compose": "compose.yaml",
     "shell": "run.sh",
     "makefile": "Makefile",
+    "systemd": "train.service",
     "markdown": "README.md",
     "ci": ".gitlab-ci.yml",
     "devcontainer": ".devcontainer.json",

@@ -44,6 +44,7 @@ def taken(path: str) -> bool:
         "compose.yaml", "docker-compose.yml", "deploy/docker-compose.gpu.yml", "compose.override.yaml",
         "Docker-Compose.YML", "stacks/docker-stack.prod.yaml",
         "run.sh", "scripts/train.bash", "x.zsh", "jobs/train.sbatch", "x.slurm",
+        "train.service", "train@.service.in", "x.service.d/gpu.conf", "llm.container", "x.container.j2",
         "Makefile", "GNUmakefile", "docker/Makefile.gpu", "dev.mk",
         "justfile", ".justfile", "tasks.just", "README.md", "docs/run.rst", "a.mdx", "a.markdown",
         ".github/workflows/ci.yml", ".github/workflows/deep/er.yaml", ".github/actions/x/action.yml", "action.yml",
@@ -76,7 +77,7 @@ def test_what_is_not_read_is_not(path: str) -> None:
 FOLDERS = (
     "", "a/", "a b/é/", "compose/", ".github/", ".github/workflows/", "x/.github/workflows/y/", ".github/actions/z/",
     ".gitlab/", ".circleci/", ".buildkite/", ".woodpecker/", ".semaphore/", "azure-pipelines/", ".azure-pipelines/",
-    ".devcontainer/", ".git/", "makefile/", "Makefile.d/",
+    ".devcontainer/", ".git/", "x.service.d/", "makefile/", "Makefile.d/",
 )  # fmt: skip
 STEMS = (
     "", "compose", "docker-compose", "Docker-Compose.GPU", "my-compose-x", "docker-stack", "docker-stack.prod",
@@ -88,7 +89,8 @@ STEMS = (
 )  # fmt: skip
 ENDINGS = (
     "", ".yml", ".yaml", ".YML", ".json", ".jsonc", ".md", ".mdx", ".markdown", ".rst", ".sh", ".bash", ".ksh", ".zsh",
-    ".fish", ".sbatch", ".slurm", ".mk", ".just", ".gpu", ".txt", ".yml.j2", ".md~",
+    ".fish", ".sbatch", ".slurm", ".mk", ".service", ".container",
+    ".service.in", ".conf", ".just", ".gpu", ".txt", ".yml.j2", ".md~",
 )  # fmt: skip
 
 

@@ -4,24 +4,48 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shmlint.docker.engines import skip_to_engine
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.shell.build import builds
-from shmlint.formats.shell.run import launches
+from shmlint.formats.shell.run import launches, tied
 from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import NotRead, Reading
+from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import BOM, Problem, Source, Span
 from shmlint.syntax.shell import Command, commands
 from shmlint.syntax.shell_repair import repaired
 from shmlint.syntax.shell_text import ShellText, mentions_engine, whole
+from shmlint.syntax.shell_variables import Variables
+
+
+class Part(NamedTuple):
+    """A stretch of a file that a shell reads, or that is read as a shell reads it."""
+
+    text: ShellText
+    given: Variables | None = None
+    """Variables that something around it sets."""
+
+    @property
+    def commands(self) -> Iterator[Command]:
+        """Its simple commands."""
+        return commands(self.text, self.given)
+
+
+Parts = Callable[[Source], Iterable[Part]]
+"""How a format takes a file apart."""
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands of scripts."""
+    return read_parts(paths, workspace, _parts)
+
+
+def read_parts(paths: Sequence[str], workspace: Workspace, parts: Parts) -> Reading:
+    """The ``docker run`` commands in the parts of files."""
     found: list[Launch] = []
     built: list[Build] = []
     problems: list[Problem] = []
@@ -29,12 +53,13 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     for source in sources(paths, workspace, problems):
         if not mentions_engine(source.text):
             continue
-        text = _script(source)
-        read_commands = list(commands(text))
-        found += launches(read_commands)
-        unread += not_read(text, read_commands)
-        built += builds(read_commands, os.path.dirname(source.path))
-    return Reading(tuple(found), tuple(problems), tuple(built), tuple(unread))
+        for part in parts(source):
+            if mentions_engine(part.text.text):
+                read_commands = list(part.commands)
+                found += launches(read_commands)
+                unread += not_read(part.text, read_commands)
+                built += builds(read_commands, os.path.dirname(source.path))
+    return Reading(tuple(tied(found)), tuple(problems), tuple(built), tuple(unread))
 
 
 _GLUED = re.compile(r"(?:run|create)-\S+")
@@ -52,14 +77,19 @@ def not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
             yield NotRead(command.span, because, "syntax")
 
 
-def _script(source: Source) -> ShellText:
+def _parts(source: Source) -> Iterator[Part]:
     start = len(BOM) if source.text.startswith(BOM) else 0
-    return whole(source, start, len(source.text))
+    yield Part(whole(source, start, len(source.text)))
 
 
 def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
-    old, new = (list(others(commands(_script(files.source(path))))) for files in (before, after))
+    return same_others(path, before, after, _parts)
+
+
+def same_others(path: str, before: Workspace, after: Workspace, parts: Parts) -> bool:
+    """Whether the commands of a file's parts that start no container get the words that they got."""
+    old, new = ([list(others(part.commands)) for part in parts(files.source(path))] for files in (before, after))
     return old == new
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from shmlint.docker import gpus as gpu_requests
@@ -411,6 +411,30 @@ def without_single_quotes(launch: Launch) -> Launch:
         for fault in launch.gpu.device_lists
     )
     return launch._replace(gpu=launch.gpu._replace(device_lists=lists))
+
+
+def worded(launch: Launch, written: Callable[[str], str]) -> Launch:
+    """A launch that speaks of what stands in the file; ``written`` puts it in the place of what it was read as."""
+
+    def named(unknown: Unknown | None) -> Unknown | None:
+        if unknown is None:
+            return None
+        return unknown._replace(name=written(unknown.name), because=written(unknown.because))
+
+    image, command = launch.image, launch.command
+    if image is not None:
+        known = image.known
+        image = image._replace(value=image.value if known is None else written(known), text=written(image.text))
+    if command is not None:
+        words = tuple(map(written, command.known or ()))
+        command = command._replace(value=words, text=written(command.text))
+    return launch._replace(
+        image=image,
+        command=command,
+        words=launch.words._replace(launch=written(launch.words.launch)),
+        undecided=named(launch.undecided),
+        gpu=launch.gpu._replace(unknown=named(launch.gpu.unknown)),
+    )
 
 
 def launches(found: Sequence[Command]) -> list[Launch]:

@@ -1,0 +1,1 @@
+"""Units of systemd: the commands of services, and the containers of Quadlet."""

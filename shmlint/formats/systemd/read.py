@@ -1,0 +1,100 @@
+"""Units of systemd: ``ExecStart=`` and its like, and the containers that Quadlet makes of ``.container`` files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from shmlint.files.workspace import Workspace
+from shmlint.formats import sources
+from shmlint.formats.comments import HASH, above, first_line, line_suppressions
+from shmlint.formats.shell.read import Part, read_parts, same_others
+from shmlint.formats.shell.run import worded
+from shmlint.formats.systemd.quadlet import containers
+from shmlint.model.launch import Build, Launch
+from shmlint.model.reading import NotRead, Reading
+from shmlint.model.settings import Settings
+from shmlint.model.source import Edit, Problem, Source, Span
+from shmlint.model.suppression import Suppression
+from shmlint.syntax.shell import given
+from shmlint.syntax.shell_text import mentions_engine
+from shmlint.syntax.systemd import Char, Places, Setting, Writer, settings, without_marks, words
+
+_STARTED = ("ExecStart", "ExecStartPre", "ExecStartPost", "ExecCondition", "ExecReload", "ExecStop", "ExecStopPost")
+
+
+def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
+    """The container starts of services, and Quadlet's containers."""
+    found: list[Launch] = []
+    built: list[Build] = []
+    problems: list[Problem] = []
+    unread: list[NotRead] = []
+    for source in sources(paths, workspace, problems):
+        places = Places()
+        reading = read_parts([source.path], workspace, partial(_parts, places=places))
+        launches = [*reading.launches, *containers(source, places)]
+        found += (worded(launch, places.as_written) for launch in launches)
+        built += reading.builds
+        unread += (*reading.not_read, *_broken(source))
+    return Reading(tuple(found), tuple(problems), tuple(built), tuple(unread))
+
+
+def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+    """Whether the commands that start no container get the words that they got."""
+    return same_others(path, before, after, partial(_parts, places=Places()))
+
+
+def _parts(source: Source, places: Places) -> Iterator[Part]:
+    """The command lines of a unit. An empty one takes back those before it."""
+    lines: dict[str, list[Setting]] = {}
+    variables: dict[str, Sequence[Char] | None] = {}
+    elsewhere = False
+    for setting in settings(source):
+        if setting.key in _STARTED:
+            kept = lines.setdefault(setting.key, [])
+            if setting.text.strip():
+                kept.append(setting)
+            else:
+                kept.clear()
+        elif setting.key == "Environment":
+            if not setting.text.strip():
+                variables.clear()
+            variables.update(_assignments(setting))
+        elif setting.key == "EnvironmentFile" and setting.section == "Service":
+            elsewhere = bool(setting.text.strip())
+    if elsewhere:  # what the file says wins
+        variables = {}
+    known = {name: "".join(char for char, _ in value) for name, value in variables.items() if value is not None}
+    for setting in sorted((s for some in lines.values() for s in some), key=lambda s: s.span.start):
+        writer = Writer(source, variables, places)
+        writer.command(list(words(without_marks(setting.chars, places))))
+        yield Part(writer.text(setting.span), given(known))
+
+
+def _assignments(setting: Setting) -> Iterator[tuple[str, Sequence[Char] | None]]:
+    """The variables of an ``Environment=``; one with a specifier is not known."""
+    for word in words(setting.chars):
+        chars = [(item.char, item.at) for item in word if not item.mark]
+        name, equals, value = "".join(char for char, _ in chars).partition("=")
+        if equals:
+            yield name, None if "%" in value or "@" in value or "{{" in value else chars[len(name) + 1 :]
+
+
+def _broken(source: Source) -> Iterator[NotRead]:
+    """Where a blank behind a backslash ends a container start that goes on for its reader."""
+    for setting in settings(source):
+        if setting.key in _STARTED and mentions_engine(setting.text):
+            for at in setting.broken:
+                because = "the blank behind the backslash ends the command: the options behind it are not passed on"
+                yield NotRead(Span(source, at, at + 1), because, "syntax")
+
+
+def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
+    """The suppression comments: lines of their own, for elsewhere ``#`` is a character like others."""
+    return (comment for comment in line_suppressions(source, HASH, "#", lambda at: True) if comment.own_line)
+
+
+def ignore_comment(launch: Launch, text: str) -> Edit | None:
+    """A comment above the first line of the setting."""
+    source = launch.span.source
+    return above(source, first_line(source, launch.span.line), f"# {text}")

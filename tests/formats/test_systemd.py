@@ -1,0 +1,164 @@
+"""Units of systemd: their command lines, the containers of Quadlet, and edits in both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shmlint.model.launch import Launch
+from tests.project import findings, fixed, run
+from tests.table import table
+
+IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
+TRAIN = f"{IMAGE} torchrun --nproc_per_node=8 train.py"
+SERVICE = "[Service]\nExecStart="
+QUADLET = f"[Container]\nImage={IMAGE}\nAddDevice=nvidia.com/gpu=all\nExec=torchrun --nproc_per_node=8 train.py\n"
+
+
+def launches(tmp_path: Path, text: str, name: str = "x.service") -> list[Launch]:
+    return run(tmp_path, {name: text.replace("IMG", IMAGE)}).launches
+
+
+def one(tmp_path: Path, text: str, name: str = "x.service") -> Launch:
+    (launch,) = launches(tmp_path, text, name)
+    return launch
+
+
+@pytest.mark.parametrize("name", ["x.service", "x@.service.in", "etc/x.service.d/gpu.conf", "x.service.j2"])
+def test_units_are_found(tmp_path: Path, name: str) -> None:
+    assert one(tmp_path, f"{SERVICE}/usr/bin/docker run --gpus all IMG\n", name).gpu.requested
+
+
+@table(
+    ("text", "image", "count", "line"),
+    [
+        (f"{SERVICE}/usr/bin/docker run --gpus all IMG x", IMAGE, "all", 2),
+        (f"{SERVICE}-@+:!/usr/bin/docker docker run --gpus all IMG x\n", IMAGE, "all", 2),
+        (f"{SERVICE}docker run \\\n  # why\n  --gpus all \\\n; or\n  IMG\n", IMAGE, "all", 2),
+        (f"{SERVICE}docker run \\\r\n  --gpus all \\\r\n  IMG\r\n", IMAGE, "all", 2),
+        (f"{SERVICE}\nExecStart=docker run --gpus 1 IMG\n", IMAGE, 1, 3),
+        (f"{SERVICE}docker run --gpus all x\nExecStart=\nExecStart=docker run --gpus 1 IMG\n", IMAGE, 1, 4),
+        (f"{SERVICE}true ; docker run --gpus all IMG\n", IMAGE, "all", 2),
+        (f"{SERVICE}docker run --gpus '\"device=0,1\"' IMG\n", IMAGE, 2, 2),
+        (f'{SERVICE}docker run "--gpus=\\"device=0,1\\"" IMG\n', IMAGE, 2, 2),
+        (f"{SERVICE}docker run --name a\\x20b --gpus=\\x61ll IMG\n", IMAGE, "all", 2),
+        (f"{SERVICE}docker run --gpus all -e A=$$X -e 'B=c;d|e' IMG\n", IMAGE, "all", 2),
+        (f"Environment=I=IMG 'G=--gpus 2'\n{SERVICE}docker run $G ${{I}}\n", IMAGE, 2, 3),
+        (f"Environment=\"I=x y\"\nEnvironment=I=IMG\n{SERVICE}docker run --gpus all $I\n", IMAGE, "all", 4),
+        (f"{SERVICE}docker run --gpus all --name %n-%i IMG\n", IMAGE, "all", 2),
+        (f"{SERVICE}docker run --gpus all r/%i:1\n", "r/%i:1", "all", 2),
+        (f"{SERVICE}@DOCKER@ run --gpus all @IMAGE@\n", "@IMAGE@", "all", 2),
+        (f"{SERVICE}docker run --gpus all {{{{ image }}}} x\n", "{{ image }}", "all", 2),
+        (f"{SERVICE}/bin/sh -c 'docker run --gpus all IMG && true'\n", IMAGE, "all", 2),
+        (f"Environment=I=IMG\n{SERVICE}bash -c \"docker run --gpus all $$I\"\n", IMAGE, "all", 3),
+        ("[Service]\nExecStartPre=+/usr/bin/podman run --gpus all IMG\n", IMAGE, "all", 2),
+        ("[Container]\nImage=IMG\nAddDevice=-nvidia.com/gpu=all\n", IMAGE, "all", 2),
+        ("[Container]\nImage=x\nPodmanArgs=--gpus all \\\n  --rm\nImage=IMG\n", IMAGE, "all", 5),
+    ],
+)
+def test_command_lines(tmp_path: Path, text: str, image: str, count: object, line: int) -> None:
+    launch = one(tmp_path, text)
+    assert launch.image is not None
+    assert (launch.image.text, launch.gpu.requested, launch.gpu.count) == (image, True, count)
+    assert (launch.span.line, launch.undecided) == (line, None)
+
+
+@table(
+    "text",
+    [
+        f"{SERVICE}docker run --gpus all $ARGS IMG\n",
+        f"{SERVICE}docker run --gpus all @ARGS@ IMG\n",
+        f"Environment=ARGS=--rm\nEnvironmentFile=/etc/x\n{SERVICE}docker run --gpus all $ARGS IMG\n".replace(
+            "Environment", "[Service]\nEnvironment", 1
+        ),
+        f"Environment=ARGS=%h\n{SERVICE}docker run --gpus all $ARGS IMG\n",
+    ],
+)
+def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> None:
+    assert one(tmp_path, text).undecided
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# docker run --gpus all IMG\n[Unit]\nDescription=docker run --gpus all IMG\n",
+        f"{SERVICE}echo docker run --gpus all IMG\n",
+        f"{SERVICE}docker run --gpus all IMG\nExecStart=\n",
+        f"{SERVICE}docker start x\n# docker\n[Container]\nContainerName=x\n",
+    ],
+)
+def test_no_launches(tmp_path: Path, text: str) -> None:
+    assert not launches(tmp_path, text)
+
+
+def test_no_shell_reads_it(tmp_path: Path) -> None:
+    text = f"Environment=S=8g\n{SERVICE}docker run --gpus all --shm-size=$S -e A='$B' IMG 'a b' $$c;d\n"
+    launch = one(tmp_path, text)
+    assert launch.shm is not None and launch.shm.text == "$S", "within a word only ${S} is a variable"
+    assert launch.command is not None and launch.command.known == ("a b", "$c;d")
+
+
+def test_where_systemd_ends_a_command_is_reported(tmp_path: Path) -> None:
+    result = run(tmp_path, {"x.service": f"{SERVICE}docker run --gpus all \\ \n  --shm-size=8g IMG\n"})
+    assert [(place.span.line, place.kind) for place in result.not_read] == [(2, "syntax")]
+    assert len(result.launches) == 1
+
+
+def test_quadlet(tmp_path: Path) -> None:
+    more = "ShmSize=1g\nContainerName=c\nVolume=/a:/b\nEnvironment=A=b \"C=d e\"\nUlimit=memlock=-1\nPod=p.pod\n"
+    launch = one(tmp_path, QUADLET + more, "x.container")
+    assert (launch.engine, launch.name, launch.words.launch) == ("podman", "c", f"container of {IMAGE}")
+    assert launch.shm is not None and launch.shm.text == "1g"
+    assert {k: v.value for k, v in launch.environment.items()} == {"A": "b", "C": "d e"}
+    assert [bind.source for bind in launch.binds] == ["/a"] and "memlock" in launch.ulimits
+    assert launch.command is not None and launch.command.known == ("torchrun", "--nproc_per_node=8", "train.py")
+    assert launch.effective_shm().decided_by == "unknown", "a pod shares its /dev/shm"
+    assert one(tmp_path, QUADLET + "PodmanArgs=--ipc=host\n", "x.container").effective_shm().decided_by == "host"
+    (built,) = launches(tmp_path, QUADLET.replace(IMAGE, "x.build"), "x.container")
+    assert built.image is not None and built.image.known is None
+
+
+@table(
+    ("name", "before", "after"),
+    [
+        ("x.service", f"{SERVICE}docker run --gpus all {TRAIN}",
+         f"{SERVICE}docker run --gpus all --shm-size=8g {TRAIN}"),
+        ("x.service", f"{SERVICE}docker run \\\n  --gpus all \\\n  # why\n  {TRAIN}\n",
+         f"{SERVICE}docker run \\\n  --gpus all \\\n  --shm-size=8g \\\n  # why\n  {TRAIN}\n"),
+        ("x.service", f'{SERVICE}docker run "--gpus" "all" {TRAIN}\n',
+         f'{SERVICE}docker run "--gpus" "all" --shm-size=8g {TRAIN}\n'),
+        ("x.service", f"{SERVICE}docker run --gpus all --shm-size='64m' {TRAIN}\n",
+         f"{SERVICE}docker run --gpus all --shm-size='8g' {TRAIN}\n"),
+        ("x.service", f"Environment=S=64m\n{SERVICE}docker run --gpus all --shm-size=${{S}} {TRAIN}\n",
+         f"Environment=S=8g\n{SERVICE}docker run --gpus all --shm-size=${{S}} {TRAIN}\n"),
+        ("x.service", f"Environment='G=--gpus all'\n{SERVICE}docker run $G {TRAIN}\n",
+         f"Environment='G=--gpus all'\n{SERVICE}docker run --shm-size=8g $G {TRAIN}\n"),
+        ("x.service.in", f"{SERVICE}docker run --gpus @GPUS@ {TRAIN}\n",
+         f"{SERVICE}docker run --gpus @GPUS@ --shm-size=8g {TRAIN}\n"),
+        ("x.service", f"{SERVICE}sh -c 'docker run --gpus all {TRAIN}'\n",
+         f"{SERVICE}sh -c 'docker run --gpus all --shm-size=8g {TRAIN}'\n"),
+        ("x.container", QUADLET, QUADLET.replace("=all\n", "=all\nShmSize=8g\n")),
+        ("x.container", QUADLET.replace("\n", "\r\n"),
+         QUADLET.replace("=all\n", "=all\nShmSize=8g\n").replace("\n", "\r\n")),
+        ("x.container", f"{QUADLET}ShmSize = 64m\n", f"{QUADLET}ShmSize = 8g\n"),
+        ("x.container", f"{QUADLET}PodmanArgs=--rm --shm-size 64m\n", f"{QUADLET}PodmanArgs=--rm --shm-size 8g\n"),
+    ],
+)  # fmt: skip
+def test_rewriting(tmp_path: Path, name: str, before: str, after: str) -> None:
+    assert fixed(tmp_path, {name: before}) == {name: after}
+    assert fixed(tmp_path, {name: after}) == {}
+
+
+def test_quadlet_rewrites_its_other_keys(tmp_path: Path) -> None:
+    text = QUADLET + "ShmSize=8g\nPodmanArgs=--ipc=host\n"
+    assert fixed(tmp_path, {"x.container": text}, unsafe=True) == {"x.container": text.replace("ShmSize=8g\n", "")}
+
+
+@pytest.mark.parametrize("text", [f"{SERVICE}docker run --gpus all {TRAIN}\n", QUADLET])
+def test_comments(tmp_path: Path, text: str) -> None:
+    name = "x.container" if text == QUADLET else "x.service"
+    assert [f.rule for f in findings(tmp_path, {name: text})] == ["SHM101"]
+    lines = text.splitlines(keepends=True)
+    assert findings(tmp_path, {name: "".join([lines[0], "# shmlint: ignore[SHM101] why\n", *lines[1:]])}) == []
+    assert [f.rule for f in findings(tmp_path, {name: text.rstrip() + "  # shmlint: ignore\n"})] == ["SHM101"]
