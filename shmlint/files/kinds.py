@@ -88,6 +88,9 @@ _KINDS = (
         ),
         words=(*_DOCKER, b"container", b"image"),
     ),
+    _Kind(
+        "taskfile", named=_path(r"(?:[^/]*[._-])?taskfile(?:[._-][^/]*)?\.ya?ml"), words=_DOCKER
+    ),
     _Kind("devcontainer", named=_path(r"\.?devcontainer\.json")),
     _Kind(
         "compose",

@@ -56,6 +56,9 @@ FORMATS = {
         "shmlint.formats.systemd.read", "shmlint.formats.systemd.read", alone=True,
         beside="shmlint.formats.systemd.read",
     ),
+    "taskfile": Format(
+        "shmlint.formats.taskfile", "shmlint.formats.taskfile", alone=True, beside="shmlint.formats.taskfile"
+    ),
     "markdown": Format("shmlint.formats.markdown", "shmlint.formats.markdown", alone=True),
     "ci": Format("shmlint.formats.ci", "shmlint.formats.ci", alone=True),
     "devcontainer": Format("shmlint.formats.devcontainer", "shmlint.formats.devcontainer"),

@@ -312,7 +312,13 @@ def _closed(pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str], 
 
 
 def shell_text(node: Scalar, source: Source) -> ShellText:
-    """The text of a YAML scalar as a shell gets it, each character with its place in the file."""
+    """The text of a YAML scalar as a shell gets it, its expressions as variables that nothing sets."""
+    text = scalar_text(node, source)
+    return text._replace(text=_closed(_EXPRESSION, _as_variable, _continued(text.text)), unset=_unset)
+
+
+def scalar_text(node: Scalar, source: Source) -> ShellText:
+    """The text of a YAML scalar, each character with its place in the file."""
     builder = Builder(source)
     if node.style in ("|", ">"):
         _block(builder, node, source)
@@ -322,8 +328,7 @@ def shell_text(node: Scalar, source: Source) -> ShellText:
         _single_quoted(builder, source, node.start + 1, node.end - 1)
     else:
         _plain(builder, source, node.start, node.end)
-    text = builder.build(Span(source, node.start, node.end))
-    return text._replace(text=_closed(_EXPRESSION, _as_variable, _continued(text.text)), unset=_unset)
+    return builder.build(Span(source, node.start, node.end))
 
 
 def _continued(text: str) -> str:

@@ -15,7 +15,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.shell_text import CLOSE_BRACE, OPEN_BRACE, Builder, ShellText
+from shmlint.syntax.shell_text import Builder, ShellText
 
 _DEPTH = 8
 """Variables inside variables are followed this deep."""
@@ -198,9 +198,7 @@ def _put_unknown(builder: Builder, name: str) -> None:
         plain += "_args"
     if plain[0].isdigit():
         plain = f"_{plain}"
-    # Between single quotes the shell would take a variable for text.
-    quoted = builder.quotes % 2 == 1
-    builder.put(f"${OPEN_BRACE}{plain}{CLOSE_BRACE}" if quoted else f"${{{plain}}}")
+    builder.put_unknown(plain)
 
 
 def _closing(text: str, opening: int, end: int) -> int:

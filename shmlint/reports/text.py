@@ -266,7 +266,8 @@ def _hanging(text: str, width: int) -> list[str]:
 # The summary -----------------------------------------------------------------------------------
 
 _KINDS = {
-    "compose": "Compose file", "shell": "script", "makefile": "Makefile", "markdown": "document", "systemd": "unit",
+    "compose": "Compose file", "shell": "script", "makefile": "Makefile", "markdown": "document",
+    "systemd": "unit", "taskfile": "Taskfile",
     "ci": "CI file", "kubernetes": "manifest", "devcontainer": "dev container", "inspect": "inspect file",
 }  # fmt: skip
 """What files of a kind are called."""

@@ -6,6 +6,7 @@ What is theirs is left out or replaced, and the rest keeps its offsets.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from shmlint.model.record import NamedTuple
@@ -83,6 +84,34 @@ def whole(source: Source, start: int, end: int) -> ShellText:
     return ShellText(source, source.text[start:end], range(start, end), Span(source, start, end))
 
 
+class Places:
+    """What stands in a file for something that is known elsewhere, each read as a variable that nothing sets."""
+
+    def __init__(self) -> None:
+        self.written: dict[str, str] = {}
+        """What stands there, by the variable."""
+        self.what: dict[str, str] = {}
+
+    def name(self, text: str, what: str = "a placeholder") -> str:
+        """The variable that a shell reads in the place of a text."""
+        for name, written in self.written.items():
+            if written == text:
+                return name
+        name = f"_{len(self.written)}_{re.sub(r'[^A-Za-z0-9_]', '_', text)}_"
+        self.written[name], self.what[name] = text, what
+        return name
+
+    def because(self, name: str) -> str:
+        """Why a variable is not known."""
+        return f"{self.written[name]} is {self.what[name]}" if name in self.written else not_set(name)
+
+    def as_written(self, text: str) -> str:
+        """A text with what stands in the file."""
+        for name, written in self.written.items():
+            text = text.replace(f"${{{name}}}", written).replace(f"{OPEN_BRACE}{name}{CLOSE_BRACE}", written)
+        return text
+
+
 class Builder:
     """Puts a shell text together out of parts of a file."""
 
@@ -109,6 +138,19 @@ class Builder:
         places = [NOWHERE] * len(text) if at < 0 else range(at, at + len(text))
         self.offsets += places
         self.stands += places
+
+    def copy(self, text: ShellText, start: int, end: int) -> None:
+        """Characters of another text of the same file."""
+        self.parts.append(text.text[start:end])
+        self.quotes += text.text.count("'", start, end)
+        self.offsets += text.offsets[start:end]
+        self.stands += (text.stands or text.offsets)[start:end]
+        self.apart = self.apart or bool(text.stands)
+
+    def put_unknown(self, name: str) -> None:
+        """A variable, for what is not known here; between single quotes the shell would take one for text."""
+        quoted = self.quotes % 2 == 1
+        self.put(f"${OPEN_BRACE}{name}{CLOSE_BRACE}" if quoted else f"${{{name}}}")
 
     def used(self, since: int, start: int, end: int) -> None:
         """Everything put in from character ``since`` on is used at ``start`` to ``end`` of the file."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source, Span
-from shmlint.syntax.shell_text import Builder, ShellText, not_set
+from shmlint.syntax.shell_text import Builder, Places, ShellText
 
 Char = tuple[str, int]
 """A character and its place in the file."""
@@ -150,35 +150,6 @@ Environment = Mapping[str, Sequence[Char] | None]
 """The variables that a unit sets, with their values; None where a value is not known."""
 
 
-class Places:
-    """What stands in a unit for something that is known elsewhere: specifiers, marks that a build replaces."""
-
-    def __init__(self) -> None:
-        self.written: dict[str, str] = {}
-
-    def name(self, text: str) -> str:
-        """The variable that a shell reads in the place of such a text."""
-        for name, written in self.written.items():
-            if written == text:
-                return name
-        name = f"_{len(self.written)}_{re.sub(r'[^A-Za-z0-9_]', '_', text)}_"
-        self.written[name] = text
-        return name
-
-    def because(self, name: str) -> str:
-        """Why a variable is not known."""
-        if name not in self.written:
-            return not_set(name)
-        what = "a specifier of systemd" if self.written[name].startswith("%") else "a placeholder"
-        return f"{self.written[name]} is {what}"
-
-    def as_written(self, text: str) -> str:
-        """A text with what stands in the file."""
-        for name, written in self.written.items():
-            text = text.replace(f"${{{name}}}", written)
-        return text
-
-
 class Writer:
     """Writes words of a unit as a shell would have them, each character with its place."""
 
@@ -252,7 +223,7 @@ class Writer:
                     if found[1]:
                         self._variable(found[1], splits=False)
                     else:
-                        self.builder.put(f"${{{self.places.name(found[0])}}}")
+                        self.builder.put(f"${{{self.places.name(found[0], 'a specifier of systemd')}}}")
                     self.builder.put(mark)
                     self.builder.used(since, item.at, last)
                 i = found.end()

@@ -79,7 +79,7 @@ def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
     from shmlint.model.settings import Settings
 
     kind = classify(os.path.abspath(source.path), lambda: source.text.encode("utf-8", "replace"))
-    if kind not in ("shell", "makefile", "systemd", "markdown", "ci", "compose"):
+    if kind not in ("shell", "makefile", "systemd", "taskfile", "markdown", "ci", "compose"):
         return ()
     assert repository.workspace is not None
     return read(kind, [source.path], repository.workspace, Settings()).builds

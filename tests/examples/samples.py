@@ -14,7 +14,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
-KINDS = ("compose", "shell", "makefile", "systemd", "markdown", "ci", "devcontainer", "kubernetes", "inspect")
+KINDS = (
+    "compose", "shell", "makefile", "systemd", "taskfile", "markdown", "ci", "devcontainer",
+    "kubernetes", "inspect",
+)
 NAMED = {"inspect": ["inspect.json"]}
 """What is named on the command line; of the other kinds a scan finds the files."""
 

@@ -19,6 +19,7 @@ NAMES = {
     "shell": "run.sh",
     "makefile": "Makefile",
     "systemd": "train.service",
+    "taskfile": "Taskfile.yml",
     "markdown": "README.md",
     "ci": ".gitlab-ci.yml",
     "devcontainer": ".devcontainer.json",

@@ -44,6 +44,7 @@ def taken(path: str) -> bool:
         "compose.yaml", "docker-compose.yml", "deploy/docker-compose.gpu.yml", "compose.override.yaml",
         "Docker-Compose.YML", "stacks/docker-stack.prod.yaml",
         "run.sh", "scripts/train.bash", "x.zsh", "jobs/train.sbatch", "x.slurm",
+        "Taskfile.yml", "taskfile.dist.yaml", "docker.Taskfile.yml",
         "train.service", "train@.service.in", "x.service.d/gpu.conf", "llm.container", "x.container.j2",
         "Makefile", "GNUmakefile", "docker/Makefile.gpu", "dev.mk",
         "justfile", ".justfile", "tasks.just", "README.md", "docs/run.rst", "a.mdx", "a.markdown",
@@ -85,7 +86,7 @@ STEMS = (
     "devcontainer", ".devcontainer", "x.devcontainer", "action", "xaction", ".gitlab-ci", "x.gitlab-ci", "gitlab-ci",
     ".travis", "travis", ".drone", ".woodpecker", ".cirrus", "cirrus", "appveyor", ".appveyor", "buildspec",
     "codefresh", "azure-pipelines", "azure-pipelines-x", "xazure-pipelines", "bitbucket-pipelines", "cloudbuild",
-    "README", "x",
+    "README", "x", "Taskfile", "taskfile.dist", "x.Taskfile", "mytaskfile",
 )  # fmt: skip
 ENDINGS = (
     "", ".yml", ".yaml", ".YML", ".json", ".jsonc", ".md", ".mdx", ".markdown", ".rst", ".sh", ".bash", ".ksh", ".zsh",

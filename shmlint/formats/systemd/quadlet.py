@@ -12,7 +12,8 @@ from shmlint.formats.shell.run import read_launch
 from shmlint.model.launch import Change, Launch, ReadOnly, Rewriter, Unknown, Words
 from shmlint.model.source import Edit, Source, Span
 from shmlint.syntax.shell import commands
-from shmlint.syntax.systemd import Places, Setting, Writer, settings, without_marks, words
+from shmlint.syntax.shell_text import Places
+from shmlint.syntax.systemd import Setting, Writer, settings, without_marks, words
 
 _OPTIONS = {
     "AddCapability": "--cap-add", "AddDevice": "--device", "ContainerName": "--name", "Entrypoint": "--entrypoint",

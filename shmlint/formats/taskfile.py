@@ -1,0 +1,176 @@
+"""Taskfiles of go-task: the commands of their tasks, with the templates that the file itself fills.
+
+Source: go-task website/src/docs/reference/schema.md and templating.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from shmlint.files.read import Unreadable
+from shmlint.files.workspace import Workspace
+from shmlint.formats.ci import scalar_text
+from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
+from shmlint.formats.shell.read import Part, others, read_parts
+from shmlint.formats.shell.run import worded
+from shmlint.model.launch import Launch
+from shmlint.model.reading import Reading
+from shmlint.model.settings import Settings
+from shmlint.model.source import Edit, Source
+from shmlint.model.suppression import Suppression
+from shmlint.syntax.shell import given
+from shmlint.syntax.shell_text import Builder, Places, ShellText, mentions_engine
+from shmlint.syntax.yaml import Mapping as MappingNode
+from shmlint.syntax.yaml import Node, Scalar, read_documents
+from shmlint.syntax.yaml import Sequence as SequenceNode
+
+_DEPTH = 8
+"""Variables inside variables are followed this deep."""
+
+_COMMANDS = ("cmds", "cmd", "sh", "defer", "status", "preconditions", "if", "deps")
+"""Keys whose values are commands, or hold some."""
+
+_TEMPLATE = re.compile(r"\{\{-?[ \t]*(?:\.(\w+)[ \t]*)?(?:\|[ \t]*(?:quote|q|shellQuote)[ \t]*)?[^{}\n]*?-?\}\}")
+
+Values = Mapping[str, Scalar | None]
+"""The variables of a file with their values; None where a value is not known."""
+
+
+def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
+    """The container starts of tasks."""
+    found: list[Reading] = []
+    for path in paths:
+        try:
+            source = workspace.source(path)
+            if mentions_engine(source.text):
+                read_documents(path, workspace)
+        except Unreadable as error:
+            found.append(Reading((), (error.problem,)))
+            continue
+        places = Places()
+        reading = read_parts([path], workspace, partial(_parts, workspace=workspace, places=places))
+        found.append(reading._replace(launches=tuple(worded(launch, places.as_written) for launch in reading.launches)))
+    return Reading(
+        tuple(launch for reading in found for launch in reading.launches),
+        tuple(problem for reading in found for problem in reading.problems),
+        tuple(build for reading in found for build in reading.builds),
+        tuple(place for reading in found for place in reading.not_read),
+    )
+
+
+def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+    """Whether the commands that start no container get the words that they got."""
+    old, new = (
+        [list(others(part.commands)) for part in _parts(files.source(path), workspace=files, places=Places())]
+        for files in (before, after)
+    )
+    return old == new
+
+
+def _parts(source: Source, workspace: Workspace, places: Places) -> Iterator[Part]:
+    """The commands of a file. Each runs in a shell of its own."""
+    for document in read_documents(source.path, workspace):
+        root = document.root.resolved
+        tasks = root.get("tasks") if isinstance(root, MappingNode) else None
+        if not isinstance(root, MappingNode) or not isinstance(tasks, MappingNode):
+            continue
+        passed = _passed(tasks)
+        values = _values(root.get("vars"), {}, passed)
+        environment = _values(root.get("env"), {}, frozenset())
+        yield from _shells(root.get("vars"), source, (values, environment, places))
+        for _, task in tasks.pairs:
+            inner, env = values, environment
+            if isinstance(task, MappingNode):
+                inner = _values(task.get("vars"), values, passed)
+                env = _values(task.get("env"), environment, frozenset())
+                yield from _shells(task.get("vars"), source, (inner, env, places))
+            yield from _scripts(task, source, (inner, env, places))
+
+
+Around = tuple[Values, Values, Places]
+"""The variables of templates, those of the environment, and what stands for others."""
+
+
+def _values(node: Node | None, around: Values, passed: frozenset[str]) -> Values:
+    """Variables with those that a mapping sets; what calls of tasks pass on may be anything."""
+    found = dict(around)
+    for name, value in node.pairs if isinstance(node, MappingNode) else ():
+        text = value.resolved
+        if isinstance(name, Scalar):
+            found[name.value] = text if isinstance(text, Scalar) and name.value not in passed else None
+    return found
+
+
+def _passed(tasks: MappingNode) -> frozenset[str]:
+    """The variables that calls of tasks set."""
+    found: set[str] = set()
+    stack: list[Node] = [tasks]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, SequenceNode):
+            stack += node.items
+        elif isinstance(node, MappingNode):
+            given_ = node.get("vars") if node.get("task") is not None else None
+            for name, _ in given_.pairs if isinstance(given_, MappingNode) else ():
+                found |= {name.value} if isinstance(name, Scalar) else set()
+            stack += (value for _, value in node.pairs)
+    return frozenset(found)
+
+
+def _shells(variables: Node | None, source: Source, around: Around) -> Iterator[Part]:
+    """The commands that give variables their values."""
+    for _, value in variables.pairs if isinstance(variables, MappingNode) else ():
+        if isinstance(value, MappingNode):
+            yield from _scripts(value, source, around)
+
+
+def _scripts(node: Node, source: Source, around: Around) -> Iterator[Part]:
+    """The commands of a task, of one of its entries, or of a list of them."""
+    if isinstance(node, SequenceNode):
+        for item in node.items:
+            yield from _scripts(item, source, around)
+    elif isinstance(node, MappingNode):
+        for name, value in node.pairs:
+            if isinstance(name, Scalar) and name.value in _COMMANDS:
+                yield from _scripts(value, source, around)
+    elif isinstance(node, Scalar) and node.value:
+        values, environment, places = around
+        known = {name: value.value for name, value in environment.items() if value and "{{" not in value.value}
+        yield Part(_filled(node, source, values, places), given(known))
+
+
+def _filled(node: Scalar, source: Source, values: Values, places: Places) -> ShellText:
+    """A command with its templates filled."""
+    text = scalar_text(node, source)
+    builder = Builder(source)
+    _fill(builder, text, values, places, 0)
+    return builder.build(text.home)._replace(unset=places.because)
+
+
+def _fill(builder: Builder, text: ShellText, values: Values, places: Places, depth: int) -> None:
+    at = 0
+    for template in _TEMPLATE.finditer(text.text):
+        builder.copy(text, at, template.start())
+        since = len(builder.offsets)
+        value = values.get(template[1] or "") if re.fullmatch(r"\{\{-?\s*\.\w+\s*-?\}\}", template[0]) else None
+        if value is not None and depth < _DEPTH:
+            _fill(builder, scalar_text(value, text.source), values, places, depth + 1)
+        else:
+            builder.put_unknown(places.name(template[0], "a template"))
+        first, last = text.offset(template.start()), text.offset(template.end() - 1)
+        builder.used(since, first, last + 1)
+        at = template.end()
+    builder.copy(text, at, len(text.text))
+
+
+def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
+    """The suppression comments of the file and of the scripts in it."""
+    return line_suppressions(source, HASH, "#", outside_quotes(source))
+
+
+def ignore_comment(launch: Launch, text: str) -> Edit | None:
+    """A comment above the first line of the command."""
+    source = launch.span.source
+    return above(source, first_line(source, launch.span.line), f"# {text}")

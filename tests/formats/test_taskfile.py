@@ -1,0 +1,106 @@
+"""Taskfiles: the commands of tasks, templates that the file fills, and edits in both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shmlint.model.launch import Launch
+from tests.project import findings, fixed, run
+from tests.table import table
+
+IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
+TRAIN = "IMG torchrun --nproc_per_node=8 train.py"
+
+
+def launches(tmp_path: Path, text: str, name: str = "Taskfile.yml") -> list[Launch]:
+    return run(tmp_path, {name: text.replace("IMG", IMAGE)}).launches
+
+
+def one(tmp_path: Path, text: str, name: str = "Taskfile.yml") -> Launch:
+    (launch,) = launches(tmp_path, text, name)
+    return launch
+
+
+RUN = "docker run --gpus all"
+
+
+@table(
+    ("text", "image", "line"),
+    [
+        (f"tasks:\n  a: {RUN} IMG\n", IMAGE, 2),
+        (f"tasks:\n  a:\n    - {RUN} IMG\n", IMAGE, 3),
+        (f"tasks:\n  a:\n    cmds:\n      - '{RUN} IMG'\n", IMAGE, 4),
+        (f"tasks:\n  a:\n    cmd: >-\n      {RUN}\n      IMG\n", IMAGE, 4),
+        (f"tasks:\n  a:\n    cmds:\n      - cmd: |\n          {RUN} \\\n            IMG\n", IMAGE, 5),
+        (f"tasks:\n  a:\n    cmds:\n      - defer: {RUN} IMG\n      - task: b\n", IMAGE, 4),
+        (f"vars:\n  I: IMG\ntasks:\n  a: {RUN} {{{{.I}}}}\n", IMAGE, 4),
+        (f"vars:\n  T: 24.01-py3\n  I: nvcr.io/nvidia/pytorch:{{{{ .T }}}}\ntasks:\n  a: {RUN} {{{{ .I }}}}\n",
+         IMAGE, 5),
+        (f"vars: {{I: x}}\ntasks:\n  a:\n    vars: {{I: IMG}}\n    cmds: ['{RUN} {{{{.I}}}}']\n", IMAGE, 5),
+        (f"env: {{I: IMG}}\ntasks:\n  a: {RUN} $I\n", IMAGE, 3),
+        (f"vars:\n  I:\n    sh: {RUN} IMG\ntasks: {{a: b}}\n", IMAGE, 3),
+        (f"tasks:\n  a: {RUN} r/{{{{.T}}}}:1\n", "r/{{.T}}:1", 2),
+        (f"vars: {{T: a}}\ntasks:\n  a: {RUN} {{{{.T}}}}\n  b: [{{task: a, vars: {{T: c}}}}]\n", "{{.T}}", 3),
+        (f"vars: {{T: {{sh: date}}}}\ntasks:\n  a: {RUN} r:{{{{.T}}}}\n", "r:{{.T}}", 3),
+        (f"tasks:\n  a: {RUN} {{{{default \"x\" .IMAGE}}}}\n", '{{default "x" .IMAGE}}', 2),
+        (f"vars: {{A: '{{{{.B}}}}', B: '{{{{.A}}}}'}}\ntasks:\n  a: {RUN} r:{{{{.A}}}}\n", "r:{{.A}}", 3),
+    ],
+)  # fmt: skip
+def test_commands(tmp_path: Path, text: str, image: str, line: int) -> None:
+    launch = one(tmp_path, text)
+    assert launch.image is not None
+    assert (launch.image.text, launch.gpu.count, launch.span.line) == (image, "all", line)
+    assert launch.undecided is None
+
+
+@pytest.mark.parametrize("name", ["Taskfile.yaml", "taskfile.dist.yml", "sub/docker.Taskfile.yml"])
+def test_taskfiles_are_found(tmp_path: Path, name: str) -> None:
+    assert one(tmp_path, f"tasks:\n  a: {RUN} IMG\n", name).gpu.requested
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"tasks:\n  a:\n    desc: {RUN} IMG\n    summary: |\n      {RUN} IMG\n",
+        f"vars:\n  I: {RUN} IMG\ntasks:\n  a: echo {{{{.I}}}}\n",
+        f"a: {RUN} IMG\n",
+        "tasks: [docker]\n",
+        "docker\n",
+    ],
+)
+def test_no_launches(tmp_path: Path, text: str) -> None:
+    assert not launches(tmp_path, text)
+
+
+def test_what_is_given_on_the_command_line_is_not_known(tmp_path: Path) -> None:
+    launch = one(tmp_path, f"tasks:\n  a: {RUN} {{{{.CLI_ARGS}}}} IMG\n")
+    assert launch.undecided is not None and "{{.CLI_ARGS}}" in launch.undecided.because
+
+
+def test_a_file_that_is_no_yaml_is_reported(tmp_path: Path) -> None:
+    assert [f.rule for f in findings(tmp_path, {"Taskfile.yml": "tasks: [docker"})] == ["SHM001"]
+
+
+@table(
+    ("before", "after"),
+    [
+        (f"tasks:\n  a: {RUN} {TRAIN}", f"tasks:\n  a: {RUN} --shm-size=8g {TRAIN}"),
+        (f"tasks:\n  a:\n    - |\n      {RUN} \\\n        {TRAIN}\n",
+         f"tasks:\n  a:\n    - |\n      {RUN} --shm-size=8g \\\n        {TRAIN}\n"),
+        (f"vars: {{S: 64m}}\ntasks:\n  a: {RUN} --shm-size={{{{.S}}}} {TRAIN}\n",
+         f"vars: {{S: 8g}}\ntasks:\n  a: {RUN} --shm-size={{{{.S}}}} {TRAIN}\n"),
+        (f"vars: {{O: '--gpus all'}}\ntasks:\n  a: docker run {{{{.O}}}} {TRAIN}\n",
+         f"vars: {{O: '--gpus all'}}\ntasks:\n  a: docker run --shm-size=8g {{{{.O}}}} {TRAIN}\n"),
+    ],
+)  # fmt: skip
+def test_rewriting(tmp_path: Path, before: str, after: str) -> None:
+    before, after = before.replace("IMG", IMAGE), after.replace("IMG", IMAGE)
+    assert fixed(tmp_path, {"Taskfile.yml": before}) == {"Taskfile.yml": after}
+    assert fixed(tmp_path, {"Taskfile.yml": after}) == {}
+
+
+def test_comments(tmp_path: Path) -> None:
+    text = f"tasks:\n  a:\n    # shmlint: ignore[SHM101]\n    - {RUN} {TRAIN}\n".replace("IMG", IMAGE)
+    assert findings(tmp_path, {"Taskfile.yml": text}) == []
