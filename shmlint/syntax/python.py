@@ -37,7 +37,11 @@ class Module(NamedTuple):
     """The offset, in characters, of each line."""
 
 
-@lru_cache(maxsize=256)
+EMPTY = Module(ast.Module([], []), (), {}, (), {}, {}, (0,))
+"""A module without anything in it."""
+
+
+@lru_cache(maxsize=16)
 def parse(text: str) -> Module | None:
     """The module that a text is; None for what is not Python, or too large or too deep to be looked at."""
     if len(text) > _LONGEST or "\0" in text or _too_deep(text):

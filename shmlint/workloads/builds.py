@@ -59,17 +59,17 @@ def _beside(names: set[str], repository: Repository) -> Iterator[Build]:
     if not words:
         return
     looked = 0
-    for path in _around(repository):
+    for path, text in _around(repository):
         if looked >= _MOST_LOOKED_AT:
             return
-        source = repository.source(path)
-        if source is None or "build" not in source.text or not any(word in source.text.lower() for word in words):
+        if not any(word in text for word in words):
             continue
         looked += 1
         known = repository.shared.builds
-        if path not in known:
+        source = repository.peek(path)
+        if path not in known and source is not None:
             known[path] = _builds_of(source, repository)
-        yield from known[path]
+        yield from known.get(path, ())
 
 
 def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
@@ -85,17 +85,26 @@ def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
     return read(kind, [source.path], repository.workspace, Settings()).builds
 
 
-def _around(repository: Repository) -> Iterator[str]:
+def _around(repository: Repository) -> Iterator[tuple[str, str]]:
+    """The files around a launch that speak of building, and their text in lower case."""
     seen = set()
     for folder in repository.above():
         for part in _FOLDERS:
             directory = os.path.normpath(os.path.join(folder, part))
-            if directory in seen:
-                continue
-            seen.add(directory)
-            for name in repository.names(directory):
-                if re.search(_SPEAKS, name):
-                    yield os.path.join(directory, name)
+            if directory not in seen:
+                seen.add(directory)
+                yield from _builders(directory, repository)
+
+
+def _builders(directory: str, repository: Repository) -> tuple[tuple[str, str], ...]:
+    key = repository.root, directory
+    known = repository.shared.builders.get(key)
+    if known is None:
+        paths = [os.path.join(directory, name) for name in repository.names(directory) if re.search(_SPEAKS, name)]
+        sources = ((path, repository.peek(path)) for path in paths)
+        known = tuple((path, s.text.lower()) for path, s in sources if s is not None and "build" in s.text)
+        repository.shared.builders[key] = known
+    return known
 
 
 _SPEAKS = r"(?i)(?:\.(?:sh|bash|sbatch|slurm|service|md|ya?ml|mk|just)|^makefile|^justfile)$"

@@ -211,14 +211,23 @@ def _recognised(image: str, workloads: tuple[Workload, ...]) -> tuple[Workload |
 
 def _fits(text: str, pattern: str) -> bool:
     """Whether a glob fits a whole text. Most do not, and most of those for want of a plain part."""
-    if "*" not in pattern and "?" not in pattern and "[" not in pattern:
+    plain = _plain_part(pattern)
+    if plain is pattern:
         return text == pattern
-    longest = max(pattern.replace("?", "*").split("*"), key=len)
-    if "[" not in longest and longest not in text:
+    if plain not in text:
         return False
     from fnmatch import fnmatchcase
 
     return fnmatchcase(text, pattern)
+
+
+@cache
+def _plain_part(pattern: str) -> str:
+    """The longest part of a glob that is no wildcard; the glob itself where it has none."""
+    if "*" not in pattern and "?" not in pattern and "[" not in pattern:
+        return pattern
+    longest = max(pattern.replace("?", "*").split("*"), key=len)
+    return "" if "[" in longest else longest
 
 
 _MOST_WORDS = 500
@@ -229,8 +238,12 @@ def match_command(words: Sequence[str], workloads: Iterable[Workload]) -> Worklo
     """The workload whose command patterns fit, the one with the most words where several do."""
     best: tuple[int, Workload | None] = (0, None)
     words = words[:_MOST_WORDS]
+    names = frozenset(name for word in words for name in (word, word.rpartition("/")[2]))
     for workload in workloads:
         for pattern in workload.commands:
+            first = pattern[1] if pattern[0] == "^" else pattern[0]
+            if _plain_part(first) is first and first not in names:
+                continue
             if len(pattern) > best[0] and _command_fits(words, pattern):
                 best = (len(pattern), workload)
     return best[1]

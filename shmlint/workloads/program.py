@@ -129,7 +129,7 @@ def with_documentation(launch: Launch, program: Program) -> Program:
         pages = [(posixpath.join(folder, "README.md"), 0) for folder in repository.above()]
         _executed(launch, repository, follower)
     for path, start in pages:
-        source = repository.source(path)
+        source = repository.peek(path)
         here = start > 0 or launch.kind == "devcontainer"
         for command in _commands_behind(source, start, repository) if source is not None else ():
             words = [word.text for word in command.words]

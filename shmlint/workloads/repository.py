@@ -22,16 +22,24 @@ MOST_BYTES = 2 * 1024 * 1024
 class Shared:
     """What was found out about files and programs, for the launches of a run that lead to the same."""
 
-    __slots__ = ("builds", "files", "folders", "found", "held", "modules", "pages", "programs")
+    __slots__ = (
+        "builders", "builds", "files", "folders", "found", "held", "listed", "modules", "pages", "plain", "programs",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.files: dict[tuple[str | None, str], bool] = {}
         """Whether there is a file, by the root of the repository and the path."""
         self.folders: dict[tuple[str | None, str], bool] = {}
+        self.builders: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
+        """The files of a directory that speak of building, and their text in lower case, by the root and the path."""
         self.builds: dict[str, tuple[Build, ...]] = {}
         """The builds that a script or page has, by its path."""
         self.found: dict[tuple[object, ...], str | None] = {}
         """The files of modules, by the directories in which they were looked for and their names."""
+        self.listed: dict[tuple[str, str], frozenset[str]] = {}
+        """The names of what directories hold, by the root and the path."""
+        self.plain: dict[str, frozenset[str] | None] = {}
+        """The packages that Python files import which say nothing that matters; None for all other files."""
         self.modules: dict[str, object] = {}
         """Python files that were read, by their paths."""
         self.held = 0
@@ -66,20 +74,25 @@ class Repository:
     def source(self, path: str) -> Source | None:
         """The text of a file; None where there is none, it is not text, or the bound is reached."""
         path = normal(path)
-        if not self.is_file(path):
-            return None
-        try:
-            assert self.workspace is not None
-            source = self.workspace.source(path)
-        except Unreadable:
-            return None
-        if path not in self._read:
+        source = self.peek(path)
+        if source is not None and path not in self._read:
             if len(self._read) >= MOST_FILES or len(source.text) > self._left:
                 self.full = True
                 return None
             self._read.add(path)
             self._left -= len(source.text)
         return source
+
+    def peek(self, path: str) -> Source | None:
+        """The text of a file, which is not counted: for what all launches of a run look at."""
+        path = normal(path)
+        if not self.is_file(path):
+            return None
+        try:
+            assert self.workspace is not None
+            return self.workspace.source(path)
+        except Unreadable:
+            return None
 
     def is_file(self, path: str) -> bool:
         return self._once(self.shared.files, path, lambda: self.workspace is not None and self.workspace.exists(path))
@@ -91,7 +104,7 @@ class Repository:
         key = self._tree, path
         found = known.get(key)
         if found is None:
-            found = known[key] = "\0" not in path and self._inside(path) and look()
+            found = known[key] = "\0" not in path and look() and self._inside(path)
         return found
 
     def _is_directory(self, path: str) -> bool:

@@ -1,0 +1,282 @@
+"""The modules of the repository that a Python program imports: where they lie, and what of them has to be parsed."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable
+
+from shmlint.files.read import normal
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Source, Span
+from shmlint.syntax.python import EMPTY, Module, dotted, parse
+from shmlint.workloads.filesystem import Files
+from shmlint.workloads.libraries import (
+    COLLECTIVE,
+    IMAGE_SIZE_CALLS,
+    KNOWN_ITEMS,
+    ROWS,
+    VOLUME_SIZE_CALLS,
+    harmless,
+)
+from shmlint.workloads.options import SETTINGS_CLASSES, Declaration, declarations
+from shmlint.workloads.repository import Shared
+from shmlint.workloads.values import Scope
+
+_MOST_HELD = 4 * 1024 * 1024
+"""Characters of Python whose trees are held at once; a tree takes many times its text."""
+
+Named = tuple[ast.Call | None, str, bool]
+"""What an expression names: the call where it is one, the dotted name, and whether that is what is called."""
+
+
+class Loaded(NamedTuple):
+    """A file of Python. ``names`` caches what its expressions name, by their ids; ``packages`` are those it imports."""
+
+    path: str
+    source: Source
+    module: Module
+    options: tuple[Declaration, ...]
+    packages: frozenset[str]
+    names: dict[int, tuple[Named, ...]]
+
+    def named(self, expression: ast.AST) -> tuple[Named, ...]:
+        """The calls and the names in an expression of this file, found once."""
+        known = self.names.get(id(expression))
+        if known is None:
+            known = self.names[id(expression)] = tuple(_named(expression, self.module))
+        return known
+
+
+def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
+    scope = Scope("", _NO_TEXT, module, None, None)
+    called: set[int] = set()
+    for node in ast.walk(expression):
+        if isinstance(node, ast.Call):
+            called.add(id(node.func))
+            yield node, scope.full_name(node.func), True
+        elif isinstance(node, ast.Attribute):
+            yield None, dotted(node), id(node) in called
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield None, node.id, id(node) in called
+
+
+_NO_TEXT = Source("", "")
+
+
+def _parsed(path: str, source: Source, shared: Shared) -> Loaded | None:
+    """A Python file, parsed once for the programs that load it; the length of those that are held is bounded."""
+    known = shared.modules
+    held = known.get(path)
+    if isinstance(held, Loaded) and held.source is source:
+        return held
+    module = parse(source.text)
+    if module is None:
+        return None
+    if shared.held > _MOST_HELD:
+        known.clear()
+        shared.held = 0
+    shared.held += len(source.text)
+    scope = Scope(path, source, module, None, None)
+    packages = frozenset(target.partition(".")[0] for target in module.imports.values())
+    found = known[path] = Loaded(path, source, module, tuple(declarations(scope)), packages, {})
+    return found
+
+
+ROW_PACKAGES = frozenset(name.partition(".")[0] for name in (*(row.call for row in ROWS), *COLLECTIVE))
+
+
+def is_known(package: str) -> bool:
+    """Whether what a package does is known, by its import name."""
+    return package in harmless() or package in sys.stdlib_module_names or package in ROW_PACKAGES
+
+
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+([A-Za-z_][\w.]*)[ \t]+import\b|import[ \t]+([A-Za-z_][\w., \t]*?)[ \t]*(?:#.*)?$)", re.M
+)
+
+
+_IMPORTS = re.compile(r"\bimport\b")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_TELLING = frozenset(
+    {
+        *(row.call.rpartition(".")[2] for row in ROWS if not row.call.endswith("YOLO.train")),
+        *(name.rpartition(".")[2] for name in COLLECTIVE),
+        *IMAGE_SIZE_CALLS, *VOLUME_SIZE_CALLS, *KNOWN_ITEMS,
+        "add_argument", "add_option", "option", "Option", "environ", "putenv", "subprocess", "popen", "system",
+        "import_module", "__import__",
+    }
+)  # fmt: skip
+"""Words of calls that matter, of options, and of what starts other programs."""
+_PERHAPS = (
+    (frozenset({"exec", "eval"}), re.compile(r"(?<![\w.])(?:exec|eval)\(")),
+    (frozenset({"train"}), re.compile(r"\.train\(\s*[^)\s]")),
+    (frozenset(SETTINGS_CLASSES), re.compile(rf"\b(?:{'|'.join(SETTINGS_CLASSES)})\(\s*\w+\s*=")),
+    (frozenset({"class"}), re.compile(r"\n[ \t]+\w+[ \t]*:[^=\n]+=(?!=)[^\n]*[^,\n]\n")),
+)
+"""Words of many meanings, and what has to stand there so that they matter; the last are fields of a class."""
+
+
+def _only_known(text: str) -> frozenset[str] | None:
+    """The packages that a file imports, where it says nothing that matters and nothing else has to be followed.
+
+    A cheap look at the text: in doubt the answer is None, and the file is parsed.
+    """
+    if "\0" in text or len(text) > 200_000 or "DEFINE_" in text or "workers" in text.lower():
+        return None
+    words = frozenset(_WORD.findall(text))
+    if not words.isdisjoint(_TELLING):
+        return None
+    if any(not words.isdisjoint(few) and pattern.search(text) for few, pattern in _PERHAPS):
+        return None
+    packages: set[str] = set()
+    statements = 0
+    for match in _IMPORT.finditer(text):
+        statements += 1
+        named = match[1] or match[2]
+        packages.update(part.split()[0].partition(".")[0] for part in named.split(",") if part.strip())
+    if statements != len(_IMPORTS.findall(text)) or not all(map(is_known, packages)):
+        return None
+    return frozenset(packages)
+
+
+class Modules:
+    """Finds and loads the modules of one program that starts in ``start``.
+
+    ``stop`` is told why a file cannot be read, ``declare`` the options that a file declares.
+    """
+
+    def __init__(
+        self,
+        start: str,
+        files: Files,
+        stop: Callable[[str, Span | None], None],
+        declare: Callable[[tuple[Declaration, ...]], None],
+    ) -> None:
+        self._start = normal(start)
+        self._repository = files.repository
+        self._stop = stop
+        self._declare = declare
+        self._folders = files.folders()
+        self._roots_of: dict[str, tuple[str, ...]] = {}
+        self._stars: dict[str, tuple[Loaded, ...]] = {}
+        self.loaded: dict[str, Loaded | None] = {}
+
+    def load(self, path: str) -> Loaded | None:
+        """The file at a path; one that says nothing that matters is not parsed, and is empty."""
+        if path not in self.loaded:
+            path = normal(path)
+        if path not in self.loaded:
+            source = self._repository.source(path)
+            found = self._read(path, source) if source is not None else None
+            if source is not None and found is None:
+                self._stop(f"{path} is not Python that can be read", None)
+            self.loaded[path] = found
+            if found is not None and found.options:
+                self._declare(found.options)
+        return self.loaded[path]
+
+    def _read(self, path: str, source: Source) -> Loaded | None:
+        shared = self._repository.shared
+        if path not in shared.plain:
+            shared.plain[path] = _only_known(source.text)
+        packages = shared.plain[path]
+        if packages is None or path == self._start or any(self._is_own(package, path) for package in packages):
+            return _parsed(path, source, shared)
+        return Loaded(path, source, EMPTY, (), packages, {})
+
+    def _is_own(self, package: str, importer: str) -> bool:
+        """Whether the repository may have a package of that name."""
+        return any(
+            package in (names := self._names(folder)) or f"{package}.py" in names
+            for folder in self._roots(os.path.dirname(importer))
+        )
+
+    def is_package(self, top: str, importer: str) -> bool:
+        """Whether a name is a module of the repository, or a directory of modules."""
+        if self.file_of(top, importer) is not None:
+            return True
+        roots = self._roots(os.path.dirname(importer))
+        return any(self._repository.is_dir(os.path.join(folder, top)) for folder in roots)
+
+    def file_of(self, name: str, importer: str) -> str | None:
+        """The repository's file of a dotted name as one file imports it."""
+        here = os.path.dirname(importer)
+        key = (name, here) if name.startswith(".") else (name, self._roots(here))
+        known = self._repository.shared.found
+        if key not in known:
+            known[key] = self._search(name, here)
+        return known[key]
+
+    def _search(self, name: str, here: str) -> str | None:
+        if name.startswith("."):
+            folder = here
+            for _ in range(len(name) - len(name.lstrip(".")) - 1):
+                folder = os.path.dirname(folder)
+            return self._module_in(folder, name.lstrip("."))
+        for folder in self._roots(here):
+            found = self._module_in(folder, name)
+            if found is not None:
+                return found
+        return None
+
+    def _roots(self, here: str) -> tuple[str, ...]:
+        """The directories in which a file of a directory finds modules."""
+        if here not in self._roots_of:
+            self._roots_of[here] = self._search_path(here)
+        return self._roots_of[here]
+
+    def _search_path(self, here: str) -> tuple[str, ...]:
+        start = os.path.dirname(self._start)
+        found = [start, *self._folders]
+        folder = here
+        while self._repository.is_file(os.path.join(folder, "__init__.py")) and folder not in ("", ".", "/"):
+            folder = os.path.dirname(folder)
+        found.append(folder)
+        above = start
+        while above not in ("", ".", "/", self._repository.root) and len(found) < 12:
+            above = os.path.dirname(above)
+            found += [above, os.path.join(above, "src")]
+        return tuple(dict.fromkeys(normal(f or ".") for f in (*found, self._repository.root)))
+
+    def _names(self, folder: str) -> frozenset[str]:
+        """What a directory holds, listed once in a run."""
+        known = self._repository.shared.listed
+        key = self._repository.root, folder
+        if key not in known:
+            known[key] = frozenset(self._repository.names(folder))
+        return known[key]
+
+    def _module_in(self, folder: str, name: str) -> str | None:
+        head = name.partition(".")[0]
+        if head:
+            names = self._names(normal(folder or "."))
+            if head not in names and f"{head}.py" not in names:
+                return None
+        path = os.path.join(folder or ".", *name.split(".")) if name else folder
+        for candidate in ((f"{path}.py",) if name else ()) + (os.path.join(path, "__init__.py"),):
+            if self._repository.is_file(candidate):
+                return normal(candidate)
+        return None
+
+    def stars(self, loaded: Loaded) -> tuple[Loaded, ...]:
+        """The modules of the repository of which a module imports everything, but for empty ones."""
+        known = self._stars.get(loaded.path)
+        if known is None:
+            found = (self.resolve(star, loaded.path) for star in loaded.module.stars)
+            known = tuple(pair[0] for pair in found if pair is not None and pair[0].module is not EMPTY)
+            self._stars[loaded.path] = known
+        return known
+
+    def resolve(self, name: str, importer: str) -> tuple[Loaded, str] | None:
+        """The module of the repository that a dotted name leads into, and what is left of the name."""
+        level = name[: len(name) - len(name.lstrip("."))]
+        parts = name.lstrip(".").split(".") if name.lstrip(".") else []
+        for end in range(len(parts), -1 if level else 0, -1):
+            path = self.file_of(level + ".".join(parts[:end]), importer)
+            if path is not None:
+                loaded = self.load(path)
+                return (loaded, ".".join(parts[end:])) if loaded is not None else None
+        return None

@@ -1,0 +1,174 @@
+"""The options of a Python program: what its command and its configuration files give, and what it declares."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from shmlint.files.read import normal
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Source, Span
+from shmlint.syntax.python import dotted
+from shmlint.workloads.filesystem import Files
+from shmlint.workloads.program import Entry
+from shmlint.workloads.values import NOTHING, Found, Scope, key_of, literal, one_of
+
+WorkOut = Callable[[ast.expr, Scope, int], Found]
+"""Works out an expression, some steps deep."""
+
+
+class Declaration(NamedTuple):
+    """An option that a program declares, with its default and the spellings that set it."""
+
+    key: str
+    default: ast.expr | None
+    scope: Scope
+    place: Span
+    flags: tuple[str, ...] = ()
+
+
+SETTINGS_CLASSES = ("dict", "EasyDict", "edict", "DotDict", "Namespace", "SimpleNamespace")
+"""What programs keep their settings in, made with keywords."""
+
+
+def declarations(scope: Scope) -> Iterator[Declaration]:
+    """The options that a module declares: argparse, click, absl, and fields of classes."""
+    for node in scope.module.nodes:
+        if isinstance(node, ast.Call):
+            name = dotted(node.func).rpartition(".")[2]
+            if name in ("add_argument", "option", "add_option", "Option") or name.startswith("DEFINE_"):
+                yield from _option(node, name, scope)
+            elif name in SETTINGS_CLASSES:
+                for keyword in node.keywords:
+                    if keyword.arg is not None:
+                        yield Declaration(key_of(keyword.arg), keyword.value, scope, scope.span(keyword.value))
+        elif isinstance(node, ast.ClassDef):
+            for item in node.body:
+                if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
+                    yield Declaration(key_of(item.target.id), _default_of_field(item.value), scope, scope.span(item))
+
+
+def _option(node: ast.Call, called: str, scope: Scope) -> Iterator[Declaration]:
+    """What a call of argparse, click or absl declares."""
+    names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    if called.startswith("DEFINE_"):
+        if names and len(node.args) > 1:
+            yield Declaration(key_of(names[0]), node.args[1], scope, scope.span(node))
+        return
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+    flags = [name for name in names if name.startswith("-")]
+    longest = next((name for name in flags if name.startswith("--")), flags[0] if flags else "")
+    named = keywords.get("dest")
+    dest = named.value if isinstance(named, ast.Constant) and isinstance(named.value, str) else ""
+    dest = dest or next((name for name in names if not name.startswith("-")), "") or longest.lstrip("-")
+    default = keywords.get("default")
+    action = keywords.get("action")
+    if default is None and isinstance(action, ast.Constant) and action.value in ("store_true", "store_false"):
+        default = ast.Constant(action.value == "store_false")
+    spellings = tuple(key_of(part) for flag in flags for part in flag.split("/"))
+    yield Declaration(key_of(dest), default, scope, scope.span(node), spellings)
+
+
+class Options:
+    """What a command, its configuration files and the declarations of the program say of its options."""
+
+    def __init__(self, entry: Entry, files: Files) -> None:
+        self.files = files
+        self.given: dict[str, Found] = {}
+        self.flags: dict[str, str] = {}
+        self.declared: dict[str, list[Declaration]] = {}
+        self.configured: dict[str, list[Found]] = {}
+        self._read: set[str] = set()
+        self._entry = entry
+        self._take(entry.arguments)
+
+    def _take(self, words: tuple[str, ...]) -> None:
+        spans = (self._entry.span,) if self._entry.span is not None else ()
+        at = 0
+        while at < len(words):
+            word = words[at]
+            at += 1
+            name, equals, value = word.partition("=")
+            if not word.startswith("-"):
+                if equals and re.fullmatch(r"\+{0,2}[A-Za-z_][\w.@-]*", name):
+                    self.given[key_of(name)] = literal(value, spans)
+                self._configuration(word if not equals else value)
+                continue
+            if not equals and at < len(words) and not re.match(r"-[A-Za-z-]", words[at]):
+                value = words[at]
+                at += 1
+                equals = "="
+            self.given[key_of(name)] = literal(value, spans) if equals else Found(True, True, spans)
+            self._configuration(value)
+
+    def _configuration(self, path: str) -> None:
+        """Read a configuration file that the command, or the default of an option, names."""
+        if not re.search(r"\.(?:ya?ml|json|toml|py|cfg|ini)$", path) or len(self._read) > 20:
+            return
+        place = self.files.find(path)
+        if place is None:
+            beside = normal(os.path.join(os.path.dirname(self._entry.path), path))
+            if not self.files.repository.is_file(beside):
+                return
+            found = beside
+        else:
+            found = place.path
+        if found in self._read or found == self._entry.path:
+            return
+        self._read.add(found)
+        source = self.files.repository.source(found)
+        if source is not None:
+            for key, value in _settings(source):
+                self.configured.setdefault(key, []).append(value)
+
+    def declare(self, declarations: Iterable[Declaration]) -> None:
+        """Note the options that a module declares."""
+        for declaration in declarations:
+            key, default = declaration.key, declaration.default
+            self.flags.update((flag, key) for flag in declaration.flags)
+            self.declared.setdefault(key, []).append(declaration)
+            if isinstance(default, ast.Constant) and isinstance(default.value, str) and key not in self.given:
+                self._configuration(default.value)
+
+    def get(self, name: str, work_out: WorkOut, depth: int) -> Found:
+        """What an option is: given, configured, or its default."""
+        key = key_of(name)
+        for given, found in self.given.items():
+            if self.flags.get(given, given) == key or given.rpartition(".")[2] == key:
+                return found
+        configured = self.configured.get(key, [])
+        if configured:
+            return one_of(configured)
+        values = []
+        for declared in self.declared.get(key, [])[:8]:
+            if declared.default is not None:
+                value = work_out(declared.default, declared.scope, depth + 1)
+                values.append(value._replace(spans=(declared.place,)))
+        return one_of(values) if values else NOTHING
+
+
+_SETTING = re.compile(
+    r"""^[ \t]*(?:-[ \t]+)?["']?([A-Za-z_][\w.-]*)["']?[ \t]*[:=][ \t]*(.+?)[ \t]*,?[ \t]*(?:#.*)?$""", re.M
+)
+
+
+def _settings(source: Source) -> Iterator[tuple[str, Found]]:
+    """The settings of a configuration file, whatever its format: a key and a plain value on one line."""
+    text = source.text
+    if len(text) > 200_000:
+        return
+    for match in _SETTING.finditer(text):
+        value = match[2].strip().strip("\"'")
+        if len(value) < 200:
+            yield key_of(match[1]).rpartition(".")[2], literal(value, (Span(source, match.start(1), match.end(2)),))
+
+
+def _default_of_field(value: ast.expr) -> ast.expr | None:
+    """The default in ``field(default=…)``, ``Field(…)``, or the value itself."""
+    makers = ("field", "Field", "Option", "Argument")
+    if isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] in makers:
+        named = next((keyword.value for keyword in value.keywords if keyword.arg == "default"), None)
+        return named if named is not None else value.args[0] if value.args else None
+    return value

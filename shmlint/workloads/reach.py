@@ -1,0 +1,343 @@
+"""Walks the code of a Python program that can be reached, and collects what it calls, sets and starts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from shmlint.files.read import normal
+from shmlint.model.need import Step
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Span
+from shmlint.syntax.python import Definition, dotted, imported_modules
+from shmlint.workloads.evaluator import Evaluator
+from shmlint.workloads.filesystem import Files
+from shmlint.workloads.modules import Loaded, Modules, is_known
+from shmlint.workloads.options import Options
+from shmlint.workloads.program import Entry
+from shmlint.workloads.values import POSITIVE, UNKNOWN, Scope
+
+MOST_STEPS = 2000
+"""Functions, classes and modules that are walked for one program."""
+
+
+class Site(NamedTuple):
+    """A call that can be reached; ``name`` with imports followed, ``certain`` where no unknown branch decides."""
+
+    name: str
+    node: ast.Call
+    scope: Scope
+    certain: bool
+
+    @property
+    def span(self) -> Span:
+        """The place of the call."""
+        return self.scope.span(self.node)
+
+
+class Unit(NamedTuple):
+    """Something whose body is walked: a module, a function, or a class."""
+
+    loaded: Loaded
+    node: Definition | ast.Module
+    owner: ast.ClassDef | None
+    certain: bool
+
+
+class Walker:
+    """Walks the reachable code, and collects what it calls."""
+
+    def __init__(self, entry: Entry, files: Files) -> None:
+        self.entry = entry
+        self.stops: list[Step] = []
+        self.sites: list[Site] = []
+        self.environment: list[tuple[str, str, Span]] = []
+        self.commands: list[tuple[tuple[str, ...], Span]] = []
+        self.options = Options(entry, files)
+        self.evaluator = Evaluator(self.options)
+        self.modules = Modules(entry.path, files, self.stop, self.options.declare)
+        self._repository = files.repository
+        self._pending: list[Unit] = []
+        self._walked: dict[tuple[str, int], bool] = {}
+        self._classes: set[int] = set()
+        self._methods: dict[str, list[tuple[Unit, bool]]] = {}
+        """The methods of the classes that were reached, by name."""
+        self._attributes: dict[str, bool] = {}
+        self._optional = 0
+        """How many ``try`` statements around the code go on without a package that is not there."""
+        self._names: dict[tuple[str, str], bool] = {}
+
+    def stop(self, text: str, span: Span | None) -> None:
+        """Note what keeps the program from being read to its end."""
+        if all(step.text != text for step in self.stops) and len(self.stops) < 50:
+            self.stops.append(Step(text, span))
+
+    def walk(self) -> None:
+        """Walk all that can be reached from the entry."""
+        first = self.modules.load(self.entry.path)
+        if first is None:
+            self.stop(f"{self.entry.path} is not Python that can be read", self.entry.span)
+            return
+        self._pending.append(Unit(first, first.module.tree, None, self.entry.certain))
+        if self.entry.function and self.entry.function in first.module.definitions:
+            self._reach(first, self.entry.function, certain=True)
+        steps = 0
+        while self._pending:
+            steps += 1
+            if steps > MOST_STEPS:
+                self.stop("it has more code than is read", None)
+                return
+            self._walk(self._pending.pop())
+        if self._repository.full:
+            self.stop("it has more files than are read for one launch", None)
+
+    def _push(self, unit: Unit) -> None:
+        key = (unit.loaded.path, id(unit.node))
+        known = self._walked.get(key)
+        if known is None or (unit.certain and not known):
+            self._walked[key] = unit.certain
+            self._pending.append(unit)
+
+    def _import(self, name: str, statement: ast.stmt, scope: Scope, unit: Unit, certain: bool) -> None:
+        """Run a module of the repository, or note a package that is not known."""
+        if not name.strip("."):
+            return
+        path = self.modules.file_of(name, unit.loaded.path)
+        if path is not None:
+            loaded = self.modules.load(path)
+            if loaded is not None:
+                self._push(Unit(loaded, loaded.module.tree, None, certain))
+            return
+        top = name.split(".")[0]
+        if name.startswith(".") or self._optional or is_known(top):
+            return
+        if not self.modules.is_package(top, unit.loaded.path):
+            self.stop(f"it imports `{top}`, of which nothing is known", scope.span(statement))
+
+    def _reach(self, loaded: Loaded, name: str, *, certain: bool, depth: int = 0) -> None:
+        """Reach what a name of a module stands for."""
+        head, _, rest = name.partition(".")
+        module = loaded.module
+        if head in module.definitions:
+            node = module.definitions[head]
+            if isinstance(node, ast.ClassDef):
+                self._reach_class(loaded, node, certain)
+                if rest:
+                    self._method(rest.split(".")[0], certain)
+            else:
+                self._push(Unit(loaded, node, None, certain))
+        elif head in module.imports and depth < 10:
+            target = module.imports[head] + (f".{rest}" if rest else "")
+            found = self.modules.resolve(target, loaded.path)
+            if found is not None and found[1]:
+                self._reach(found[0], found[1], certain=certain, depth=depth + 1)
+        elif depth < 10:
+            for star in self.modules.stars(loaded):
+                self._reach(star, name, certain=certain, depth=depth + 1)
+
+    def _reach_class(self, loaded: Loaded, node: ast.ClassDef, certain: bool) -> None:
+        self._push(Unit(loaded, node, None, certain))
+        if id(node) not in self._classes:
+            self._classes.add(id(node))
+            for method in _methods(node):
+                self._methods.setdefault(method.name, []).append((Unit(loaded, method, node, certain), certain))
+                lifecycle = method.name.startswith("__") or method.name in _LIFECYCLE
+                if lifecycle or method.name in self._attributes:
+                    self._push(Unit(loaded, method, node, certain and self._attributes.get(method.name, lifecycle)))
+            for base in node.bases:
+                self._name(dotted(base), loaded, certain)
+
+    def _method(self, name: str, certain: bool) -> None:
+        """Reach the methods of that name in the classes that were reached."""
+        known = self._attributes.get(name)
+        if known is not None and (known or not certain):
+            return
+        self._attributes[name] = certain
+        for unit, sure in self._methods.get(name, ()):
+            self._push(unit._replace(certain=certain and sure))
+
+    def _name(self, name: str, loaded: Loaded, certain: bool) -> None:
+        """Reach what a dotted name in a module's code leads to."""
+        known = self._names.get((loaded.path, name))
+        if known is not None and (known or not certain):
+            return
+        self._names[loaded.path, name] = certain
+        head, _, rest = name.partition(".")
+        module = loaded.module
+        if head in module.definitions or (head not in module.imports and module.stars):
+            self._reach(loaded, name, certain=certain)
+        elif head in module.imports:
+            target = module.imports[head] + (f".{rest}" if rest else "")
+            found = self.modules.resolve(target, loaded.path)
+            if found is not None:
+                self._push(Unit(found[0], found[0].module.tree, None, certain))
+                if found[1]:
+                    self._reach(found[0], found[1], certain=certain)
+        if rest:
+            for part in rest.split("."):
+                self._method(part, certain)
+
+    def _walk(self, unit: Unit) -> None:
+        function = unit.node if isinstance(unit.node, ast.FunctionDef | ast.AsyncFunctionDef) else None
+        owner = unit.node if isinstance(unit.node, ast.ClassDef) else unit.owner
+        scope = Scope(unit.loaded.path, unit.loaded.source, unit.loaded.module, function, owner)
+        if function is not None:
+            for default in (*function.args.defaults, *(d for d in function.args.kw_defaults if d is not None)):
+                self._expression(default, scope, unit)
+        self._statements(unit.node.body, scope, unit, unit.certain)
+
+    def _statements(self, body: list[ast.stmt], scope: Scope, unit: Unit, certain: bool) -> None:
+        for statement in body:
+            if isinstance(statement, Definition):
+                self._definition(statement, scope, unit, certain)
+                continue
+            if isinstance(statement, ast.Import | ast.ImportFrom):
+                for name in _modules_of(statement, unit.loaded.path, self.modules):
+                    self._import(name, statement, scope, unit, certain)
+                continue
+            if isinstance(statement, ast.If):
+                self._branch(statement, scope, unit, certain)
+            elif isinstance(statement, ast.Try):
+                optional = any(_catches_import(handler) for handler in statement.handlers)
+                self._optional += optional
+                self._statements(statement.body, scope, unit, certain)
+                self._optional -= optional
+                for handler in statement.handlers:
+                    self._statements(handler.body, scope, unit, False)
+                self._statements([*statement.orelse, *statement.finalbody], scope, unit, certain)
+            else:
+                here = unit._replace(certain=certain)
+                for expression in _expressions(statement):
+                    self._expression(expression, scope, here)
+                for name in ("body", "orelse"):
+                    self._statements(getattr(statement, name, []), scope, unit, certain)
+                if isinstance(statement, ast.Match):
+                    for case in statement.cases:
+                        self._statements(case.body, scope, unit, False)
+
+    def _definition(self, node: Definition, scope: Scope, unit: Unit, certain: bool) -> None:
+        """A definition runs when it is called; what is registered by a decorator may be called by anybody."""
+        for decorator in node.decorator_list:
+            self._expression(decorator, scope, unit)
+            name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")[2]
+            if name not in _PLAIN_DECORATORS and not isinstance(unit.node, ast.ClassDef):
+                main = name in ("main", "command", "hydra_main", "wrap", "group")
+                if isinstance(node, ast.ClassDef):
+                    self._reach_class(unit.loaded, node, False)
+                elif not main:
+                    self._push(Unit(unit.loaded, node, None, False))
+
+    def _branch(self, statement: ast.If, scope: Scope, unit: Unit, certain: bool) -> None:
+        self._expression(statement.test, scope, unit._replace(certain=certain))
+        taken = self._taken(statement.test, scope, unit)
+        if taken is not False:
+            self._statements(statement.body, scope, unit, certain and taken is True)
+        if taken is not True:
+            self._statements(statement.orelse, scope, unit, certain and taken is False)
+
+    def _taken(self, test: ast.expr, scope: Scope, unit: Unit) -> bool | None:
+        if (
+            isinstance(test, ast.Compare)
+            and isinstance(test.left, ast.Name)
+            and test.left.id == "__name__"
+            and len(test.ops) == 1
+        ):
+            return (unit.loaded.path == normal(self.entry.path) and not self.entry.function) is isinstance(
+                test.ops[0], ast.Eq
+            )
+        if isinstance(test, ast.Name | ast.Attribute) and dotted(test).rpartition(".")[2] == "TYPE_CHECKING":
+            return False
+        found = self.evaluator.value(test, scope, parameters=False)
+        if found.value is UNKNOWN or found.value is POSITIVE or not found.certain:
+            return None
+        return bool(found.value)
+
+    def _expression(self, expression: ast.AST, scope: Scope, unit: Unit) -> None:
+        """Reach what an expression names, and note what it calls."""
+        for call, name, called in unit.loaded.named(expression):
+            if call is not None:
+                self._call(name, call, scope, unit)
+            else:
+                self._name(name, unit.loaded, unit.certain and called)
+
+    def _call(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
+        self.evaluator.note_call(name, node, scope)
+        last = name.rpartition(".")[2]
+        if last in ("import_module", "__import__", "exec", "eval") and name in _DYNAMIC:
+            self.stop("it loads code by a name that is made when it runs", scope.span(node))
+        if name in ("os.environ.setdefault", "os.putenv") and len(node.args) == 2:
+            self._set_environment(node.args[0], node.args[1], scope, node)
+        if name.startswith(("subprocess.", "os.system", "os.popen")) and node.args:
+            self._starts(node, scope)
+        self.sites.append(Site(name, node, scope, unit.certain))
+
+    def _set_environment(self, key: ast.expr, value: ast.expr, scope: Scope, node: ast.AST) -> None:
+        name, text = self.evaluator.value(key, scope).value, self.evaluator.value(value, scope).value
+        if isinstance(name, str) and isinstance(text, str):
+            self.environment.append((name, text, scope.span(node)))
+
+    def _starts(self, node: ast.Call, scope: Scope) -> None:
+        """A program that is started with words that are written there."""
+        import shlex
+
+        argument = node.args[0]
+        words: list[str] = []
+        if isinstance(argument, ast.List | ast.Tuple):
+            for item in argument.elts:
+                found = self.evaluator.value(item, scope).value
+                words.append(str(found) if isinstance(found, str | int) else "$UNKNOWN")
+                if dotted(item) == "sys.executable":
+                    words[-1] = "python"
+        else:
+            found = self.evaluator.value(argument, scope).value
+            text = found if isinstance(found, str) else self.evaluator.template(argument, scope)
+            try:
+                words = shlex.split(text)
+            except ValueError:
+                words = []
+            if words and words[0] in ("$UNKNOWN", "%s") and any(word.endswith(".py") for word in words[1:3]):
+                words[0] = "python"
+        if words:
+            self.commands.append((tuple(words), scope.span(node)))
+        else:
+            self.stop("it starts an unknown program", scope.span(node))
+
+
+_LIFECYCLE = frozenset(
+    {"forward", "setup", "prepare_data", "configure_optimizers", "training_step", "build", "train_dataloader"}
+)
+_PLAIN_DECORATORS = frozenset(
+    {
+        "property", "staticmethod", "classmethod", "setter", "lru_cache", "cache", "no_grad", "inference_mode", "wraps",
+        "contextmanager", "asynccontextmanager", "dataclass", "abstractmethod", "jit", "njit", "script", "override",
+        "cached_property", "overload", "total_ordering", "unused", "ignore", "compile", "autocast", "custom_fwd",
+    }
+)  # fmt: skip
+_DYNAMIC = frozenset({"importlib.import_module", "import_module", "__import__", "exec", "eval"})
+_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception"})
+
+
+def _modules_of(statement: ast.Import | ast.ImportFrom, importer: str, modules: Modules) -> Iterator[str]:
+    """The modules that an import loads; what else it names are names of a module."""
+    for name in imported_modules(statement):
+        if isinstance(statement, ast.ImportFrom):
+            base = "." * statement.level + (statement.module or "")
+            if name != base and modules.file_of(name, importer) is None:
+                continue
+        yield name
+
+
+def _catches_import(handler: ast.ExceptHandler) -> bool:
+    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(name is None or dotted(name) in _IMPORT_ERRORS for name in names)
+
+
+def _methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (item for item in node.body if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def _expressions(statement: ast.stmt) -> Iterator[ast.expr | ast.withitem]:
+    """The expressions of a statement, not those of the statements inside of it."""
+    for field in ast.iter_child_nodes(statement):
+        if isinstance(field, ast.expr | ast.withitem):
+            yield field
