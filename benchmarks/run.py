@@ -25,6 +25,7 @@ from pathlib import Path
 
 from cold_start import FILE, program
 from large import LARGE
+from programs import write as write_programs
 from scan import SNIFFED, make_checkout
 
 Row = tuple[str, str, float | None, float | None]
@@ -92,6 +93,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 checkout, max(1, options.runs // 3),
             )  # fmt: skip
             shutil.rmtree(checkout)
+        programs = here / "programs"
+        programs.mkdir()
+        write_programs(programs)
+        started = {"shmlint": [ours, "."], "shmlint, programs not followed": [ours, "--select", "SHM103", "."]}
+        rows += measured("100 launches of programs in 2,000 files", started, programs, max(1, options.runs // 3))
     given = f"--runs {options.runs} " if options.runs != parser.get_default("runs") else ""
     given += "--corpus DIR " if options.corpus else ""
     given += "--monorepo" if options.monorepo else ""
