@@ -507,7 +507,7 @@ def test_a_share_of_an_unknown_memory_is_no_number() -> None:
         assert need.why.endswith("of the container's memory, but no memory limit is set")
     for limit in (Value(LOST, SPAN, "${M}"), Value(20 * GIB, SPAN, "${M}", private=True)):
         need = assess(launch("rayproject/ray:2.9.0-gpu")._replace(memory_limit=limit))
-        assert need.recommended is None and need.why.endswith("container's memory, whose limit is not known here")
+        assert need.recommended is None and need.why.endswith("container's memory, whose limit is unknown")
         assert "20" not in need.why
 
 
