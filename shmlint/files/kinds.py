@@ -91,6 +91,11 @@ _KINDS = (
     _Kind(
         "taskfile", named=_path(r"(?:[^/]*[._-])?taskfile(?:[._-][^/]*)?\.ya?ml"), words=_DOCKER
     ),
+    _Kind(
+        "jenkinsfile",
+        named=_path(r"(?:[^/]*[._-])?jenkinsfile(?:[._-][^/]*)?", r"[^/]*\.(?:groovy|jenkins)"),
+        words=_DOCKER,
+    ),
     _Kind("devcontainer", named=_path(r"\.?devcontainer\.json")),
     _Kind(
         "compose",

@@ -59,6 +59,9 @@ FORMATS = {
     "taskfile": Format(
         "shmlint.formats.taskfile", "shmlint.formats.taskfile", alone=True, beside="shmlint.formats.taskfile"
     ),
+    "jenkinsfile": Format(
+        "shmlint.formats.jenkinsfile", "shmlint.formats.jenkinsfile", alone=True, beside="shmlint.formats.jenkinsfile"
+    ),
     "markdown": Format("shmlint.formats.markdown", "shmlint.formats.markdown", alone=True),
     "ci": Format("shmlint.formats.ci", "shmlint.formats.ci", alone=True),
     "devcontainer": Format("shmlint.formats.devcontainer", "shmlint.formats.devcontainer"),

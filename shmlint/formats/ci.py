@@ -251,7 +251,7 @@ def _container(
     words: list[Word] = []
     home = Span(source, image_node.start, image_node.end)
     if options is not None and isinstance(options.resolved, Scalar):
-        text = _as_arguments(shell_text(options.resolved, source))
+        text = as_arguments(shell_text(options.resolved, source))
         first = next(iter(commands(text)), None)
         words = [_option(word) for word in first.words[1:]] if first is not None else []
         home = text.home
@@ -275,10 +275,12 @@ def _option(word: Word) -> Word:
     return Word("$OPTIONS", word.span, word.unknown, maybe_many=True)
 
 
-def _as_arguments(text: ShellText) -> ShellText:
+def as_arguments(text: ShellText) -> ShellText:
     """Options as the arguments of one command, however many lines they take."""
     line = re.sub(r"\\?\n", lambda m: " " * len(m[0]), text.text)
-    return text._replace(text=f"docker {line}", offsets=[NOWHERE] * len("docker ") + list(text.offsets))
+    nowhere = [NOWHERE] * len("docker ")
+    stands = [*nowhere, *text.stands] if text.stands else ()
+    return text._replace(text=f"docker {line}", offsets=[*nowhere, *text.offsets], stands=stands)
 
 
 def _given(body: Mapping, source: Source) -> Iterator[Word]:

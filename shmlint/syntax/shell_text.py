@@ -97,7 +97,9 @@ class Places:
         for name, written in self.written.items():
             if written == text:
                 return name
-        name = f"_{len(self.written)}_{re.sub(r'[^A-Za-z0-9_]', '_', text)}_"
+        # What it is called tells an image from options: `params.` in front of a name is no part of that.
+        plain = re.sub(r"[^A-Za-z0-9_]", "_", re.sub(r"\b(?:env|params)\.", "", text))
+        name = f"_{len(self.written)}_{plain.strip('_')}"
         self.written[name], self.what[name] = text, what
         return name
 

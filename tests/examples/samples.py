@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
 KINDS = (
-    "compose", "shell", "makefile", "systemd", "taskfile", "markdown", "ci", "devcontainer",
+    "compose", "shell", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "devcontainer",
     "kubernetes", "inspect",
 )
 NAMED = {"inspect": ["inspect.json"]}

@@ -276,7 +276,6 @@ def test_an_action_that_runs_its_script_on_a_host(tmp_path: Path) -> None:
             [3, 5],
         ),
         (".travis.yml", f"services: docker\nscript:\n  - {RUN}\n  - ls\n", [3]),
-        ("Jenkinsfile", f"sh '{RUN}'\n", []),
     ],
 )
 def test_ci_systems(tmp_path: Path, name: str, text: str, expected: list[int]) -> None:

@@ -20,6 +20,7 @@ NAMES = {
     "makefile": "Makefile",
     "systemd": "train.service",
     "taskfile": "Taskfile.yml",
+    "jenkinsfile": "Jenkinsfile",
     "markdown": "README.md",
     "ci": ".gitlab-ci.yml",
     "devcontainer": ".devcontainer.json",

@@ -45,6 +45,7 @@ def taken(path: str) -> bool:
         "Docker-Compose.YML", "stacks/docker-stack.prod.yaml",
         "run.sh", "scripts/train.bash", "x.zsh", "jobs/train.sbatch", "x.slurm",
         "Taskfile.yml", "taskfile.dist.yaml", "docker.Taskfile.yml",
+        "Jenkinsfile", "ci/Jenkinsfile.gpu", "gpu.jenkinsfile", "vars/train.groovy",
         "train.service", "train@.service.in", "x.service.d/gpu.conf", "llm.container", "x.container.j2",
         "Makefile", "GNUmakefile", "docker/Makefile.gpu", "dev.mk",
         "justfile", ".justfile", "tasks.just", "README.md", "docs/run.rst", "a.mdx", "a.markdown",
@@ -86,12 +87,13 @@ STEMS = (
     "devcontainer", ".devcontainer", "x.devcontainer", "action", "xaction", ".gitlab-ci", "x.gitlab-ci", "gitlab-ci",
     ".travis", "travis", ".drone", ".woodpecker", ".cirrus", "cirrus", "appveyor", ".appveyor", "buildspec",
     "codefresh", "azure-pipelines", "azure-pipelines-x", "xazure-pipelines", "bitbucket-pipelines", "cloudbuild",
-    "README", "x", "Taskfile", "taskfile.dist", "x.Taskfile", "mytaskfile",
+    "README", "x", "Taskfile", "taskfile.dist", "x.Taskfile", "mytaskfile", "Jenkinsfile", "x.Jenkinsfile",
+    "Jenkinsfiles",
 )  # fmt: skip
 ENDINGS = (
     "", ".yml", ".yaml", ".YML", ".json", ".jsonc", ".md", ".mdx", ".markdown", ".rst", ".sh", ".bash", ".ksh", ".zsh",
     ".fish", ".sbatch", ".slurm", ".mk", ".service", ".container",
-    ".service.in", ".conf", ".just", ".gpu", ".txt", ".yml.j2", ".md~",
+    ".service.in", ".conf", ".groovy", ".just", ".gpu", ".txt", ".yml.j2", ".md~",
 )  # fmt: skip
 
 

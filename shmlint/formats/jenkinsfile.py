@@ -1,0 +1,306 @@
+"""Jenkinsfiles and other Groovy of pipelines: ``sh`` steps, and the containers that ``docker`` starts for stages.
+
+Sources: jenkinsci/docker-workflow-plugin README and src/main/resources/.../Docker.groovy (``inside``, ``withRun``,
+``run``, ``build``); jenkinsci/pipeline-model-definition-plugin (``agent { docker { image args } }``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from shmlint.docker.run_options import read_run
+from shmlint.files.workspace import Workspace
+from shmlint.formats import sources
+from shmlint.formats.ci import as_arguments
+from shmlint.formats.comments import HASH, SLASHES, above, at_end, first_line, line_suppressions
+from shmlint.formats.shell.build import builds
+from shmlint.formats.shell.read import Part, others, read_parts
+from shmlint.formats.shell.rewrite import RunRewriter
+from shmlint.formats.shell.run import launch_of, read_gpu, worded
+from shmlint.model.launch import Build, Launch
+from shmlint.model.reading import NotRead, Reading
+from shmlint.model.record import NamedTuple
+from shmlint.model.settings import Settings
+from shmlint.model.source import Edit, Problem, Source, Span
+from shmlint.model.suppression import Suppression
+from shmlint.syntax.groovy import String, block, pieces, strings
+from shmlint.syntax.shell import commands, given
+from shmlint.syntax.shell_text import Builder, Places, ShellText, mentions_engine
+from shmlint.syntax.word import Word
+
+_DEPTH = 8
+"""Variables inside variables are followed this deep."""
+
+_NEAR = 400
+"""Characters in front of a string in which the step that it belongs to is looked for."""
+
+_STEP = re.compile(r"\b(?P<step>sh|bat|powershell|pwsh)\b(?:\s*\(?\s*|[\s(][^(){};]*?\bscript\s*:\s*)\Z")
+_SSH = re.compile(r"\bsshCommand\b[^(){};]*\bcommand\s*:\s*\Z")
+_ASSIGNED = re.compile(r"(?<![\w.])(?:def\s+|String\s+|env\s*\.\s*)?([A-Za-z_]\w*)\s*=(?![=~])\s*")
+_FOLLOWED = re.compile(r"\b(?:sh\b\s*\(?\s*(?:[^(){};\n]*?\bscript\s*:\s*)?)([A-Za-z_]\w*)\s*(?=[),;\n]|\Z)")
+_OPERAND = re.compile(r"[A-Za-z_][\w.]*(?:\([^()]*\)|\[[^\[\]]*\])?")
+
+
+class Pipeline(NamedTuple):
+    """A file taken apart: its strings, its code without them, and the strings that its variables hold."""
+
+    source: Source
+    strings: Mapping[int, String]
+    code: str
+    values: Mapping[str, String | None]
+    places: Places
+
+    def string(self, start: int) -> String | None:
+        """The string that starts at a place or behind the blanks there."""
+        while start < len(self.code) and self.code[start] in " \t":
+            start += 1
+        return self.strings.get(start)
+
+
+def _pipeline(source: Source, places: Places) -> Pipeline:
+    found, code = strings(source)
+    values: dict[str, String | None] = {}
+    for match in _ASSIGNED.finditer(code):
+        value = found.get(match.end())
+        joined = value is not None and re.match(r"\s*[+.]", code[value.end : value.end + _NEAR]) is not None
+        values[match[1]] = None if match[1] in values or joined else value
+    for string in found.values():  # withEnv(["NAME=value"])
+        name, equals, _ = string.text.partition("=")
+        if equals and name in values:
+            values[name] = None
+    return Pipeline(source, found, code, values, places)
+
+
+def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
+    """The container starts of ``sh`` steps, and the containers of stages."""
+    found: list[Launch] = []
+    built: list[Build] = []
+    problems: list[Problem] = []
+    unread: list[NotRead] = []
+    for source in sources(paths, workspace, problems):
+        if not mentions_engine(source.text):
+            continue
+        pipeline = _pipeline(source, Places())
+        reading = read_parts([source.path], workspace, partial(_parts, pipeline=pipeline))
+        launches = sorted((*reading.launches, *_containers(pipeline)), key=lambda launch: launch.span.start)
+        found += (worded(launch, pipeline.places.as_written) for launch in launches)
+        built += (*reading.builds, *_builds(pipeline))
+        unread += (*reading.not_read, *_windows(pipeline))
+    return Reading(tuple(found), tuple(problems), tuple(built), tuple(unread))
+
+
+def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+    """Whether the commands that start no container get the words that they got."""
+    old, new = (
+        [list(others(part.commands)) for part in _parts(source, _pipeline(source, Places()))]
+        for source in (files.source(path) for files in (before, after))
+    )
+    return old == new
+
+
+# Steps -----------------------------------------------------------------------------------------
+
+
+def _parts(source: Source, pipeline: Pipeline) -> Iterator[Part]:
+    """The scripts of ``sh`` steps."""
+    known = {name: value.text for name, value in pipeline.values.items() if value and _is_plain(value)}
+    environment = given(known)
+    for start, string in pipeline.strings.items():
+        before = pipeline.code[max(0, start - _NEAR) : start]
+        step = _STEP.search(before)
+        if (step is not None and step["step"] == "sh") or _SSH.search(before):
+            yield Part(_text(pipeline, string), environment)
+    for match in _FOLLOWED.finditer(pipeline.code):
+        value = pipeline.values.get(match[1])
+        if value is not None:
+            yield Part(_text(pipeline, value), environment)
+
+
+def _windows(pipeline: Pipeline) -> Iterator[NotRead]:
+    """The container starts of steps for Windows."""
+    for start, string in pipeline.strings.items():
+        step = _STEP.search(pipeline.code[max(0, start - _NEAR) : start])
+        starts = mentions_engine(string.text) and re.search(r"\b(?:run|create)\b", string.text) is not None
+        if starts and step is not None and step["step"] != "sh":
+            because = f"the command line of Windows is not read, which `{step['step']}` starts"
+            yield NotRead(Span(pipeline.source, start, string.end), because, "unsupported")
+
+
+def _is_plain(string: String) -> bool:
+    return all(not piece.expression for piece in pieces(string))
+
+
+def _text(pipeline: Pipeline, string: String) -> ShellText:
+    """The value of a string, and of what is added to it by ``+``."""
+    builder = Builder(pipeline.source)
+    _fill(builder, pipeline, string, 0)
+    end = string.end
+    while (sign := re.compile(r"\s*\+\s*").match(pipeline.code, end)) is not None:
+        other = pipeline.strings.get(sign.end())
+        operand = _OPERAND.match(pipeline.code, sign.end())
+        if other is not None:
+            _fill(builder, pipeline, other, 0)
+            end = other.end
+        elif operand is not None:
+            _put(builder, pipeline, (operand[0], operand.start(), operand.end()), 0)
+            end = operand.end()
+        else:
+            break
+    return builder.build(Span(pipeline.source, string.first, max(string.last, end - 1)))._replace(
+        unset=pipeline.places.because
+    )
+
+
+def _fill(builder: Builder, pipeline: Pipeline, string: String, depth: int) -> None:
+    for piece in pieces(string):
+        if piece.expression:
+            _put(builder, pipeline, (piece.text, piece.start, piece.end), depth)
+        elif piece.end - piece.start == len(piece.text):
+            builder.take(piece.start, piece.end)
+        else:
+            builder.put(piece.text, piece.end - 1)
+
+
+def _put(builder: Builder, pipeline: Pipeline, expression: tuple[str, int, int], depth: int) -> None:
+    """The value of an expression, where the file gives it; else a variable that nothing sets."""
+    text, start, end = expression
+    value = pipeline.values.get(text.removeprefix("env."))
+    since = len(builder.offsets)
+    if value is not None and depth < _DEPTH:
+        _fill(builder, pipeline, value, depth + 1)
+    else:
+        builder.put_unknown(pipeline.places.name(pipeline.source.text[start:end], "an expression"))
+    builder.used(since, start, end)
+
+
+# Containers of stages --------------------------------------------------------------------------
+
+_IMAGE = re.compile(r"\bdocker\s*\.\s*image\s*\(\s*")
+_METHOD = re.compile(r"\s*\)?\s*\.\s*(inside|withRun|run)\b\s*(\(?)\s*")
+_AGENT = re.compile(r"\b(docker|dockerfile)\s*\{")
+_BARE = re.compile(r"\bagent\s*\{\s*docker\s+(?=\")")
+_BUILD = re.compile(r"\bdocker\s*\.\s*build\s*\(?\s*(?=\")")
+
+
+def _containers(pipeline: Pipeline) -> Iterator[Launch]:
+    code = pipeline.code
+    for match in _IMAGE.finditer(code):
+        image = pipeline.strings.get(match.end())
+        operand = _OPERAND.match(code, match.end())
+        end = image.end if image is not None else operand.end() if operand is not None else match.end()
+        method = _METHOD.match(code, end)
+        if method is not None:
+            named = image or (pipeline.values.get(operand[0].removeprefix("env.")) if operand is not None else None)
+            arguments = pipeline.strings.get(method.end())
+            span = Span(pipeline.source, match.start(), match.end() - 1)
+            yield _container(pipeline, (named, arguments), span, f"`docker.image().{method[1]}`")
+    yield from _of_variables(pipeline)
+    for match in _AGENT.finditer(code):
+        end = block(code, match.end() - 1)
+        fields = {
+            found[1]: pipeline.string(found.end())
+            for found in re.compile(r"\b(image|args|filename|dir)\s*\(?\s*(?=\")").finditer(code, match.end(), end)
+        }
+        span = Span(pipeline.source, match.start(), match.start() + len(match[1]))
+        launch = _container(pipeline, (fields.get("image"), fields.get("args")), span, "agent container")
+        yield _built(launch, pipeline, fields) if match[1] == "dockerfile" else launch
+    for match in _BARE.finditer(code):
+        start = match.start() + match[0].rindex("docker")
+        span = Span(pipeline.source, start, start + len("docker"))
+        yield _container(pipeline, (pipeline.strings.get(match.end()), None), span, "agent container")
+
+
+def _of_variables(pipeline: Pipeline) -> Iterator[Launch]:
+    """``def trainer = docker.build("trainer")`` … ``trainer.inside("--gpus all") {``."""
+    code = pipeline.code
+    made = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*docker\s*\.\s*(?:image|build)\s*\(?\s*(?=\")")
+    for match in made.finditer(code):
+        image = pipeline.strings.get(match.end())
+        for use in re.finditer(rf"\b{match[1]}\b\s*\.\s*(inside|withRun|run)\b\s*\(?\s*", code[match.end() :]):
+            start = match.end() + use.start()
+            arguments = pipeline.strings.get(match.end() + use.end())
+            span = Span(pipeline.source, start, start + len(match[1]))
+            yield _container(pipeline, (image, arguments), span, f"`{match[1]}.{use[1]}`")
+
+
+def _container(
+    pipeline: Pipeline, given_: tuple[String | None, String | None], span: Span, label: str
+) -> Launch:
+    """A container of an image with the options of ``docker run`` in one string."""
+    image, arguments = given_
+    words: list[Word] = []
+    home = span
+    if arguments is not None:
+        text = as_arguments(_text(pipeline, arguments))
+        first = next(iter(commands(text)), None)
+        words = list(first.words[1:]) if first is not None else []
+        home = Span(pipeline.source, arguments.first, arguments.last)
+    if image is not None:
+        text = _text(pipeline, image)
+        first = next(iter(commands(text)), None)
+        words += first.words[:1] if first is not None else ()
+    run = read_run(words, "docker", "create")
+    return launch_of(
+        run, kind="ci-container", span=span, label=label, rewriter=RunRewriter(run, Word(""), home, words),
+        gpu=read_gpu(run),
+    )  # fmt: skip
+
+
+def _built(launch: Launch, pipeline: Pipeline, fields: Mapping[str, String | None]) -> Launch:
+    """The container of an agent that is built from a Dockerfile of the repository."""
+    name, directory = fields.get("filename"), fields.get("dir")
+    context = directory.text if directory is not None else "."
+    file = os.path.join(context, name.text) if name is not None else None
+    folder = os.path.dirname(pipeline.source.path)
+    return launch._replace(build=Build("", context, file, None, (), launch.span, folder))
+
+
+def _builds(pipeline: Pipeline) -> Iterator[Build]:
+    """``docker.build("tag", "-f Dockerfile context")``."""
+    for match in _BUILD.finditer(pipeline.code):
+        tag = pipeline.strings[match.end()]
+        comma = re.compile(r"\s*,\s*").match(pipeline.code, tag.end)
+        arguments = pipeline.strings.get(comma.end()) if comma is not None else None
+        builder = Builder(pipeline.source)
+        builder.put("docker build -t ")
+        _fill(builder, pipeline, tag, 0)
+        builder.put(" ")
+        if arguments is not None:
+            _fill(builder, pipeline, arguments, 0)
+        else:
+            builder.put(".")
+        text = builder.build(Span(pipeline.source, match.start(), tag.end))
+        yield from builds(list(commands(text)), os.path.dirname(pipeline.source.path))
+
+
+# Comments --------------------------------------------------------------------------------------
+
+
+def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
+    """Groovy's comments, and those of the scripts in its strings."""
+    if HASH.search(source.text) is None and SLASHES.search(source.text) is None:
+        return
+    found = list(strings(source)[0].values())
+    starts = [string.start for string in found]
+
+    def inside(at: int) -> bool:
+        place = bisect_right(starts, at) - 1
+        return place >= 0 and at < found[place].last
+
+    yield from (c for c in line_suppressions(source, HASH, "#", lambda at: True) if inside(c.span.start))
+    yield from (c for c in line_suppressions(source, SLASHES, "//", lambda at: True) if not inside(c.span.start))
+
+
+def ignore_comment(launch: Launch, text: str) -> Edit | None:
+    """A comment above the command: one of the shell in a script of several lines, and else one of Groovy."""
+    source, line = launch.span.source, launch.span.line
+    if launch.kind == "ci-container":
+        return at_end(source, line, f"// {text}")
+    first = first_line(source, line)
+    start = source.line_span(first)[0]
+    inside = any(string.first <= start < string.last for string in strings(source)[0].values())
+    return above(source, first, f"{'#' if inside else '//'} {text}")

@@ -1,0 +1,106 @@
+"""The strings of a Groovy text, and what is left of it without them and without comments.
+
+Source: Groovy's documentation, "Syntax", "Strings" (src/spec/doc/core-syntax.adoc).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Source
+
+
+class String(NamedTuple):
+    """A string literal: ``start`` to ``end`` with its quotation marks, ``first`` to ``last`` without."""
+
+    source: Source
+    start: int
+    end: int
+    first: int
+    last: int
+
+    @property
+    def interpolates(self) -> bool:
+        """Whether ``$name`` and ``${…}`` in it are replaced."""
+        return self.source.text[self.start] == '"'
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.first : self.last]
+
+
+_TOKEN = re.compile(
+    r"""//[^\n]*|/\*.*?(?:\*/|\Z)
+    |'''(?>(?:\\.|[^'\\]|'(?!''))*)'''
+    |\"""(?>(?:\\.|\$\{[^{}]*\}|[^"\\]|"(?!""))*)\"""
+    |'(?>(?:\\.|[^'\\\n])*)'
+    |"(?>(?:\\.|\$\{[^{}\n]*\}|[^"\\\n])*)"
+    """,
+    re.S | re.X,
+)
+
+
+def strings(source: Source) -> tuple[dict[int, String], str]:
+    """The strings of a text by where they start, and the text with ``"___"`` for each and blanks for comments."""
+    found: dict[int, String] = {}
+    pieces: list[str] = []
+    at = 0
+    for match in _TOKEN.finditer(source.text):
+        pieces.append(source.text[at : match.start()])
+        token = match[0]
+        if token[0] == "/":
+            pieces.append(re.sub(r"[^\n]", " ", token))
+        else:
+            marks = 3 if token[:3] in ("'''", '"""') and len(token) >= 6 else 1
+            found[match.start()] = String(
+                source, match.start(), match.end(), match.start() + marks, match.end() - marks
+            )
+            pieces.append(f'"{"_" * (len(token) - 2)}"')
+        at = match.end()
+    return found, "".join([*pieces, source.text[at:]])
+
+
+class Piece(NamedTuple):
+    """A part of a string's value: ``text`` at ``start`` to ``end``, or an expression that gives it."""
+
+    text: str
+    start: int
+    end: int
+    expression: bool = False
+
+
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "s": " "}
+_SPECIAL = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(\r?\n)|(.))|\$\{([^{}]*)\}|\$([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)", re.S)
+
+
+def pieces(string: String) -> Iterator[Piece]:
+    """The value of a string in its order; a text that is not escaped is one piece, each escape one more."""
+    source = string.source
+    at = string.first
+    for match in _SPECIAL.finditer(source.text, string.first, string.last):
+        code, newline, letter, braced, plain = match.groups()
+        if match[0][0] == "$" and not string.interpolates:
+            continue
+        if at < match.start():
+            yield Piece(source.text[at : match.start()], at, match.start())
+        at = match.end()
+        if match[0][0] == "$":
+            yield Piece((braced if braced is not None else plain).strip(), match.start(), at, True)
+        elif code:
+            yield Piece(chr(int(code, 16)), match.start(), at)
+        elif newline is None:
+            yield Piece(_LETTERS.get(letter, letter), match.start(), at)
+    if at < string.last:
+        yield Piece(source.text[at : string.last], at, string.last)
+
+
+def block(code: str, opening: int) -> int:
+    """Where the block that opens at a brace ends: behind its closing brace, or at the end of the text."""
+    depth = 0
+    for match in re.compile(r"[{}]").finditer(code, opening):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return match.end()
+    return len(code)
