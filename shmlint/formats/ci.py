@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from shmlint.docker.run_options import read_run
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
+from shmlint.formats.ci_variables import Environment, unsure_names, within
 from shmlint.formats.comments import HASH, above, at_end, first_line, line_suppressions, outside_quotes
 from shmlint.formats.shell.read import not_read
 from shmlint.formats.shell.rewrite import RunRewriter
@@ -140,6 +141,7 @@ def _launches(root: Node, source: Source, unread: list[NotRead]) -> Iterator[Lau
     """The launches of a document, each node looked at once."""
     stack: list[tuple[Node, str, Environment]] = [(root, "", {})]
     jobs = _jobs(root)
+    unsure = unsure_names(root, source.text)
     while stack:
         node, key, environment = stack.pop()
         if isinstance(node, Alias):
@@ -147,7 +149,7 @@ def _launches(root: Node, source: Source, unread: list[NotRead]) -> Iterator[Lau
         if isinstance(node, Mapping):
             yield from _containers(node, jobs.get(id(node)), source)
             scripts = _input_scripts(node)
-            inner = {**environment, **_environment(node, source)}
+            inner = within(environment, node, unsure)
             for name, value in node.pairs:
                 if not isinstance(name, Scalar) or name.value in _TALK:
                     continue
@@ -166,10 +168,6 @@ def _launches(root: Node, source: Source, unread: list[NotRead]) -> Iterator[Lau
             yield from _of_script(shell_text(node, source), environment, unread)
 
 
-Environment = dict[str, str]
-"""The variables that a file sets for its scripts, where their values are known."""
-
-
 def _of_script(text: ShellText, environment: Environment, unread: list[NotRead]) -> list[Launch]:
     """The launches of a script; what is not read of it is added to ``unread``."""
     if not mentions_engine(text.text):
@@ -177,20 +175,6 @@ def _of_script(text: ShellText, environment: Environment, unread: list[NotRead])
     read_commands = list(commands(text, given(environment)))
     unread += not_read(text, read_commands)
     return launches(read_commands)
-
-
-def _environment(node: Mapping, source: Source) -> Environment:
-    """What a mapping sets for the scripts in it: ``env`` of GitHub, ``variables`` of GitLab, and the like."""
-    if "GITHUB_ENV" in source.text:
-        return {}  # a step may set any of them
-    found: Environment = {}
-    for key in ("env", "variables", "environment"):
-        values = node.get(key)
-        for name, value in values.pairs if isinstance(values, Mapping) else ():
-            inner = value.get("value") if isinstance(value, Mapping) else value
-            if isinstance(name, Scalar) and isinstance(inner, Scalar) and "$" not in inner.value:
-                found[name.value] = inner.value
-    return found
 
 
 def _input_scripts(step: Mapping) -> list[tuple[Node, str]] | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
+from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
 from shmlint.formats.shell.read import Part, read_parts, same_others
@@ -23,15 +25,15 @@ _DEPTH = 8
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands of recipes."""
-    return read_parts(paths, workspace, _parts)
+    return read_parts(paths, workspace, partial(_parts, workspace=workspace))
 
 
 def _is_justfile(path: str) -> bool:
     return os.path.basename(path).lower().lstrip(".") == "justfile" or path.endswith(".just")
 
 
-def _parts(source: Source) -> Iterator[Part]:
-    return map(Part, _just(source) if _is_justfile(source.path) else _make(source))
+def _parts(source: Source, workspace: Workspace | None = None) -> Iterator[Part]:
+    return map(Part, _just(source) if _is_justfile(source.path) else _make(source, workspace))
 
 
 def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
@@ -69,10 +71,82 @@ def _lines(source: Source) -> Iterator[_Line]:
 
 _ASSIGNMENT = re.compile(r"(?:override\s+|export\s+)*([\w.-]+)\s*(\?=|:{1,3}=|\+=|!=|=)[ \t]*")
 _CONDITION = re.compile(r"\s*(ifeq|ifneq|ifdef|ifndef|else|endif)\b")
+_DEFINE = re.compile(r"\s*(?:(?:override|export)\s+)*define\s+([\w.-]+)?")
+_INCLUDE = re.compile(r"[ ]*[-s]?include[ \t]+(.*)")
+_OF_TARGET = re.compile(
+    r"[^\s:=#][^:=#]*?::?[ \t]*(?:(?:override|export|private)[ \t]+)*([\w.-]+)[ \t]*(?:\?|\+|!|:{1,3})?="
+)
+"""The value that a variable has for some targets alone, and for what they need."""
+_GIVEN_ON = re.compile(r"\$[({]MAKE[)}][^\n]*")
+_GIVEN = re.compile(r"(?<=\s)([\w.-]+)=|\$[({]eval[ \t]+(?:override[ \t]+)?([\w.-]+)[ \t]*(?:\?|\+|!|:{1,3})?=")
+_ANY = ""
+"""Stands for variables whose names are not known."""
 
 
-def _make(source: Source) -> Iterator[ShellText]:
-    variables: dict[str, _Variable] = {}
+def _set_elsewhere(source: Source) -> Iterator[str]:
+    """The variables that a make inside is given, and those that are set where a recipe is expanded."""
+    text = source.text
+    if "MAKE" in text or "eval" in text:
+        for line in _GIVEN_ON.findall(text):
+            yield from (name for name, _ in _GIVEN.findall(line) if name)
+        yield from (name for _, name in _GIVEN.findall(text) if name)
+
+
+def _set_by(files: str, source: Source, workspace: Workspace | None) -> Iterator[str]:
+    """The variables that included files set."""
+    for name in files.partition("#")[0].split():
+        text = None
+        if workspace is not None and not re.search(r"[$*?\[]", name):
+            try:
+                text = workspace.source(os.path.join(os.path.dirname(source.path), name)).text
+            except Unreadable:
+                pass
+        if text is None:
+            yield _ANY
+            continue
+        for line in text.split("\n"):
+            match = _ASSIGNMENT.match(line.lstrip()) or _DEFINE.match(line) or _INCLUDE.match(line)
+            if match is not None:
+                yield _ANY if match.re is _INCLUDE else match[1] or _ANY
+
+
+class _Variables:
+    """The variables of a makefile as far as it has been read."""
+
+    def __init__(self, source: Source) -> None:
+        self.known: dict[str, _Variable] = {}
+        self.unsure = set(_set_elsewhere(source))
+        """Those that something else sets for some recipes."""
+        self.included: set[str] = set()
+        """Those that files included so far set."""
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Let these not be known."""
+        for name in names:
+            self.known[name] = _Variable((), False)
+            self.unsure.add(name)
+
+    def include(self, names: Iterable[str]) -> None:
+        """Let an included file set these; an assignment behind it holds all the same."""
+        for name in names:
+            for lost in list(self.known) if name == _ANY else [name]:
+                if lost in self.known:
+                    self.forget([lost])
+            self.included.add(name)
+
+    def assign(self, name: str, operator: str, value: tuple[int, int], *, always: bool) -> None:
+        """An assignment; ``always`` is whether it stands outside of conditions."""
+        known = self.known.get(name)
+        holds_other = operator in ("?=", "+=") and known is None and not self.included.isdisjoint((name, _ANY))
+        if operator == "+=" and known is not None:
+            self.known[name] = _Variable((*known.values, value), known.sure and always)
+        else:
+            sure = always and operator != "!=" and known is None and name not in self.unsure
+            self.known[name] = _Variable((value,), sure and not holds_other)
+
+
+def _make(source: Source, workspace: Workspace | None = None) -> Iterator[ShellText]:
+    variables = _Variables(source)
     recipes: list[_Line] = []
     called: list[_Line] = []
     depth = 0
@@ -93,14 +167,21 @@ def _make(source: Source) -> Iterator[ShellText]:
         if text.startswith("\t"):
             recipes.append(line)
             continue
-        if re.match(r"\s*(?:(?:override|export)\s+)*define\s", text):
+        define = _DEFINE.match(text)
+        if define is not None:
             defining = True
+            variables.forget([define[1]] if define[1] else [])
             continue
         match = _ASSIGNMENT.match(text.lstrip())
         if match is not None:
-            value = _assigned(source, line, match, variables, depth)
+            value = _value_of(source, line, match)
+            variables.assign(match[1], match[2], value, always=depth == 0)
             if match[2] == "!=":
                 called.append(value)
+        elif (included := _INCLUDE.match(text)) is not None:
+            variables.include(_set_by(included[1], source, workspace))
+        elif (of_target := _OF_TARGET.match(text)) is not None:
+            variables.forget([of_target[1]])
         elif ";" in text and ":" in text.partition(";")[0]:  # target: ; command
             recipes.append(_Line(line.start + text.index(";") + 1, line.end))
     for line in [*recipes, *called]:
@@ -108,26 +189,17 @@ def _make(source: Source) -> Iterator[ShellText]:
         start = line.start
         while start < line.end and source.text[start] in "\t @-+":
             start += 1
-        _expand(builder, source, start, line.end, variables, 0)
+        _expand(builder, source, start, line.end, variables.known, 0)
         yield builder.build(Span(source, start, line.end))
 
 
-def _assigned(
-    source: Source, line: _Line, match: re.Match[str], variables: dict[str, _Variable], depth: int
-) -> _Line:
-    """Where the value of an assignment stands, which ``variables`` knows from then on."""
+def _value_of(source: Source, line: _Line, match: re.Match[str]) -> _Line:
+    """Where the value of an assignment stands."""
     text = source.text[line.start : line.end]
     shift = len(text) - len(text.lstrip())
-    name, operator = match[1], match[2]
     comment = re.compile(r"[ \t]*(?<!\\)#").search(text, shift + match.end())
     end = line.end if comment is None else line.start + comment.start()
-    value = _Line(line.start + shift + match.end(), end)
-    known = variables.get(name)
-    if operator == "+=" and known is not None:
-        variables[name] = _Variable((*known.values, value), known.sure and depth == 0)
-    else:
-        variables[name] = _Variable((value,), depth == 0 and operator != "!=" and known is None)
-    return value
+    return _Line(line.start + shift + match.end(), end)
 
 
 def _called(source: Source, line: _Line) -> Iterator[_Line]:

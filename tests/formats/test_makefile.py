@@ -96,6 +96,35 @@ def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> Non
     assert launch.undecided
 
 
+@table(
+    ("text", "known"),
+    [
+        ("S = 64m\n", True),
+        ("S = 64m\nb: S = 64g\n", False),
+        ("%: S := 64g\nS = 64m\n", False),
+        ("S = 64m\nb c: private export S += 64g\n", False),
+        ("S = 64m\nb:\n\t$(MAKE) a S=64g\n", False),
+        ("S = 64m\nb:\n\t$(MAKE) a T=64g\n", True),
+        ("S = 64m\n$(eval S = 64g)\n", False),
+        ("S = 64m\ndefine S\n64g\nendef\n", False),
+        ("include sizes.mk\nS = 64m\n", True),
+        ("S = 64m\ninclude sizes.mk\n", False),
+        ("include sizes.mk\nS ?= 64m\n", False),
+        ("S = 64m\ninclude other.mk\n", True),
+        ("include other.mk\nS ?= 64m\n", True),
+        ("S = 64m\n-include .env # of each user\n", False),
+        ("S = 64m\ninclude $(HERE)/x.mk\n", False),
+        ("S = 64m\ninclude more.mk\n", False),
+    ],
+)
+def test_what_something_else_sets_is_not_known(tmp_path: Path, text: str, known: bool) -> None:
+    texts = {"sizes.mk": "S = 64g\n", "other.mk": "T = 64g\n", "more.mk": "include sizes.mk\n"}
+    texts["Makefile"] = text + f"a:\n\tdocker run --gpus all --shm-size=$(S) {IMAGE}\n"
+    (launch,) = run(tmp_path, texts).launches
+    assert launch.shm is not None
+    assert (launch.shm.known is not None) == known
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,0 +1,80 @@
+"""The variables that a CI file sets for its scripts, as far as nothing else sets them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shmlint.syntax.yaml import Alias, Mapping, Node, Scalar
+from shmlint.syntax.yaml import Sequence as SequenceNode
+
+Environment = dict[str, str]
+"""The variables that a file sets for its scripts, where their values are known."""
+
+_KEYS = ("env", "variables", "environment")
+_ANY = ""
+"""Stands for variables whose names are not known."""
+_BEFORE = frozenset({"before_script", "before_install", "install"})
+"""Keys of scripts that run before others in the same shell."""
+_SET = re.compile(r"(?:^|[\s;&|])([A-Za-z_]\w*)\+?=", re.M)
+_SET_ANY = re.compile(r"(?:^|[\s;&|])(?:source|\.|eval)\s|\bexport\s+[\"']?\$", re.M)
+_TOLD = ("GITHUB_ENV", "BASH_ENV", "task.setvariable", "dotenv", "buildkite-agent env set")
+"""By these a step hands variables to those after it."""
+
+
+def within(environment: Environment, node: Mapping, unsure: frozenset[str]) -> Environment:
+    """What is set for the scripts in a mapping: ``env`` of GitHub, ``variables`` of GitLab, and the like."""
+    if _ANY in unsure:
+        return {}
+    inner = dict(environment)
+    for name, value in _given(node):
+        inner.pop(name, None)
+        if value is not None and "$" not in value and name not in unsure:
+            inner[name] = value
+    return inner
+
+
+def _given(node: Mapping) -> Iterator[tuple[str, str | None]]:
+    for key in _KEYS:
+        values = node.get(key)
+        for name, value in values.pairs if isinstance(values, Mapping) else ():
+            inner = value.get("value") if isinstance(value, Mapping) else value
+            if isinstance(name, Scalar):
+                yield name.value, inner.value if isinstance(inner, Scalar) else None
+
+
+def unsure_names(root: Node, text: str) -> frozenset[str]:
+    """The variables that a script may find with another value than the mappings around it give them.
+
+    What runs before it in the same shell may set them, a matrix or a rule too; and a script that stands in a
+    template or under an anchor runs with the variables of each job that uses it.
+    """
+    if any(word in text for word in _TOLD):
+        return frozenset((_ANY,))
+    found: set[str] = set()
+    values: dict[str, set[str | None]] = {}
+    reused = "!reference" in text
+    stack: list[tuple[Node, str]] = [(root, "")]
+    while stack:
+        node, key = stack.pop()
+        if isinstance(node, Alias):
+            reused = True
+        elif isinstance(node, Mapping):
+            reused = reused or node.get("extends") is not None
+            for name, value in _given(node):
+                values.setdefault(name, set()).add(value)
+                if key == "rules":
+                    found.add(name)
+            for inner_key, inner in node.pairs:
+                name = inner_key.value if isinstance(inner_key, Scalar) else ""
+                if key == "matrix":
+                    found.add(name)
+                kept = key in _BEFORE or (key == "matrix" and name not in _KEYS)
+                stack.append((inner, key if kept else name))
+        elif isinstance(node, SequenceNode):
+            stack += [(item, key) for item in node.items]
+        elif isinstance(node, Scalar) and key in _BEFORE:
+            found.update(_SET.findall(node.value))
+            if _SET_ANY.search(node.value):
+                found.add(_ANY)
+    return frozenset(found | {name for name, some in values.items() if reused and len(some) > 1})
