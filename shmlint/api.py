@@ -344,11 +344,12 @@ def _fixed(done: fixing.Fixed) -> Fixed:
 
 
 def _write(run: Run, outcome: fixing.Outcome) -> None:
-    from shmlint.fixing.write import NotWritten, write
+    from shmlint.fixing.write import NotWritten, together, write
 
     written: list[str] = []
     try:
-        written.extend(write(run, outcome.texts))
+        for texts in together(outcome.texts, (fixed.paths for fixed in outcome.fixed)):
+            written += write(run, texts)
     except NotWritten as error:
         raise WriteError(f"{error.path}: {error.message}", tuple(written)) from None
 

@@ -129,7 +129,7 @@ def _add_ignore(run: Run, reason: str) -> int:
     failed = False
     for path, text in added.texts.items():
         try:
-            list(write_files(run, {path: text}))
+            write_files(run, {path: text})
         except NotWritten as wrong:
             error(f"{wrong.path}: {wrong.message}")
             failed = True
@@ -194,16 +194,17 @@ def _fix(run: Run, inputs: Inputs, *, unsafe: bool) -> Result:
 
 def _write(run: Run, outcome: Outcome) -> tuple[set[str], tuple[str, ...]]:
     """Write what was fixed; the files that were written, and a message for each that could not be."""
-    from shmlint.fixing.write import NotWritten
+    from shmlint.fixing.write import NotWritten, together
     from shmlint.fixing.write import write as write_files
 
     written: set[str] = set()
     failed = []
-    for path, text in outcome.texts.items():
+    for texts in together(outcome.texts, (fixed.paths for fixed in outcome.fixed)):
         try:
-            written.update(write_files(run, {path: text}))
+            written.update(write_files(run, texts))
         except NotWritten as wrong:
             failed.append(f"{wrong.path}: {wrong.message}")
+            failed += (f"{path}: left unchanged, as {wrong.path} is" for path in texts if path != wrong.path)
     return written, tuple(failed)
 
 

@@ -256,6 +256,23 @@ def test_a_report_tells_what_was_written_and_what_was_not(run: Run, monkeypatch:
     assert result.stdout.splitlines()[-2] == "1 error; 2 fixed; 1 can be fixed with --fix"
 
 
+def test_files_of_one_fix_are_written_together_or_not_at_all(run: Run) -> None:
+    base = TRAINER.replace("gpus: all\n", "gpus: all\n    ipc: host\n    shm_size: 8gb\n")
+    over = "services:\n  trainer:\n    restart: always\n    shm_size: 16gb\n"
+    write(Path(), {"compose.yaml": base, "compose.override.yaml": over})
+    os.chmod("compose.override.yaml", 0o444)
+    result = run("--fix")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [
+        "shmlint: compose.override.yaml: cannot be written: it is read-only",
+        "shmlint: compose.yaml: left unchanged, as compose.override.yaml is",
+    ]
+    assert Path("compose.yaml").read_text() == base
+    os.chmod("compose.override.yaml", 0o644)
+    run("--fix")
+    assert "shm_size" not in Path("compose.yaml").read_text() + Path("compose.override.yaml").read_text()
+
+
 # Standard input --------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Writing: each file whole or not at all, and never one that may not be written."""
+"""Writing: what belongs together whole or not at all, and never what may not be written."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from shmlint.fixing import fix, write
+from shmlint.run import Run
 from tests.fixing.test_fix import FIXED, LACKING, read
 
 
@@ -141,3 +142,71 @@ def test_a_read_only_file_is_left() -> None:
         repair()
     assert Path("compose.yaml").read_bytes() == LACKING.encode()
     assert stat.S_IMODE(os.stat("compose.yaml").st_mode) == 0o444
+
+
+PATHS = ("a.yaml", "b/b.yaml", "c.yaml")
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Run:
+    """A run over three files, one of them in another directory."""
+    (tmp_path / "b").mkdir()
+    for path in PATHS:
+        Path(path).write_text(LACKING, newline="")
+    return read(None, *PATHS)
+
+
+@pytest.mark.parametrize("failing", range(3))
+@pytest.mark.parametrize("where", ["tempfile.mkstemp", "os.fsync", "os.replace"])
+def test_files_that_belong_together_are_written_all_or_none(
+    where: str, failing: int, several: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, _, name = where.partition(".")
+    honest = getattr({"os": os, "tempfile": write.tempfile}[module], name)
+    calls: list[object] = []
+
+    def sometimes(*args: Any, **keywords: Any) -> Any:
+        calls.append(args)
+        if len(calls) == failing + 1:
+            raise OSError(28, "No space left on device")
+        return honest(*args, **keywords)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(where, sometimes)
+        with pytest.raises(write.NotWritten, match="No space left"):
+            write.write(several, dict.fromkeys(PATHS, FIXED))
+    assert [Path(path).read_text() for path in PATHS] == [LACKING] * 3
+    only(Path(), "a.yaml", "b", "c.yaml")
+    only(Path("b"), "b.yaml")
+    assert write.write(several, dict.fromkeys(PATHS, FIXED)) == [*PATHS]
+    assert [Path(path).read_text() for path in PATHS] == [FIXED] * 3
+    only(Path("b"), "b.yaml")
+
+
+def test_what_cannot_be_put_back_is_said(several: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = os.replace
+    calls: list[str] = []
+
+    def at_first(source: str, target: str) -> None:
+        calls.append(target)
+        if len(calls) > 1:
+            raise OSError(5, "Input/output error")
+        honest(source, target)
+
+    monkeypatch.setattr(os, "replace", at_first)
+    with pytest.raises(write.NotWritten, match="is changed and could not be put back") as caught:
+        write.write(several, dict.fromkeys(PATHS, FIXED))
+    assert caught.value.path == "a.yaml"
+
+
+def test_a_read_only_file_keeps_those_that_belong_to_it(several: Run) -> None:
+    os.chmod("c.yaml", 0o444)
+    with pytest.raises(write.NotWritten, match="read-only"):
+        write.write(several, dict.fromkeys(PATHS, FIXED))
+    assert Path("a.yaml").read_text() == LACKING
+
+
+def test_files_belong_together_where_a_change_has_edits_in_both() -> None:
+    texts = dict.fromkeys("abcde", "")
+    groups = write.together(texts, map(frozenset, ("ab", "c", "bd", "xe")))
+    assert ["".join(group) for group in groups] == ["abd", "c", "e"]
