@@ -6,24 +6,29 @@ temporary one. A stand-in writes the words that it gets to a file and starts not
 
 from __future__ import annotations
 
+import re
+import shlex
+import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-_STAND_IN = """#!/bin/bash
+_STAND_IN = """#!/bin/sh
 { printf '%s' "${0##*/}"; printf '\\037%s' "$@"; printf '\\036'; } >> "$RECORD"
 """
-_HARMLESS = ("bash", "sh", "cat", "env", "grep", "xargs", "sed", "true", "make", "printf")
+STAND_INS = ("docker", "podman", "nerdctl")
+_TOOL = _STAND_IN.replace('"$@"', '"$@" "S=$S" "T=$T"')
+"""Stands for any other program that gets what launches share, as its arguments or in its environment."""
+_HARMLESS = ("bash", "sh", "cat", "env", "grep", "xargs", "sed", "true", "make", "timeout")
 
 
 def sandbox(home: Path) -> Path:
     """A directory with the stand-ins and links to the harmless programs."""
-    import shutil
-
     programs = home / "bin"
     programs.mkdir()
-    for name in ("docker", "podman", "nerdctl"):
-        (programs / name).write_text(_STAND_IN)
+    for name in (*STAND_INS, "tool"):
+        (programs / name).write_text(_TOOL if name == "tool" else _STAND_IN)
         (programs / name).chmod(0o755)
     for name in _HARMLESS:
         found = shutil.which(name)
@@ -32,23 +37,124 @@ def sandbox(home: Path) -> Path:
     return programs
 
 
-def recorded(texts: Sequence[str], home: Path, programs: Path, *, make: bool = False) -> list[list[list[str]]]:
+def recorded(
+    kind: str, texts: Sequence[str], home: Path, programs: Path, beside: Mapping[str, str] | None = None
+) -> list[list[list[str]]]:
     """For each text the words that its stand-ins got, call by call; all texts run in one process."""
-    batch = home / "batch.sh"
     lines = []
     for number, text in enumerate(texts):
         folder = home / f"t{number}"
-        folder.mkdir(exist_ok=True)
-        (folder / ("Makefile" if make else "x.sh")).write_text(text)
-        (folder / "local.env").write_text("UNRELATED=1\n")
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for name, content in (beside or {}).items():
+            (folder / name).write_text(content)
         (folder / "record").write_text("")
-        run = "make -s all" if make else "bash x.sh"
+        if kind == "makefile":
+            (folder / "Makefile").write_text(text)
+            run = "timeout 10 make -s -i all"
+        else:
+            (folder / "x.sh").write_text("\n".join(_RUN[kind](text)))
+            run = "timeout 10 bash x.sh"
         lines.append(f"(cd '{folder}' && RECORD='{folder}/record' {run}) </dev/null >/dev/null 2>&1\n")
+    batch = home / "batch.sh"
     batch.write_text("".join(lines))
-    environment = {"PATH": str(programs), "HOME": str(home)}
-    subprocess.run(["bash", str(batch)], env=environment, cwd=home, timeout=10 + len(texts), check=False)
+    environment = {"PATH": str(programs), "HOME": str(home), "GITHUB_ENV": "/dev/null"}
+    subprocess.run(["bash", str(batch)], env=environment, cwd=home, timeout=60 + len(texts), check=False)
     found = []
     for number in range(len(texts)):
-        calls = (home / f"t{number}" / "record").read_text().split("\036")[:-1]
+        folder = home / f"t{number}"
+        calls = (folder / "record").read_text().split("\036")[:-1]
         found.append([call.split("\037") for call in calls])
+        shutil.rmtree(folder, ignore_errors=True)
     return found
+
+
+# What stands in other languages, as scripts --------------------------------------------------
+
+
+def _shell(text: str) -> Iterator[str]:
+    yield text
+
+
+def _document(text: str) -> Iterator[str]:
+    """The blocks of a page, one after the other in one shell."""
+    for pad, _, body in re.findall(r"^( *)(```|~~~)[a-z]*\n(.*?)^ *\2$", text, re.S | re.M):
+        yield "\n".join(line.removeprefix(pad) for line in body.split("\n"))
+
+
+def _loaded(text: str) -> Any:
+    from ruamel.yaml import YAML
+
+    return YAML(typ="safe", pure=True).load(text)
+
+
+def _step(script: str, environment: Mapping[str, str]) -> str:
+    given = " ".join(f"{name}={shlex.quote(str(value))}" for name, value in environment.items())
+    return f"env {given} bash -e -c {shlex.quote(script)}" if given else f"bash -e -c {shlex.quote(script)}"
+
+
+def _workflow(text: str) -> Iterator[str]:
+    """The steps of a workflow or an action, and the command that the runner makes of a job's container."""
+    loaded = _loaded(text)
+    jobs = [loaded["runs"]] if "runs" in loaded else loaded["jobs"].values()
+    for job in jobs:
+        matrix = (job.get("strategy") or {}).get("matrix") or {}
+        for at in range(max((len(values) for values in matrix.values()), default=1)):
+            chosen = {name: values[at] for name, values in matrix.items()}
+            for body in (job.get("container"), *(job.get("services") or {}).values()):
+                if isinstance(body, dict):
+                    options = _expressions(str(body.get("options", "")), {}, chosen)
+                    yield " ".join(map(shlex.quote, ["docker", "create", *split_arguments(options), body["image"]]))
+            for step in job["steps"]:
+                environment = {**(loaded.get("env") or {}), **(job.get("env") or {}), **(step.get("env") or {})}
+                yield _step(_expressions(step["run"], environment, chosen), environment)
+
+
+def _expressions(text: str, environment: Mapping[str, Any], matrix: Mapping[str, Any]) -> str:
+    def value(found: re.Match[str]) -> str:
+        where, _, name = found[1].partition(".")
+        return str({"env": environment, "matrix": matrix}.get(where, {}).get(name, ""))
+
+    return re.sub(r"\$\{\{ *([\w.]+) *\}\}", value, text)
+
+
+def _pipeline(text: str) -> Iterator[str]:
+    """The jobs of a GitLab pipeline: one shell each for what stands before and in the script."""
+    loaded = _loaded(text)
+    for name, given in loaded.items():
+        if name.startswith(".") or name in ("variables", "default"):
+            continue
+        base = loaded.get(given.get("extends"), {})
+        job = {**loaded.get("default", {}), **base, **given}
+        variables = {**loaded.get("variables", {}), **(base.get("variables") or {}), **(given.get("variables") or {})}
+        lines = []
+        for line in [*(job.get("before_script") or ()), *job["script"]]:
+            lines += line if isinstance(line, list) else [line]
+        yield _step("\n".join(lines), variables)
+        yield _step("\n".join(job.get("after_script", ())), variables)
+
+
+def split_arguments(text: str) -> list[str]:
+    """Arguments as .NET splits them, with which the runner of GitHub starts docker: only ``"`` quotes."""
+    found: list[str] = []
+    word, inside, started = "", False, False
+    for backslashes, char in re.findall(r"(\\*)(.|$)", text, re.S):
+        if char == '"':
+            word += "\\" * (len(backslashes) // 2)
+            started = True
+            if len(backslashes) % 2:
+                word += '"'
+            else:
+                inside = not inside
+            continue
+        if backslashes:
+            word, started = word + backslashes, True
+        if char and (not char.isspace() or inside):
+            word, started = word + char, True
+        elif started:
+            found.append(word)
+            word, started = "", False
+    return [*found, word] if started else found
+
+
+_RUN = {"shell": _shell, "document": _document, "workflow": _workflow, "pipeline": _pipeline}

@@ -1,0 +1,87 @@
+"""Programs run before and after `--fix` with recording stand-ins: only the launches that were meant have changed.
+
+    SHMLINT_PROGRAMS=10000 SHMLINT_SEED=7 pytest -m slow tests/fixing/test_programs.py
+
+The stand-ins start nothing. With ``docker_client`` the real client says what the words mean.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from shmlint.files.workspace import Workspace
+from shmlint.fixing.fix import fix
+from shmlint.model.settings import Settings
+from shmlint.run import lint
+from tests.oracles.docker_client import docker_create, has_docker
+from tests.oracles.judged import MEANT, shm, wrong
+from tests.oracles.programs import BESIDE, KINDS, Chooser
+from tests.oracles.recording import recorded, sandbox
+
+SHARES = {"shell": 24, "makefile": 8, "workflow": 8, "pipeline": 8, "document": 8}
+"""Programs of each kind that run by default."""
+MANY = {"shell": 0.4, "makefile": 0.2, "workflow": 0.15, "pipeline": 0.1, "document": 0.15}
+"""The parts of them in the slow test."""
+
+
+def fixed(kind: str, text: str) -> str:
+    path, _ = KINDS[kind]
+    read_as = {"workflow": "ci", "pipeline": "ci", "document": "markdown"}.get(kind, kind)
+    outcome = fix(lint({read_as: [path]}, Settings(), Workspace({path: text, **BESIDE})))
+    return outcome.run.workspace.source(path).text
+
+
+def disagreements(kind: str, count: int, seed: str, home: Path) -> tuple[int, list[str]]:
+    """How many programs `--fix` changed, and those of which another launch has changed."""
+    _, make = KINDS[kind]
+    texts = (make(Chooser(f"{seed}/{number}")) for number in range(count))
+    changed = [(text, new) for text in texts if (new := fixed(kind, text)) != text]
+    runs = recorded(kind, [text for pair in changed for text in pair], home, sandbox(home), BESIDE)
+    found = []
+    for (text, new), before, after in zip(changed, runs[::2], runs[1::2], strict=True):
+        lines = wrong(before, after)
+        if lines:
+            found.append("\n".join((text, "---", new, *lines)))
+        elif fixed(kind, new) != new:
+            found.append(f"{new}\n--- is not left by a second fix")
+    return len(changed), found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_launches_stay(tmp_path: Path, kind: str) -> None:
+    changed, found = disagreements(kind, SHARES[kind], "some", tmp_path)
+    assert changed and not found, "\n\n".join(found[:3])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_launches_stay_in_many(tmp_path: Path, kind: str) -> None:
+    count = round(int(os.environ.get("SHMLINT_PROGRAMS", "3000")) * MANY[kind])
+    changed, found = disagreements(kind, count, os.environ.get("SHMLINT_SEED", "many"), tmp_path)
+    print(f"{kind}: {count} tried, {changed} changed, {len(found)} disagreements")
+    assert not found, "\n\n".join(found[:3])
+
+
+@pytest.mark.docker_client
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_client_reads_the_size_and_the_devices(tmp_path: Path, kind: str) -> None:
+    if not has_docker():
+        pytest.skip("no docker client")
+    _, make = KINDS[kind]
+    texts = [fixed(kind, make(Chooser(f"client/{number}"))) for number in range(20)]
+    calls = [words for calls in recorded(kind, texts, tmp_path, sandbox(tmp_path), BESIDE) for words in calls]
+    lists = {right: right.split('"')[1].removeprefix("device=").split(",") for right in MEANT.values()}
+    for words in calls:
+        if words[0] != "docker":
+            continue
+        start = words.index("create" if "create" in words[:3] else "run") + 1
+        _, body, error = docker_create(["create", *words[start:]])
+        value = next((w.removeprefix("--gpus=") for w in words if w.removeprefix("--gpus=") in lists), None)
+        if body is not None:
+            assert body["HostConfig"]["ShmSize"] == (shm(words) if any("--shm-size" in w for w in words) else 0)
+            requests = body["HostConfig"]["DeviceRequests"] or ()
+            ids = [request["DeviceIDs"] for request in requests if request["DeviceIDs"]]
+            assert value is None or lists[value] in ids, (words, error)
