@@ -172,17 +172,8 @@ def _make(source: Source, workspace: Workspace | None = None) -> Iterator[ShellT
             defining = True
             variables.forget([define[1]] if define[1] else [])
             continue
-        match = _ASSIGNMENT.match(text.lstrip())
-        if match is not None:
-            value = _value_of(source, line, match)
-            variables.assign(match[1], match[2], value, always=depth == 0)
-            if match[2] == "!=":
-                called.append(value)
-        elif (included := _INCLUDE.match(text)) is not None:
-            variables.include(_set_by(included[1], source, workspace))
-        elif (of_target := _OF_TARGET.match(text)) is not None:
-            variables.forget([of_target[1]])
-        elif ";" in text and ":" in text.partition(";")[0]:  # target: ; command
+        called += _noted(variables, source, line, workspace, always=depth == 0)
+        if ";" in text and ":" in text.partition(";")[0] and not _ASSIGNMENT.match(text.lstrip()):  # target: ; command
             recipes.append(_Line(line.start + text.index(";") + 1, line.end))
     for line in [*recipes, *called]:
         builder = Builder(source)
@@ -191,6 +182,23 @@ def _make(source: Source, workspace: Workspace | None = None) -> Iterator[ShellT
             start += 1
         _expand(builder, source, start, line.end, variables.known, 0)
         yield builder.build(Span(source, start, line.end))
+
+
+def _noted(
+    variables: _Variables, source: Source, line: _Line, workspace: Workspace | None, *, always: bool
+) -> Iterator[_Line]:
+    """What a line does to variables; gives back the commands that it gets a value from."""
+    text = source.text[line.start : line.end]
+    match = _ASSIGNMENT.match(text.lstrip())
+    if match is not None:
+        value = _value_of(source, line, match)
+        variables.assign(match[1], match[2], value, always=always)
+        if match[2] == "!=":
+            yield value
+    elif (included := _INCLUDE.match(text)) is not None:
+        variables.include(_set_by(included[1], source, workspace))
+    elif (of_target := _OF_TARGET.match(text)) is not None:
+        variables.forget([of_target[1]])
 
 
 def _value_of(source: Source, line: _Line, match: re.Match[str]) -> _Line:

@@ -398,7 +398,7 @@ def _recipe(c: Chooser) -> str:
                 c.one(GPUS),
                 "$(filter-out --rm,$(O))",
                 "$(O:--rm=--init)",
-                "$(firstword $(O)) all",
+                "$(strip $(O))",
                 "$$T",
                 "$(X)",
             )
