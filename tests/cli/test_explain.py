@@ -69,29 +69,29 @@ PASTED = [
     ("ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error.",
      "NCCL reports an unhandled system error"),
     ("NOTE: The SHMEM allocation limit is set to the default of 64MB.  This may be\n   insufficient for PyTorch.  "
-     "NVIDIA recommends the use of the following flags:", "NVIDIA's container says that the limit is 64MB"),
-    ("SHMEM allocation limit", "NVIDIA's container says that the limit is 64MB"),
+     "NVIDIA recommends the use of the following flags:", "NVIDIA's container reports a limit of 64MB"),
+    ("SHMEM allocation limit", "NVIDIA's container reports a limit of 64MB"),
     ("[WARNING] /dev/shm size might be too small, if running in docker increase to at least --shm-size='1gb'",
-     "DeepSpeed finds /dev/shm too small"),
+     "DeepSpeed warns that /dev/shm is too small"),
     ("2024-12-02 05:29:02,844 WARNING services.py:1996 -- WARNING: The object store is using /tmp instead of /dev/shm "
      "because /dev/shm has only 67104768 bytes available.", "Ray uses /tmp instead of /dev/shm"),
     ("ValueError: The configured object store size (21.47483648 GB) exceeds /dev/shm size (10.73741824 GB). This will "
      "harm performance.", "Ray uses /tmp instead of /dev/shm"),
     ("Failed to increase the shared memory pool size for key 'triton_python_backend_shm_region_6' to 67108864 bytes",
-     "Triton's Python backend gets no shared memory"),
+     "Triton's Python backend cannot allocate shared memory"),
     ("Unable to initialize shared memory key 'triton_python_backend_shm_region_2' to requested size (67108864 bytes)",
-     "Triton's Python backend gets no shared memory"),
+     "Triton's Python backend cannot allocate shared memory"),
     ("The current SHM size of 64.0MB is too small, recommend increasing it to at least 178MB.",
-     "Frigate finds /dev/shm too small"),
+     "Frigate warns that /dev/shm is too small"),
     ("Filesystem      Size  Used Avail Use% Mounted on\nshm              64M   64M     0 100% /dev/shm",
-     "df says 64M, although a size is set"),
+     "df shows 64M although a size is set"),
     ("OSError: [Errno 28] No space left on device", "No space left on device"),
     ("trainer exited with code 137", "The container is killed"),
     ("DataLoader worker (pid 12) is killed by signal: Killed.", "The container is killed"),
     ("docker: Error response from daemon: cannot set both Count and DeviceIDs on device request.",
-     "Docker refuses a list of GPUs"),
+     "Docker refuses a device list"),
     ('services.trainer.deploy.resources.reservations.devices.[]: "count" and "device_ids" attributes are exclusive',
-     "Docker refuses a list of GPUs"),
+     "Docker refuses a device list"),
     ("validating /srv/compose.yaml: services.trainer.gpus must be a string", "Compose refuses a GPU request"),
     ("services.a.deploy.resources.reservations.devices.0.device_ids.3 must be a string",
      "Compose refuses a GPU request"),
@@ -104,7 +104,7 @@ PASTED = [
     ("Error response from daemon: cannot join IPC of a non running container: 4f66ad9b5a2e",
      "The IPC namespace of another container cannot be joined"),
     ("non-shareable IPC", "The IPC namespace of another container cannot be joined"),
-    ("Error: cannot set shmsize when running in the host IPC Namespace", "Podman refuses a size beside ipc"),
+    ("Error: cannot set shmsize when running in the host IPC Namespace", "Podman refuses a size together with ipc"),
     (r'runc create failed: error during container init: error mounting \"tmpfs\" to rootfs at \"/dev/shm\": mount '
      r'tmpfs:/dev/shm (via /proc/self/fd/6), flags: 0xe, data: size=8gb: invalid argument: unknown',
      "The tmpfs on /dev/shm cannot be mounted"),
@@ -176,10 +176,10 @@ Swarm ignores options
   Ignoring unsupported options: ipc, shm_size
   Ignoring unsupported options: shm_size
 
-`docker stack deploy` drops `shm_size` and `ipc`. The containers get the
-daemon's default, 64 MiB.
+`docker stack deploy` ignores `shm_size` and `ipc`. The containers get the
+daemon's default of 64 MiB.
 
-Type a tmpfs, which Swarm keeps: under `volumes`, `{type: tmpfs, target:
+Type a tmpfs, which Swarm supports: under `volumes`, `{type: tmpfs, target:
 /dev/shm, tmpfs: {size: 8589934592}}`. Or set `"default-shm-size": "8g"` in the
 hosts' `daemon.json`.
 
