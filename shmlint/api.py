@@ -423,7 +423,7 @@ def _launch(run: Run, launch: ReadLaunch) -> Launch:
         files=tuple(launch.files),
         image=(launch.image.known or None) if launch.image is not None else None,
         command=command,
-        gpu=Gpu(launch.gpu.requested, launch.gpu.vendor, launch.gpu.count),
+        gpu=Gpu(launch.gpu.requested, launch.gpu.vendor, launch.gpu.number),
         shm=Shm(
             declared=launch.shm.text if launch.shm is not None else None,
             declared_bytes=size.bytes if size is not None and size.bytes else None,

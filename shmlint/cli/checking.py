@@ -27,7 +27,7 @@ class Options(NamedTuple):
     unsafe_fixes: bool = False
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    fail_on: str | None = None
+    fail_on: Severity | None = None
     min_severity: Severity | None = None
     exit_zero: bool = False
     add_ignore: str | None = None

@@ -16,6 +16,7 @@ from shmlint.docker.sizes import human
 from shmlint.files.workspace import Workspace
 from shmlint.formats import live
 from shmlint.formats.live import Facts, Gpus, Machine, Shm
+from shmlint.model.finding import Severity
 from shmlint.model.launch import GpuRequest, Launch
 from shmlint.model.need import UNKNOWN_MINIMUM
 from shmlint.model.record import NamedTuple
@@ -38,7 +39,7 @@ class Options(TypedDict):
     gpus: int | None
     select: tuple[str, ...]
     ignore: tuple[str, ...]
-    fail_on: str | None
+    fail_on: Severity | None
     exit_zero: bool
     format: str
     output: str | None
@@ -125,7 +126,7 @@ def _notes(facts: Facts, launch: Launch) -> Iterator[str]:
     if facts.shm.size and facts.shm.size < UNKNOWN_MINIMUM:
         had = human(facts.shm.size)
         yield f"{had} is often too little for training or serving on GPUs: use at least 512 MiB, better 1 GiB"
-    seen = "no GPU is visible" if facts.gpus.count == 0 else "CUDA_VISIBLE_DEVICES hides every GPU"
+    seen = "no GPU is visible" if facts.gpus.number == 0 else "CUDA_VISIBLE_DEVICES hides every GPU"
     yield f"{seen}, so there is no verdict; give the command to check: shmlint doctor torchrun …"
 
 
@@ -197,8 +198,8 @@ def _shm_words(shm: Shm, container: str) -> str:
 def _gpu_words(gpus: Gpus) -> str:
     if not gpus.label:
         return "none" + (f" ({', '.join(gpus.nodes)}: display or video)" if gpus.nodes else "")
-    number = gpus.label if gpus.count is None else f"{gpus.count} {gpus.label}"
-    return number + (f", {gpus.visible} visible to programs" if gpus.visible != gpus.count else "")
+    number = gpus.label if gpus.number is None else f"{gpus.number} {gpus.label}"
+    return number + (f", {gpus.visible} visible to programs" if gpus.visible != gpus.number else "")
 
 
 def render_json(examination: Examination) -> str:
@@ -225,7 +226,7 @@ def render_json(examination: Examination) -> str:
             "memory_limit_bytes": facts.memory_limit.known if facts.memory_limit is not None else None,
             "limits": {name: {"soft": limit.soft, "hard": limit.hard} for name, limit in facts.limits.items()},
             "gpus": {
-                "count": facts.gpus.count,
+                "count": facts.gpus.number,
                 "visible": facts.gpus.visible,
                 "vendor": facts.gpus.vendor,
                 "nodes": list(facts.gpus.nodes),

@@ -11,6 +11,7 @@ from shmlint.cli.output import Progress, fail
 from shmlint.model.record import NamedTuple
 
 if TYPE_CHECKING:
+    from shmlint.model.finding import Severity
     from shmlint.model.settings import Settings
     from shmlint.model.source import Problem
     from shmlint.run import Run
@@ -49,7 +50,7 @@ def _common(paths: Sequence[str]) -> str:
         return "."
 
 
-def with_rules(settings: Settings, select: Sequence[str], ignore: Sequence[str], fail_on: str | None) -> Settings:
+def with_rules(settings: Settings, select: Sequence[str], ignore: Sequence[str], fail_on: Severity | None) -> Settings:
     """Settings with what the command line says of rules."""
     from shmlint.config import unknown_rule
 
@@ -62,7 +63,7 @@ def with_rules(settings: Settings, select: Sequence[str], ignore: Sequence[str],
     return settings.changed(lambda some: some._replace(
         select=chosen or some.select,
         ignore=(*some.ignore, *ignored),
-        fail_on=fail_on or some.fail_on,  # type: ignore[arg-type]
+        fail_on=fail_on or some.fail_on,
     ))  # fmt: skip
 
 

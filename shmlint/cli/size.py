@@ -226,7 +226,7 @@ def _check_numbers(options: Options) -> int | None:
 def _with_limits(launch: Launch, options: Options) -> Launch:
     """The launch with the GPUs and the memory limit that the options give it."""
     if options["gpus"] is not None:
-        launch = launch._replace(gpu=launch.gpu._replace(requested=True, count=options["gpus"]))
+        launch = launch._replace(gpu=launch.gpu._replace(requested=True, number=options["gpus"]))
     if options["memory"] is not None:
         launch = launch._replace(memory_limit=Value(options["memory"], launch.span, ""))
     return launch

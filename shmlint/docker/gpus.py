@@ -85,13 +85,13 @@ _FOR_ALL = {"/dev/dxg": NVIDIA, "/dev/kfd": AMD, "/dev/mxcd": METAX}
 
 
 ALL = -1
-"""``count`` of a request for all GPUs."""
+"""``number`` of a request for all GPUs."""
 
 
 class DeviceRequest(NamedTuple):
     """A device request of the engine's API: a value of ``--gpus``, a reservation, ``DeviceRequests``.
 
-    ``count`` is negative for all, 0 for none or where ``device_ids`` names them, None where it is not
+    ``number`` is negative for all, 0 for none or where ``device_ids`` names them, None where it is not
     known. ``text`` is what the file says; without it ``verb`` and the GPUs are the evidence.
     """
 
@@ -102,7 +102,7 @@ class DeviceRequest(NamedTuple):
     driver: str = ""
     capabilities: tuple[str, ...] = ()
     device_ids: tuple[str, ...] = ()
-    count: int | None = 0  # type: ignore[assignment]  # hides tuple.count
+    number: int | None = 0
     ids_known: bool = True
 
 
@@ -231,10 +231,10 @@ def _read_device_request(request: DeviceRequest) -> _Found | None:
         return None
     if request.device_ids:
         number = count_ids(request.device_ids) if request.ids_known else None
-    elif request.count == 0:
+    elif request.number == 0:
         return None
     else:
-        number = "all" if request.count is not None and request.count < 0 else request.count
+        number = "all" if request.number is not None and request.number < 0 else request.number
     text = request.text or f"{request.verb} {_spelt(number, accelerator.label)}"
     return _Found(accelerator, number, GpuEvidence(request.key, text, request.span))
 

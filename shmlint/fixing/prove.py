@@ -317,7 +317,7 @@ def parts(launch: Launch, default: int, *, quoted: bool = False) -> tuple[object
     return (
         launch.name, launch.names, _plain(launch.image), tuple(_plain(image) for image in launch.base_images),
         _plain(launch.command), _plain(launch.entrypoint), (gpu.requested, gpu.vendor),
-        tuple(e.text for e in gpu.evidence) if quoted else (gpu.count, tuple(e.path for e in gpu.evidence)),
+        tuple(e.text for e in gpu.evidence) if quoted else (gpu.number, tuple(e.path for e in gpu.evidence)),
         tuple((m.type, m.target, m.size, m.source) for m in launch.mounts), _plain(launch.ipc),
         _size(launch), (effective.decided_by, effective.bytes), _plain(launch.build_shm),
         _plain(launch.memory_limit), tuple((k, _plain(v)) for k, v in sorted(launch.environment.items())),

@@ -226,7 +226,7 @@ def _with_host_requirement(gpu: GpuRequest, root: Json) -> GpuRequest:
     if gpu.requested:
         return gpu._replace(evidence=(*gpu.evidence, evidence))
     optional = wanted.text == "optional"
-    return gpu._replace(requested=True, vendor="nvidia", count="all", evidence=(evidence,), optional=optional)
+    return gpu._replace(requested=True, vendor="nvidia", number="all", evidence=(evidence,), optional=optional)
 
 
 _RIGHT = r'"--gpus", "\"device=0,1\""'

@@ -325,7 +325,7 @@ def _gpu(host: Json, config: Json | None, environment: Mapping[str, Value[str]])
                 driver=_text(item, "Driver"),
                 capabilities=tuple(wanted),
                 device_ids=tuple(_strings(item, "DeviceIDs")),
-                count=_number(item, "Count") or 0,
+                number=_number(item, "Count") or 0,
             )
         )
     for i, item in enumerate(_items(host, "Devices")):

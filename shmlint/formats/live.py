@@ -105,12 +105,12 @@ class Limit(NamedTuple):
 
 
 class Gpus(NamedTuple):
-    """GPUs by their device nodes. ``count`` is None where the nodes do not show it.
+    """GPUs by their device nodes. ``number`` is None where the nodes do not show it.
 
     ``visible`` is what CUDA_VISIBLE_DEVICES and its kind leave of them.
     """
 
-    count: int | None  # type: ignore[assignment]  # hides tuple.count
+    number: int | None
     visible: int | None
     label: str
     """What they are called; empty where there are none."""

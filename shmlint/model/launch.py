@@ -208,12 +208,12 @@ class GpuRequest(NamedTuple):
     """What a launch asks of the host's GPUs.
 
     ``requested`` is None where it depends on something ``unknown``.
-    ``count`` is a number, "all", or None where no GPU is asked for or the number is unknown.
+    ``number`` is how many: None where no GPU is asked for, and where it is unknown how many.
     """
 
     requested: bool | None = False
     vendor: Vendor | None = None
-    count: int | Literal["all"] | None = None  # type: ignore[assignment]  # hides tuple.count
+    number: int | Literal["all"] | None = None
     evidence: tuple[GpuEvidence, ...] = ()
     unknown: Unknown | None = None
     """Why a request may be missing."""

@@ -55,7 +55,7 @@ def _key(run: Run, launch: Launch, sort: Sort) -> tuple[float | str, ...]:
 def _row(run: Run, launch: Launch) -> Row:
     effective = run.effective(launch)
     shm = human(effective.bytes) if effective.bytes is not None else "?"
-    gpu = {True: str(launch.gpu.count or "yes"), False: "no", None: "?"}[launch.gpu.requested]
+    gpu = {True: str(launch.gpu.number or "yes"), False: "no", None: "?"}[launch.gpu.requested]
     need = run.need(launch) if launch.gpu.requested else None
     name = f" ({need.workload.name})" if need and need.workload else ""
     image = (launch.image.known or "?") if launch.image else "-"

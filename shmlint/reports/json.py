@@ -166,7 +166,7 @@ def _launch(run: Run, launch: Launch) -> dict[str, Any]:
         "gpu": {
             "requested": launch.gpu.requested,
             "vendor": launch.gpu.vendor,
-            "count": launch.gpu.count,
+            "count": launch.gpu.number,
             "evidence": [e.path for e in launch.gpu.evidence],
         },
         "shm": {

@@ -322,7 +322,7 @@ def _sizes(workload: Workload | None, launch: Launch, reading: _Reading) -> tupl
 
 def gpu_count(launch: Launch) -> Count:
     """The GPUs a launch's program sees: asked for, and narrowed by its environment."""
-    count: Count = launch.gpu.count
+    count: Count = launch.gpu.number
     for name in _VISIBLE:
         value = launch.environment.get(name)
         if value is None:

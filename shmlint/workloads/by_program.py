@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from shmlint.docker.sizes import human
-from shmlint.model.finding import Evidence
+from shmlint.model.finding import Basis, Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
-from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Step
+from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Step, Verdict
 from shmlint.model.source import Span
 from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, NCCL_SOURCE, gpu_count
 from shmlint.workloads.commands import read_ranks
@@ -122,8 +122,8 @@ def _dataloader(call: Call, items: Items, ranks: int) -> Mechanism | str | None:
     evidence += [Evidence(counted, at) for at in batch.spans[:1]]
     several = f"{ranks} ranks × " if ranks > 1 else ""
     because = f"{several}({certain_count} × {ahead} + 2) batches × {human(size * item)}"
-    basis = "computed" if count is not None and batch.certain else "estimated"
-    return Mechanism("dataloader", total, basis, because, tuple(evidence), DATALOADER_SOURCE)  # type: ignore[arg-type]
+    basis: Basis = "computed" if count is not None and batch.certain else "estimated"
+    return Mechanism("dataloader", total, basis, because, tuple(evidence), DATALOADER_SOURCE)
 
 
 def _workers_text(count: int | None) -> str:
@@ -175,9 +175,9 @@ def _need(found: list[tuple[Mechanism, bool]]) -> Need | None:
     why = "; ".join(mechanism.because for mechanism in mechanisms)
     evidence = tuple(evidence for mechanism in mechanisms for evidence in mechanism.evidence)
     source = next((mechanism.source for mechanism in mechanisms if mechanism.source), "")
-    verdict = "needed" if sure else "likely"
+    verdict: Verdict = "needed" if sure else "likely"
     minimum = total if computed and sure and total else None
-    return Need(verdict, minimum, recommended, None, why, source, evidence, mechanisms)  # type: ignore[arg-type]
+    return Need(verdict, minimum, recommended, None, why, source, evidence, mechanisms)
 
 
 def _decides(mechanism: Mechanism) -> bool:

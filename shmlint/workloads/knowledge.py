@@ -49,11 +49,13 @@ class Workload:
 
     @property
     def needs(self) -> Literal["yes", "multi-gpu", "no", "depends"]:
-        return self.entry["needs"]  # type: ignore[no-any-return]
+        needs: Literal["yes", "multi-gpu", "no", "depends"] = self.entry["needs"]
+        return needs
 
     @property
     def single_gpu(self) -> Literal["needed", "advised", "not-needed", ""]:
-        return self.entry.get("single_gpu", "")  # type: ignore[no-any-return]
+        needed: Literal["needed", "advised", "not-needed", ""] = self.entry.get("single_gpu", "")
+        return needed
 
     @property
     def minimum(self) -> int | None:

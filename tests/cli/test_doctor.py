@@ -93,7 +93,7 @@ def test_gpus_that_are_to_be_there(tmp_path: Path) -> None:
 def test_one_visible_gpu_is_one_gpu(tmp_path: Path) -> None:
     environment = {"CUDA_VISIBLE_DEVICES": "0"}
     examination = examine(machine(tmp_path, nodes=NVIDIA, environment=environment), Settings())
-    assert examination.launch.gpu.count == 1
+    assert examination.launch.gpu.number == 1
     assert examination.launch.environment["CUDA_VISIBLE_DEVICES"].private
 
 

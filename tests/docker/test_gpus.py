@@ -103,7 +103,7 @@ CASES: list[tuple[list[Request], Mapping[str, Value[str]], bool | None, Count, s
 def test_requests_together() -> None:
     for requests, environment, requested, count, vendor in CASES:
         found = read(requests, environment)
-        answer = (found.requested, found.count, found.vendor)
+        answer = (found.requested, found.number, found.vendor)
         assert answer == (requested, count, vendor), (requests, environment)
         assert bool(found.evidence) is bool(requested), requests
         assert bool(found.unknown) is (requested is None), requests

@@ -55,7 +55,7 @@ def arguments(*given: str) -> Launch:
 def test_host_requirements(wanted: str, requested: bool | None, optional: bool) -> None:
     gpu = launch(f'{{{NGC}, "hostRequirements": {{"cpus": 4, "gpu": {wanted}}}}}').gpu
     assert (gpu.requested, gpu.optional) == (requested, optional)
-    assert gpu.count == ("all" if requested else None)
+    assert gpu.number == ("all" if requested else None)
 
 
 @table(
@@ -85,7 +85,7 @@ def test_host_requirements(wanted: str, requested: bool | None, optional: bool) 
 )
 def test_run_arguments(given: list[str], requested: bool | None, count: int | str | None) -> None:
     gpu = arguments(*given).gpu
-    assert (gpu.requested, gpu.count) == (requested, count)
+    assert (gpu.requested, gpu.number) == (requested, count)
 
 
 def test_an_explicit_gpu_is_not_optional() -> None:
@@ -96,9 +96,9 @@ def test_an_explicit_gpu_is_not_optional() -> None:
 
 def test_container_env_goes_with_the_runtime() -> None:
     text = f'{{{NGC}, "runArgs": ["--runtime=nvidia"], "containerEnv": {{"NVIDIA_VISIBLE_DEVICES": "0,1"}}}}'
-    assert launch(text).gpu.count == 2
+    assert launch(text).gpu.number == 2
     assert launch(text.replace("0,1", "none")).gpu.requested is False
-    assert launch(text.replace("0,1", "${localEnv:GPUS}")).gpu.count is None
+    assert launch(text.replace("0,1", "${localEnv:GPUS}")).gpu.number is None
 
 
 # What decides /dev/shm -----------------------------------------------------------------------
@@ -197,7 +197,7 @@ STARTS = '{"dockerComposeFile": "../compose.yaml", "service": "app", "hostRequir
 def test_the_service_that_is_started_gets_the_gpu() -> None:
     found = launch(STARTS, **{"compose.yaml": COMPOSE})
     assert found.kind == "devcontainer" and found.files == (HERE, "compose.yaml")
-    assert found.gpu.requested and found.gpu.count == "all" and not found.undecided
+    assert found.gpu.requested and found.gpu.number == "all" and not found.undecided
     assert found.home.text == "true" and found.words.launch == "dev container (service `app`)"
 
 

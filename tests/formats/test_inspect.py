@@ -158,13 +158,13 @@ def test_gpus(
     host: dict[str, Any], environment: list[str], requested: bool | None, count: int | str | None, vendor: str | None
 ) -> None:
     gpu = launch(config={"Env": environment}, **host).gpu
-    assert (gpu.requested, gpu.count, gpu.vendor) == (requested, count, vendor)
+    assert (gpu.requested, gpu.number, gpu.vendor) == (requested, count, vendor)
 
 
 def test_podman_tells_its_cdi_devices_in_the_command() -> None:
     command = ["podman", "run", "--device", "nvidia.com/gpu=all", "--name", "trainer", "busybox:1", "sleep", "60"]
     found = launch(config={"CreateCommand": command}, ShmSize=65_536_000)
-    assert found.gpu.requested and found.gpu.count == "all"
+    assert found.gpu.requested and found.gpu.number == "all"
     plain = ["podman", "run", "-e", "NVIDIA_VISIBLE_DEVICES=all", "busybox:1"]
     assert launch(config={"CreateCommand": plain}).gpu.requested is False
 

@@ -120,7 +120,7 @@ def test_gpus(
     vendor: str | None,
 ) -> None:  # fmt: skip
     gpus = read_facts(machine(tmp_path, nodes=nodes, environment=environment)).gpus
-    assert (gpus.count, gpus.visible, gpus.vendor) == (count, visible, vendor)
+    assert (gpus.number, gpus.visible, gpus.vendor) == (count, visible, vendor)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_justfiles_are_found(tmp_path: Path, name: str) -> None:
 def test_recipes(tmp_path: Path, text: str, image: str, count: object, line: int) -> None:
     launch = one(tmp_path, text)
     assert launch.image is not None
-    assert (launch.image.text, launch.gpu.requested, launch.gpu.count) == (image, True, count)
+    assert (launch.image.text, launch.gpu.requested, launch.gpu.number) == (image, True, count)
     assert launch.span.line == line
     assert not launch.undecided
 
@@ -153,7 +153,7 @@ def test_no_launches(tmp_path: Path, text: str) -> None:
 def test_just(tmp_path: Path, text: str, image: str, count: object, line: int) -> None:
     launch = one(tmp_path, text, "justfile")
     assert launch.image is not None
-    assert (launch.image.text, launch.gpu.requested, launch.gpu.count) == (image, True, count)
+    assert (launch.image.text, launch.gpu.requested, launch.gpu.number) == (image, True, count)
     assert launch.span.line == line
     assert not launch.undecided
 
@@ -166,7 +166,7 @@ def test_just_what_is_not_known(tmp_path: Path) -> None:
 
 def test_recipes_in_other_languages_are_not_read(tmp_path: Path) -> None:
     text = "a:\n  #!/usr/bin/env python3\n  docker run --gpus all IMG\nb:\n  #!/bin/sh\n  docker run --gpus 1 IMG\n"
-    assert one(tmp_path, text, "justfile").gpu.count == 1
+    assert one(tmp_path, text, "justfile").gpu.number == 1
 
 
 @table(

@@ -60,7 +60,7 @@ def test_units_are_found(tmp_path: Path, name: str) -> None:
 def test_command_lines(tmp_path: Path, text: str, image: str, count: object, line: int) -> None:
     launch = one(tmp_path, text)
     assert launch.image is not None
-    assert (launch.image.text, launch.gpu.requested, launch.gpu.count) == (image, True, count)
+    assert (launch.image.text, launch.gpu.requested, launch.gpu.number) == (image, True, count)
     assert (launch.span.line, launch.undecided) == (line, None)
 
 

@@ -51,7 +51,7 @@ RUN = "docker run --gpus all"
 def test_commands(tmp_path: Path, text: str, image: str, line: int) -> None:
     launch = one(tmp_path, text)
     assert launch.image is not None
-    assert (launch.image.text, launch.gpu.count, launch.span.line) == (image, "all", line)
+    assert (launch.image.text, launch.gpu.number, launch.span.line) == (image, "all", line)
     assert launch.undecided is None
 
 

@@ -72,7 +72,7 @@ def _requests(service: dict[str, Any], launch: Launch) -> tuple[object, object]:
     paths = [e.path for e in launch.gpu.evidence if e.path.startswith(places)]
     if len(paths) != len(launch.gpu.evidence):  # something else asks too, and has a part in the count
         return theirs[0], len(paths)
-    return theirs, (len(paths), launch.gpu.count)
+    return theirs, (len(paths), launch.gpu.number)
 
 
 def _for_gpu(request: dict[str, Any]) -> bool:

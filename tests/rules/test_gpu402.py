@@ -166,7 +166,7 @@ def test_compose(tmp_path: Path, text: str, message: str, count: Count, after: s
         ("GPU402", "error", f"service `x`: {message}{REFUSES}")
     ]
     gpu = found.launches[0].gpu
-    assert (gpu.count, bool(gpu.requested)) == (count, count is not None or ".count" in message)
+    assert (gpu.number, bool(gpu.requested)) == (count, count is not None or ".count" in message)
     assert found.findings[0].fix is not None or found.findings[0].advice
     assert fixed(tmp_path, text, select=THIS) == ({"compose.yaml": after} if after is not None else {})
 

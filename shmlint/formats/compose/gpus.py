@@ -52,7 +52,7 @@ def _device_requests(tree: Branch) -> Iterator[DeviceRequest]:
         elif isinstance(item, Leaf) and not item.interpolated.unset:
             count = _count_of(item, alone=gpus is item)
             key = "gpus" if count < 0 else f"gpus[{i}]"
-            yield DeviceRequest(key, item.span, f"gpus: {item.written}", capabilities=("gpu",), count=count)
+            yield DeviceRequest(key, item.span, f"gpus: {item.written}", capabilities=("gpu",), number=count)
 
 
 def _generic_resources(tree: Branch) -> Iterator[GenericResource]:
@@ -123,7 +123,7 @@ def _device_request(item: Branch, key: str, *, gpu_implied: bool) -> DeviceReque
         driver=driver.text if driver else "",
         capabilities=(*(leaf.text for leaf in named), *implied),
         device_ids=tuple(leaf.text for leaf in ids),
-        count=_reserved(item.leaf("count")),
+        number=_reserved(item.leaf("count")),
         ids_known=not any(leaf.interpolated.unset for leaf in ids),
     )
 

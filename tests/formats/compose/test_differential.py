@@ -345,7 +345,7 @@ def what_files_beside_say(service: dict[str, Any], launch: Launch) -> list[str]:
     visible = (service.get("environment") or {}).get("NVIDIA_VISIBLE_DEVICES")
     if service.get("runtime") and not requested:
         theirs = "all" if visible is None else 0 if visible == "void" else len(visible.split(","))
-        ours = launch.gpu.count if launch.gpu.requested else 0
+        ours = launch.gpu.number if launch.gpu.requested else 0
         if theirs != ours:
             found.append(f"{launch.name}: {theirs} GPUs are visible, we read {ours}")
     return found

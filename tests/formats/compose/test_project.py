@@ -113,7 +113,7 @@ def test_merging(
     elif attribute == "build_shm":
         found = found.value.bytes
     elif attribute == "gpu":
-        found = (len(found.evidence), found.count)
+        found = (len(found.evidence), found.number)
     elif attribute == "mounts":
         found = [(mount.type, mount.size) for mount in found]
     elif attribute in ("environment", "ulimits"):
@@ -221,7 +221,7 @@ ACROSS: list[tuple[dict[str, str], tuple[str, ...], str, Any]] = [
       "lib/base.yaml": f"services:\n  b:\n    {RUNTIME}", "lib/gpu.env": "NVIDIA_VISIBLE_DEVICES: void\n",
       "gpu.env": "NVIDIA_VISIBLE_DEVICES=0,1\n"}, (), "gpu.requested", False),
     ({"compose.yaml": f"services:\n  a:\n    {RUNTIME}", ".env": "N=1\n",
-      "gpu.env": "NVIDIA_VISIBLE_DEVICES=0,${N}\n"}, (), "gpu.count", 2),
+      "gpu.env": "NVIDIA_VISIBLE_DEVICES=0,${N}\n"}, (), "gpu.number", 2),
     # A file of the project names others from the project's directory, wherever it lies itself.
     ({"compose.yaml": "services: {}\n", "sub/over.yaml": "services:\n  a: {extends: {file: b.yaml, service: b}}\n",
       "b.yaml": "services:\n  b: {image: x, shm_size: 1g}\n", "sub/b.yaml": "services:\n  b: {image: y}\n"},
@@ -292,7 +292,7 @@ def test_what_files_name_and_tag_across_directories(
     if attribute == "shm":
         found = shm(launch)
     elif attribute == "gpu":
-        found = (len(launch.gpu.evidence), launch.gpu.count)
+        found = (len(launch.gpu.evidence), launch.gpu.number)
     elif attribute == "base_images":
         found = [image.value for image in launch.base_images]
     elif attribute == "environment":

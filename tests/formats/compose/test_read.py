@@ -95,7 +95,7 @@ RESERVED = "    deploy: {{resources: {{reservations: {{devices: [{}]}}}}}}\n"
 )  # fmt: skip
 def test_who_asks_for_a_gpu(lines: str, requested: bool | None, vendor: str | None, count: object) -> None:
     gpu = only({"compose.yaml": f"services:\n  a:\n    image: x\n{lines}"}).gpu
-    assert (gpu.requested, gpu.vendor, gpu.count) == (requested, vendor, count)
+    assert (gpu.requested, gpu.vendor, gpu.number) == (requested, vendor, count)
     assert bool(gpu.evidence) == bool(requested)
 
 
@@ -316,6 +316,6 @@ def test_an_env_file_says_which_gpus_a_runtime_hands_in(
 ) -> None:
     text = f"services:\n  x:\n    image: x\n    runtime: nvidia\n    env_file: {entry}\n"
     (found,) = project.run(tmp_path, {"compose.yaml": text, **files}).launches
-    assert (bool(found.gpu.requested), found.gpu.count) == (requested, count)
+    assert (bool(found.gpu.requested), found.gpu.number) == (requested, count)
     (found,) = project.run(tmp_path, f"{text}    environment: [NVIDIA_VISIBLE_DEVICES=3]\n").launches
-    assert (found.gpu.requested, found.gpu.count) == (True, 1)
+    assert (found.gpu.requested, found.gpu.number) == (True, 1)

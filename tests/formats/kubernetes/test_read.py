@@ -54,7 +54,7 @@ def test_what_a_controller_may_add_to_is_seen_and_not_judged(
     tmp_path: Path, api: str, kind: str, path: tuple[str, ...], why: str
 ) -> None:
     done = run(tmp_path, {"o.yaml": under(api, kind, *path)})
-    assert [launch.gpu.count for launch in done.launches] == [2], why
+    assert [launch.gpu.number for launch in done.launches] == [2], why
     assert done.launches[0].effective_shm().decided_by == "unknown"
     assert not done.findings
 
@@ -70,10 +70,10 @@ def test_templates_of_workflows_and_steps_of_tasks(tmp_path: Path) -> None:
     body = "      image: nvcr.io/nvidia/pytorch:24.01-py3\n      resources: {limits: {nvidia.com/gpu: 8}}\n"
     head = "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n"
     argo = f"{head}spec:\n  templates:\n  - name: train\n    container:\n{body}"
-    assert [(launch.name, launch.gpu.count) for launch in launches(tmp_path, argo)] == [("train", 8)]
+    assert [(launch.name, launch.gpu.number) for launch in launches(tmp_path, argo)] == [("train", 8)]
     step = "  - name: a\n    image: x\n    computeResources: {limits: {nvidia.com/gpu: 1}}\n"
     task = f"apiVersion: tekton.dev/v1\nkind: Task\nmetadata: {{name: t}}\nspec:\n  steps:\n{step}"
-    assert [(launch.name, launch.gpu.count) for launch in launches(tmp_path, task)] == [("a", 1)]
+    assert [(launch.name, launch.gpu.number) for launch in launches(tmp_path, task)] == [("a", 1)]
 
 
 def test_an_inference_service_names_its_container_after_a_framework(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_an_inference_service_names_its_container_after_a_framework(tmp_path: Pa
         "    model:\n      modelFormat: {name: huggingface}\n      resources: {limits: {nvidia.com/gpu: 2}}\n"
     )
     done = run(tmp_path, {"i.yaml": text})
-    assert [(launch.name, launch.gpu.count) for launch in done.launches] == [("model", 2)]
+    assert [(launch.name, launch.gpu.number) for launch in done.launches] == [("model", 2)]
     assert not done.findings
 
 
@@ -94,7 +94,7 @@ def test_lists_documents_and_json(tmp_path: Path) -> None:
         '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "a",'
         ' "image": "vllm/vllm-openai", "resources": {"limits": {"nvidia.com/gpu": "2"}}}]}}\n'
     )
-    assert [launch.gpu.count for launch in launches(tmp_path / "json", text)] == [2]
+    assert [launch.gpu.number for launch in launches(tmp_path / "json", text)] == [2]
 
 
 GPUS = [
@@ -114,7 +114,7 @@ NO_GPUS = ["nvidia.com/gpu: 0", "nvidia.com/gpumem: 3000", "gpu.intel.com/i915_m
 def test_gpus_are_asked_for_by_resource(tmp_path: Path, resource: str, vendor: str | None, count: int) -> None:
     text = pod(container(f"resources: {{limits: {{{resource}}}}}", gpus=0))
     gpu = launches(tmp_path, text)[0].gpu
-    assert (gpu.requested, gpu.vendor, gpu.count) == (True, vendor, count)
+    assert (gpu.requested, gpu.vendor, gpu.number) == (True, vendor, count)
 
 
 @table("resource", NO_GPUS)

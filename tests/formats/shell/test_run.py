@@ -72,7 +72,7 @@ def known(value: Value[Any] | None) -> Any:
 )
 def test_gpus(options: str, vendor: str, count: object) -> None:
     gpu = one(f"docker run {options} img").gpu
-    assert (gpu.requested, gpu.vendor, gpu.count) == (True, vendor, count)
+    assert (gpu.requested, gpu.vendor, gpu.number) == (True, vendor, count)
     assert gpu.evidence
 
 
@@ -129,7 +129,7 @@ def test_gpus_that_are_not_known(options: str) -> None:
 )
 def test_gpus_of_commands(command: str, count: object) -> None:
     gpu = one(command).gpu
-    assert (gpu.requested, gpu.vendor, gpu.count) == (True, "nvidia", count)
+    assert (gpu.requested, gpu.vendor, gpu.number) == (True, "nvidia", count)
 
 
 @table(
@@ -211,7 +211,7 @@ def test_a_size_in_a_variable_is_where_that_is_set() -> None:
 
 def test_nerdctl() -> None:
     launch = one("nerdctl run --gpus '\"device=0,1\"' --cgroup-conf a=b --umask 022 --rootfs img")
-    assert (launch.gpu.count, known(launch.image), launch.engine) == (2, "img", "nerdctl")
+    assert (launch.gpu.number, known(launch.image), launch.engine) == (2, "img", "nerdctl")
     assert launch.words.launch == "`nerdctl run` of img"
     assert one("nerdctl run img").effective_shm().bytes == DEFAULT
     assert one("nerdctl run --shm-size=1g --ipc=host img").effective_shm().decided_by == "host"
