@@ -100,7 +100,11 @@ def _cause(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
     finding = group[0]
     name = all_rules()[finding.rule][0].name
     level = paint(finding.severity, finding.severity)
-    yield f"{paint(f'{_place(finding)}:', 'bold')} {level} {finding.rule} {name}"
+    place, title = f"{_place(finding)}:", f"{finding.rule} {name}"
+    fits = columns(f"{place} {finding.severity} {title}") <= width
+    yield f"{paint(place, 'bold')}{f' {level} {title}' if fits else ''}"
+    if not fits:
+        yield f"{_INDENT}{level} {title}"
     for line in wrapped(escape(finding.message), width - len(_INDENT)):
         yield _INDENT + paint(line, "bold")
     yield from frames(finding, paint, width)

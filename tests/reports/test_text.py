@@ -92,6 +92,7 @@ CASES: dict[str, tuple[Mapping[str, str] | str, dict[str, Any]]] = {
             "b.sh": "docker run --gpus=all --ipc=host --shm-size 8g vllm/vllm-openai\n",
         }, {},
     ),
+    "long-path": ({"deploy/environments/production/trainers/distributed/compose.yaml": TRAINER}, {}),
     "quiet": (TRAINER, {"quiet": True}),
     "clean": ("services:\n  a:\n    image: redis\n", {}),
     "clean-quiet": ("services:\n  a:\n    image: redis\n", {"quiet": True}),

@@ -1,10 +1,17 @@
-"""JUnit and Checkstyle: XML that any parser takes, whatever a file or a service is called."""
+"""JUnit and Checkstyle: XML that any parser takes, whatever a file or a service is called.
+
+data/junit-10.xsd is the schema by which Jenkins' xUnit plugin reads JUnit reports, as the source distribution of pytest
+has it; junitparser is a reader that others use. What Checkstyle's reports hold is said by its own schema,
+config/checkstyle-report-1.0.0.xsd of https://github.com/checkstyle/checkstyle.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
+
+import pytest
 
 from shmlint.reports import checkstyle, escape, junit
 from tests.project import run
@@ -13,6 +20,20 @@ from tests.reports.test_text import CASES, MANY, TRAINER
 from tests.table import table
 
 FINE = "services:\n  x:\n    image: redis\n"
+
+
+CHECKSTYLE = {
+    "checkstyle": {"version"}, "file": {"name"}, "error": {"line", "column", "severity", "message", "source"},
+}  # fmt: skip
+"""The elements and attributes of its schema that are written here."""
+
+
+def checked(text: str) -> str:
+    """A JUnit report that is valid."""
+    xmlschema = pytest.importorskip("xmlschema", reason="xmlschema is not installed (pip install '.[test]')")
+    errors = list(xmlschema.XMLSchema(Path(__file__).parent / "data" / "junit-10.xsd").iter_errors(text))
+    assert errors == []
+    return text
 
 
 def tree(text: str) -> ElementTree.Element:
@@ -30,8 +51,21 @@ def test_every_finding_is_there(tmp_path: Path, files: Mapping[str, str] | str) 
     for suite in cases.findall("testsuite"):
         assert suite.get("tests") == str(len(suite.findall("testcase")))
         assert suite.get("failures") == str(len(suite.findall(".//failure")))
+    for element in tree(checkstyle.render(started, started.findings)).iter():
+        assert set(element.keys()) == CHECKSTYLE[element.tag]
     marks = tree(checkstyle.render(started, started.findings)).findall("file/error")
     assert [error.get("source") for error in marks] == [f"shmlint.{finding.rule}" for finding in started.findings]
+
+
+def test_other_programs_read_it(tmp_path: Path) -> None:
+    junitparser = pytest.importorskip("junitparser", reason="junitparser is not installed (pip install '.[test]')")
+    started = run(tmp_path, {"compose.yaml": MANY, "fine/compose.yaml": FINE})
+    text = checked(junit.render(started, [*started.findings, *(hostile(started.findings[0], name) for name in NAMES)]))
+    read = junitparser.JUnitXml.fromstring(text.encode("utf-8"))
+    cases = [case for suite in read for case in suite]
+    assert (read.tests, len(cases)) == (len(started.findings) + len(NAMES) + 1,) * 2
+    failed = [case for case in cases for result in case.result if isinstance(result, junitparser.Failure)]
+    assert len(failed) == read.failures == text.count("<failure ")
 
 
 def test_junit(tmp_path: Path) -> None:
@@ -46,7 +80,7 @@ def test_junit(tmp_path: Path) -> None:
     notes = run(tmp_path, {"compose.yaml": TRAINER}, fail_on="note", severity=(("SHM101", "note"),))
     assert tree(junit.render(notes, notes.findings)).get("failures") == "1", "what makes the exit status 1"
     (case,) = found.findall("testsuite[@name='compose.yaml']/testcase")
-    assert case.attrib == {"name": "SHM101 2:3", "classname": "compose.yaml", "line": "2"}
+    assert case.attrib == {"name": "SHM101 2:3", "classname": "compose.yaml"}
 
 
 def test_checkstyle(tmp_path: Path) -> None:
