@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
@@ -78,14 +78,15 @@ def lint(
     workspace: Workspace | None = None,
     problems: Sequence[Problem] = (),
     jobs: int = 1,
+    checked: Callable[[int], None] | None = None,
 ) -> Run:
     """Read files (by kind) and check their launches. ``problems`` are those found before reading.
 
-    Where there is much to read, up to ``jobs`` processes do it.
+    Where there is much to read, up to ``jobs`` processes do it. ``checked`` is told how many files are done.
     """
     workspace = workspace or Workspace(follow_outside=settings.follow_outside)
     reading = joined([Reading(problems=tuple(problems)), *read_all(files, workspace, settings, jobs)])
-    return _run(files, settings, workspace, reading)
+    return _run(files, settings, workspace, reading, checked=checked)
 
 
 def judge(launches: Sequence[Launch], settings: Settings, workspace: Workspace) -> Run:
@@ -94,17 +95,30 @@ def judge(launches: Sequence[Launch], settings: Settings, workspace: Workspace) 
 
 
 def _run(
-    files: Files, settings: Settings, workspace: Workspace, reading: Reading, *, followed: bool = True
-) -> Run:
+    files: Files, settings: Settings, workspace: Workspace, reading: Reading, *, followed: bool = True,
+    checked: Callable[[int], None] | None = None,
+) -> Run:  # fmt: skip
     """``followed`` is whether what launches run may be looked for in files."""
     repository = Repository(workspace, reading.builds, Shared()) if followed else None
     context = Context(settings, users(settings.workloads), reading.launches, repository)
-    found = _without_ignored(_checked(reading, context), settings)
+    launches = iter(reading.launches) if checked is None else _counted(files, reading.launches, checked)
+    found = _without_ignored(_checked(reading, launches, context), settings)
     run = Run(files, settings, workspace, reading, context, list(found))
     return _compared(_merged(_suppressed(run)))
 
 
-def _checked(reading: Reading, context: Context) -> Iterator[Finding]:
+def _counted(files: Files, launches: Sequence[Launch], checked: Callable[[int], None]) -> Iterator[Launch]:
+    """The launches. ``checked`` is told how many files are done when those of another file begin."""
+    left = {launch.span.path: None for launch in launches}
+    count = sum(map(len, files.values()))
+    for launch in launches:
+        if launch.span.path in left:
+            checked(max(count - len(left), 0))
+            del left[launch.span.path]
+        yield launch
+
+
+def _checked(reading: Reading, launches: Iterator[Launch], context: Context) -> Iterator[Finding]:
     """The findings of the rules. Each rule looks first at whether a launch has what it is about."""
     every = all_rules().values()
     rules = {
@@ -114,7 +128,7 @@ def _checked(reading: Reading, context: Context) -> Iterator[Finding]:
     for problem in reading.problems:
         if selected(UNREADABLE, context.settings.of(problem.span.path)):
             yield report(problem)
-    for launch in reading.launches:
+    for launch in launches:
         at = context.of(launch)
         chosen = rules[id(at.settings)]
         run = at.as_run(launch) if any(rule.id.startswith("NCCL") for rule, _ in chosen) else launch

@@ -160,8 +160,8 @@ def started(inputs: Inputs, settings: Settings, jobs: int | None) -> Run:
     from shmlint.run import lint
 
     workspace = Workspace(inputs.texts, follow_outside=settings.follow_outside)
-    with Progress(inputs.files):
-        run = lint(inputs.files, settings, workspace, inputs.problems, jobs_of(jobs))
+    with Progress("checking", sum(map(len, inputs.files.values()))) as progress:
+        run = lint(inputs.files, settings, workspace, inputs.problems, jobs_of(jobs), progress.done)
     return _with_unread(run, inputs.unread) if inputs.unread else run
 
 

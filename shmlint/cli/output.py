@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING, NoReturn, TextIO, cast
 
 from shmlint.model.record import NamedTuple
@@ -131,31 +131,50 @@ def nearest(word: str, words: Sequence[str]) -> str:
 
 
 class Progress:
-    """What a run is doing, on a terminal, once it takes more than a second. It is erased at the end."""
+    """What a run is doing, on a terminal, once it takes more than a second. It is erased at the end.
 
-    def __init__(self, files: Mapping[str, Sequence[str]]) -> None:
-        counts = ", ".join(f"{len(paths)} {kind}" for kind, paths in files.items())
-        self.line = f"checking {counts} ..."[: Output(to_stderr=True).width - 1]
-        self.shown = False
+    ``files`` is how many there are.
+    """
+
+    def __init__(self, doing: str, files: int) -> None:
+        self.doing = doing
+        self.files = files
+        self.shown = ""
+        self.told = 0.0
         self.timer: Timer | None = None
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Progress:
         if sys.stderr.isatty():
             from threading import Timer
 
-            self.timer = Timer(1, self.show)
+            self.timer = Timer(1, self._write, [f"{self.doing} {self.files} file{'' if self.files == 1 else 's'} ..."])
             self.timer.daemon = True
             self.timer.start()
+        return self
 
-    def show(self) -> None:
-        self.shown = True
-        sys.stderr.write(self.line)
+    def done(self, count: int) -> None:
+        """So many files are done."""
+        if self.shown:
+            from time import monotonic
+
+            if monotonic() - self.told > _PAUSE:
+                self.told = monotonic()
+                self._write(f"{self.doing} {count} of {self.files} files ...")
+
+    def _write(self, text: str) -> None:
+        text = text[: Output(to_stderr=True).width - 1]
+        sys.stderr.write(f"\r{text}{' ' * (len(self.shown) - len(text))}")
         sys.stderr.flush()
+        self.shown = text
 
     def __exit__(self, *_: object) -> None:
         if self.timer is not None:
             self.timer.cancel()
             self.timer.join()
         if self.shown:
-            sys.stderr.write("\r" + " " * len(self.line) + "\r")
+            sys.stderr.write("\r" + " " * len(self.shown) + "\r")
             sys.stderr.flush()
+
+
+_PAUSE = 0.2
+"""Seconds between two counts that are shown."""
