@@ -7,6 +7,7 @@ ones, and more of them.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -20,6 +21,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 # In a job of GitHub Actions the report has another format; tests of that format set these themselves.
 for _name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
     os.environ.pop(_name, None)
+
+# A shell that runs the tests in the background has them ignore interruptions, and the programs that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ORACLES = ("docker_client", "compose_judge", "engine", "packaging")
 """Markers of tests that need a program or a network which CI has, and a developer's machine may lack."""
