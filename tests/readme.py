@@ -29,7 +29,7 @@ BLOCK = re.compile(r"^(<!-- begin: ([^\n]+?) -->\n).*?^(<!-- end -->)$", re.MULT
 READS = {
     "compose": "Compose files: `*compose*.yaml`, `docker-stack*.yaml`, and other YAML files with services at the top "
     "(`.yml` too)",
-    "shell": "`docker run`, `podman run` and `nerdctl run` in shell scripts and those of Slurm (`.sbatch`)",
+    "shell": "`docker run`, `podman run` and `nerdctl run` in shell scripts (fish and Slurm too)",
     "makefile": "the same in Makefiles and justfiles",
     "systemd": "the same in units of systemd, and the containers of Quadlet",
     "taskfile": "the same in Taskfiles of go-task",

@@ -96,6 +96,8 @@ _KINDS = (
         named=_path(r"(?:[^/]*[._-])?jenkinsfile(?:[._-][^/]*)?", r"[^/]*\.(?:groovy|jenkins)"),
         words=_DOCKER,
     ),
+    _Kind("fish", named=_path(r"[^/]*\.fish"), words=_DOCKER),
+    _Kind("windows", named=_path(r"[^/]*\.(?:ps1|psm1|bat|cmd)"), words=_DOCKER),
     _Kind("devcontainer", named=_path(r"\.?devcontainer\.json")),
     _Kind(
         "compose",

@@ -62,6 +62,8 @@ FORMATS = {
     "jenkinsfile": Format(
         "shmlint.formats.jenkinsfile", "shmlint.formats.jenkinsfile", alone=True, beside="shmlint.formats.jenkinsfile"
     ),
+    "fish": Format("shmlint.formats.fish", "shmlint.formats.fish", alone=True, beside="shmlint.formats.fish"),
+    "windows": Format("shmlint.formats.windows", "shmlint.formats.windows", alone=True),
     "markdown": Format("shmlint.formats.markdown", "shmlint.formats.markdown", alone=True),
     "ci": Format("shmlint.formats.ci", "shmlint.formats.ci", alone=True),
     "devcontainer": Format("shmlint.formats.devcontainer", "shmlint.formats.devcontainer"),

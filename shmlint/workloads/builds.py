@@ -79,7 +79,7 @@ def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
     from shmlint.model.settings import Settings
 
     kind = classify(os.path.abspath(source.path), lambda: source.text.encode("utf-8", "replace"))
-    if kind not in ("shell", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "compose"):
+    if kind not in ("shell", "fish", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "compose"):
         return ()
     assert repository.workspace is not None
     return read(kind, [source.path], repository.workspace, Settings()).builds
@@ -107,7 +107,7 @@ def _builders(directory: str, repository: Repository) -> tuple[tuple[str, str], 
     return known
 
 
-_SPEAKS = r"(?i)(?:\.(?:sh|bash|sbatch|slurm|service|md|ya?ml|mk|just)|^makefile|^justfile|^jenkinsfile)$"
+_SPEAKS = r"(?i)(?:\.(?:sh|bash|fish|sbatch|slurm|service|md|ya?ml|mk|just)|^makefile|^justfile|^jenkinsfile)$"
 
 
 def _guess(launch: Launch, repository: Repository) -> Build | None:

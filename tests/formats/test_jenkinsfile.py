@@ -57,7 +57,7 @@ def one(tmp_path: Path, text: str, name: str = "Jenkinsfile") -> Launch:
 def test_pipelines(tmp_path: Path, text: str, image: str, line: int) -> None:
     launch = one(tmp_path, text)
     assert launch.image is not None
-    assert (launch.image.text, launch.gpu.count, launch.span.line) == (image, "all", line)
+    assert (launch.image.text, launch.gpu.number, launch.span.line) == (image, "all", line)
     assert launch.undecided is None
 
 

@@ -20,6 +20,8 @@ NAMES = {
     "makefile": "Makefile",
     "systemd": "train.service",
     "taskfile": "Taskfile.yml",
+    "fish": "run.fish",
+    "windows": "run.ps1",
     "jenkinsfile": "Jenkinsfile",
     "markdown": "README.md",
     "ci": ".gitlab-ci.yml",

@@ -45,7 +45,7 @@ def taken(path: str) -> bool:
         "Docker-Compose.YML", "stacks/docker-stack.prod.yaml",
         "run.sh", "scripts/train.bash", "x.zsh", "jobs/train.sbatch", "x.slurm",
         "Taskfile.yml", "taskfile.dist.yaml", "docker.Taskfile.yml",
-        "Jenkinsfile", "ci/Jenkinsfile.gpu", "gpu.jenkinsfile", "vars/train.groovy",
+        "Jenkinsfile", "ci/Jenkinsfile.gpu", "gpu.jenkinsfile", "vars/train.groovy", "x.fish", "run.ps1", "a.bat",
         "train.service", "train@.service.in", "x.service.d/gpu.conf", "llm.container", "x.container.j2",
         "Makefile", "GNUmakefile", "docker/Makefile.gpu", "dev.mk",
         "justfile", ".justfile", "tasks.just", "README.md", "docs/run.rst", "a.mdx", "a.markdown",
@@ -67,7 +67,7 @@ def test_what_is_read_is_taken(path: str) -> None:
         "Dockerfile", "LICENSE", "main.py", "values.yaml", "k8s/deployment.yml", "package.json", "devcontainer.json5",
         "devcontainer-lock.json", ".devcontainer/Dockerfile", "mydevcontainer.json", "compose.json",
         "compose.yaml.bak", "compose/values.yaml", "run.sh.j2", "makefiles/x.txt", "x.mkd", "README.md.orig",
-        ".github/dependabot.yml", ".github/CODEOWNERS", ".github/workflows/notes.txt", "travis.yml", "run.ps1",
+        ".github/dependabot.yml", ".github/CODEOWNERS", ".github/workflows/notes.txt", "travis.yml", "run.ps1xml",
         "a.rstx", "justfile.py", "docker-stack/values.yml", "bin/train",
     ],
 )  # fmt: skip

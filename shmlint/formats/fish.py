@@ -1,0 +1,40 @@
+"""Scripts of fish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from shmlint.files.workspace import Workspace
+from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
+from shmlint.formats.shell.read import Part, read_parts, same_others
+from shmlint.model.launch import Launch
+from shmlint.model.reading import Reading
+from shmlint.model.settings import Settings
+from shmlint.model.source import Edit, Source
+from shmlint.model.suppression import Suppression
+from shmlint.syntax.fish import translated
+
+
+def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
+    """The ``docker run`` commands of scripts."""
+    return read_parts(paths, workspace, _parts)
+
+
+def _parts(source: Source) -> Iterator[Part]:
+    yield Part(translated(source))
+
+
+def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+    """Whether the commands that start no container get the words that they got."""
+    return same_others(path, before, after, _parts)
+
+
+def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
+    """The suppression comments of a script."""
+    return line_suppressions(source, HASH, "#", outside_quotes(source))
+
+
+def ignore_comment(launch: Launch, text: str) -> Edit | None:
+    """A comment above the first line of the command."""
+    source = launch.span.source
+    return above(source, first_line(source, launch.span.line), f"# {text}")

@@ -1,0 +1,292 @@
+"""Scripts of fish as another shell would have them: the reader of shell commands reads those.
+
+Each character keeps its place. A variable of fish is a list and never split into words, ``set`` assigns it, and blocks
+end in ``end``. Source: fish-shell doc_src/language.rst.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from shmlint.model.source import BOM, Source, Span
+from shmlint.syntax.shell_text import Builder, ShellText
+
+_BLOCKS = {"if": "fi", "for": "done", "while": "done", "function": "}", "begin": "}", "switch": "esac"}
+"""What ends a block that begins so."""
+
+_DEPTH = 50
+"""Command substitutions inside command substitutions are followed this deep."""
+
+_KEYWORD = re.compile(r"(?:if|else|end|for|while|function|begin|switch|case|and|or|not|set)(?=[\s;)]|\Z)")
+_SET = re.compile(r"(?m)(?:^|[;|&(])[ \t]*(?:and[ \t]+|or[ \t]+)?set[ \t]+((?:-\S+[ \t]+)*)(\w+)(\[?)([^\n;#]*)")
+_VALUE = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
+_NAME = re.compile(r"\$+(\w+)(\[[^\]\n]*\])?")
+
+
+def _lists(text: str) -> Mapping[str, bool | None]:
+    """The variables that a script sets, and whether one may hold other than one word; None: one without blanks."""
+    found: dict[str, bool | None] = {}
+    for flags, name, index, values in _SET.findall(text):
+        if re.search(r"(?:^|\s)-(?:-query|-erase|\w*[qe])", flags):
+            continue
+        many = len(_VALUE.findall(values)) != 1 or re.search(r"[($*]", values) is not None
+        appends = re.search(r"(?:^|\s)-(?:-append|-prepend|\w*[ap])", flags) is not None
+        known: bool | None = many or bool(index) or appends
+        if not known and not re.search(r"['\"\\]", values):
+            known = None
+        found[name] = known if name not in found or known else found[name]
+    return found
+
+
+def translated(source: Source) -> ShellText:
+    """A script of fish as a script of another shell."""
+    start = len(BOM) if source.text.startswith(BOM) else 0
+    translator = _Translator(source, start)
+    translator.statements("", 0)
+    return translator.builder.build(Span(source, start, len(source.text)))
+
+
+class _Translator:
+    """Goes through a script once; ``at`` is the next character."""
+
+    def __init__(self, source: Source, at: int) -> None:
+        self.source = source
+        self.text = source.text
+        self.at = at
+        self.builder = Builder(source)
+        self.lists = _lists(source.text)
+        self.blocks: list[str] = []
+
+    def _peek(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def _take(self, count: int = 1) -> None:
+        self.builder.take(self.at, min(self.at + count, len(self.text)))
+        self.at += count
+
+    def _blanks(self) -> None:
+        """What stands between words: blanks, continued lines, comments at the end."""
+        continued = False
+        while self.at < len(self.text):
+            if self._peek() in " \t\r":
+                self._take()
+            elif (found := re.compile(r"\\\r?\n").match(self.text, self.at)) is not None:
+                self._take(len(found[0]))
+                continued = True
+            elif self._peek() == "#":
+                end = self.text.find("\n", self.at)
+                self.at = end + continued if end >= 0 else len(self.text)
+            else:
+                return
+
+    def statements(self, close: str, depth: int) -> None:
+        """Statements up to a closing bracket, or to the end of the text."""
+        while self.at < len(self.text):
+            self._blanks()
+            char = self._peek()
+            if not char or char == close:
+                return
+            if char in "\n;&|":
+                self._take()
+            else:
+                self._statement(close, depth)
+
+    def _statement(self, close: str, depth: int) -> None:
+        found = _KEYWORD.match(self.text, self.at)
+        if found is None:
+            self._words(close, depth)
+            return
+        start, word = self.at, found[0]
+        self.at = found.end()
+        if word == "set":
+            self._set(start, close, depth)
+        elif word in ("and", "or", "not"):
+            self.builder.put({"and": "true && ", "or": "true || ", "not": "! "}[word])
+        elif word == "end":
+            block = self.blocks.pop() if self.blocks else ""
+            self.builder.put(f";{';' if block == 'switch' else ''} {_BLOCKS.get(block, ':')}")
+            self._words(close, depth)
+        else:
+            self._opens(word, close, depth)
+
+    def _opens(self, word: str, close: str, depth: int) -> None:
+        """A word that begins a block, or a branch of one."""
+        if word == "else":
+            self._blanks()
+            again = re.compile(r"if(?=\s)").match(self.text, self.at)
+            if again is None:
+                self.builder.put("; else ")
+                return
+            self.at = again.end()
+            self.builder.put("; elif ")
+            self._words(close, depth)
+            self.builder.put("; then ")
+        elif word == "case":
+            self.builder.put(";; (")
+            self._words(close, depth, between="|")
+            self.builder.put(") ")
+        else:
+            self.blocks.append(word)
+            self._head(word, close, depth)
+
+    def _head(self, word: str, close: str, depth: int) -> None:
+        if word == "begin":
+            self.builder.put("{ ")
+        elif word == "function":
+            self._blanks()
+            name = re.compile(r"[^\s;'\"]*").match(self.text, self.at)
+            assert name is not None  # it matches nothing too
+            self._take(len(name[0]))
+            self.builder.put("() { ")
+            end = re.compile(r"[^\n;]*").match(self.text, self.at)
+            self.at = end.end() if end is not None else self.at
+        else:
+            self.builder.put({"switch": "case "}.get(word, f"{word} "))
+            self._words(close, depth)
+            self.builder.put({"if": "; then ", "switch": " in (_) "}.get(word, "; do "))
+
+    def _set(self, start: int, close: str, depth: int) -> None:
+        """``set -l NAME value …``."""
+        found = re.compile(r"[ \t]+((?:-\S+[ \t]+)*)(\w+)(\[[^\]\n]*\])?").match(self.text, self.at)
+        if found is None:
+            self.builder.put("true ")
+            self._words(close, depth)
+            return
+        flags, name, index = found.groups()
+        self.at = found.end()
+        if re.search(r"(?:^|\s)-(?:-query|\w*q)", flags):
+            self.builder.put("test ")
+            self._words(close, depth)
+        elif index or re.search(r"(?:^|\s)-(?:-erase|-prepend|\w*[ep])", flags):
+            self.builder.put(f"unset {name}")
+            self.at = self._end()
+        else:
+            local = "function" in self.blocks and re.search(r"(?:^|\s)-(?:-local|\w*l)", flags) is not None
+            appends = re.search(r"(?:^|\s)-(?:-append|\w*a)", flags) is not None
+            brackets = ("(", ")") if self.lists.get(name, True) else ("", "")
+            since = len(self.builder.offsets)
+            self.builder.put(f"{'local ' if local else ''}{name}{'+' if appends else ''}=")
+            self.builder.used(since, start, found.end())
+            self.builder.put(brackets[0])
+            self._blanks_of_line()
+            self._words(close, depth)
+            self.builder.put(brackets[1])
+
+    def _blanks_of_line(self) -> None:
+        while self._peek() and self._peek() in " \t":
+            self.at += 1
+
+    def _end(self) -> int:
+        """Where a statement ends."""
+        found = re.compile(r"[^\n;]*").match(self.text, self.at)
+        return found.end() if found is not None else self.at
+
+    def _words(self, close: str, depth: int, between: str = "") -> None:
+        """The words of one command."""
+        first = True
+        while self.at < len(self.text):
+            self._blanks()
+            char = self._peek()
+            if not char or char == close or char in "\n;|" or (char == "&" and self.text[self.at - 1] not in "<>"):
+                return
+            if between and not first:
+                self.builder.put(between)
+            first = False
+            self._word(close, depth)
+
+    def _word(self, close: str, depth: int) -> None:
+        alone = True
+        while self.at < len(self.text):
+            char = self._peek()
+            if char in " \t\r\n;|" or char == close or (char == "&" and self.text[self.at - 1] not in "<>"):
+                return
+            if char == "\\":
+                if re.compile(r"\\\r?\n").match(self.text, self.at):
+                    return
+                self._take(2)
+            elif char == "'":
+                self._single()
+            elif char == '"':
+                self._double(depth)
+            elif char == "$" and (name := _NAME.match(self.text, self.at)) is not None:
+                ends = self.text[name.end() : name.end() + 1] in ("", *" \t\r\n;|)")
+                self._variable(name, quoted=False, whole=alone and ends)
+            elif char == "(" or self.text.startswith("$(", self.at):
+                self._substitution(depth)
+            elif char in "`)":
+                self._escaped()
+            else:
+                self._take()
+            alone = False
+
+    def _escaped(self) -> None:
+        since = len(self.builder.offsets)
+        self.builder.put("\\")
+        self._take()
+        self.builder.used(since, self.at - 1, self.at)
+
+    def _single(self) -> None:
+        """Between single quotation marks a backslash hides one of these, and itself."""
+        self._take()
+        while self.at < len(self.text):
+            if self._peek() == "\\" and self.text[self.at + 1 : self.at + 2] in ("'", "\\"):
+                since = len(self.builder.offsets)
+                char = self.text[self.at + 1]
+                self.builder.put("'\\''" if char == "'" else "\\")
+                self.builder.used(since, self.at, self.at + 2)
+                self.at += 2
+                continue
+            closes = self._peek() == "'"
+            self._take()
+            if closes:
+                return
+
+    def _double(self, depth: int) -> None:
+        self._take()
+        while self.at < len(self.text):
+            char = self._peek()
+            if char == "\\":
+                self._take(2)
+            elif char == "$" and (name := _NAME.match(self.text, self.at)) is not None:
+                self._variable(name, quoted=True, whole=False)
+            elif self.text.startswith("$(", self.at):
+                self._substitution(depth)
+            elif char == "`":
+                self._escaped()
+            else:
+                self._take()
+                if char == '"':
+                    return
+
+    def _substitution(self, depth: int) -> None:
+        """``(command)`` and ``$(command)``."""
+        if self._peek() == "$":
+            self.at += 1
+        self.builder.put("$")
+        self._take()
+        if depth < _DEPTH:
+            blocks, self.blocks = self.blocks, []
+            self.statements(")", depth + 1)
+            self.blocks = blocks
+        if self._peek() == ")":
+            self._take()
+
+    def _variable(self, found: re.Match[str], *, quoted: bool, whole: bool) -> None:
+        name, index = found[1], found[2]
+        since = len(self.builder.offsets)
+        mark = "" if quoted else '"'
+        if name == "argv" and not index:
+            self.builder.put(f"{mark}$@{mark}")
+        elif index or found[0].startswith("$$"):
+            self.builder.put(f"{mark}${{_{name}_of}}{mark}")
+        elif name not in self.lists:
+            self.builder.put(f"${{{name}}}")
+        elif self.lists[name]:
+            self.builder.put(f'"${{{name}[@]}}"' if whole else f"{mark}${{{name}[*]}}{mark}")
+        else:
+            if self.lists[name] is None and whole:
+                mark = ""  # it cannot be split, and may be an option
+            self.builder.put(f"{mark}${{{name}}}{mark}")
+        self.builder.used(since, found.start(), found.end())
+        self.at = found.end()

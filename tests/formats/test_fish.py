@@ -1,0 +1,104 @@
+"""Scripts of fish, and those for Windows, which are not read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shmlint.model.launch import Launch
+from tests.project import findings, fixed, run
+from tests.table import table
+
+IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
+TRAIN = f"{IMAGE} torchrun --nproc_per_node=8 train.py"
+RUN = "docker run --gpus all"
+
+
+def launches(tmp_path: Path, text: str) -> list[Launch]:
+    return run(tmp_path, {"x.fish": text.replace("IMG", IMAGE)}).launches
+
+
+def one(tmp_path: Path, text: str) -> Launch:
+    (launch,) = launches(tmp_path, text)
+    return launch
+
+
+@table(
+    ("text", "count", "line"),
+    [
+        (f"{RUN} IMG", "all", 1),
+        ("docker run \\\n  --gpus all \\\n  # why\n  IMG\n", "all", 1),
+        (f"set I IMG\n{RUN} $I\n", "all", 2),
+        ("set -gx opts --gpus 2 --rm\nset I IMG\ndocker run $opts \"$I\"\n", 2, 3),
+        ("set o --rm\nset -a o --gpus 2\ndocker run $o IMG\n", 2, 3),
+        ("set g '--gpus all'\ndocker run --gpus 1 -e A=$g IMG\n", 1, 2),
+        (f"set id ({RUN} IMG)\n", "all", 1),
+        (f"echo \"$({RUN} IMG)\"\n", "all", 1),
+        (f"if true; and test -e x\n  {RUN} IMG\nelse if false\n  ls\nelse\n  ls\nend\n", "all", 2),
+        (f"for i in 1 2; {RUN} -e I=$i IMG; end\n", "all", 1),
+        (f"while true\n  {RUN} IMG\nend | cat\n", "all", 2),
+        (f"function f -a x -d 'why not'\n  set -l I IMG\n  {RUN} -e A=$x $I\nend\n", "all", 3),
+        (f"switch $argv[1]\n  case a 'b*'\n    {RUN} IMG\n  case '*'\n    ls\nend\n", "all", 3),
+        (f"test -e x; and {RUN} IMG; or echo no\n", "all", 1),
+        (f"begin; {RUN} -e A='it\\'s' -e B=\"`\" IMG; end\n", "all", 1),
+        (f"{RUN} -v (pwd):/w IMG &\n", "all", 1),
+        (f"not {RUN} IMG 2>&1 | tee log\n", "all", 1),
+        (f"if set -q X\n  set -e X\nend\n{RUN} IMG\n", "all", 4),
+    ],
+)
+def test_commands(tmp_path: Path, text: str, count: object, line: int) -> None:
+    launch = one(tmp_path, text)
+    assert launch.image is not None
+    assert (launch.image.text, launch.gpu.number, launch.span.line) == (IMAGE, count, line)
+    assert launch.undecided is None
+
+
+@table(
+    "text",
+    [
+        f"{RUN} $argv IMG\n",
+        f"{RUN} $OPTIONS IMG\n",
+        f"set o (options)\n{RUN} $o IMG\n",
+        f"set o --rm\nif test -e x\n  set o --shm-size=8g\nend\n{RUN} $o IMG\n",
+    ],
+)
+def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> None:
+    assert one(tmp_path, text).effective_shm().decided_by == "unknown"
+
+
+@pytest.mark.parametrize("text", [f"# {RUN} IMG\n", f"echo {RUN} IMG\n", "set x docker run\n", "end\nend docker\n"])
+def test_no_launches(tmp_path: Path, text: str) -> None:
+    assert not launches(tmp_path, text)
+
+
+@table(
+    ("before", "after"),
+    [
+        (f"{RUN} {TRAIN}", f"{RUN} --shm-size=8g {TRAIN}"),
+        (f"set o --gpus all\ndocker run $o {TRAIN}\n", f"set o --gpus all\ndocker run --shm-size=8g $o {TRAIN}\n"),
+        (f"set s 64m\n{RUN} --shm-size=$s {TRAIN}\n", f"set s 8g\n{RUN} --shm-size=$s {TRAIN}\n"),
+        (f"if true\n  {RUN} \\\n    {TRAIN}\nend\n", f"if true\n  {RUN} --shm-size=8g \\\n    {TRAIN}\nend\n"),
+    ],
+)
+def test_rewriting(tmp_path: Path, before: str, after: str) -> None:
+    assert fixed(tmp_path, {"x.fish": before}) == {"x.fish": after}
+    assert fixed(tmp_path, {"x.fish": after}) == {}
+
+
+def test_comments(tmp_path: Path) -> None:
+    assert [f.rule for f in findings(tmp_path, {"x.fish": f"{RUN} {TRAIN}\n"})] == ["SHM101"]
+    assert findings(tmp_path, {"x.fish": f"# shmlint: ignore[SHM101]\n{RUN} {TRAIN}\n"}) == []
+
+
+@table(
+    ("name", "text", "lines"),
+    [
+        ("x.ps1", f"# {RUN} IMG\n  {RUN} IMG\nWrite-Host \"{RUN}\"\n& docker.exe run x\n", [2, 4]),
+        ("x.bat", f":: {RUN}\r\nrem {RUN} IMG\r\nstart /b {RUN} IMG\r\ndocker compose run x\r\n", [3]),
+    ],
+)
+def test_scripts_for_windows_are_reported(tmp_path: Path, name: str, text: str, lines: list[int]) -> None:
+    result = run(tmp_path, {name: text})
+    assert [(place.span.line, place.kind) for place in result.not_read] == [(line, "unsupported") for line in lines]
+    assert result.launches == ()
