@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,16 @@ def write(directory: Path, files: Mapping[str, str]) -> None:
         path.write_bytes(text.encode("utf-8"))
 
 
-def run(directory: Path, files: Mapping[str, str] | str, **settings: Any) -> Run:
-    """Lint files as the program does when it is started in their directory."""
+def run(
+    directory: Path, files: Mapping[str, str] | str, *, paths: Sequence[str] = (".",), **settings: Any
+) -> Run:
+    """Lint files as the program does when it is started in their directory, with ``paths`` named."""
     if isinstance(files, str):
         files = {"compose.yaml": files}
     write(directory, files)
     by_kind: dict[str, list[str]] = {}
     with contextlib.chdir(directory):
-        for found in discover(["."], kinds=KINDS):
+        for found in discover(list(paths), kinds=KINDS):
             assert isinstance(found, Found), found
             by_kind.setdefault(found.kind, []).append(found.path)
         return lint(by_kind, Settings(**settings))

@@ -36,7 +36,7 @@ def add(run: Run, reason: str) -> Added:
         else:
             by_launch.setdefault((launch.span.path, launch.span.start), (launch, []))[1].append(finding)
     groups = []
-    kinds = kind_by_path(run.files)
+    kinds = kind_by_path(run.files, run.launches)
     for launch, findings in by_launch.values():
         rules = ", ".join(sorted({finding.rule for finding in findings}))
         kind = kinds.get(launch.span.path, REFERRED)

@@ -13,7 +13,7 @@ What is a format's own (its grammar, its positions) stays behind its answers:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
 from shmlint.files.cache import Key, Made
@@ -154,9 +154,11 @@ REFERRED = "compose"
 """The kind of a file that is not among those of a run: compose files and dev containers refer to such files."""
 
 
-def kind_by_path(files: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The kind of each file of a run."""
-    return {path: kind for kind, paths in files.items() for path in paths}
+def kind_by_path(files: Mapping[str, Sequence[str]], launches: Iterable[Launch] = ()) -> dict[str, str]:
+    """The kind of each file of a run, and of the manifests outside it of which its launches are made."""
+    pods = (launch for launch in launches if launch.kind == "kubernetes-container")
+    found = {path: "kubernetes" for pod in pods for path in pod.files}
+    return found | {path: kind for kind, paths in files.items() for path in paths}
 
 
 def read_all(

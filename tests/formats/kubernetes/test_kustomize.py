@@ -56,6 +56,15 @@ def test_a_base_that_asks_for_a_gpu_is_repaired_for_all_overlays(tmp_path: Path)
     assert findings(tmp_path, base | plain | after) == []
 
 
+def test_a_base_outside_the_named_paths_is_repaired(tmp_path: Path) -> None:
+    base = BASE | {"base/deployment.yaml": deployment(container())}
+    write(tmp_path, base | {"prod/kustomization.yaml": TOP})
+    before = run(tmp_path, {}, paths=["prod"])
+    assert [f.span.path for f in before.findings] == ["base/deployment.yaml"]
+    after = fixed(tmp_path, {}, paths=["prod"])
+    assert list(after) == ["base/deployment.yaml"] and "sizeLimit: 8Gi" in after["base/deployment.yaml"]
+
+
 def test_a_base_is_judged_as_it_is_built(tmp_path: Path) -> None:
     base = BASE | {"base/deployment.yaml": deployment(container())}
     assert findings(tmp_path, base | overlay("gpu", SIZED)) == []
