@@ -31,8 +31,8 @@ class Module(NamedTuple):
     stars: tuple[str, ...]
     definitions: dict[str, Definition]
     """Functions and classes at the top level, and functions inside of functions."""
-    constants: dict[str, ast.expr]
-    """The values of names that are assigned at the top level."""
+    constants: dict[str, tuple[ast.expr, ...]]
+    """The values of names that are assigned at the top level, in their order."""
     starts: tuple[int, ...]
     """The offset, in characters, of each line."""
 
@@ -102,7 +102,9 @@ def _imports(nodes: tuple[ast.AST, ...]) -> tuple[dict[str, str], tuple[str, ...
     return imports, tuple(stars)
 
 
-def _names(tree: ast.Module, nodes: tuple[ast.AST, ...]) -> tuple[dict[str, Definition], dict[str, ast.expr]]:
+def _names(
+    tree: ast.Module, nodes: tuple[ast.AST, ...]
+) -> tuple[dict[str, Definition], dict[str, tuple[ast.expr, ...]]]:
     """What a module defines, and the values it gives its names."""
     definitions: dict[str, Definition] = {}
     for node in nodes:
@@ -110,15 +112,17 @@ def _names(tree: ast.Module, nodes: tuple[ast.AST, ...]) -> tuple[dict[str, Defi
             for inner in node.body:
                 if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
                     definitions.setdefault(inner.name, inner)
-    constants: dict[str, ast.expr] = {}
+    constants: dict[str, tuple[ast.expr, ...]] = {}
     for statement in _top(tree.body):
         if isinstance(statement, Definition):
             definitions[statement.name] = statement
         elif isinstance(statement, ast.Assign):
             named = [target for target in statement.targets if isinstance(target, ast.Name)]
-            constants.update((target.id, statement.value) for target in named)
+            for target in named:
+                constants[target.id] = (*constants.get(target.id, ()), statement.value)
         elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value:
-            constants[statement.target.id] = statement.value
+            name = statement.target.id
+            constants[name] = (*constants.get(name, ()), statement.value)
     return definitions, constants
 
 

@@ -6,12 +6,15 @@ import ast
 
 from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
-from shmlint.workloads.options import Options
+from shmlint.workloads.assignments import Assignments, Function, of_class, parameters_of
+from shmlint.workloads.modules import Modules
+from shmlint.workloads.options import SETTINGS_CLASSES, Options
 from shmlint.workloads.values import (
     NOTHING,
     POSITIVE,
     UNKNOWN,
     Found,
+    Mapping,
     Scope,
     arithmetic,
     compared,
@@ -19,6 +22,7 @@ from shmlint.workloads.values import (
     literal,
     logic,
     one_of,
+    text_of,
 )
 
 _DEPTH = 25
@@ -33,11 +37,11 @@ _MACHINE = frozenset(
 class Evaluator:
     """Works out expressions. Nothing is run: what is not written down is unknown."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, modules: Modules) -> None:
         self.options = options
         self.calls: dict[str, list[tuple[ast.Call, Scope]]] = {}
-        self._locals: dict[int, dict[str, list[ast.expr]]] = {}
-        self._attributes: dict[int, dict[str, list[tuple[ast.expr, ast.FunctionDef]]]] = {}
+        self._modules = modules
+        self._assignments = Assignments()
         self._without_parameters: dict[tuple[int, int], Found] = {}
         self._left = _MOST_STEPS
 
@@ -56,35 +60,134 @@ class Evaluator:
         if given is not None:
             found = self.value(given, scope)
             return found._replace(spans=tuple(dict.fromkeys((*place, *found.spans))))
-        starred = next((keyword.value for keyword in node.keywords if keyword.arg is None), None)
-        if starred is not None:
-            return self._in_mapping(starred, name, scope, place, default)
-        if default == "many":
-            return Found(POSITIVE, True, place)
-        return Found(UNKNOWN if default is None else default, True, place)
+        fallback = POSITIVE if default == "many" else UNKNOWN if default is None else default
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                inside = self._in_mapping(keyword.value, name, scope)
+                if inside is not None:
+                    return inside._replace(spans=inside.spans or place)
+        return Found(fallback, True, place)
 
-    def _in_mapping(
-        self, starred: ast.expr, name: str, scope: Scope, place: tuple[Span, ...], default: object
-    ) -> Found:
-        """A keyword out of ``**kwargs``."""
-        literal = self._literal_mapping(starred, scope)
-        if literal is not None:
-            for key, value in zip(literal.keys, literal.values, strict=True):
-                if isinstance(key, ast.Constant) and key.value == name:
-                    return self.value(value, scope)
-            return Found(UNKNOWN if default is None else default, True, place)
+    def configured(self, name: str, default: object, place: Span) -> Found:
+        """What the options and the configuration say, for a library that reads it there."""
         found = self.options.get(name, self.value, 0)
-        return found if found.value is not UNKNOWN else Found(UNKNOWN, False, place)
+        if found.value is not UNKNOWN or found.spans:
+            return found._replace(spans=found.spans or (place,))
+        return Found(UNKNOWN if default is None else default, False, (place,))
+
+    def _in_mapping(self, starred: ast.expr, name: str, scope: Scope) -> Found | None:
+        """A keyword out of ``**kwargs``; None where it surely is not there."""
+        mapping = self._mapping(starred, scope, 0)
+        if name in mapping.entries:
+            value, where = mapping.entries[name]
+            return self.value(value, where)
+        if mapping.complete:
+            return None
+        passed = self._passed_on(starred, name, scope)
+        return passed if passed is not None else self.options.get(name, self.value, 0)._replace(certain=False)
+
+    def _passed_on(self, starred: ast.expr, name: str, scope: Scope) -> Found | None:
+        """A keyword that the callers of a function give to its ``**kwargs``."""
+        function = scope.function
+        named = function.args.kwarg.arg if function is not None and function.args.kwarg is not None else None
+        if function is None or not isinstance(starred, ast.Name) or starred.id != named:
+            return None
+        values = [
+            self.value(keyword.value, where, 1)
+            for node, where in self.calls.get(_called(function, scope), ())
+            for keyword in node.keywords
+            if keyword.arg == name
+        ]
+        return one_of(values)._replace(certain=False) if values else None
+
+    def _mapping(self, node: ast.expr | None, scope: Scope, depth: int) -> Mapping:
+        """The keys and values of a mapping that is written down, as far as they are known."""
+        if node is None or depth > _DEPTH or self._left <= 0:
+            return Mapping({}, False)
+        self._left -= 1
+        if isinstance(node, ast.Dict):
+            found = Mapping({}, True)
+            for key, value in zip(node.keys, node.values, strict=True):
+                found = found.with_entry(key, value, scope, lambda v: self._mapping(v, scope, depth + 1))
+            return found
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            return self._mapping(node.left, scope, depth + 1).over(self._mapping(node.right, scope, depth + 1))
+        if isinstance(node, ast.Call):
+            return self._made_mapping(node, scope, depth)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            entry = self._mapping(node.value, scope, depth + 1).entries.get(text_of(node.slice.value))
+            return self._mapping(entry[0], entry[1], depth + 1) if entry is not None else Mapping({}, False)
+        if isinstance(node, ast.Name | ast.Attribute):
+            values = self._given(node, scope)
+            found = self._mapping(values[0][0], values[0][1], depth + 1) if len(values) == 1 else Mapping({}, False)
+            for item, value in self._assignments.items_of(dotted(node), scope.function):
+                found = found.with_entry(ast.Constant(item), value, scope, lambda v: Mapping({}, False))
+            return found
+        return Mapping({}, False)
+
+    def _made_mapping(self, node: ast.Call, scope: Scope, depth: int) -> Mapping:
+        last = dotted(node.func).rpartition(".")[2]
+        if last in ("copy", "deepcopy"):
+            inner = node.args[0] if node.args else node.func.value if isinstance(node.func, ast.Attribute) else None
+            return self._mapping(inner, scope, depth + 1)
+        if last not in SETTINGS_CLASSES:
+            return Mapping({}, False)
+        found = Mapping({}, True)
+        for argument in node.args[:1]:
+            found = found.over(self._mapping(argument, scope, depth + 1))
+        for keyword in node.keywords:
+            name = ast.Constant(keyword.arg) if keyword.arg is not None else None
+            found = found.with_entry(name, keyword.value, scope, lambda v: self._mapping(v, scope, depth + 1))
+        return found
+
+    def _given(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+        """The values that are given to a name or an attribute, here or in the module that it comes from."""
+        outside = scope._replace(function=None)
+        if isinstance(node, ast.Name):
+            local = self._assignments.of_name(node.id, scope.function)
+            if local:
+                return [(value, scope) for value in local]
+            if node.id in scope.module.constants:
+                return [(value, outside) for value in scope.module.constants[node.id]]
+        elif dotted(node.value) == "self" and scope.owner is not None:
+            given = self._assignments.of_self(node.attr, scope.owner)
+            return [(value, scope._replace(function=function)) for value, function in given]
+        name = dotted(node)
+        head, _, rest = name.partition(".")
+        if head in scope.module.imports:
+            return self._elsewhere(scope.full_name(node), scope.path, 0)
+        definition = scope.module.definitions.get(head)
+        if isinstance(definition, ast.ClassDef):
+            return [(value, outside) for attribute, value in of_class(definition) if attribute == rest]
+        return []
+
+    def _elsewhere(self, name: str, importer: str, depth: int) -> list[tuple[ast.expr, Scope]]:
+        """The values that another module of the repository gives a name of its own."""
+        found = self._modules.whole(name, importer) if depth < 5 else None
+        if found is None:
+            return []
+        loaded, rest = found
+        scope = Scope(loaded.path, loaded.source, loaded.module, None, None)
+        head, _, attribute = rest.partition(".")
+        if not attribute and head in loaded.module.constants:
+            return [(value, scope) for value in loaded.module.constants[head]]
+        definition = loaded.module.definitions.get(head)
+        if isinstance(definition, ast.ClassDef) and attribute:
+            return [(value, scope) for own, value in of_class(definition) if own == attribute]
+        if head in loaded.module.imports:
+            inner = loaded.module.imports[head] + (f".{attribute}" if attribute else "")
+            return self._elsewhere(inner, loaded.path, depth + 1)
+        return []
 
     def template(self, node: ast.expr, scope: Scope, depth: int = 0) -> str:
         """A text of which parts are not known: these are left as ``$UNKNOWN``."""
         if depth > _DEPTH:
             return ""
         if isinstance(node, ast.Constant):
-            return str(node.value)
+            return text_of(node.value)
         if isinstance(node, ast.JoinedStr):
             return "".join(
-                str(part.value) if isinstance(part, ast.Constant) else "$UNKNOWN" for part in node.values
+                text_of(part.value) if isinstance(part, ast.Constant) else "$UNKNOWN" for part in node.values
             )
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
             return self.template(node.left, scope, depth + 1)
@@ -94,17 +197,9 @@ class Evaluator:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             return self.template(node.func.value, scope, depth + 1)
         if isinstance(node, ast.Name):
-            values = self._all_assigned(node.id, scope)
+            values = self._assignments.of_name(node.id, scope.function)
             return max((self.template(value, scope, depth + 1) for value in values), key=len, default="")
         return ""
-
-    def _literal_mapping(self, node: ast.expr, scope: Scope) -> ast.Dict | None:
-        if isinstance(node, ast.Dict):
-            return node
-        if isinstance(node, ast.Name):
-            value = self._assigned(node.id, scope)
-            return value if isinstance(value, ast.Dict) else None
-        return None
 
     def value(self, node: ast.expr, scope: Scope, depth: int = 0, *, parameters: bool = True) -> Found:
         """What an expression is; ``parameters`` lets the calls that were seen decide parameters."""
@@ -127,14 +222,14 @@ class Evaluator:
             known = all(item.value is not UNKNOWN for item in items)
             return Found(tuple(item.value for item in items), all(i.certain for i in items), ()) if known else NOTHING
         if isinstance(node, ast.Name):
-            return self._name(node.id, scope, depth, parameters)
+            return self._name(node, scope, depth, parameters)
         if isinstance(node, ast.Attribute):
             return self._attribute(node, scope, depth, parameters)
         if isinstance(node, ast.Subscript):
             key = node.slice.value if isinstance(node.slice, ast.Constant) else None
             if dotted(node.value).endswith("environ") and isinstance(key, str):
                 return self._variable(key)
-            return self.options.get(key, self.value, depth) if isinstance(key, str) else NOTHING
+            return self._item(node.value, key, scope, depth, parameters) if isinstance(key, str) else NOTHING
         if isinstance(node, ast.Call):
             return self._call(node, scope, depth, parameters)
         return self._operation(node, scope, depth, parameters)
@@ -165,63 +260,39 @@ class Evaluator:
             return compared(node.ops[0], inner(node.left), inner(node.comparators[0]))
         return NOTHING
 
-    def _name(self, name: str, scope: Scope, depth: int, parameters: bool) -> Found:
-        value = self._assigned(name, scope)
-        if value is not None:
-            found = self.value(value, scope, depth + 1, parameters=parameters)
+    def _item(self, mapping: ast.expr, key: str, scope: Scope, depth: int, parameters: bool) -> Found:
+        """``settings["key"]``: what a mapping that is written down says, else the option of that name."""
+        known = self._mapping(mapping, scope, depth + 1)
+        if key in known.entries and not self.options.is_given(key):
+            value, where = known.entries[key]
+            return self.value(value, where, depth + 1, parameters=parameters)
+        return self.options.get(key, self.value, depth)
+
+    def _name(self, node: ast.Name, scope: Scope, depth: int, parameters: bool) -> Found:
+        name, function = node.id, scope.function
+        local = self._assignments.of_name(name, function)
+        if local:
+            found = one_of([self.value(value, scope, depth + 1, parameters=parameters) for value in local[:8]])
             if found.value is not UNKNOWN:
-                return found._replace(spans=found.spans or (scope.span(value),))
-        function = scope.function
-        if function is not None and name in _parameters(function):
+                certain = found.certain and not self._assignments.is_changed(name, function)
+                return found._replace(certain=certain, spans=found.spans or (scope.span(local[0]),))
+        if function is not None and name in parameters_of(function):
             return self._parameter(name, function, scope, depth, parameters)
-        if name in scope.module.constants:
-            constant = scope.module.constants[name]
-            found = self.value(constant, scope._replace(function=None), depth + 1, parameters=parameters)
-            return found._replace(spans=(*found.spans, scope.span(constant)))
+        given = [] if local else self._given(node, scope)
+        if given:
+            found = one_of([self.value(v, where, depth + 1, parameters=parameters) for v, where in given[:8]])
+            if found.value is not UNKNOWN:
+                value, where = given[0]
+                return found._replace(spans=(*found.spans, where.span(value)))
         return self.options.get(name, self.value, depth) if parameters and len(name) > 3 else NOTHING
 
-    def _all_assigned(self, name: str, scope: Scope) -> list[ast.expr]:
-        return self._locals_of(scope.function).get(name, []) if scope.function is not None else []
-
-    def _locals_of(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, list[ast.expr]]:
-        """The values that a function gives its local names."""
-        known = self._locals.get(id(function))
-        if known is None:
-            known = self._locals[id(function)] = {}
-            for node in ast.walk(function):
-                for target in node.targets if isinstance(node, ast.Assign) else ():
-                    if isinstance(target, ast.Name) and isinstance(node, ast.Assign):
-                        known.setdefault(target.id, []).append(node.value)
-        return known
-
-    def _assigned(self, name: str, scope: Scope) -> ast.expr | None:
-        """The value that a function gives a local name, where it does that once."""
-        values = self._all_assigned(name, scope)
-        return values[0] if len(values) == 1 else None
-
-    def _assigned_to_self(self, name: str, owner: ast.ClassDef) -> list[tuple[ast.expr, ast.FunctionDef]]:
-        """The values that the methods of a class give an attribute."""
-        known = self._attributes.get(id(owner))
-        if known is None:
-            known = self._attributes[id(owner)] = {}
-            for method in owner.body:
-                if isinstance(method, ast.FunctionDef):
-                    for part in ast.walk(method):
-                        for target in part.targets if isinstance(part, ast.Assign) else ():
-                            if isinstance(target, ast.Attribute) and isinstance(part, ast.Assign):
-                                known.setdefault(dotted(target), []).append((part.value, method))
-        return known.get(f"self.{name}", [])
-
-    def _parameter(
-        self, name: str, function: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, depth: int, parameters: bool
-    ) -> Found:
-        """A parameter: what the calls pass, else its default, else the option of that name."""
-        default = _parameters(function)[name]
-        called = scope.owner.name if function.name == "__init__" and scope.owner is not None else function.name
-        names = list(_parameters(function))
+    def _parameter(self, name: str, function: Function, scope: Scope, depth: int, parameters: bool) -> Found:
+        """A parameter: what the calls pass, else what the command gives, its default, or the option of that name."""
+        default = parameters_of(function)[name]
+        names = list(parameters_of(function))
         offset = 1 if names[:1] in (["self"], ["cls"]) else 0
         values: list[Found] = []
-        for node, where in self.calls.get(called, ()) if parameters and depth < 12 else ():
+        for node, where in self.calls.get(_called(function, scope), ()) if parameters and depth < 12 else ():
             given = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
             position = names.index(name) - offset
             if given is None and 0 <= position < len(node.args):
@@ -233,21 +304,39 @@ class Evaluator:
         known = [value for value in values if value.value is not UNKNOWN]
         if known:
             return one_of(known)._replace(certain=len(known) == len(values) and one_of(known).certain)
-        if default is not None and not values:
+        if default is not None and not values and not self.options.is_given(name):
             found = self.value(default, scope._replace(function=None), depth + 1)
             return found._replace(certain=False, spans=(scope.span(default),))
         return self.options.get(name, self.value, depth)._replace(certain=False) if parameters else NOTHING
 
     def _attribute(self, node: ast.Attribute, scope: Scope, depth: int, parameters: bool) -> Found:
-        if isinstance(node.value, ast.Name) and node.value.id == "self" and scope.owner is not None:
-            for value, method in self._assigned_to_self(node.attr, scope.owner):
-                found = self.value(value, scope._replace(function=method), depth + 1, parameters=parameters)
+        if scope.full_name(node) in _MACHINE:
+            return Found(POSITIVE, True, (scope.span(node),))
+        if dotted(node.value) == "self" or not self.options.is_given(node.attr):
+            for value, where in self._given(node, scope):
+                found = self.value(value, where, depth + 1, parameters=parameters)
                 if found.value is not UNKNOWN:
                     return found
-        target = scope.full_name(node)
-        if target in _MACHINE:
-            return Found(POSITIVE, True, (scope.span(node),))
+            for value, where in self._set_when_made(node, scope):
+                return self.value(value, where, depth + 1, parameters=parameters)
+            known = self._mapping(node.value, scope, depth + 1)
+            if node.attr in known.entries:
+                value, where = known.entries[node.attr]
+                return self.value(value, where, depth + 1, parameters=parameters)
         return self.options.get(node.attr, self.value, depth)
+
+    def _set_when_made(self, node: ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+        """What ``Settings(workers=4).workers`` is, or what the class says of it."""
+        objects = self._given(node.value, scope) if isinstance(node.value, ast.Name | ast.Attribute) else []
+        if len(objects) != 1 or not isinstance(objects[0][0], ast.Call):
+            return []
+        made, where = objects[0]
+        assert isinstance(made, ast.Call)
+        given = [(keyword.value, where) for keyword in made.keywords if keyword.arg == node.attr]
+        if given or not isinstance(made.func, ast.Name | ast.Attribute):
+            return given
+        fields = self._given(ast.Attribute(made.func, node.attr, ast.Load()), where)
+        return [(field, there) for field, there in fields if isinstance(field, ast.Constant)]
 
     def _variable(self, name: str) -> Found:
         """A variable of the container's environment."""
@@ -260,7 +349,7 @@ class Evaluator:
         name = scope.full_name(node.func)
         last = name.rpartition(".")[2]
         arguments = [self.value(a, scope, depth + 1, parameters=parameters) for a in node.args[:10]]
-        if name in _MACHINE or last == "cpu_count":
+        if name in _MACHINE or last in ("cpu_count", "device_count"):
             return Found(POSITIVE, True, (scope.span(node),))
         if last in ("int", "float", "str", "round") and arguments:
             number = arguments[0].number
@@ -275,7 +364,11 @@ class Evaluator:
             if not isinstance(key, str):
                 return NOTHING
             from_environment = last == "getenv" or name.startswith("os.environ")
-            found = self._variable(key) if from_environment else self.options.get(key, self.value, depth)
+            if from_environment:
+                found = self._variable(key)
+            else:
+                holder = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0]
+                found = self._item(holder, key, scope, depth, parameters)
             if found.value is UNKNOWN and len(arguments) > at + 1:
                 default = arguments[at + 1]
                 certain = default.certain and from_environment and key not in self.options.files.environment
@@ -284,11 +377,6 @@ class Evaluator:
         return NOTHING
 
 
-def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr | None]:
-    """The parameters of a function with their defaults, in their order."""
-    positional = [*function.args.posonlyargs, *function.args.args]
-    defaults: list[ast.expr | None] = [None] * (len(positional) - len(function.args.defaults))
-    defaults += function.args.defaults
-    found = {argument.arg: default for argument, default in zip(positional, defaults, strict=True)}
-    found |= {a.arg: d for a, d in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)}
-    return found
+def _called(function: Function, scope: Scope) -> str:
+    """The name by which a function is called."""
+    return scope.owner.name if function.name == "__init__" and scope.owner is not None else function.name

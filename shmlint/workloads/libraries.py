@@ -31,10 +31,14 @@ class Row(NamedTuple):
     item: tuple[int, ...] = ()
     """The shape of one item in bytes, where the library itself decides it."""
     source: str = ""
+    configured: bool = False
+    """The library takes these out of the program's configuration, not out of the call."""
 
 
 _TORCH_DATA = "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader"
 _TRAINER = "https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments"
+_DETECTRON = "https://github.com/facebookresearch/detectron2/blob/v0.6/detectron2/config/defaults.py"
+_SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
 
 ROWS: tuple[Row, ...] = (
     Row("torch.utils.data.DataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1, (), _TORCH_DATA),
@@ -60,6 +64,14 @@ ROWS: tuple[Row, ...] = (
         "per_device_train_batch_size", -1, 8),
     Row("ultralytics.YOLO.train", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
         "https://docs.ultralytics.com/modes/train/#train-settings"),
+    Row("transformers.HfArgumentParser", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size",
+        -1, 8, (), _TRAINER, configured=True),
+    Row("detectron2.engine.DefaultTrainer", "dataloader", "NUM_WORKERS", -1, 4, "IMS_PER_BATCH", -1, 16, (), _DETECTRON,
+        configured=True),
+    Row("mmengine.runner.Runner.from_cfg", "dataloader", "num_workers", -1, None, "batch_size", -1, None,
+        configured=True),
+    Row("share_memory_", "torch-sharing", source=_SHARING),
+    Row("share_memory", "torch-sharing", source=_SHARING),
     Row("pytorch_lightning.Trainer", "ranks", "devices", -1, ALL),
     Row("lightning.Trainer", "ranks", "devices", -1, ALL),
     Row("lightning.pytorch.Trainer", "ranks", "devices", -1, ALL),
@@ -90,7 +102,8 @@ COLLECTIVE = frozenset(
     {
         "torch.distributed.init_process_group", "horovod.torch.init", "horovod.tensorflow.init", "deepspeed.initialize",
         "deepspeed.init_distributed", "accelerate.Accelerator", "torch.nn.parallel.DistributedDataParallel",
-        "paddle.distributed.init_parallel_env", "mmengine.runner.Runner", "bagua.torch_api.init_process_group",
+        "paddle.distributed.init_parallel_env", "mmengine.runner.Runner", "mmengine.runner.Runner.from_cfg",
+        "bagua.torch_api.init_process_group",
     }
 )  # fmt: skip
 """Calls with which the ranks that a launcher started talk to each other."""

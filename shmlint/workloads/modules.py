@@ -21,7 +21,7 @@ from shmlint.workloads.libraries import (
     VOLUME_SIZE_CALLS,
     harmless,
 )
-from shmlint.workloads.options import SETTINGS_CLASSES, Declaration, declarations
+from shmlint.workloads.options import SETTINGS_CLASSES, SETTINGS_OBJECTS, Declaration, declarations
 from shmlint.workloads.repository import Shared
 from shmlint.workloads.values import Scope
 
@@ -114,6 +114,7 @@ _PERHAPS = (
     (frozenset({"exec", "eval"}), re.compile(r"(?<![\w.])(?:exec|eval)\(")),
     (frozenset({"train"}), re.compile(r"\.train\(\s*[^)\s]")),
     (frozenset(SETTINGS_CLASSES), re.compile(rf"\b(?:{'|'.join(SETTINGS_CLASSES)})\(\s*\w+\s*=")),
+    (SETTINGS_OBJECTS, re.compile(r"(?<!\w)(?:" + "|".join(sorted(SETTINGS_OBJECTS)) + r")\.[\w.]+\s*=[^=]")),
     (frozenset({"class"}), re.compile(r"\n[ \t]+\w+[ \t]*:[^=\n]+=(?!=)[^\n]*[^,\n]\n")),
 )
 """Words of many meanings, and what has to stand there so that they matter; the last are fields of a class."""
@@ -269,6 +270,14 @@ class Modules:
             known = tuple(pair[0] for pair in found if pair is not None and pair[0].module is not EMPTY)
             self._stars[loaded.path] = known
         return known
+
+    def whole(self, name: str, importer: str) -> tuple[Loaded, str] | None:
+        """Like ``resolve``, for what a module says that was not parsed when it was loaded."""
+        found = self.resolve(name, importer)
+        if found is not None and found[0].module is EMPTY:
+            loaded = _parsed(found[0].path, found[0].source, self._repository.shared)
+            return (loaded, found[1]) if loaded is not None else None
+        return found
 
     def resolve(self, name: str, importer: str) -> tuple[Loaded, str] | None:
         """The module of the repository that a dotted name leads into, and what is left of the name."""

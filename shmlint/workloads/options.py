@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from shmlint.files.read import normal
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
-from shmlint.syntax.python import dotted
+from shmlint.syntax.python import dotted, parse
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.program import Entry
 from shmlint.workloads.values import NOTHING, Found, Scope, key_of, literal, one_of
@@ -31,6 +31,8 @@ class Declaration(NamedTuple):
 
 SETTINGS_CLASSES = ("dict", "EasyDict", "edict", "DotDict", "Namespace", "SimpleNamespace")
 """What programs keep their settings in, made with keywords."""
+SETTINGS_OBJECTS = frozenset({"cfg", "config", "conf", "opt", "opts", "args", "FLAGS", "hparams", "params", "_C", "C"})
+"""What everybody calls the object that holds the settings: ``cfg.DATALOADER.NUM_WORKERS = 4``."""
 
 
 def declarations(scope: Scope) -> Iterator[Declaration]:
@@ -44,6 +46,10 @@ def declarations(scope: Scope) -> Iterator[Declaration]:
                 for keyword in node.keywords:
                     if keyword.arg is not None:
                         yield Declaration(key_of(keyword.arg), keyword.value, scope, scope.span(keyword.value))
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute) and dotted(target).partition(".")[0] in SETTINGS_OBJECTS:
+                    yield Declaration(key_of(target.attr), node.value, scope, scope.span(node))
         elif isinstance(node, ast.ClassDef):
             for item in node.body:
                 if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
@@ -92,6 +98,8 @@ class Options:
             at += 1
             name, equals, value = word.partition("=")
             if not word.startswith("-"):
+                if re.fullmatch(r"[A-Z_]+(?:\.[A-Z_]+)+", word) and at < len(words):  # yacs: DATALOADER.NUM_WORKERS 2
+                    self.given[word] = literal(words[at], spans)
                 if equals and re.fullmatch(r"\+{0,2}[A-Za-z_][\w.@-]*", name):
                     self.given[key_of(name)] = literal(value, spans)
                 self._configuration(word if not equals else value)
@@ -103,8 +111,22 @@ class Options:
             self.given[key_of(name)] = literal(value, spans) if equals else Found(True, True, spans)
             self._configuration(value)
 
+    def compose(self, folder: str, name: str, importer: str) -> None:
+        """Read the configuration that ``@hydra.main`` names, and the files that its ``defaults`` list."""
+        start = normal(os.path.join(os.path.dirname(importer), folder))
+        name = str(self.given["config_name"].value) if "config_name" in self.given else name
+        first = normal(os.path.join(start, f"{name.removesuffix('.yaml')}.yaml"))
+        source = self.files.repository.source(first)
+        if source is None:
+            return
+        self._read_settings(first)
+        for match in re.finditer(r"(?m)^[ \t]*-[ \t]+(?:override[ \t]+)?/?([\w/]+)[ \t]*:[ \t]*([\w.-]+)", source.text):
+            chosen = self.given.get(key_of(match[1]))
+            choice = str(chosen.value) if chosen is not None else match[2]
+            self._read_settings(normal(os.path.join(start, match[1], f"{choice.removesuffix('.yaml')}.yaml")))
+
     def _configuration(self, path: str) -> None:
-        """Read a configuration file that the command, or the default of an option, names."""
+        """Read a configuration file that the command, the default of an option, or the code names."""
         if not re.search(r"\.(?:ya?ml|json|toml|py|cfg|ini)$", path) or len(self._read) > 20:
             return
         place = self.files.find(path)
@@ -115,12 +137,21 @@ class Options:
             found = beside
         else:
             found = place.path
-        if found in self._read or found == self._entry.path:
+        self._read_settings(found)
+
+    def _read_settings(self, found: str) -> None:
+        if found in self._read or found == self._entry.path or len(self._read) > 20:
             return
         self._read.add(found)
         source = self.files.repository.source(found)
         if source is not None:
-            for key, value in _settings(source):
+            if found.endswith(".py"):
+                settings = _settings_of_python(found, source)
+                for base in _bases(source):
+                    self._read_settings(normal(os.path.join(os.path.dirname(found), base)))
+            else:
+                settings = _settings(source)
+            for key, value in settings:
                 self.configured.setdefault(key, []).append(value)
 
     def declare(self, declarations: Iterable[Declaration]) -> None:
@@ -131,6 +162,16 @@ class Options:
             self.declared.setdefault(key, []).append(declaration)
             if isinstance(default, ast.Constant) and isinstance(default.value, str) and key not in self.given:
                 self._configuration(default.value)
+
+    def name_file(self, path: str) -> None:
+        """Note a configuration file that the code opens, where the command names none."""
+        if not self._read:
+            self._configuration(path)
+
+    def is_given(self, name: str) -> bool:
+        """Whether the command gives an option."""
+        key = key_of(name)
+        return any(self.flags.get(given, given) == key or given.rpartition(".")[2] == key for given in self.given)
 
     def get(self, name: str, work_out: WorkOut, depth: int) -> Found:
         """What an option is: given, configured, or its default."""
@@ -163,6 +204,27 @@ def _settings(source: Source) -> Iterator[tuple[str, Found]]:
         value = match[2].strip().strip("\"'")
         if len(value) < 200:
             yield key_of(match[1]).rpartition(".")[2], literal(value, (Span(source, match.start(1), match.end(2)),))
+
+
+def _settings_of_python(path: str, source: Source) -> Iterator[tuple[str, Found]]:
+    """The settings of a configuration that is Python: ``train_dataloader = dict(num_workers=4)``, ``workers = 4``."""
+    module = parse(source.text)
+    if module is None:
+        return
+    scope = Scope(path, source, module, None, None)
+    for declared in declarations(scope):
+        if isinstance(declared.default, ast.Constant):
+            yield declared.key, Found(declared.default.value, True, (declared.place,))
+    for name, values in module.constants.items():
+        for value in values:
+            if isinstance(value, ast.Constant):
+                yield key_of(name), Found(value.value, True, (scope.span(value),))
+
+
+def _bases(source: Source) -> list[str]:
+    """The files that a configuration of mmengine goes on from."""
+    match = re.search(r"(?m)^_base_\s*=\s*(\[[^\]]*\]|['\"][^'\"\n]*['\"])", source.text)
+    return re.findall(r"['\"]([^'\"\n]+\.py)['\"]", match[1]) if match is not None else []
 
 
 def _default_of_field(value: ast.expr) -> ast.expr | None:

@@ -29,7 +29,7 @@ from shmlint.workloads.libraries import (
 from shmlint.workloads.modules import Loaded
 from shmlint.workloads.program import Entry
 from shmlint.workloads.reach import Site, Walker
-from shmlint.workloads.values import UNKNOWN, Found, Scope
+from shmlint.workloads.values import UNKNOWN, Found, Scope, text_of
 
 
 class Call(NamedTuple):
@@ -85,12 +85,16 @@ def _result(walker: Walker) -> Reading:
     collective: Span | None = None
     items: list[tuple[tuple[int, ...], Span]] = []
     made = {site.name for site in walker.sites}
-    for site in walker.sites:
+    sites: dict[int, Site] = {}
+    for site in walker.sites:  # what is reached surely may have been reached otherwise before
+        if id(site.node) not in sites or site.certain:
+            sites[id(site.node)] = site
+    for site in sites.values():
         last = site.name.rpartition(".")[2]
         row = _row_of(site.name, last, made)
         if row is not None:
             calls.append(_filled(row, site, walker.evaluator))
-        elif site.name in COLLECTIVE:
+        if site.name in COLLECTIVE:
             collective = collective or site.span
         elif last in IMAGE_SIZE_CALLS or last in VOLUME_SIZE_CALLS or last in KNOWN_ITEMS:
             shape = _shape(last, site, walker.evaluator)
@@ -118,6 +122,8 @@ def _items_of_options(walker: Walker) -> list[tuple[tuple[int, ...], Span]]:
 
 def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     def argument(name: str, position: int, default: object) -> Found:
+        if row.configured:
+            return evaluator.configured(name, default, site.span)
         return evaluator.argument(site.node, name, position, default, site.scope)
 
     none = Found(UNKNOWN, False, ())
@@ -143,7 +149,7 @@ def _of_image(value: object) -> tuple[int, ...]:
     """The shape of an image of this size; nothing where it is no size."""
     sides = value if isinstance(value, tuple) else (value, value)
     if len(sides) == 2 and all(isinstance(side, int) and 0 < side < 100_000 for side in sides):
-        return (3, *(int(str(side)) for side in sides))
+        return (3, *sides)
     return ()
 
 
@@ -151,7 +157,7 @@ def _of_volume(value: object) -> tuple[int, ...]:
     """The shape of a volume with one channel; nothing where it is no size."""
     sides = value if isinstance(value, tuple) else ()
     if len(sides) == 3 and all(isinstance(side, int) and 0 < side < 10_000 for side in sides):
-        return (1, *(int(str(side)) for side in sides))
+        return (1, *sides)
     return ()
 
 
@@ -163,7 +169,7 @@ for _row in ROWS:
 def _row_of(name: str, last: str, made: Collection[str]) -> Row | None:
     """The row of a call: the whole dotted name, or a method of an object that the library made."""
     for row in _ROWS.get(last, ()):
-        if name == row.call or (row.call[0].isupper() and name.endswith(row.call)):
+        if name == row.call or (("." not in row.call or row.call[0].isupper()) and name.endswith(row.call)):
             return row
         if row.call == "ultralytics.YOLO.train" and "ultralytics.YOLO" in made:
             return row
@@ -186,4 +192,4 @@ def _environment(loaded: Loaded) -> Iterator[tuple[str, str, Span]]:
                 and isinstance(node.value.value, str | int)
             ):
                 scope = Scope(loaded.path, loaded.source, loaded.module, None, None)
-                yield target.slice.value, str(node.value.value), scope.span(node)
+                yield target.slice.value, text_of(node.value.value), scope.span(node)

@@ -15,7 +15,7 @@ from shmlint.workloads.filesystem import Files
 from shmlint.workloads.modules import Loaded, Modules, is_known
 from shmlint.workloads.options import Options
 from shmlint.workloads.program import Entry
-from shmlint.workloads.values import POSITIVE, UNKNOWN, Scope
+from shmlint.workloads.values import POSITIVE, UNKNOWN, Scope, text_of
 
 MOST_STEPS = 2000
 """Functions, classes and modules that are walked for one program."""
@@ -54,8 +54,8 @@ class Walker:
         self.environment: list[tuple[str, str, Span]] = []
         self.commands: list[tuple[tuple[str, ...], Span]] = []
         self.options = Options(entry, files)
-        self.evaluator = Evaluator(self.options)
         self.modules = Modules(entry.path, files, self.stop, self.options.declare)
+        self.evaluator = Evaluator(self.options, self.modules)
         self._repository = files.repository
         self._pending: list[Unit] = []
         self._walked: dict[tuple[str, int], bool] = {}
@@ -265,11 +265,21 @@ class Walker:
         last = name.rpartition(".")[2]
         if last in ("import_module", "__import__", "exec", "eval") and name in _DYNAMIC:
             self.stop("it loads code by a name that is made when it runs", scope.span(node))
+        if last in _OPENS and node.args and isinstance(node.args[0], ast.Constant):
+            self.options.name_file(text_of(node.args[0].value))
+        if name == "hydra.main":
+            self._composed(node, unit.loaded.path)
         if name in ("os.environ.setdefault", "os.putenv") and len(node.args) == 2:
             self._set_environment(node.args[0], node.args[1], scope, node)
         if name.startswith(("subprocess.", "os.system", "os.popen")) and node.args:
             self._starts(node, scope)
         self.sites.append(Site(name, node, scope, unit.certain))
+
+    def _composed(self, node: ast.Call, path: str) -> None:
+        """The configuration of a program that ``@hydra.main`` starts."""
+        given = {k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)}
+        folder, name = given.get("config_path") or ".", given.get("config_name") or "config"
+        self.options.compose(text_of(folder), text_of(name), path)
 
     def _set_environment(self, key: ast.expr, value: ast.expr, scope: Scope, node: ast.AST) -> None:
         name, text = self.evaluator.value(key, scope).value, self.evaluator.value(value, scope).value
@@ -285,7 +295,7 @@ class Walker:
         if isinstance(argument, ast.List | ast.Tuple):
             for item in argument.elts:
                 found = self.evaluator.value(item, scope).value
-                words.append(str(found) if isinstance(found, str | int) else "$UNKNOWN")
+                words.append(text_of(found) if isinstance(found, str | int) else "$UNKNOWN")
                 if dotted(item) == "sys.executable":
                     words[-1] = "python"
         else:
@@ -313,6 +323,8 @@ _PLAIN_DECORATORS = frozenset(
         "cached_property", "overload", "total_ordering", "unused", "ignore", "compile", "autocast", "custom_fwd",
     }
 )  # fmt: skip
+_OPENS = frozenset({"open", "Path", "load", "fromfile", "merge_from_file", "read_text", "safe_load"})
+"""Calls that read a configuration file: ``open``, OmegaConf, mmengine's Config, yacs."""
 _DYNAMIC = frozenset({"importlib.import_module", "import_module", "__import__", "exec", "eval"})
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception"})
 

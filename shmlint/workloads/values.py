@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Callable
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
@@ -42,7 +43,7 @@ class Found(NamedTuple):
             return None
         try:
             number = float(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         return int(number) if math.isfinite(number) and abs(number) < _LARGEST else None
 
@@ -79,6 +80,35 @@ class Scope(NamedTuple):
         head, dot, rest = name.partition(".")
         target = self.module.imports.get(head)
         return f"{target}{dot}{rest}" if target is not None else name
+
+
+class Mapping(NamedTuple):
+    """A mapping that is written down; ``complete`` where it has no other keys."""
+
+    entries: dict[str, tuple[ast.expr, Scope]]
+    complete: bool
+
+    def over(self, other: Mapping) -> Mapping:
+        """This mapping with the entries of another one in place of its own."""
+        return Mapping({**self.entries, **other.entries}, self.complete and other.complete)
+
+    def with_entry(
+        self, key: ast.expr | None, value: ast.expr, scope: Scope, inner: Callable[[ast.expr], Mapping]
+    ) -> Mapping:
+        """This mapping with one more key; without one the value is a mapping of its own."""
+        if key is None:
+            return self.over(inner(value))
+        if not isinstance(key, ast.Constant):
+            return Mapping(self.entries, False)
+        return Mapping({**self.entries, text_of(key.value): (value, scope)}, self.complete)
+
+
+def text_of(value: object) -> str:
+    """A value as a word of a command or as a variable; Python refuses to write numbers of thousands of digits."""
+    try:
+        return str(value)
+    except ValueError:
+        return "$UNKNOWN"
 
 
 def one_of(values: list[Found]) -> Found:

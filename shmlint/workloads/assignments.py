@@ -1,0 +1,103 @@
+"""What the names and attributes of Python code are given: found once for each function and class."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from shmlint.syntax.python import dotted
+from shmlint.workloads.values import text_of
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Given = tuple[ast.expr, ...]
+"""The values that something is given, in their order."""
+
+
+class Assignments:
+    """The values that functions give their names, and methods the attributes of their object."""
+
+    def __init__(self) -> None:
+        self._locals: dict[int, dict[str, list[ast.expr]]] = {}
+        self._items: dict[int, dict[str, list[tuple[str, ast.expr]]]] = {}
+        self._changed: dict[int, set[str]] = {}
+        self._attributes: dict[int, dict[str, list[tuple[ast.expr, Function | None]]]] = {}
+
+    def of_name(self, name: str, function: Function | None) -> Given:
+        """The values that a function gives a local name."""
+        if function is None:
+            return ()
+        self._look(function)
+        return tuple(self._locals[id(function)].get(name, ()))
+
+    def is_changed(self, name: str, function: Function | None) -> bool:
+        """Whether a function changes a name in place: ``name //= 2``, or takes it in a loop."""
+        if function is None:
+            return False
+        self._look(function)
+        return name in self._changed[id(function)]
+
+    def items_of(self, name: str, function: Function | None) -> list[tuple[str, ast.expr]]:
+        """What a function puts into a mapping: ``name["key"] = value``."""
+        if function is None:
+            return []
+        self._look(function)
+        return self._items[id(function)].get(name, [])
+
+    def _look(self, function: Function) -> None:
+        if id(function) in self._locals:
+            return
+        names = self._locals[id(function)] = {}
+        items = self._items[id(function)] = {}
+        changed = self._changed[id(function)] = set()
+        for node in ast.walk(function):
+            for target, value in _assigned(node):
+                if isinstance(target, ast.Name):
+                    names.setdefault(target.id, []).append(value)
+                elif isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
+                    items.setdefault(dotted(target.value), []).append((text_of(target.slice.value), value))
+            if isinstance(node, ast.AugAssign | ast.For) and isinstance(node.target, ast.Name):
+                changed.add(node.target.id)
+
+    def of_self(self, name: str, owner: ast.ClassDef) -> list[tuple[ast.expr, Function | None]]:
+        """The values that the methods of a class, and the class itself (no function), give an attribute."""
+        known = self._attributes.get(id(owner))
+        if known is None:
+            known = self._attributes[id(owner)] = {}
+            for method in owner.body:
+                if isinstance(method, Function):
+                    for part in ast.walk(method):
+                        for target, value in _assigned(part):
+                            if isinstance(target, ast.Attribute) and dotted(target.value) == "self":
+                                known.setdefault(target.attr, []).append((value, method))
+            for attribute, value in of_class(owner):
+                known.setdefault(attribute, []).append((value, None))
+        return known.get(name, [])
+
+
+def of_class(owner: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
+    """The attributes that the body of a class gives."""
+    for statement in owner.body:
+        for target, value in _assigned(statement):
+            if isinstance(target, ast.Name):
+                yield target.id, value
+
+
+def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if not isinstance(target, ast.Tuple | ast.List):
+                yield target, node.value
+            elif isinstance(node.value, ast.Tuple | ast.List) and len(node.value.elts) == len(target.elts):
+                yield from zip(target.elts, node.value.elts, strict=True)
+    elif isinstance(node, ast.AnnAssign) and node.value is not None:
+        yield node.target, node.value
+
+
+def parameters_of(function: Function) -> dict[str, ast.expr | None]:
+    """The parameters of a function with their defaults, in their order."""
+    positional = [*function.args.posonlyargs, *function.args.args]
+    defaults: list[ast.expr | None] = [None] * (len(positional) - len(function.args.defaults))
+    defaults += function.args.defaults
+    found = {argument.arg: default for argument, default in zip(positional, defaults, strict=True)}
+    found |= {a.arg: d for a, d in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)}
+    return found

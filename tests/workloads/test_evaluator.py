@@ -1,0 +1,338 @@
+"""What Python programs of a repository say of their workers, batches and ranks, read and never run."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+from shmlint.files.workspace import Workspace
+from shmlint.model.launch import Unknown
+from shmlint.workloads.filesystem import Files
+from shmlint.workloads.program import Entry
+from shmlint.workloads.python_program import Reading, read_program
+from shmlint.workloads.repository import Repository
+from shmlint.workloads.values import POSITIVE, UNKNOWN
+from tests.table import table
+from tests.workloads.test_assess import SPAN, launch
+
+NAMES = itertools.count()
+
+
+def reading(
+    directory: Path, files: dict[str, str | bytes], words: str = "", env: dict[str, str | Unknown] | None = None
+) -> Reading:
+    """What ``train.py`` does, started with some words."""
+    folder = directory / str(next(NAMES))
+    (folder / ".git").mkdir(parents=True)
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    repository = Repository(Workspace(top=str(folder)), "compose.yaml")
+    seen = Files(launch(env=env), None, None, repository)
+    return read_program(Entry("train.py", tuple(words.split()), SPAN), seen)
+
+
+HEAD = (
+    "import argparse, os, click, torch, multiprocessing as mp\nfrom dataclasses import dataclass, field\n"
+    "from torch.utils.data import DataLoader\n"
+)
+
+VALUES: list[tuple[str, str, object, bool]] = [
+    # code before and the expression, words of the command, what it is, whether that is sure
+    ("| 4", "", 4, True),
+    ("| -1 + 2 * 3 - 1", "", 4, True),
+    ("| 9 // 2", "", 4, True),
+    ("| 4 if not False else 8", "", 4, True),
+    ("| 4 if torch.cuda.is_available() else 0", "", 4, False),
+    ("| 4 if torch.cuda.is_available() else 4", "", 4, True),
+    ("| 4 * (2 > 1)", "", UNKNOWN, False),
+    ("| int('4')", "", 4, True),
+    ("| 4 ** 2", "", UNKNOWN, False),
+    ("| make()", "", UNKNOWN, False),
+    ("| lambda: 4", "", UNKNOWN, False),
+    ("| os.cpu_count()", "", POSITIVE, True),
+    ("| mp.cpu_count() // 2", "", POSITIVE, False),
+    ("| len(os.sched_getaffinity(0))", "", POSITIVE, True),
+    ("| torch.cuda.device_count()", "", POSITIVE, True),
+    ("| min(4, 8)", "", 4, True),
+    ("| max(2, 4)", "", 4, True),
+    ("| min(os.cpu_count(), 8)", "", 8, False),
+    ("| max(os.cpu_count() - 1, 1)", "", POSITIVE, True),
+    ("| min(make(), 8)", "", 8, False),
+    ("| 0 or 4", "", 4, True),
+    ("| make() or 4", "", 4, False),
+    ("| 4 and 0", "", 0, True),
+    ("| 1 if 2 >= 1 else 0", "", 1, True),
+    ("| 1 if 2 < 1 else 0", "", 0, True),
+    ("| 1 if 'a' != 'a' else 0", "", 0, True),
+    ("| 1 if make() == 2 else 0", "", 1, False),
+    ("| os.environ.get('WORKERS', 4)", "", 4, True),
+    ("| int(os.environ['COUNT'])", "", 6, True),
+    ("| os.getenv('COUNT', '2')", "", 6, True),
+    ("| os.environ.get('LOST', 2)", "", 2, False),
+    # constants, here and in another module
+    ("WORKERS = 4\n| WORKERS", "", 4, True),
+    ("WORKERS: int = 4\n| WORKERS", "", 4, True),
+    ("WORKERS = 4\nif make():\n    WORKERS = 8\n| WORKERS", "", 8, False),
+    ("from config import WORKERS\n| WORKERS", "", 12, True),
+    ("import config\n| config.WORKERS", "", 12, True),
+    ("import config\n| config.Config.count", "", 13, True),
+    ("from config import Config\nsettings = Config()\n| settings.count", "", 13, True),
+    ("from config import Config\nsettings = Config(count=2)\n| settings.count", "", 2, True),
+    ("from config import settings\n| settings['loader']['num_workers']", "", 14, True),
+    ("from config import settings\n| settings.get('many', 3)", "", 15, True),
+    ("from package import WORKERS\n| WORKERS", "", 12, True),
+    ("import package\n| package.LOST", "", UNKNOWN, False),
+    # mappings
+    ("kw = {'num_workers': 4}\n| **kw", "", 4, True),
+    ("kw = dict(num_workers=4)\n| **kw", "", 4, True),
+    ("base = dict(num_workers=4)\nkw = {**base, 'pin_memory': True}\n| **kw", "", 4, True),
+    ("kw = {'a': 1} | {'num_workers': 4}\n| **kw", "", 4, True),
+    ("kw = {'pin_memory': True}\n| **kw", "", 0, True),
+    ("kw = make()\n| **kw", "", UNKNOWN, False),
+    ("kw = {make(): 1}\n| **kw", "", UNKNOWN, False),
+    ("kw = {'num_workers': 4}.copy()\n| **kw", "", 4, True),
+    ("settings = {'train': {'num_workers': 4}}\n| **settings['train']", "", 4, True),
+    ("| **make(), num_workers=3", "", 3, True),
+    # options
+    ("p = argparse.ArgumentParser()\np.add_argument('-j', '--workers', default=4)\na = p.parse_args()\n| a.workers",
+     "", 4, True),
+    ("p = argparse.ArgumentParser()\np.add_argument('-j', '--workers', default=4)\na = p.parse_args()\n| a.workers",
+     "-j 2", 2, True),
+    ("p = argparse.ArgumentParser()\np.add_argument('--workers', dest='n', default=4)\na = p.parse_args()\n| a.n",
+     "--workers=0", 0, True),
+    ("p = argparse.ArgumentParser()\np.add_argument('--no-load', action='store_true')\na = p.parse_args()\n"
+     "| 0 if a.no_load else 4", "", 4, True),
+    ("p = argparse.ArgumentParser()\np.add_argument('--no-load', action='store_true')\na = p.parse_args()\n"
+     "| 0 if a.no_load else 4", "--no-load", 0, True),
+    ("args = make()\n| getattr(args, 'workers', 4)", "", 4, False),
+    ("args = make()\n| getattr(args, 'workers', 4)", "--workers 1", 1, True),
+    ("args = make()\n| args['workers']", "--workers $N", UNKNOWN, False),
+    ("from absl import flags\nflags.DEFINE_integer('workers', 4, 'help')\n| flags.FLAGS.workers", "", 4, True),
+    ("@dataclass\nclass Settings:\n    workers: int = field(default=4)\ns = make(Settings)\n| s.workers", "", 4, True),
+    ("@dataclass\nclass Settings:\n    workers: int = 4\ns = make(Settings)\n| s.workers", "data.workers=2", 2, True),
+    ("cfg = make()\ncfg.DATALOADER.NUM_WORKERS = 4\n| cfg.DATALOADER.NUM_WORKERS", "", 4, True),
+    ("cfg = make()\ncfg.DATALOADER.NUM_WORKERS = 4\n| cfg.DATALOADER.NUM_WORKERS", "DATALOADER.NUM_WORKERS 2", 2, True),
+    ("conf = make()\n| conf.data.workers", "--config some.yaml", 5, True),
+    ("import yaml\nconf = yaml.safe_load(open('some.yaml'))\n| conf['data']['workers']", "", 5, True),
+    ("conf = make()\n| conf.workers", "--config some.json", 7, True),
+]  # fmt: skip
+
+BESIDE: dict[str, str | bytes] = {
+    "config.py": "WORKERS = 12\nclass Config:\n    count = 13\n"
+    "settings = {'loader': {'num_workers': 14}, 'many': 15}\n",
+    "package/__init__.py": "from config import WORKERS\n",
+    "some.yaml": "data:\n  workers: 5  # of each rank\n",
+    "some.json": '{\n  "workers": 7\n}\n',
+}
+
+
+@table("code, words, value, certain", VALUES)
+def test_the_number_of_workers(tmp_path: Path, code: str, words: str, value: object, certain: bool) -> None:
+    before, _, expression = code.rpartition("|") if code.count("|") == 1 else code.partition("\n| ")
+    argument = expression.strip() if expression.strip().startswith("**") else f"num_workers={expression.strip()}"
+    text = f"{HEAD}{before}\nDataLoader(data, batch_size=2, {argument})\n"
+    env: dict[str, str | Unknown] = {"COUNT": "6", "LOST": Unknown("variable", "?")}
+    found = reading(tmp_path, {"train.py": text, **BESIDE}, words, env)
+    (call,) = found.calls
+    assert (call.processes.value, call.processes.value is not UNKNOWN and call.processes.certain) == (value, certain)
+    assert call.processes.spans or value is UNKNOWN
+
+
+IN_FUNCTIONS: list[tuple[str, str, object, bool]] = [
+    ("def f(n):\n    DataLoader(d, num_workers=n)\nf(4)\n", "", 4, True),
+    ("def f(n=2):\n    DataLoader(d, num_workers=n)\nf()\n", "", 2, True),
+    ("def f(n=2):\n    DataLoader(d, num_workers=n)\nf(n=4)\nf(8)\n", "", 8, False),
+    ("def f(n):\n    DataLoader(d, num_workers=n)\nf(make())\nf(4)\n", "", 4, False),
+    ("def f(d, **kw):\n    DataLoader(d, **kw)\nf(d, num_workers=4)\n", "", 4, False),
+    ("def f(d, **kw):\n    DataLoader(d, **kw)\nf(d)\n", "", UNKNOWN, False),
+    ("def f(d):\n    kw = {}\n    kw['num_workers'] = 4\n    DataLoader(d, **kw)\nf(d)\n", "", 4, True),
+    ("def f(d):\n    a, n = 1, 4\n    DataLoader(d, num_workers=n)\nf(d)\n", "", 4, True),
+    ("def f(d):\n    n = 4\n    if d:\n        n = 0\n    DataLoader(d, num_workers=n)\nf(d)\n", "", 4, False),
+    ("def f(d):\n    n: int = 4\n    n //= 2\n    DataLoader(d, num_workers=n)\nf(d)\n", "", 4, False),
+    ("def f(d):\n    for n in (1, 2):\n        DataLoader(d, num_workers=n)\nf(d)\n", "", UNKNOWN, False),
+    ("import fire\ndef f(workers=4):\n    DataLoader(d, num_workers=workers)\nfire.Fire(f)\n", "", 4, False),
+    ("import fire\ndef f(workers=4):\n    DataLoader(d, num_workers=workers)\nfire.Fire(f)\n", "--workers 0", 0, False),
+    ("@click.command()\n@click.option('--workers', default=4)\ndef f(workers):\n"
+     "    DataLoader(d, num_workers=workers)\nf()\n", "", 4, False),
+    ("class A:\n    n = 4\n    def f(self):\n        DataLoader(d, num_workers=self.n)\nA().f()\n", "", 4, True),
+    ("class A:\n    def __init__(self, n=2):\n        self.n = n\n    def f(self):\n"
+     "        DataLoader(d, num_workers=self.n)\nA(4).f()\n", "", 4, True),
+    ("class A:\n    def __init__(self, n=2):\n        self.kw = dict(num_workers=n)\n    def f(self):\n"
+     "        DataLoader(d, **self.kw)\nA(4).f()\n", "", 4, True),
+    ("class A:\n    def __init__(self, cfg):\n        self.cfg = cfg\n    def f(self):\n"
+     "        DataLoader(d, num_workers=self.cfg.workers)\nA(make()).f()\n", "--workers 4", 4, True),
+    ("class A(lightning.LightningDataModule):\n    def __init__(self, workers: int = 4):\n        self.n = workers\n"
+     "    def train_dataloader(self):\n        return DataLoader(d, num_workers=self.n)\nA()\n", "", 4, True),
+    ("def f(n):\n    g(n)\ndef g(n):\n    f(n)\n    DataLoader(d, num_workers=n)\nf(4)\n", "", 4, True),
+    ("import hydra\n@hydra.main(config_path='conf', config_name='base')\ndef main(cfg):\n"
+     "    DataLoader(d, num_workers=cfg.data.num_workers)\nmain()\n", "", 9, True),
+    ("import hydra\n@hydra.main(config_path='conf', config_name='base')\ndef main(cfg):\n"
+     "    DataLoader(d, num_workers=cfg.data.num_workers)\nmain()\n", "data=small", 1, True),
+    ("import hydra\n@hydra.main(config_path='conf', config_name='base')\ndef main(cfg):\n"
+     "    DataLoader(d, num_workers=cfg.data.num_workers)\nmain()\n", "data.num_workers=3", 3, True),
+    ("import hydra\n@hydra.main(config_path='lost', config_name='base')\ndef main(cfg):\n"
+     "    DataLoader(d, num_workers=cfg.data.num_workers)\nmain()\n", "", UNKNOWN, False),
+]  # fmt: skip
+
+CONFIGURED: dict[str, str | bytes] = {
+    "conf/base.yaml": "defaults:\n  - data: large\n  - _self_\nseed: 1\n",
+    "conf/data/large.yaml": "num_workers: 9\n",
+    "conf/data/small.yaml": "num_workers: 1\n",
+}
+
+
+@table("code, words, value, certain", IN_FUNCTIONS)
+def test_workers_of_functions_and_classes(
+    tmp_path: Path, code: str, words: str, value: object, certain: bool
+) -> None:
+    found = reading(tmp_path, {"train.py": f"import lightning\n{HEAD}{code}", **CONFIGURED}, words)
+    (call,) = found.calls
+    assert (call.processes.value, call.processes.value is not UNKNOWN and call.processes.certain) == (value, certain)
+
+
+@table(
+    "code, words, use, count, batch",
+    [
+        ("from transformers import TrainingArguments\nTrainingArguments('o', dataloader_num_workers=4)", "",
+         "dataloader", 4, 8),
+        ("from transformers import HfArgumentParser as P, TrainingArguments as T\nP((T,)).parse()",
+         "--dataloader_num_workers 4 --per_device_train_batch_size 2", "dataloader", 4, 2),
+        ("from transformers import HfArgumentParser as P, TrainingArguments as T\nP((T,)).parse()", "",
+         "dataloader", 0, 8),
+        ("from detectron2.engine import DefaultTrainer\nDefaultTrainer(cfg)", "", "dataloader", 4, 16),
+        ("from detectron2.engine import DefaultTrainer\ncfg.DATALOADER.NUM_WORKERS = 2\nDefaultTrainer(cfg)", "",
+         "dataloader", 2, 16),
+        ("from mmengine.runner import Runner\nRunner.from_cfg(cfg)", "mm.py", "dataloader", 3, 5),
+        ("from ultralytics import YOLO\nmodel = YOLO('yolo11n.pt')\nmodel.train(data='coco8.yaml', workers=1)", "",
+         "dataloader", 1, 16),
+        ("from timm.data import create_loader\ncreate_loader(d, (3, 224, 224), 32, num_workers=4)", "",
+         "dataloader", 4, 32),
+        ("from fastai.vision.all import *\nImageDataLoaders.from_df(df)", "", "dataloader", POSITIVE, 64),
+        ("import lightning as L\nL.Trainer(devices=4)", "", "ranks", 4, UNKNOWN),
+        ("import torch.multiprocessing as mp, torch\nmp.spawn(f, nprocs=torch.cuda.device_count())", "",
+         "ranks", POSITIVE, UNKNOWN),
+        ("from vllm import LLM\nLLM('m', tensor_parallel_size=2)", "", "ranks", 2, UNKNOWN),
+        ("import ray\nray.init()", "", "ray", UNKNOWN, UNKNOWN),
+        ("import torch\ntorch.zeros(9).share_memory_()", "", "torch-sharing", UNKNOWN, UNKNOWN),
+        ("import torch.multiprocessing as mp\nmp.Queue()", "", "torch-sharing", UNKNOWN, UNKNOWN),
+        ("from multiprocessing.shared_memory import SharedMemory\nSharedMemory('n', True, 512)", "",
+         "python-shm", 512, UNKNOWN),
+        # neither uses /dev/shm: objects are pickled through pipes, threads share their memory
+        ("from datasets import load_dataset\nload_dataset('d').map(f, num_proc=8)", "", None, None, None),
+        ("import tensorflow as tf\nmodel.fit(d, workers=8, use_multiprocessing=True)", "", None, None, None),
+        ("import queue, torch\nqueue.Queue()", "", None, None, None),
+    ],
+)  # fmt: skip
+def test_calls_of_libraries(
+    tmp_path: Path, code: str, words: str, use: str | None, count: object, batch: object
+) -> None:
+    config = "_base_ = ['base/mm.py']\ntrain_dataloader = dict(num_workers=3)\n"
+    files: dict[str, str | bytes] = {"mm.py": config, "base/mm.py": "batch_size = 5\nval = make()\n"}
+    found = reading(tmp_path, {"train.py": code + "\n", **files}, words)
+    assert [(c.row.use, c.processes.value, c.batch.value) for c in found.calls] == (
+        [] if use is None else [(use, count, batch)]
+    )
+
+
+@table(
+    "code, words, shapes",
+    [
+        ("Resize(256)\nRandomResizedCrop(224)", "", [(3, 256, 256), (3, 224, 224)]),
+        ("Resize((480, 640))", "", [(3, 480, 640)]),
+        ("RandomCrop(height=64, width=64)", "", [(3, 64, 64)]),
+        ("CIFAR10('.', transform=ToTensor())", "", [(3, 32, 32)]),
+        ("RandSpatialCropd(keys, roi_size=[96, 96, 96])", "", [(1, 96, 96, 96)]),
+        ("RandSpatialCropd(keys, [96, 96])\nResize('large')\nResize(0)", "", []),
+        ("p.add_argument('--img-size', default=512)", "", [(3, 512, 512)]),
+        ("p.add_argument('--img-size', default=512)", "--img-size 128", [(3, 128, 128)]),
+        ("p.add_argument('--img-size')", "", []),
+    ],
+)
+def test_shapes_of_items(tmp_path: Path, code: str, words: str, shapes: list[tuple[int, ...]]) -> None:
+    found = reading(tmp_path, {"train.py": f"import torchvision\n{code}\n"}, words)
+    assert [shape for shape, _ in found.items] == shapes
+
+
+@table(
+    "code, stop",
+    [
+        ("import nobodys", "it imports `nobodys`, of which nothing is known"),
+        ("try:\n    import nobodys\nexcept ImportError:\n    pass", ""),
+        ("if False:\n    import nobodys", ""),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import nobodys", ""),
+        ("match x:\n    case 1:\n        import nobodys", "it imports `nobodys`, of which nothing is known"),
+        ("import importlib\nimportlib.import_module(name)", "it loads code by a name that is made when it runs"),
+        ("exec(text)", "it loads code by a name that is made when it runs"),
+        ("import subprocess\nsubprocess.run(words)", "it starts an unknown program"),
+        ("import subprocess\nsubprocess.run(['ls', name])", ""),
+        ("import os\nos.system(f'python {name}.py --fast')", ""),
+        ("import os\nos.system('python \"x')", "it starts an unknown program"),
+        ("import subprocess, sys\nsubprocess.run([sys.executable, 'other.py'])", ""),
+        ("import folder.inner", ""),
+        ("from . import plain\nfrom .plain import *\nprint(step())", ""),
+        ("import plain, broken", "broken.py is not Python that can be read"),
+        ("import legacy", ""),  # what it says cannot matter: it is not parsed
+        ("@app.route('/')\ndef f():\n    import nobodys", "it imports `nobodys`, of which nothing is known"),
+        ("def f():\n    import nobodys", ""),
+        ("class A:\n    @property\n    def f(self):\n        import nobodys\nA().f\n",
+         "it imports `nobodys`, of which nothing is known"),
+        ("with a() as b:\n    while c:\n        import nobodys", "it imports `nobodys`, of which nothing is known"),
+    ],
+)  # fmt: skip
+def test_what_ends_the_trail(tmp_path: Path, code: str, stop: str) -> None:
+    beside: dict[str, str | bytes] = {
+        "folder/inner.py": "", "plain.py": "import torch\ndef step():\n    return torch.zeros(1)\n",
+        "broken.py": "subprocess.run(\n", "legacy.py": "print 'old'\n", "other.py": "", "__init__.py": "",
+    }  # fmt: skip
+    found = reading(tmp_path, {"train.py": f"{code}\n", **beside})
+    assert [step.text for step in found.stops] == ([stop] if stop else [])
+
+
+def test_what_a_program_sets_and_starts_is_kept(tmp_path: Path) -> None:
+    code = (
+        "import os, subprocess\nos.environ['NCCL_DEBUG'] = 'INFO'\nos.environ.setdefault('NCCL_P2P_DISABLE', '1')\n"
+        "subprocess.Popen(['python', 'other.py', '--n', 4])\n"
+    )
+    found = reading(tmp_path, {"train.py": code})
+    assert {(name, text) for name, text, _ in found.environment} == {("NCCL_DEBUG", "INFO"), ("NCCL_P2P_DISABLE", "1")}
+    assert [words for words, _ in found.commands] == [("python", "other.py", "--n", "4")]
+
+
+HOSTILE: dict[str, str | bytes] = {
+    "brackets": "x = " + "[" * 5_000 + "]" * 5_000,
+    "brackets of one line each": "x = " + "[\n" * 5_000 + "]\n" * 5_000,
+    "operators": "x = " + "+".join("1" * 50_000),
+    "powers": "x = 9 ** 9 ** 9 ** 9\nDataLoader(d, num_workers=x)\n",
+    "a literal": "DataLoader(d, num_workers=" + "9" * 100_000 + ")",
+    "a long number": "DataLoader(d, num_workers=0x" + "f" * 5_000 + ")",
+    "long words": "import os, subprocess\nx = 0x" + "f" * 5_000 + "\nos.environ['A'] = 0x" + "f" * 5_000
+    + "\nsubprocess.run(['a', x])\nos.system(x)\nos.system(f'{x}')\nDataLoader(d, **{x: 1})\n",
+    "a float": "DataLoader(d, num_workers=1e999, batch_size=-1e999)",
+    "a repeated text": "DataLoader(d, num_workers='a' * 10**12, batch_size=10**12 * 10**12)",
+    "NUL": "import torch\0\n",
+    "UTF-16": "import torch\n".encode("utf-16"),
+    "Latin-1": "# -*- coding: latin-1 -*-\nx = '\xe9'\n".encode("latin-1"),
+    "BOM": "\ufeffimport torch\n",
+    "surrogates": "x = '\\ud800'\nimport os\nos.environ['A'] = '\\ud800'\n",
+    "odd lines": "x = 1\x0c\n\x0by = 2\r\nDataLoader(d,\r num_workers=4)\r\n",
+    "a cycle": "from train import *\nfrom train import main\nimport train\nmain()\n",
+    "a cycle of names": "a = b\nb = a\nDataLoader(d, num_workers=a)\n",
+    "a cycle of mappings": "a = {**b}\nb = {**a}\nDataLoader(d, **a)\n",
+    "a class of itself": "class A(A):\n    n = A.n\nDataLoader(d, num_workers=A.n)\n",
+    "elif": "if a:\n pass\n" + "elif a:\n pass\n" * 3_000,
+    "conditions": "x = " + "1 if a else " * 900 + "2",
+    "calls": "x = f" + "(1)" * 1_500,
+    "functions": "\n".join(f"def f{i}(n): f{i + 1}(n); f{i + 2}(n)" for i in range(400)) + "\nf0(1)\n",
+    "mappings": "\n".join(f"m{i} = {{**m{i + 1}, **m{i + 1}}}" for i in range(60)) + "\nDataLoader(d, **m0)\n",
+    "names": "\n".join(f"v{i} = v{i + 1} + v{i + 1}" for i in range(300)) + "\nDataLoader(d, num_workers=v0)\n",
+    "an import of a path": "import a.b.c.d.e\nfrom ....... import x\nfrom .... import *\n",
+}
+
+
+@table("kind", HOSTILE)
+def test_hostile_code_is_unknown_and_never_a_failure(tmp_path: Path, kind: str) -> None:
+    found = reading(tmp_path, {"train.py": HOSTILE[kind], "other.py": HOSTILE[kind]}, "--config other.py")
+    known = {call.processes.value for call in found.calls if call.processes.certain}
+    assert known <= {0, 4, 16**5_000 - 1, float("inf")}
