@@ -6,6 +6,7 @@ their scripts as YAML texts; which key they stand under tells them from descript
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 
@@ -14,11 +15,13 @@ from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.ci_variables import Environment, unsure_names, within
 from shmlint.formats.comments import HASH, above, at_end, first_line, line_suppressions, outside_quotes
+from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.read import not_read
 from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.formats.shell.run import launch_of, launches, named, read_gpu, without_single_quotes
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import NotRead, Reading
+from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.model.suppression import Suppression
@@ -44,7 +47,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     """The containers that CI jobs start."""
     found: list[Launch] = []
     problems: list[Problem] = []
-    unread: list[NotRead] = []
+    seen = _Seen([], [])
     for path in paths:
         try:
             source = workspace.source(path)
@@ -63,9 +66,46 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
                 continue
             documents = template
         for document in documents:
-            found += (as_written(launch) for launch in _launches(document.root, source, unread))
+            found += (as_written(launch) for launch in _launches(document.root, source, seen))
     found.sort(key=lambda launch: (launch.span.path, launch.span.start))
-    return Reading(tuple(found), tuple(problems), not_read=tuple(unread))
+    return Reading(tuple(found), tuple(problems), tuple(seen.built), tuple(seen.unread))
+
+
+class _Seen(NamedTuple):
+    """What is seen beside launches."""
+
+    unread: list[NotRead]
+    built: list[Build]
+
+
+class _Place(NamedTuple):
+    """What holds where a script runs."""
+
+    environment: Environment
+    top: str
+    """The directory of the repository."""
+    directory: str
+    """Relative paths count from there."""
+
+    def inside(self, node: Mapping, unsure: frozenset[str]) -> _Place:
+        """What holds for the scripts in a mapping."""
+        defaults = node.get("defaults")
+        run = defaults.get("run") if isinstance(defaults, Mapping) else None
+        directory = self.directory
+        for here in (run, node):
+            for key in ("working-directory", "working_directory", "workingDirectory"):
+                value = here.get(key) if isinstance(here, Mapping) else None
+                directory = os.path.join(self.top, value.value) if isinstance(value, Scalar) else directory
+        return self._replace(environment=within(self.environment, node, unsure), directory=directory)
+
+
+_TOP = re.compile(r"(?:^|(?<=/))\.?(?:github|gitlab|circleci|buildkite|woodpecker|semaphore|azure-pipelines)/")
+
+
+def _top(path: str) -> str:
+    """The directory in which jobs start: that of the repository, not that of the file."""
+    found = _TOP.search(path)
+    return path[: found.start()].rstrip("/") if found is not None else os.path.dirname(path)
 
 
 _OPENS = re.compile(r"\{[%#]")
@@ -137,19 +177,20 @@ def _loose(source: Source) -> Iterator[Launch]:
         yield from launches([c for c in commands(text) if c.span.end >= match.start("engine")])
 
 
-def _launches(root: Node, source: Source, unread: list[NotRead]) -> Iterator[Launch]:
+def _launches(root: Node, source: Source, seen: _Seen) -> Iterator[Launch]:
     """The launches of a document, each node looked at once."""
-    stack: list[tuple[Node, str, Environment]] = [(root, "", {})]
+    stack: list[tuple[Node, str, _Place]] = [(root, "", _Place({}, *[_top(source.path)] * 2))]
     jobs = _jobs(root)
     unsure = unsure_names(root, source.text)
     while stack:
-        node, key, environment = stack.pop()
+        node, key, place = stack.pop()
         if isinstance(node, Alias):
             continue  # what it stands for is read where it is written
         if isinstance(node, Mapping):
             yield from _containers(node, jobs.get(id(node)), source)
             scripts = _input_scripts(node)
-            inner = within(environment, node, unsure)
+            inner = place.inside(node, unsure)
+            seen.built.extend(_built(node, source, inner.directory))
             for name, value in node.pairs:
                 if not isinstance(name, Scalar) or name.value in _TALK:
                     continue
@@ -160,21 +201,41 @@ def _launches(root: Node, source: Source, unread: list[NotRead]) -> Iterator[Lau
         elif isinstance(node, SequenceNode):
             lines = [item for item in node.items if isinstance(item, Scalar)]
             if key in _SHARED_SHELL and len(lines) > 1:
-                yield from _of_script(_joined([shell_text(line, source) for line in lines]), environment, unread)
-                stack += [(item, key, environment) for item in node.items if not isinstance(item, Scalar)]
+                yield from _of_script(_joined([shell_text(line, source) for line in lines]), place, seen)
+                stack += [(item, key, place) for item in node.items if not isinstance(item, Scalar)]
             else:
-                stack += [(item, key, environment) for item in node.items]
+                stack += [(item, key, place) for item in node.items]
         elif isinstance(node, Scalar) and mentions_engine(node.value):
-            yield from _of_script(shell_text(node, source), environment, unread)
+            yield from _of_script(shell_text(node, source), place, seen)
 
 
-def _of_script(text: ShellText, environment: Environment, unread: list[NotRead]) -> list[Launch]:
-    """The launches of a script; what is not read of it is added to ``unread``."""
+def _of_script(text: ShellText, place: _Place, seen: _Seen) -> list[Launch]:
+    """The launches of a script; what else it shows is added to ``seen``."""
     if not mentions_engine(text.text):
         return []
-    read_commands = list(commands(text, given(environment)))
-    unread += not_read(text, read_commands)
+    read_commands = list(commands(text, given(place.environment)))
+    seen.unread.extend(not_read(text, read_commands))
+    seen.built.extend(builds(read_commands, place.directory))
     return launches(read_commands)
+
+
+def _built(step: Mapping, source: Source, directory: str) -> Iterator[Build]:
+    """The images that ``docker/build-push-action`` builds."""
+    uses, inputs = step.get("uses"), step.get("with")
+    if not isinstance(uses, Scalar) or not uses.value.startswith("docker/build-push-action@"):
+        return
+    values = {
+        key.value: value.value
+        for key, value in (inputs.pairs if isinstance(inputs, Mapping) else ())
+        if isinstance(key, Scalar) and isinstance(value, Scalar)
+    }
+    pairs = (line.partition("=") for line in values.get("build-args", "").splitlines())
+    args = tuple((name.strip(), value) for name, equals, value in pairs if equals)
+    span = Span(source, uses.start, uses.end)
+    for tag in re.split(r"[,\s]+", values.get("tags", "").strip()):
+        if tag:
+            context, file, target = values.get("context", "."), values.get("file"), values.get("target")
+            yield Build(tag, context, file, target, args, span, directory)
 
 
 def _input_scripts(step: Mapping) -> list[tuple[Node, str]] | None:

@@ -11,11 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
+from shmlint.files.workspace import Workspace
+from shmlint.formats.ci import read as read_ci
 from shmlint.formats.ci import shell_text
 from shmlint.model.launch import Launch
+from shmlint.model.settings import Settings
 from shmlint.model.source import Source
 from shmlint.syntax.yaml import Mapping, Scalar, parse
-from tests.project import fixed, run
+from tests.project import findings, fixed, run
 from tests.table import table
 
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
@@ -282,6 +285,29 @@ def test_ci_systems(tmp_path: Path, name: str, text: str, expected: list[int]) -
     assert lines(tmp_path, text, name) == expected
     if "!reference" not in text:
         assert after_fix(tmp_path, text, name).count("--shm-size=8g") == len(expected)
+
+
+@table(
+    ("step", "expected"),
+    [
+        ("run: docker build -t me/x d", ("me/x", "d", None, "")),
+        ("run: docker buildx build --load -t me/x -f a/Dockerfile .", ("me/x", ".", "a/Dockerfile", "")),
+        ("run: podman build -t me/x .\n        working-directory: d", ("me/x", ".", None, "d")),
+        ("uses: docker/build-push-action@v6\n        with: {context: d, file: d/D, tags: 'me/x'}",
+         ("me/x", "d", "d/D", "")),
+    ],
+)  # fmt: skip
+def test_builds(step: str, expected: tuple[object, ...]) -> None:
+    """Relative paths count from the top of the repository, not from where the file lies."""
+    text = steps(f"      - {step}\n      - run: docker run me/x\n")
+    (build,) = read_ci([GITHUB], Workspace().over({GITHUB: text}), Settings()).builds
+    assert (build.tag, build.context, build.dockerfile, build.directory) == expected
+
+
+def test_a_built_image_is_followed_to_its_dockerfile(tmp_path: Path) -> None:
+    text = steps("      - run: docker build -t me/x d\n      - run: docker run -it --gpus all me/x bash\n")
+    found = findings(tmp_path, {GITHUB: text, "d/Dockerfile": "FROM nvcr.io/nvidia/pytorch:24.01-py3\n"})
+    assert [(f.rule, f.severity) for f in found] == [("SHM101", "warning")]
 
 
 def test_powershell(tmp_path: Path) -> None:
