@@ -154,7 +154,19 @@ class RunRewriter(ReadOnly):
                 continue
             if found is None or option.name == "--gpus" or found.name != "--gpus":
                 found = option
-        return found
+        return self._last_device(found) if found is not None and found.name == "--device" else found
+
+    def _last_device(self, option: Option) -> Option:
+        """The last of the devices that stand behind an option: nothing is put between them."""
+        options = list(self.run.options)
+        at = options.index(option)
+        for after in options[at + 1 :]:
+            last = after.value_word or after.word
+            together = after.word.array == option.word.array == last.array
+            if after.name != "--device" or not together or not self._ours(after.word) or not self._ours(last):
+                break
+            option = after
+        return option
 
 
 def _asks_for_gpus(option: Option) -> bool:
