@@ -74,7 +74,16 @@ def table(run: Run, sort: Sort = "place", width: int = WIDTH) -> Iterator[str]:
         cells = (padded(_cell(cell, room, i), room) for i, (cell, room) in enumerate(zip(row, widths, strict=True)))
         yield "  ".join(cells).rstrip()
     yield ""
+    if run.not_read:
+        yield from (shortened(line, usable(width)) for line in not_read(run))
+        yield ""
     yield from summary(run)
+
+
+def not_read(run: Run) -> Iterator[str]:
+    """What was seen and not read, each with its place and the reason."""
+    for place in run.not_read:
+        yield escape(f"{place.span.path}:{place.span.line}: not read: {cut(place.because)}")
 
 
 _FLEXIBLE = (2, 5, 1, 0)

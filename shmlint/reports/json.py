@@ -74,6 +74,7 @@ def inventory(run: Run) -> str:
     body = {
         "version": VERSION,
         "launches": [_launch(run, launch) for launch in run.launches],
+        "not_read": [_not_read(place) for place in run.not_read],
         "summary": totals(run, run.launches)._asdict(),
         "repositories": [{"path": path, **counts._asdict()} for path, counts in repositories(run).items()],
     }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from json import loads
 from pathlib import Path
 
 import pytest
 
 from shmlint.model.launch import Launch
+from shmlint.reports import inventory, json
 from tests.project import findings, fixed, run
 from tests.table import table
 
@@ -102,3 +104,5 @@ def test_scripts_for_windows_are_reported(tmp_path: Path, name: str, text: str, 
     result = run(tmp_path, {name: text})
     assert [(place.span.line, place.kind) for place in result.not_read] == [(line, "unsupported") for line in lines]
     assert result.launches == ()
+    assert sum(": not read: " in line for line in inventory.table(result)) == len(lines)
+    assert len(loads(json.inventory(result))["not_read"]) == len(lines)
