@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from shmlint.model.record import NamedTuple
-from shmlint.syntax.word import Word
+from shmlint.syntax.word import TALKERS, Word
 
 Engine = Literal["docker", "podman", "nvidia-docker", "nerdctl"]
 Verb = Literal["run", "create"]
@@ -205,11 +205,23 @@ def skip_to_engine(words: Sequence[Word], assignments: list[Word] | None = None)
             # `$SUDO docker run`, `${DRY_RUN} docker run`: whatever it is, it ends at the binary.
             at += 1
         else:
-            return None if text in _PRINTING else _behind_dashes(words, at + 1)
+            return None if _talks(text) else _behind_dashes(words, at + 1) or _wrapped(words, at)
     return None
 
 
-_PRINTING = frozenset({"echo", "printf", "git", "grep", "man", "log", "logger"})
+def _talks(name: str) -> bool:
+    """Whether a command prints its arguments, or looks for them, by its name."""
+    return name in TALKERS or re.search(_TALK, name) is not None
+
+
+_TALK = r"(?i)log|print|echo|msg|info|warn|err|desc|note|dry|skip|assert|expect|title|usage|help|say|man\Z|\(\)\Z|test"
+
+
+def _wrapped(words: Sequence[Word], at: int) -> int | None:
+    """The index of an engine right behind one word that is no known program: a function that runs its arguments."""
+    after = words[at + 1 : at + 3]
+    runs = len(after) == 2 and _engine(after[0]) is not None and after[1].text == "run"
+    return at + 1 if runs and re.fullmatch(r"[A-Za-z_][\w.-]*", words[at].text) and not words[at].unknown else None
 
 
 def _behind_dashes(words: Sequence[Word], at: int) -> int | None:

@@ -346,6 +346,8 @@ class _Reader:
         if self.at == len(self.words):
             raise _UnreadableError
         after = self.words[self.at]
+        if flag.name == "--gpus" and _lacks_value(after, self.words[self.at + 1 :]):
+            return Option(flag.name, None, word)
         self.at += 1
         return Option(flag.name, after.text, word, after, after.part_span(after.text), False, after.unknown)
 
@@ -381,6 +383,18 @@ class _Reader:
     def _may_be_none(self, word: Word) -> bool:
         """Whether a word that is not known may become no word, and is not the image by its name."""
         return bool(word.unknown) and word.maybe_many and _NAMED_IMAGE.search(word.text) is None
+
+
+def _lacks_value(after: Word, rest: Sequence[Word]) -> bool:
+    """Whether the word behind ``--gpus`` is no value of it and can only be the image, whose place it would take.
+
+    The client refuses the command; read as it was meant, the words behind keep their meaning.
+    """
+    if after.unknown or not parse_gpus(after.text).error:
+        return False
+    if after.text.startswith("-"):
+        return bool(rest) and not re.fullmatch(r"-\d+", after.text)
+    return "/" in after.text[1:] and is_reference(after.text)
 
 
 _PLACE = re.compile(r"\$?\{\{.*?\}\}|\$\{[^{}]*\}|\$\w+|\$\(.*\)|`[^`]*`|<[^<>]*>|\{+[^{}]*\}+|\$[@*#?!$-]", re.S)

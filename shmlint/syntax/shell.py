@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span, character_offsets
-from shmlint.syntax.shell_repair import repaired
+from shmlint.syntax.shell_repair import one_heredoc, repaired
 from shmlint.syntax.shell_text import ShellText, has_placeholder, mentions_engine, place, restore
 from shmlint.syntax.shell_variables import (
     ANY,
@@ -30,7 +30,7 @@ from shmlint.syntax.shell_variables import (
     is_harmless,
     nothing,
 )
-from shmlint.syntax.word import Word
+from shmlint.syntax.word import TALKERS, Word
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -40,15 +40,6 @@ NESTING = 4
 
 _EXPANSIONS = 50
 """Expansions inside expansions are followed this deep: ``${A:-${B:-…}}``."""
-
-_TALKERS = frozenset(
-    {
-        "echo", "printf", "cat", "grep", "egrep", "fgrep", "sed", "awk", "log", "info", "warn", "warning",
-        "error", "die", "fail", "usage", "print", "git", "test", "[", "[[", "msg", "say", "fatal", "abort",
-        "notice", "debug", "success", "note", "read", "alias", "trap", "export", "type", "which", "gum",
-    }
-)  # fmt: skip
-"""Commands whose arguments are talk, not commands: what they print starts nothing."""
 
 _RUNNERS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ssh", "su", "sudo", "tee", "srun", "pdsh"})
 """Commands that run the here-document they are given."""
@@ -103,7 +94,8 @@ def commands(text: ShellText, given: Variables | None = None) -> Iterator[Comman
 
     ``given`` are variables that something around the text sets (a Makefile's).
     """
-    yield from _Reader(repaired(_with_backslashes(_without_comments(text)))[0], given or Variables(), 0).read()
+    plain = one_heredoc(_with_backslashes(_without_comments(text)))
+    yield from _Reader(repaired(plain)[0], given or Variables(), 0).read()
 
 
 def given(values: Mapping[str, str]) -> Variables:
@@ -188,6 +180,8 @@ class _Reader:
         """Where all of the text is used, and in which function, where that is not where it is written."""
         self.function: Range | None = None
         """The function that the text as a whole stands in."""
+        self.bodies: dict[str, Node] = {}
+        """The functions that the text defines, by name."""
         self.busy: set[int] = set()
         self.references: set[str] = set()
         """Variables that stand for others, whose names are not known."""
@@ -216,6 +210,7 @@ class _Reader:
                 name = node.child_by_field_name("name")
                 if name is not None:
                     self.variables.functions.setdefault(self.raw(name), []).append(self._range(node))
+                    self.bodies[self.raw(name)] = node
         for node in nodes:
             self._note(node)
         for node in nodes:
@@ -489,8 +484,29 @@ class _Reader:
         if not self.joined and self.depth < NESTING and _is_read_again(words):
             yield from self._again(node, words, span)
             return
-        yield Command(tuple(words), span, self.depth > 0, self._when(node))
+        yield Command(self._called(words, node), span, self.depth > 0, self._when(node))
         yield from self._quoted(node, words)
+
+    def _called(self, words: Sequence[Word], node: Node) -> tuple[Word, ...]:
+        """The words of a command; where it calls a function that runs its arguments, those of what that runs.
+
+        Of a function that does something else with them the name is marked: whatever it is, it is no program's.
+        """
+        at = next((i for i, word in enumerate(words) if not _ASSIGNED.match(word.text)), len(words))
+        body = self.bodies.get(words[at].text) if at < len(words) and not words[at].unknown else None
+        function = self._function(node)
+        if body is None or (function is None and self.at(node) < self.at(body)) or function == self._range(body):
+            return tuple(words)
+        for command in _walk(body):
+            parts = [c for c in command.named_children if c.type != "variable_assignment"]
+            place = next((i for i, part in enumerate(parts) if self.raw(part) in _ARGUMENTS), None)
+            if command.type != "command" or place is None:
+                continue
+            before = self._arguments([c for part in parts[:place] for c in (part.named_children or [part])])
+            named = {word.text for word in before}
+            if named.isdisjoint({"run", "create"}) and named.isdisjoint(TALKERS - {"eval"}):
+                return (*words[:at], *before, *words[at + 1 :])
+        return (*words[:at], replace(words[at], text=f"{words[at].text}()"), *words[at + 1 :])
 
     def _again(self, node: Node, words: Sequence[Word], span: Span) -> Iterator[Command]:
         """The commands of words that are joined and read once more."""
@@ -515,7 +531,7 @@ class _Reader:
     def _quoted(self, node: Node, words: Sequence[Word]) -> Iterator[Command]:
         """Commands in the quoted arguments of a command that runs them: ``bash -c``, ssh, tmux, …"""
         name = next((w.text.rpartition("/")[2] for w in words if "=" not in w.text), "")
-        if self.depth >= NESTING or name in _TALKERS or name.startswith(("log", "print")):
+        if self.depth >= NESTING or name in TALKERS or name.startswith(("log", "print")):
             return
         for child in node.named_children:
             if name in _READERS and child.type in ("string", "simple_expansion", "expansion"):
@@ -855,6 +871,9 @@ class _Reader:
             return f"it is made of variable {name}"
         return self.text.unset(name or raw)
 
+
+_ARGUMENTS = frozenset({'"$@"', "$@", "$*", '"${@}"', '"$*"'})
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 
 _EXPANSION = re.compile(r"\$\{(\w+)(:?[-=+])")
 """The start of ``${NAME:-…}`` and its like."""

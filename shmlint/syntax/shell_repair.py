@@ -87,6 +87,33 @@ def _joined(line: str) -> tuple[str, str]:
     return line, ""
 
 
+_HEREDOC = re.compile(r"(?<![<(])\d*<<(?P<dash>-?)[ \t]*(?P<mark>['\"\\]?)(?P<word>[A-Za-z_]\w*)['\"]?")
+
+
+def one_heredoc(text: ShellText) -> ShellText:
+    """A text with one here-document for each command, which the grammar knows: of several a command reads the last."""
+    if text.text.count("<<") < 2:
+        return text
+    lines = text.text.split("\n")
+    found = False
+    for i, line in enumerate(lines):
+        starts = list(_HEREDOC.finditer(line))
+        behind = i + 1
+        for start in starts[:-1]:
+            ends = (j for j in range(behind, len(lines)) if _ends(lines[j], start))
+            end = next(ends, None)
+            if end is None:
+                break
+            lines[behind : end + 1] = [" " * len(body) for body in lines[behind : end + 1]]
+            lines[i] = f"{lines[i][: start.start()]}{' ' * len(start[0])}{lines[i][start.end() :]}"
+            behind, found = end + 1, True
+    return text._replace(text="\n".join(lines)) if found else text
+
+
+def _ends(line: str, start: re.Match[str]) -> bool:
+    return (line.lstrip("\t") if start["dash"] else line).rstrip("\r") == start["word"]
+
+
 def _is_quoted(before: str) -> bool:
     return before.count('"') % 2 == 1 or before.count("'") % 2 == 1
 

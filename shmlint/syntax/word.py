@@ -7,6 +7,15 @@ from dataclasses import dataclass, field
 
 from shmlint.model.source import Span
 
+TALKERS = frozenset(
+    {
+        "echo", "printf", "cat", "grep", "egrep", "fgrep", "sed", "awk", "log", "info", "warn", "warning",
+        "error", "die", "fail", "usage", "print", "git", "test", "[", "[[", "msg", "say", "fatal", "abort",
+        "notice", "debug", "success", "note", "read", "alias", "trap", "export", "type", "which", "gum",
+    }
+)  # fmt: skip
+"""Commands whose arguments are talk, not commands: what they print starts nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Word:

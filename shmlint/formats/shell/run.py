@@ -323,7 +323,7 @@ def _device_requests(run: RunCommand) -> Iterator[DeviceRequest]:
     earlier: tuple[str, ...] = ()
     for option, request in run.gpus():
         place = option.word.span or _first_span(run)
-        value = (option.value or "").lower()
+        value = "all" if option.value is None else option.value.lower()
         if place is None or (request.error and value in ("none", "")):
             continue
         count: int | None = request.number
@@ -348,6 +348,11 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
         value = option.value or ""
         place = (option.value_word or option.word).span
         if option.unknown or place is None:
+            continue
+        if option.value is None:
+            message = f"`--gpus` has no value, and {_who(run)} takes the next word for it"
+            added = Change((Edit(place.path, place.end, place.end, " all"),), f"add `all` in line {place.line}")
+            yield GpuFault(place, message, (added,), "write --gpus all", "")
             continue
         if is_one_word(option):
             message = f"`{option.word.text}` is one word, which {_who(run)} refuses as an unknown flag"

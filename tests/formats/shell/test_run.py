@@ -209,6 +209,51 @@ def test_a_size_in_a_variable_is_where_that_is_set() -> None:
     assert (shm.span.text, shm.span.line, known(shm).bytes) == ("64m", 1, 64 * MIB)
 
 
+RUNS = "docker run --gpus all img"
+
+
+@table(
+    ("text", "engines"),
+    [
+        (f'run() {{ echo "+ $*"; "$@"; }}\nrun {RUNS}\n', ["docker"]),
+        (f'as_root() {{ sudo -E "$@"; }}\nmain() {{ as_root {RUNS}; }}\nmain\n', ["docker"]),
+        (f'retry() {{ for i in 1 2; do "$@" && return; done; }}\nretry {RUNS}\n', ["docker"]),
+        (f'docker() {{ command docker "$@"; }}\n{RUNS}\n', ["docker"]),
+        (f'docker() {{ podman "$@"; }}\n{RUNS}\n', ["podman"]),
+        (f'{RUNS}\ndocker() {{ podman "$@"; }}\n', ["docker"]),
+        (f'docker() {{ echo "would run docker $*"; }}\n{RUNS}\n', []),
+        (f'docker() {{ true; }}\n{RUNS}\n', []),
+        (f'explain() {{ echo "$@"; }}\nexplain {RUNS}\n', []),
+        (f". lib.sh\ntry_hard {RUNS}\n", ["docker"]),
+        (f"log_it {RUNS}\nskip {RUNS}\nassert_fails {RUNS}\n", []),
+        ("usage docker run x\nneeds docker\ninstall docker podman\n", []),
+        (f"bash <<A <<B\n{RUNS}\nA\npodman run b\nB\n", ["podman"]),
+        (f"bash <<-'A' - <<B\n\t{RUNS}\n\tA\nB\n{RUNS}\n", ["docker"]),
+        (f"cat <<A; bash <<B\n{RUNS}\nA\npodman run b\nB\n", ["podman"]),
+        (f"echo $((1<<A)) <<< x << B\n{RUNS}\nB\n{RUNS}\n", ["docker"]),
+    ],
+)
+def test_which_commands_run(text: str, engines: list[str]) -> None:
+    assert [launch.engine for launch in read(text)] == engines
+
+
+@table(
+    ("options", "image", "count", "refused"),
+    [
+        ("--gpus r/img:1 python t.py", "r/img:1", "all", True),
+        ("--gpus -it img python t.py", "img", "all", True),
+        ("--gpus --shm-size=8g img", "img", "all", True),
+        ("--gpus all img", "img", "all", False),
+        ("--gpus device=GPU-1/2 img", "img", 1, False),
+        ("--gpus two img", "img", None, True),
+    ],
+)
+def test_gpus_without_a_value(options: str, image: str, count: object, refused: bool) -> None:
+    """What stands behind is read as it was meant, so that all findings speak of one image."""
+    launch = one(f"docker run {options}")
+    assert (known(launch.image), launch.gpu.number, bool(launch.gpu.invalid)) == (image, count, refused)
+
+
 def test_nerdctl() -> None:
     launch = one("nerdctl run --gpus '\"device=0,1\"' --cgroup-conf a=b --umask 022 --rootfs img")
     assert (launch.gpu.number, known(launch.image), launch.engine) == (2, "img", "nerdctl")
