@@ -175,3 +175,15 @@ def human(size: int) -> str:
         if round(abs(amount), 1) < 1024 or unit == "P":
             break
     return f"{amount:.1f}".removesuffix(".0") + f" {unit}iB"
+
+
+def rounded(size: int) -> int:
+    """The next of 1, 2, 4, 8, 16 … GiB, in bytes.
+
+    >>> rounded(3 * 2**30) == 4 * 2**30
+    True
+    """
+    step: int = 2**30
+    while step < size:
+        step *= 2
+    return step

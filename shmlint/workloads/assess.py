@@ -6,17 +6,19 @@ comes last. Nothing is called not needed because it was not understood.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from shmlint.docker.sizes import rounded
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.model.record import NamedTuple
 from shmlint.workloads.by_knowledge import Known, by_knowledge, gpu_count
+from shmlint.workloads.commands import names_training
+from shmlint.workloads.documentation import with_documentation
 from shmlint.workloads.knowledge import Workload, entry_of
 from shmlint.workloads.packages import TORCH, packages
-from shmlint.workloads.program import Findings, Program, resolve, with_documentation
+from shmlint.workloads.program import Findings, Program, Ran, resolve
 from shmlint.workloads.repository import Repository
 
 
@@ -51,6 +53,7 @@ def decide(case: Case) -> Need:
             break
     else:
         need = _unknown(case)
+    need = _told(case, need)
     stopped = _stopped(case) if need.verdict in ("unknown", "likely") else ""
     return need._replace(trail=case.program.trail, stopped=need.stopped or stopped)
 
@@ -75,8 +78,9 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
         from shmlint.workloads.by_program import read
 
         documented = read(based, program, program.documented) if program.documented else documented
-        said = by_knowledge(based, extra, [ran.words for ran in program.documented_commands])
-        if not all(ran.certain for ran in program.documented_commands) and said.need.verdict == "needed":
+        sure = [ran for ran in program.documented_commands if ran.certain]
+        said = by_knowledge(based, extra, [ran.words for ran in sure or program.documented_commands])
+        if not sure and said.need.verdict == "needed":
             said = said._replace(need=said.need._replace(verdict="likely"))
     return Case(based, program, findings, known, own, documented, said, torch)
 
@@ -165,6 +169,8 @@ def _to_the_end(case: Case) -> Need | None:
 
 def _as_documented(case: Case) -> Need | None:
     """What the documentation runs in a container that gives a shell."""
+    if case.program.default and case.known.need.verdict == "not-needed":
+        return None  # the image is a program of its own
     said = case.documented_commands
     for need in (case.documented.need, said.need if said is not None else None):
         if need is not None and need.mechanisms and need.verdict == "needed":
@@ -172,11 +178,20 @@ def _as_documented(case: Case) -> Need | None:
     need = case.documented.need
     if need is not None and case.torch is not None:
         return need
-    trained = [ran for ran in case.program.documented_commands if _names_training(ran.words)]
+    trained = [
+        ran for ran in case.program.documented_commands
+        if names_training(ran.words) and (ran.certain or _is_near(ran, case.program))
+    ]  # fmt: skip
     if trained and gpu_count(case.launch) != 1 and need is None:
-        why = "its documentation trains in it with several GPUs, which exchange data through shared memory"
+        why = "the repository trains in it; several GPUs exchange data through shared memory"
         return _likely(case, why, Evidence("training with several GPUs", trained[0].span))
     return said.need if said is not None and said.by_command and said.need.verdict in ("needed", "likely") else None
+
+
+def _is_near(ran: Ran, program: Program) -> bool:
+    """Whether a documented command stands in a README, or runs a program of the repository."""
+    readme = ran.span is not None and ran.span.path.rpartition("/")[2].lower().startswith("readme")
+    return readme or any(entry.span == ran.span for entry in program.documented)
 
 
 def _interactive(case: Case) -> Need | None:
@@ -217,19 +232,11 @@ def _likely(case: Case, why: str, told: Evidence) -> Need:
     return Need("likely", known.minimum, size, workload.known, why, known.source, (told,))
 
 
-_TRAINING = r"(?<![a-z])(?:pre)?train(?:er|ing)?(?![a-z])|fine[-_]?tun"
-
-
 def _says_training(case: Case) -> bool:
     """Whether a program that runs is called training."""
     if case.program.entries:
         return False  # its code says more than its name
-    return any(_names_training(ran.words) for ran in case.program.commands if ran.kind == "program")
-
-
-def _names_training(words: Sequence[str]) -> bool:
-    names = [word.rpartition("/")[2].lower() for word in words[:4] if not word.startswith("-")]
-    return any(re.search(_TRAINING, name) for name in names)
+    return any(names_training(ran.words) for ran in case.program.commands if ran.kind == "program")
 
 
 def _training(case: Case) -> Need | None:
@@ -249,6 +256,35 @@ def _training(case: Case) -> Need | None:
 _CLASSIFIERS = (
     _settings, _looks, _computed, _commands, _code, _to_the_end, _as_documented, _interactive, _image, _training,
 )  # fmt: skip
+
+
+def _told(case: Case, need: Need) -> Need:
+    """A need with what the repository's own people say of the same container.
+
+    Training that may need it does, where they give it to the same container elsewhere or their page asks for it.
+    """
+    open_use = case.program.default or case.program.kind == "interactive"
+    if need.verdict not in ("likely", "unknown") or (need.verdict == "unknown" and not open_use):
+        return need
+    from shmlint.workloads.told import told
+
+    said = told(case.launch, case.program.files.repository)
+    if said is None or (need.verdict == "unknown" and said.bytes is None):
+        return need
+    size = max(rounded(said.bytes or 0), need.recommended or UNKNOWN_RECOMMENDED)
+    evidence = (*need.evidence, said.evidence)
+    if need.verdict == "likely" and open_use and _documents_training(case):
+        return need._replace(verdict="needed", recommended=size, evidence=evidence)
+    why = need.why if need.verdict == "likely" else "the same container is given more elsewhere in the repository"
+    return need._replace(verdict="likely", recommended=size, why=why, evidence=evidence)
+
+
+def _documents_training(case: Case) -> bool:
+    """Whether the documentation or the repository's own programs train in the container."""
+    commands = case.program.documented_commands
+    return bool(case.documented.need and case.documented.need.mechanisms) or any(
+        names_training(ran.words) for ran in commands
+    )
 
 
 def _unknown(case: Case) -> Need:

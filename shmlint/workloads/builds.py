@@ -24,16 +24,16 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
     """The build of a launch's image, and whether it is only guessed from the names."""
     if launch.image is None or not launch.image.text:
         return None, False
-    names = _names(launch.image.known or "", launch.image.text)
-    same = [build for build in builds if _names(build.tag, build.tag) & names]
+    names = image_names(launch.image.known or "", launch.image.text)
+    same = [build for build in builds if image_names(build.tag, build.tag) & names]
     if not same:
-        same = [build for build in _beside(names, repository) if _names(build.tag, build.tag) & names]
+        same = [build for build in _beside(names, repository) if image_names(build.tag, build.tag) & names]
     if same:
         return min(same, key=lambda build: _distance(build.span.path, launch.span.path)), False
     return _guess(launch, repository), True
 
 
-def _names(image: str, written: str) -> set[str]:
+def image_names(image: str, written: str) -> set[str]:
     """An image's name in the forms in which a build and a run may write it."""
     found = set()
     for name in (image, written):
@@ -87,27 +87,29 @@ def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
 
 def _around(repository: Repository) -> Iterator[tuple[str, str]]:
     """The files around a launch that speak of building, and their text in lower case."""
-    seen = set()
-    for folder in repository.above():
-        for part in _FOLDERS:
-            directory = os.path.normpath(os.path.join(folder, part))
-            if directory not in seen:
-                seen.add(directory)
-                yield from _builders(directory, repository)
+    for directory in directories(repository):
+        yield from _builders(directory, repository)
+
+
+def directories(repository: Repository) -> dict[str, None]:
+    """The directories in which people keep the scripts, pages and compose files of a container."""
+    return dict.fromkeys(
+        os.path.normpath(os.path.join(folder, part)) for folder in repository.above() for part in _FOLDERS
+    )
 
 
 def _builders(directory: str, repository: Repository) -> tuple[tuple[str, str], ...]:
     key = repository.root, directory
     known = repository.shared.builders.get(key)
     if known is None:
-        paths = [os.path.join(directory, name) for name in repository.names(directory) if re.search(_SPEAKS, name)]
+        paths = [os.path.join(directory, name) for name in repository.names(directory) if re.search(SPEAKS, name)]
         sources = ((path, repository.peek(path)) for path in paths)
         known = tuple((path, s.text.lower()) for path, s in sources if s is not None and "build" in s.text)
         repository.shared.builders[key] = known
     return known
 
 
-_SPEAKS = r"(?i)(?:\.(?:sh|bash|fish|sbatch|slurm|service|md|ya?ml|mk|just)|^makefile|^justfile|^jenkinsfile)$"
+SPEAKS = r"(?i)(?:\.(?:sh|bash|fish|sbatch|slurm|service|md|ya?ml|mk|just)|^makefile|^justfile|^jenkinsfile)$"
 
 
 def _guess(launch: Launch, repository: Repository) -> Build | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shmlint.docker.sizes import human
+from shmlint.docker.sizes import human, rounded
 from shmlint.model.finding import Basis, Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Step, Verdict
@@ -19,7 +19,6 @@ from shmlint.workloads.values import POSITIVE, UNKNOWN, Found
 _FLOAT = 4
 """Bytes of a number in a batch, where nothing says otherwise (PyTorch's default type)."""
 _MOST_PROGRAMS = 6
-_GIB = 2**30
 
 
 def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Findings:
@@ -42,7 +41,8 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             if found == "small":
                 small = True
             elif isinstance(found, Mechanism):
-                sure = call.certain and call.processes.certain and entry.certain and not entry.guessed
+                counted = call.processes.certain or (found.id == "dataloader" and _exceeds(call, reading.items))
+                sure = call.certain and counted and entry.certain and not entry.guessed
                 mechanisms.append((found, sure))
         if reading.collective is not None and ranks is not None and ranks > 1:
             told = Evidence(f"{ranks} ranks talk to each other", reading.collective)
@@ -126,6 +126,15 @@ def _dataloader(call: Call, items: Items, ranks: int) -> Mechanism | str | None:
     return Mechanism("dataloader", total, basis, because, tuple(evidence), DATALOADER_SOURCE)
 
 
+def _exceeds(call: Call, items: Items) -> bool:
+    """Whether a single worker would already fill Docker's default: as many as the machine has are at least one."""
+    shape = _largest(items)[0] if items else call.row.item
+    if call.processes.value is not POSITIVE or not shape or not call.batch.number:
+        return False
+    item = (1 if call.row.item and not items else _FLOAT) * _product(shape)
+    return batches_at_once(1, call.prefetch.number or 2) * call.batch.number * item > DOCKER_DEFAULT_SHM
+
+
 def _workers_text(count: int | None) -> str:
     return f"{count} DataLoader workers" if count is not None else "as many DataLoader workers as the machine has CPUs"
 
@@ -183,15 +192,3 @@ def _need(found: list[tuple[Mechanism, bool]]) -> Need | None:
 def _decides(mechanism: Mechanism) -> bool:
     """Whether a mechanism exceeds Docker's default for sure."""
     return (mechanism.bytes or 0) > DOCKER_DEFAULT_SHM or mechanism.id == "ray"
-
-
-def rounded(size: int) -> int:
-    """The next of 1, 2, 4, 8, 16 … GiB, in bytes.
-
-    >>> rounded(3 * 2**30) == 4 * 2**30
-    True
-    """
-    step = _GIB
-    while step < size:
-        step *= 2
-    return step

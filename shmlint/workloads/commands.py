@@ -351,3 +351,13 @@ def _behind(words: tuple[str, ...], takes: frozenset[str]) -> tuple[str, ...]:
             return ("python", "-m", *words[at + 1 :])
         at += 2 if words[at] in takes else 1
     return words[at:]
+
+
+_TRAINING = r"(?<![a-z])(?:pre)?train(?:er|ing)?(?![a-z])|fine[-_]?tun"
+
+
+def names_training(words: Sequence[str]) -> bool:
+    """Whether a command's first words, options and other files left out, name training."""
+    first = [word for word in words[:4] if not word.startswith("-")]
+    files = [word for at, word in enumerate(first) if not at or "/" not in word or word.endswith((".py", ".sh"))]
+    return any(re.search(_TRAINING, word.rpartition("/")[2].lower()) for word in files)

@@ -120,6 +120,7 @@ VOLUME_SIZE_CALLS = {
 """Transforms of MONAI and the argument that is the size of the volume that leaves them (monai.transforms)."""
 IMAGE_SIZE_OPTIONS = (
     "imgsz", "img_size", "image_size", "imsize", "imagesize", "crop_size", "input_size", "image_resolution",
+    "resolution",
 )
 """Options that everybody calls so: the height and width of the images of a batch."""
 IMAGE_PACKAGES = frozenset({"torchvision", "PIL", "cv2", "albumentations", "kornia", "skimage", "imageio"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.model.launch import Build, Launch, Value
@@ -18,7 +18,6 @@ from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
-    from shmlint.syntax.shell import Command
     from shmlint.syntax.shell_text import ShellText
 
 MOST_COMMANDS = 500
@@ -93,7 +92,7 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     image, dockerfile = read_build(build, repository) if build is not None else (None, None)
     files = Files(launch, image, build, repository)
     files.environment = _environment(launch, image, dockerfile)
-    follower = _Follower(files, files.environment, image)
+    follower = Follower(files, files.environment, image)
     if build is not None and dockerfile is not None and launch.build is None:
         follower.trail.append(Step(f"image built from {dockerfile.path}{' (guessed)' if guessed else ''}", build.span))
     words, span = _words(launch, image)
@@ -105,133 +104,21 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
         if image is not None and launch.build is None and dockerfile is not None:
             span = span or _line(dockerfile, image.lines.get("CMD") or image.lines.get("ENTRYPOINT"))
         follower.run(words, span, files.workdir, certain=True, guessed=guessed, depth=0)
-    default = launch.kind != "devcontainer" and (not words or (_passes_words(launch) and not follower.commands))
+    default = launch.kind != "devcontainer" and (not words or (passes_words(launch) and not follower.commands))
     return Program(
         tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
         follower.environment, files, image, dockerfile, default,
     )  # fmt: skip
 
 
-def _passes_words(launch: Launch) -> bool:
+def passes_words(launch: Launch) -> bool:
     """Whether a launch passes on the words that its script is given."""
     return launch.command is not None and any(word in _PASSED_ON for word in launch.command.known or ())
 
 
-def with_documentation(launch: Launch, program: Program) -> Program:
-    """A program with what the documentation starts in a container that gives a shell, or adds to its command."""
-    anything = program.default or program.kind == "interactive"
-    if not (anything or _passes_words(launch)):
-        return program
-    repository = program.files.repository
-    follower = _Follower(program.files, dict(program.environment), program.image)
-    pages = [(launch.span.path, launch.span.end)] if launch.span.path.endswith(_PAGES) else []
-    if not pages:
-        pages = [(posixpath.join(folder, "README.md"), 0) for folder in repository.above()]
-        _executed(launch, repository, follower)
-    for path, start in pages:
-        source = repository.peek(path)
-        here = start > 0 or launch.kind == "devcontainer"
-        for command in _commands_behind(source, start, repository) if source is not None else ():
-            words = [word.text for word in command.words]
-            passed = _passed_to_script(words, launch)
-            passed = _behind_exec(words) if passed is None else passed
-            if "run" in words[:4] and words[0] in _ENGINES:
-                here = "compose" in words[:3] and launch.name in words  # what follows may be for another container
-            elif passed is not None:
-                here = True
-            if passed or (passed is None and anything and unwrapped(words) and _starts_program(unwrapped(words))):
-                sure = bool(passed) or here
-                before = follower.environment
-                follower.environment = before | _assigned(words, command.span) if "=" in words[0] else before
-                follower.run(passed or words, command.span, program.files.workdir, certain=sure, guessed=False, depth=1)
-                follower.environment = before
-    commands = tuple(ran for ran in follower.commands if ran.kind == "program")
-    return program._replace(documented=tuple(follower.entries), documented_commands=commands)
-
-
-def _commands_behind(source: Source, start: int, repository: Repository) -> Iterator[Command]:
-    """The commands in the code of a document from an offset on."""
-    from shmlint.formats.markdown import commands_of_blocks
-
-    known = repository.shared.pages
-    if source.path not in known:
-        known[source.path] = tuple(commands_of_blocks(source))
-    for begin, commands in known[source.path]:
-        if begin >= start:
-            yield from commands
-
-
-def _assigned(words: Sequence[str], span: Span) -> dict[str, Value[str]]:
-    """The variables that a command sets for itself: ``GPUS=8 ./train.sh``."""
-    found: dict[str, Value[str]] = {}
-    for word in words:
-        name, equals, text = word.partition("=")
-        if not equals or not name.isidentifier():
-            break
-        if "$" not in text:
-            found[name] = Value(text, span, text)
-    return found
-
-
-def _executed(launch: Launch, repository: Repository, follower: _Follower) -> None:
-    """Follow what the script of a launch runs in its container with ``docker exec``."""
-    from shmlint.syntax.shell import commands
-    from shmlint.syntax.shell_text import whole
-
-    source = repository.source(launch.span.path)
-    if source is None or launch.kind != "docker-run" or " exec " not in source.text[launch.span.end :]:
-        return
-    for command in commands(whole(source, 0, len(source.text))):
-        inner = _behind_exec([word.text for word in command.words])
-        if inner and command.span.start > launch.span.end and command.when != "never":
-            certain = command.when == "always"
-            follower.run(inner, command.span, follower.files.workdir, certain=certain, guessed=False, depth=1)
-
-
-def _behind_exec(words: Sequence[str]) -> tuple[str, ...] | None:
-    """The command of ``docker exec CONTAINER COMMAND``; None where it is no such command."""
-    left = tuple(words[1:] if words[:1] and words[0] == "sudo" else words)
-    if len(left) < 4 or left[0] not in _ENGINES or left[1] != "exec":
-        return None
-    at = 2
-    while at < len(left) and left[at].startswith("-"):
-        at += 2 if left[at] in _EXEC_VALUES else 1
-    return left[at + 1 :]
-
-
-_EXEC_VALUES = frozenset({"-e", "--env", "--env-file", "-u", "--user", "-w", "--workdir", "--detach-keys"})
-
-
-def _passed_to_script(words: Sequence[str], launch: Launch) -> Sequence[str] | None:
-    """The words that a page passes to the script of the launch: ``./docker_run.sh python train.py``.
-
-    None where the command does not run that script.
-    """
-    left = words[1:] if words[:1] and words[0] in _SHELLS else words
-    if not left or posixpath.basename(left[0]) != posixpath.basename(launch.span.path):
-        return None
-    return left[1:]
-
-
-def _starts_program(words: Sequence[str]) -> bool:
-    program = posixpath.basename(words[0])
-    if is_python(program):
-        return kind_of(words) == "program"
-    if words[0].endswith(".sh") or (words[0] in ("source", ".") and words[-1].endswith(".sh")):
-        return True
-    return program in _LAUNCHERS or program in _STARTED
-
-
-_PAGES = (".md", ".mdx", ".rst", ".markdown")
-_ENGINES = frozenset({"docker", "podman", "sudo", "nvidia-docker", "nerdctl"})
-_STARTED = frozenset({"vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafactory-cli", "ns-train", "sglang"})
-
-
-
-
-def follow(words: Sequence[str], span: Span, program: Program) -> _Follower:
+def follow(words: Sequence[str], span: Span, program: Program) -> Follower:
     """Follow a command that a program of the launch starts."""
-    follower = _Follower(program.files, dict(program.environment), program.image)
+    follower = Follower(program.files, dict(program.environment), program.image)
     follower.run(words, span, program.files.workdir, certain=False, guessed=False, depth=1)
     return follower
 
@@ -265,7 +152,7 @@ def _line(source: Source, line: int | None) -> Span | None:
     return Span(source, *source.line_span(line)) if line else None
 
 
-class _Follower:
+class Follower:
     """Collects what runs. Spans in texts that stand in no file of their own are those of the command around them."""
 
     def __init__(self, files: Files, environment: dict[str, Value[str]], image: BuiltImage | None) -> None:
@@ -299,7 +186,7 @@ class _Follower:
             self.stop("scripts start scripts too deep", span)
             return
         context = _Context(span, directory, certain, guessed, depth)
-        if program in _SHELLS and self._shell(command, context):
+        if program in SHELLS and self._shell(command, context):
             return
         if command[0] in ("source", ".") and len(command) > 1:
             self._script(command[1], (), context, needed=not re.search(_SETS_UP, command[1]))
@@ -532,12 +419,12 @@ class _Context(NamedTuple):
 
 _SETS_UP = r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|environ"
 """Files that only set variables, by the names that everybody gives them."""
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
 _SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "daphne", "granian"})
 _APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*"
 _FUNCTION = r"(?m)^[ \t]*(?:function[ \t]+)?([A-Za-z_][\w-]*)[ \t]*\(\)"
 
-_LAUNCHERS: dict[str, frozenset[str]] = {
+LAUNCHERS: dict[str, frozenset[str]] = {
     "torchrun": frozenset({"--no-python", "--standalone", "--log-dir", "-m", "--module"}),
     "accelerate": frozenset({"launch", "--multi_gpu", "--multi-gpu", "--use_deepspeed", "--use_fsdp", "--cpu", "-m",
                              "--module", "--debug", "--quiet", "--no_python", "--tpu"}),
@@ -550,7 +437,7 @@ _LAUNCHERS: dict[str, frozenset[str]] = {
     "ray": frozenset({"job", "submit", "--no-wait", "--verbose"}),
 }  # fmt: skip
 """Programs that start others in several processes, and their words that are no option with a value."""
-_MODULE_LAUNCHERS = {
+_MODULELAUNCHERS = {
     "torch.distributed.run": "torchrun", "torch.distributed.launch": "torchrun",
     "accelerate.commands.launch": "accelerate", "deepspeed.launcher.runner": "deepspeed",
 }  # fmt: skip
@@ -563,14 +450,14 @@ def _inner(command: tuple[str, ...]) -> tuple[str, ...] | None:
     if is_python(program) and "-m" in rest[:4]:
         at = rest.index("-m")
         module = rest[at + 1] if len(rest) > at + 1 else ""
-        if module not in _MODULE_LAUNCHERS:
+        if module not in _MODULELAUNCHERS:
             return None
-        program, rest = _MODULE_LAUNCHERS[module], rest[at + 2 :]
-    elif program not in _LAUNCHERS or (program == "accelerate" and rest[:1] != ("launch",)):
+        program, rest = _MODULELAUNCHERS[module], rest[at + 2 :]
+    elif program not in LAUNCHERS or (program == "accelerate" and rest[:1] != ("launch",)):
         return None
     if program == "ray" and rest[:2] != ("job", "submit"):
         return ()
-    flags = _LAUNCHERS[program]
+    flags = LAUNCHERS[program]
     at = 0
     module_next = False
     while at < len(rest):

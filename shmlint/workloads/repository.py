@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
-from shmlint.model.launch import Build
+from shmlint.model.launch import Build, Launch
 from shmlint.model.source import Source
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ class Shared:
     """What was found out about files and programs, for the launches of a run that lead to the same."""
 
     __slots__ = (
-        "builders", "builds", "files", "folders", "found", "held", "listed", "modules", "pages", "plain", "programs",
+        "builders", "builds", "files", "folders", "found", "held", "launches", "listed", "modules", "pages",
+        "plain", "programs", "sizes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -34,6 +35,10 @@ class Shared:
         """The files of a directory that speak of building, and their text in lower case, by the root and the path."""
         self.builds: dict[str, tuple[Build, ...]] = {}
         """The builds that a script or page has, by its path."""
+        self.launches: dict[str, tuple[Launch, ...]] = {}
+        """The launches of a file in which the same container is looked for, by its path."""
+        self.sizes: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
+        """The files of a directory that speak of shared memory, and their text, by the root and the path."""
         self.found: dict[tuple[object, ...], str | None] = {}
         """The files of modules, by the directories in which they were looked for and their names."""
         self.listed: dict[tuple[str, str], frozenset[str]] = {}

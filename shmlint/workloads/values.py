@@ -179,7 +179,8 @@ def extreme(name: str, values: list[Found]) -> Found:
         return chosen._replace(spans=spans)
     if any(value.value is POSITIVE for value in values):
         if name == "min" and known:  # as many as the machine has, but no more than these
-            return min(known, key=lambda value: value.number or 0)._replace(spans=spans, certain=False)
+            least = min(known, key=lambda value: value.number or 0)
+            return Found(POSITIVE, least.certain, spans) if (least.number or 0) > 0 else least._replace(spans=spans)
         return Found(POSITIVE, True, spans)
     return known[0]._replace(certain=False, spans=spans) if known else NOTHING
 

@@ -57,7 +57,7 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("| torch.cuda.device_count()", "", POSITIVE, True),
     ("| min(4, 8)", "", 4, True),
     ("| max(2, 4)", "", 4, True),
-    ("| min(os.cpu_count(), 8)", "", 8, False),
+    ("| min(os.cpu_count(), 8)", "", POSITIVE, True),
     ("| max(os.cpu_count() - 1, 1)", "", POSITIVE, True),
     ("| min(make(), 8)", "", 8, False),
     ("| 0 or 4", "", 4, True),

@@ -273,3 +273,65 @@ RANKS = "#!/bin/bash\ntorchrun --nproc_per_node=${GPUS} other.py\n"
 def test_what_runs_later_in_a_shell_counts(tmp_path: Path, name: str, text: str) -> None:
     files = {name: text, "train.py": LOADER, "config.sh": "export GPUS=4\n", "ranks.sh": RANKS}
     assert need(tmp_path, files).verdict == "needed"
+
+
+PYTORCH = "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime"
+CONTAINER = '{"image": "' + PYTORCH + '", "workspaceFolder": "/app", "runArgs": ["--gpus", "all"]}'
+CPUS = LOADER.replace("num_workers=args.workers", "num_workers=min(args.batch_size, os.cpu_count())")
+
+
+@table(
+    "files, verdict",
+    [
+        # A page further away counts where the README tells of no program.
+        ({"docs/training.md": "    python train.py\n", "train.py": LOADER}, "needed"),
+        ({"docs/training.md": "    python train.py --workers 0\n", "train.py": LOADER}, "likely"),
+        ({"README.md": "```\npython train.py\n```\n", "train.py": LOADER}, "needed"),
+        ({"README.md": "```\npython train.py --batch-size 1\n```\n", "train.py": LOADER}, "likely"),
+        ({"README.md": "```\napp-train\n```\n", "train.py": LOADER}, "needed"),
+        # One worker is enough, however many CPUs there are.
+        ({"README.md": "```\npython train.py\n```\n", "train.py": CPUS}, "needed"),
+        ({"README.md": "```\npython train.py --batch-size 4\n```\n", "train.py": CPUS}, "likely"),
+        # Nothing says that it is run here.
+        ({"train.py": LOADER}, "likely"),
+    ],
+)
+def test_what_a_dev_container_is_for(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
+    project = '[project]\nname = "app"\n[project.scripts]\napp-train = "train:main"\n'
+    files = {".devcontainer/devcontainer.json": CONTAINER, "pyproject.toml": project, **files}
+    assert need(tmp_path, files).verdict == verdict
+
+
+SIZED = f"docker run -it --gpus all --shm-size=16g -v $PWD:/app -w /app {PYTORCH} bash\n"
+PAGE = f"```bash\n{SHELL} bash\n```\n\n```bash\npython train.py\n```\n"
+HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_size,", "batch(),")
+
+
+@table(
+    "files, verdict",
+    [
+        ({"README.md": PAGE, "start.sh": SIZED}, "needed"),
+        ({"README.md": PAGE, "start.sh": SIZED.replace("16g", "64m")}, "likely"),
+        ({"README.md": PAGE, "start.sh": SIZED.replace(PYTORCH, "other/image")}, "likely"),
+        ({"README.md": PAGE, "start.sh": SIZED.replace(" bash\n", " python serve.py\n")}, "likely"),
+        ({"README.md": f"{PAGE}Training needs more memory in the container: set `--shm-size`.\n"}, "needed"),
+        ({"README.md": f"{PAGE}If workers crash you may need to increase `--shm-size`.\n"}, "likely"),
+        ({"README.md": f"{PAGE}You do not need `--shm-size`, which must be set elsewhere: it isn't used.\n"}, "likely"),
+        ({"README.md": f"{PAGE}The kernel needs shared memory of the GPU.\n"}, "likely"),
+    ],
+)
+def test_what_the_repository_says_elsewhere(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
+    assert need(tmp_path, {"train.py": HALF, **files}).verdict == verdict
+
+
+def test_documentation_does_not_change_what_an_image_of_its_own_is(tmp_path: Path) -> None:
+    files = {"compose.yaml": f"services:\n  app:\n    image: ollama/ollama\n    {GPUS}\n", "train.py": LOADER}
+    for page in ("python train.py", "torchrun --nproc_per_node=8 train.py", "tool check samples/training"):
+        assert need(tmp_path, {**files, "README.md": f"```\n{page}\n```\n"}).verdict == "not-needed"
+
+
+def test_a_size_elsewhere_does_not_make_an_error_of_something_unknown(tmp_path: Path) -> None:
+    text = "docker run --gpus all --shm-size=16g own/app\n"
+    files = {"a.sh": text.replace(" --shm-size=16g", ""), "b.sh": text}
+    assert need(tmp_path, files).verdict == "likely"
+    assert need(tmp_path, {**files, "b.sh": text.replace("own/app", "own/app serve")}).verdict == "unknown"

@@ -1,0 +1,220 @@
+"""What the documentation of a repository runs in a container that gives a shell, and its own programs for training."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from shmlint.files.read import normal
+from shmlint.model.launch import Launch, Value
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Source, Span
+from shmlint.workloads.commands import is_python, kind_of, names_training, unwrapped
+from shmlint.workloads.packages import installed_command
+from shmlint.workloads.program import LAUNCHERS, SHELLS, Follower, Program, passes_words
+from shmlint.workloads.repository import Repository
+
+if TYPE_CHECKING:
+    from shmlint.syntax.shell import Command
+
+_MOST_PAGES = 12
+"""Pages beside that of the launch."""
+
+
+class _Page(NamedTuple):
+    """A page, and the offset from which it is read."""
+
+    path: str
+    start: int
+    here: bool
+    """What it shows is meant for this launch's container."""
+    anything: bool
+    """Any program may be run in the container, not only what a script passes on."""
+
+
+def with_documentation(launch: Launch, program: Program) -> Program:
+    """A program with what the documentation starts in a container that gives a shell, or adds to its command."""
+    anything = program.default or program.kind == "interactive"
+    if not (anything or passes_words(launch)):
+        return program
+    repository = program.files.repository
+    follower = Follower(program.files, dict(program.environment), program.image)
+    own = launch.span.path if launch.span.path.endswith(_PAGES) else None
+    if own is not None:
+        _read_page(_Page(own, launch.span.end, True, anything), launch, program, follower)
+    else:
+        _executed(launch, repository, follower)
+    mine = launch.kind == "devcontainer"
+    if not follower.commands:
+        for path in _readmes(repository, own):
+            _read_page(_Page(path, 0, mine, anything), launch, program, follower)
+    if anything and not _trains(follower):
+        for path in _further(repository, own):
+            _read_page(_Page(path, 0, mine and not follower.commands, True), launch, program, follower)
+    if anything and not any(ran.kind == "program" for ran in follower.commands):
+        _own_programs(launch, program, follower)
+    commands = tuple(ran for ran in follower.commands if ran.kind == "program")
+    return program._replace(documented=tuple(follower.entries), documented_commands=commands)
+
+
+def _trains(follower: Follower) -> bool:
+    return any(ran.kind == "program" and names_training(ran.words) for ran in follower.commands)
+
+
+# Pages ----------------------------------------------------------------------------------------
+
+
+def _readmes(repository: Repository, own: str | None) -> list[str]:
+    """The README of the launch's directory and of those above it."""
+    paths = [normal(posixpath.join(folder, "README.md")) for folder in repository.above()]
+    return [path for path in paths if own is None or path != normal(own)]
+
+
+def _further(repository: Repository, own: str | None) -> Iterator[str]:
+    """Pages that tell of training: by their names, or because their text names such a program."""
+    if own is not None:
+        yield from _readmes(repository, own)
+    looked = 0
+    for folder in ("docs", "doc", "documentation"):
+        directory = os.path.join(repository.root, folder)
+        for name in sorted(repository.names(directory), key=lambda name: "train" not in name.lower()):
+            if not name.endswith(_PAGES) or looked >= _MOST_PAGES:
+                continue
+            source = repository.peek(os.path.join(directory, name))
+            looked += 1
+            if source is not None and re.search(r"(?i)train\w*\.(?:py|sh)|torchrun|accelerate launch", source.text):
+                yield os.path.join(directory, name)
+
+
+def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower) -> None:
+    """Follow the commands of a page that run in the container of a launch."""
+    repository = program.files.repository
+    source = repository.peek(page.path)
+    here = page.here
+    for command in _commands_behind(source, page.start, repository) if source is not None else ():
+        words = [word.text for word in command.words]
+        passed = _passed_to_script(words, launch)
+        passed = _behind_exec(words) if passed is None else passed
+        if "run" in words[:4] and words[0] in _ENGINES:
+            # What follows is for this container again where it is started anew.
+            compose = ("compose" in words[:3] or words[0] == "docker-compose") and launch.name in words
+            here = compose or (page.here and launch.image is not None and launch.image.text in words)
+            passed = words[words.index(launch.name or "") + 1 :] if compose else None
+            if not passed:
+                continue
+        if passed is not None:
+            here = True
+        starts = passed is None and page.anything and unwrapped(words)
+        if passed or (starts and _starts_program(starts, program)):
+            sure = bool(passed) or here
+            before = follower.environment
+            follower.environment = before | _assigned(words, command.span) if "=" in words[0] else before
+            follower.run(passed or words, command.span, program.files.workdir, certain=sure, guessed=False, depth=1)
+            follower.environment = before
+
+
+def _commands_behind(source: Source, start: int, repository: Repository) -> Iterator[Command]:
+    """The commands in the code of a document from an offset on."""
+    from shmlint.formats.markdown import commands_of_blocks
+
+    known = repository.shared.pages
+    if source.path not in known:
+        known[source.path] = tuple(commands_of_blocks(source))
+    for begin, commands in known[source.path]:
+        for command in commands:
+            if max(begin, command.span.start) >= start:
+                yield command
+
+
+def _assigned(words: Sequence[str], span: Span) -> dict[str, Value[str]]:
+    """The variables that a command sets for itself: ``GPUS=8 ./train.sh``."""
+    found: dict[str, Value[str]] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or not name.isidentifier():
+            break
+        if "$" not in text:
+            found[name] = Value(text, span, text)
+    return found
+
+
+def _executed(launch: Launch, repository: Repository, follower: Follower) -> None:
+    """Follow what the script of a launch runs in its container with ``docker exec``."""
+    from shmlint.syntax.shell import commands
+    from shmlint.syntax.shell_text import whole
+
+    source = repository.peek(launch.span.path)
+    if source is None or launch.kind != "docker-run" or " exec " not in source.text[launch.span.end :]:
+        return
+    for command in commands(whole(source, 0, len(source.text))):
+        inner = _behind_exec([word.text for word in command.words])
+        if inner and command.span.start > launch.span.end and command.when != "never":
+            certain = command.when == "always"
+            follower.run(inner, command.span, follower.files.workdir, certain=certain, guessed=False, depth=1)
+
+
+def _behind_exec(words: Sequence[str]) -> tuple[str, ...] | None:
+    """The command of ``docker exec CONTAINER COMMAND``; None where it is no such command."""
+    left = tuple(words[1:] if words[:1] and words[0] == "sudo" else words)
+    if len(left) < 4 or left[0] not in _ENGINES:
+        return None
+    at = 2 if left[1] == "exec" else 3 if left[1:3] == ("compose", "exec") else 0
+    if not at:
+        return None
+    while at < len(left) and left[at].startswith("-"):
+        at += 2 if left[at] in _EXEC_VALUES else 1
+    return left[at + 1 :]
+
+
+_EXEC_VALUES = frozenset({"-e", "--env", "--env-file", "-u", "--user", "-w", "--workdir", "--detach-keys", "--index"})
+
+
+def _passed_to_script(words: Sequence[str], launch: Launch) -> Sequence[str] | None:
+    """The words that a page passes to the script of the launch: ``./docker_run.sh python train.py``.
+
+    None where the command does not run that script.
+    """
+    left = words[1:] if words[:1] and words[0] in SHELLS else words
+    if not left or posixpath.basename(left[0]) != posixpath.basename(launch.span.path):
+        return None
+    return left[1:]
+
+
+def _starts_program(words: Sequence[str], program: Program) -> bool:
+    name = posixpath.basename(words[0])
+    if is_python(name):
+        return kind_of(words) == "program"
+    if words[0].endswith(".sh") or (words[0] in ("source", ".") and words[-1].endswith(".sh")):
+        return True
+    if name in LAUNCHERS or name in _STARTED:
+        return True
+    plain = re.fullmatch(r"[A-Za-z][\w-]*", words[0]) is not None and kind_of(words) == "program"
+    return plain and installed_command(words[0], program.files) is not None
+
+
+_PAGES = (".md", ".mdx", ".rst", ".markdown")
+_ENGINES = frozenset({"docker", "podman", "sudo", "nvidia-docker", "nerdctl", "docker-compose"})
+_STARTED = frozenset({"vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafactory-cli", "ns-train", "sglang"})
+
+
+# Programs of the repository ---------------------------------------------------------------------
+
+
+def _own_programs(launch: Launch, program: Program, follower: Follower) -> None:
+    """The repository's own programs for training, by their names: nothing says that they are run here."""
+    files = program.files
+    seen = [folder for folder in (*files.folders(), files.repository.root) if folder]
+    for folder in dict.fromkeys(normal(folder) for folder in seen):
+        for below in ("", "tools", "scripts", "src"):
+            for name in _TRAINERS:
+                path = normal(os.path.join(folder, below, name))
+                if files.repository.is_file(path):
+                    words = ("python", posixpath.join(below, name) if below else name)
+                    follower.run(words, launch.span, files.workdir, certain=False, guessed=False, depth=1)
+                    return
+
+
+_TRAINERS = ("train.py", "training.py", "run_train.py", "main_train.py", "train_net.py", "finetune.py")

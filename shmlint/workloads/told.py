@@ -1,0 +1,157 @@
+"""What the repository's own people say of /dev/shm: the same container started elsewhere with more, and their pages."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import human
+from shmlint.files.read import normal
+from shmlint.model.finding import Evidence
+from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Source, Span
+from shmlint.workloads.builds import SPEAKS, directories, image_names
+from shmlint.workloads.commands import kind_of
+from shmlint.workloads.repository import Repository
+
+_MOST_LOOKED_AT = 20
+"""Files beside that of the launch in which the same container is looked for."""
+_GIVEN = r"shm[-_]size|--ipc[= ]host|ipc:\s*[\"']?host|/dev/shm"
+
+
+class Told(NamedTuple):
+    """Who says so, and how many bytes they give; ``bytes`` is None where they do not say."""
+
+    evidence: Evidence
+    bytes: int | None
+
+
+def told(launch: Launch, repository: Repository) -> Told | None:
+    """What the repository says of a launch; None where it says nothing."""
+    if repository.workspace is None:
+        return None
+    for other in _others(launch, repository):
+        given = other.effective_shm()
+        if given.decided_by == "host":
+            return Told(Evidence("the same container with the host's /dev/shm", given.span or other.home), None)
+        if given.bytes is not None and given.bytes > DOCKER_DEFAULT_SHM and given.decided_by in ("shm_size", "tmpfs"):
+            text = f"the same container with {human(given.bytes)}"
+            return Told(Evidence(text, given.span or other.home), given.bytes)
+    page = repository.peek(launch.span.path) if launch.span.path.endswith((".md", ".mdx", ".rst")) else None
+    said = _said(page) if page is not None else None
+    return Told(Evidence("the page asks for shared memory", said), None) if said is not None else None
+
+
+# The same container elsewhere -----------------------------------------------------------------
+
+
+def _others(launch: Launch, repository: Repository) -> Iterator[Launch]:
+    """The launches of the same container in this file and those around it."""
+    for path in _paths(launch, repository):
+        known = repository.shared.launches
+        if path not in known:
+            known[path] = _launches(path, repository)
+        for other in known[path]:
+            private = other.shm is not None and other.shm.private
+            itself = (other.span.path, other.span.start) == (launch.span.path, launch.span.start)
+            if not private and not itself and _is_same(launch, other):
+                yield other
+
+
+def _paths(launch: Launch, repository: Repository) -> Iterator[str]:
+    """The files in which a size is given and the container is named."""
+    words = _words(launch)
+    looked = 0
+    found = dict(_speaking(os.path.dirname(launch.span.path) or ".", repository))
+    for directory in directories(repository):
+        found |= dict(_speaking(directory, repository))
+    for path, text in found.items():
+        if looked >= _MOST_LOOKED_AT:
+            return
+        if any(word in text for word in words):
+            looked += 1
+            yield path
+
+
+def _speaking(directory: str, repository: Repository) -> tuple[tuple[str, str], ...]:
+    """The files of a directory in which a size is given, and their text."""
+    key = repository.root, normal(directory)
+    known = repository.shared.sizes.get(key)
+    if known is None:
+        paths = [normal(os.path.join(directory, n)) for n in repository.names(directory) if re.search(SPEAKS, n)]
+        sources = ((path, repository.peek(path)) for path in paths)
+        known = tuple((path, s.text) for path, s in sources if s is not None and re.search(_GIVEN, s.text))
+        repository.shared.sizes[key] = known
+    return known
+
+
+def _words(launch: Launch) -> set[str]:
+    """Words without which a file does not start the container."""
+    found = {launch.name} if launch.kind == "compose-service" and launch.name else set()
+    if launch.image is not None and launch.image.text.strip("\"'"):
+        found.add(launch.image.text.strip("\"'"))
+        found.add(re.split(r"[:@]", launch.image.known or launch.image.text)[0])
+    return found - {""}
+
+
+def _launches(path: str, repository: Repository) -> tuple[Launch, ...]:
+    from shmlint.files.kinds import classify
+    from shmlint.formats import read
+    from shmlint.model.settings import Settings
+
+    source = repository.peek(path)
+    if source is None:
+        return ()
+    kind = classify(os.path.abspath(path), lambda: source.text.encode("utf-8", "replace"))
+    if kind not in ("shell", "makefile", "markdown", "compose"):
+        return ()
+    assert repository.workspace is not None
+    return read(kind, [path], repository.workspace, Settings()).launches
+
+
+def _is_same(launch: Launch, other: Launch) -> bool:
+    """Whether two launches start the same container for the same use."""
+    if launch.kind == other.kind == "compose-service":  # one image may be several services
+        return launch.name == other.name and _use(launch) == _use(other)
+    if launch.image is None or other.image is None:
+        return False
+    mine = image_names(launch.image.known or "", launch.image.text)
+    theirs = image_names(other.image.known or "", other.image.text)
+    here = launch.span.path == other.span.path or not all("$" in name for name in mine & theirs)
+    return bool(mine & theirs) and here and _use(launch) == _use(other)
+
+
+def _use(launch: Launch) -> tuple[str, ...]:
+    """What a launch runs; nothing where that is the image's own or a shell."""
+    words: tuple[str, ...] = ()
+    for part in (launch.entrypoint, launch.command):
+        words += (part.known or (part.text,)) if part is not None else ()
+    return () if words and kind_of(words) == "interactive" else words
+
+
+# Pages ----------------------------------------------------------------------------------------
+
+
+def _said(page: Source) -> Span | None:
+    """Where a page says, outside of its code, that training in the container takes more shared memory."""
+    from shmlint.syntax.markdown import blocks
+
+    if re.search(_NAMED, page.text) is None:
+        return None
+    code = [(block.lines[0][0], block.lines[-1][1]) for block in blocks(page) if not block.inline]
+    for number in range(1, min(len(page.line_starts), 3000) + 1):
+        start, end = page.line_span(number)
+        line = page.text[start:end]
+        if re.search(_NAMED, line) is None or any(first <= start <= last for first, last in code):
+            continue
+        if re.search(_ASKS, line) is not None and re.search(_ONLY_IF, line) is None:
+            return Span(page, start, end)
+    return None
+
+
+_NAMED = r"(?i)--?shm[-_]size|shm_size|/dev/shm|--ipc[= ]host|(?:docker|container)\W+(?:\w+\W+){0,4}shared[- ]memory"
+_ASKS = r"(?i)increas|enlarg|larger|insufficient|too (?:small|little)|must|necessary|requir|need|sufficient|important"
+_ONLY_IF = r"(?i)\bif\b|\bmay\b|\bmight\b|\boptional|\bnot (?:need|requir|necess)|n['’]t|\bunless\b|\bcan be\b"
+"""Sentences that leave it open whether it is needed."""
