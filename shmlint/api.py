@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from shmlint.model.finding import Basis, Severity
 from shmlint.model.need import Verdict
 from shmlint.model.record import NamedTuple
-from shmlint.model.settings import Settings
+from shmlint.model.settings import InvalidSettings, Settings
 from shmlint.model.source import Position
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def load_settings(path: Path = ".", *, root: Path = ".", file: Path | None = Non
     >>> shmlint.load_settings(root="fixtures/quickstart")._replace(ignore=("SHM101",)).ignore
     ('SHM101',)
     """
-    from shmlint.config import InvalidSettings, load
+    from shmlint.config import load
 
     try:
         return load(os.fspath(file) if file is not None else None, os.fspath(path), os.path.abspath(root))
@@ -284,7 +284,7 @@ def _guarded(work: Callable[[], Report]) -> Report:
 
 def _run(paths: Sequence[Path], root: Path, settings: Settings | None, jobs: int) -> Run:
     """The run over the files of the paths. Nothing of the process is changed, its directory least of all."""
-    from shmlint.config import InvalidSettings, choose
+    from shmlint.config.choose import choose
     from shmlint.files.discover import Found
     from shmlint.files.workspace import Workspace
     from shmlint.formats import KINDS

@@ -7,8 +7,21 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shmlint.cli.inputs import STDIN, Inputs, find_inputs, load_settings, started, with_rules
-from shmlint.cli.output import FORMATS, Output, error, fail, line, nearest, open_output, write, write_bytes, write_lines
+from shmlint.cli.configured import load_settings, with_rules
+from shmlint.cli.inputs import Inputs, find_inputs, started
+from shmlint.cli.output import (
+    FORMATS,
+    STDIN,
+    Output,
+    error,
+    fail,
+    line,
+    nearest,
+    open_output,
+    write,
+    write_bytes,
+    write_lines,
+)
 from shmlint.model.record import NamedTuple
 
 if TYPE_CHECKING:

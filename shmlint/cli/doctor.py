@@ -10,7 +10,7 @@ import click
 from shmlint.cli import command as shared
 from shmlint.cli.checking import status
 from shmlint.cli.command import Command, option
-from shmlint.cli.inputs import load_settings, with_rules
+from shmlint.cli.configured import load_settings, with_rules
 from shmlint.cli.output import fail, open_output, write, write_lines
 from shmlint.docker.sizes import human
 from shmlint.files.workspace import Workspace

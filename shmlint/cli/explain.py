@@ -116,7 +116,8 @@ _PLACE = re.compile(r"(.+?):([0-9]{1,9})(?::[0-9]*)?:?")
 
 def _launch(path: str, line: int) -> Iterator[str]:
     """The trail of the launch at a place."""
-    from shmlint.cli.inputs import find_inputs, load_settings, started
+    from shmlint.cli.configured import load_settings
+    from shmlint.cli.inputs import find_inputs, started
     from shmlint.cli.output import Output
     from shmlint.files.read import normal
     from shmlint.reports import trail
@@ -140,7 +141,7 @@ def _nothing(asked: str) -> str:
         hint = f"; similar are: {'; '.join(titles)}" if titles else ""
         shown = short if len(short) <= 80 else f"{short[:79]}…"
         return f"no known error message looks like `{shown}`{hint}"
-    from shmlint.config import unknown_rule
+    from shmlint.config.rules import unknown_rule
 
     workload = nearest(short.lower(), [w.id for w in builtin()])
     return f"unknown workload `{short}`{workload}" if workload else unknown_rule(short)

@@ -8,7 +8,8 @@ import click
 
 from shmlint.cli import command as shared
 from shmlint.cli.command import Command
-from shmlint.cli.inputs import find_inputs, load_settings
+from shmlint.cli.configured import load_settings
+from shmlint.cli.inputs import find_inputs
 
 
 class Options(TypedDict):

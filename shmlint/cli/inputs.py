@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from shmlint.cli.output import Progress, fail
+from shmlint.cli.output import STDIN, Progress, error, fail
+from shmlint.config import nested
+from shmlint.config.choose import choose
+from shmlint.files.discover import Found
+from shmlint.files.kinds import UNSUPPORTED, classify, hint, is_inspect, is_shell, unnamed
+from shmlint.files.parallel import processors
+from shmlint.files.read import normal
+from shmlint.files.workspace import Workspace
+from shmlint.formats import KINDS
+from shmlint.model.reading import NotRead
 from shmlint.model.record import NamedTuple
-
-if TYPE_CHECKING:
-    from shmlint.model.finding import Severity
-    from shmlint.model.settings import Settings
-    from shmlint.model.source import Problem
-    from shmlint.run import Run
-
-STDIN = "-"
+from shmlint.model.settings import InvalidSettings, Settings
+from shmlint.model.source import Problem, Source, Span
+from shmlint.run import Run, lint
 
 
 class Inputs(NamedTuple):
@@ -29,46 +32,6 @@ class Inputs(NamedTuple):
     """The settings of the run, with those of the files' directories."""
     unread: tuple[str, ...] = ()
     """Named files that no format reads."""
-
-
-def load_settings(config: str | None, paths: Sequence[str]) -> Settings:
-    """The settings of the directory that all paths lie in."""
-    from shmlint.config import InvalidSettings, load
-
-    start = _common(paths) if paths and paths[0] != STDIN else "."
-    try:
-        return load(config, start)
-    except InvalidSettings as wrong:
-        fail(str(wrong))
-
-
-def _common(paths: Sequence[str]) -> str:
-    """The directory that all paths lie in, or the only path: the order of the paths makes no difference."""
-    try:
-        return os.path.commonpath(map(os.path.abspath, paths))
-    except ValueError:  # on several drives
-        return "."
-
-
-def with_rules(settings: Settings, select: Sequence[str], ignore: Sequence[str], fail_on: Severity | None) -> Settings:
-    """Settings with what the command line says of rules."""
-    from shmlint.config import unknown_rule
-
-    chosen, ignored = _split(select), _split(ignore)
-    for name in (*chosen, *ignored):
-        if message := unknown_rule(name):
-            fail(message)
-    if not (chosen or ignored or fail_on):
-        return settings
-    return settings.changed(lambda some: some._replace(
-        select=chosen or some.select,
-        ignore=(*some.ignore, *ignored),
-        fail_on=fail_on or some.fail_on,
-    ))  # fmt: skip
-
-
-def _split(values: Sequence[str]) -> tuple[str, ...]:
-    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
 
 
 def find_inputs(
@@ -85,12 +48,6 @@ def find_inputs(
         if len(paths) > 1:
             fail("standard input (-) cannot be read together with other paths")
         return _standard_input(stdin_filename, settings)
-    from shmlint.config import InvalidSettings, choose
-    from shmlint.files.discover import Found
-    from shmlint.files.kinds import hint
-    from shmlint.formats import KINDS
-    from shmlint.model.source import Problem, Source, Span
-
     for path in paths:
         if not os.path.lexists(path):
             fail(f"{path}: no such file or directory")
@@ -115,11 +72,6 @@ def find_inputs(
 
 
 def _standard_input(filename: str | None, settings: Settings) -> Inputs:
-    from shmlint.config import InvalidSettings, nested
-    from shmlint.files.kinds import UNSUPPORTED, classify, is_inspect, is_shell, unnamed
-    from shmlint.files.read import normal
-    from shmlint.formats import KINDS
-
     name = normal(filename or "compose.yaml")
     data = sys.stdin.buffer.read()
     try:
@@ -149,16 +101,11 @@ _STDIN_NAMES = {"shell": "script.sh", "kubernetes": "manifest.yaml"}
 
 def jobs_of(jobs: int | None) -> int:
     """How many processes a run may use."""
-    from shmlint.files.parallel import processors
-
     return jobs or processors()
 
 
 def started(inputs: Inputs, settings: Settings, jobs: int | None) -> Run:
     """The run over the inputs."""
-    from shmlint.files.workspace import Workspace
-    from shmlint.run import lint
-
     workspace = Workspace(inputs.texts, follow_outside=settings.follow_outside)
     with Progress("checking", sum(map(len, inputs.files.values()))) as progress:
         run = lint(inputs.files, settings, workspace, inputs.problems, jobs_of(jobs), progress.done)
@@ -167,11 +114,6 @@ def started(inputs: Inputs, settings: Settings, jobs: int | None) -> Run:
 
 def _with_unread(run: Run, paths: Sequence[str]) -> Run:
     """The run with the files that were named and not read, which are said on standard error too."""
-    from shmlint.cli.output import error
-    from shmlint.files.kinds import hint
-    from shmlint.model.reading import NotRead
-    from shmlint.model.source import Source, Span
-
     places = tuple(NotRead(Span(Source(path, ""), 0, 0), hint(path), "unsupported") for path in paths)
     for place in places:
         error(f"{place.span.path} is not read: {place.because}")

@@ -8,7 +8,8 @@ import click
 
 from shmlint.cli import command as shared
 from shmlint.cli.command import Command, option
-from shmlint.cli.inputs import find_inputs, load_settings, started
+from shmlint.cli.configured import load_settings
+from shmlint.cli.inputs import find_inputs, started
 from shmlint.cli.output import error, open_output, write, write_lines
 
 if TYPE_CHECKING:

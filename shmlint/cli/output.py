@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from threading import Timer
 
 
+STDIN = "-"
+"""The path that means standard input."""
+
 FORMATS = ("text", "concise", "json", "github", "sarif", "gitlab", "rdjson", "junit", "checkstyle")
 """How findings can be written."""
 

@@ -8,7 +8,7 @@ import click
 
 from shmlint.cli import command as shared
 from shmlint.cli.command import Command
-from shmlint.cli.inputs import load_settings
+from shmlint.cli.configured import load_settings
 from shmlint.cli.output import fail, line
 
 
@@ -26,7 +26,7 @@ def command(**options: Unpack[Options]) -> int:
     """Show the settings for a path, as a settings file, and where each value comes from."""
     import os
 
-    from shmlint.config import described
+    from shmlint.config.describe import described
 
     if not os.path.lexists(options["path"]):
         fail(f"{options['path']}: no such file or directory")

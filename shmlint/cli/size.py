@@ -11,7 +11,7 @@ import click
 
 from shmlint.cli import command as shared
 from shmlint.cli.command import Command, complete_workload, option
-from shmlint.cli.inputs import load_settings
+from shmlint.cli.configured import load_settings
 from shmlint.cli.output import Output, fail, write
 from shmlint.cli.sizing import render, render_json
 from shmlint.docker.gpus_option import parse_gpus

@@ -11,6 +11,10 @@ from shmlint.model.launch import DOCKER_DEFAULT_SHM
 from shmlint.model.record import NamedTuple
 
 
+class InvalidSettings(Exception):
+    """A settings file cannot be used: file, line and what is wrong in one line."""
+
+
 class Accepted(NamedTuple):
     """A finding that a baseline accepts. What identifies it is the fingerprint; the rest is for people."""
 

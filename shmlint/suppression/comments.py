@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from shmlint.config import nearest_rule
+from shmlint.config.rules import nearest_rule
 from shmlint.files.workspace import Workspace
 from shmlint.formats import REFERRED, kind_by_path, suppressions
 from shmlint.model.finding import EditComment, Finding, Fix

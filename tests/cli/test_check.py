@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from shmlint import __version__
+from shmlint.cli import inputs
 from shmlint.cli import program as cli
 from tests.project import write
 
@@ -161,9 +162,7 @@ def test_a_bad_pattern_is_said(run: Run) -> None:
 
 
 def test_a_named_file_that_nothing_reads_is_an_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shmlint import formats
-
-    monkeypatch.setattr(formats, "KINDS", frozenset({"compose"}))
+    monkeypatch.setattr(inputs, "KINDS", frozenset({"compose"}))
     write(Path(), {"run.sh": "docker run --gpus all nvcr.io/nvidia/nemo\n", "README.md": "# x\n"})
     result = run("run.sh", "README.md")
     assert (result.exit_code, result.stdout) == (2, "") and "run.sh is not read" in result.stderr

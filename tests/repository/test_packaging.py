@@ -156,7 +156,7 @@ def test_wheel_holds_everything_that_is_read(wheel: Path) -> None:
     }
     rules = {f"shmlint/pages/{path.name}" for path in (ROOT / "rules").iterdir()}
     assert package | rules <= names
-    assert {"shmlint/py.typed", "shmlint/settings.schema.json", "shmlint/pages/workloads.json"} <= names
+    assert {"shmlint/py.typed", "shmlint/config/settings.schema.json", "shmlint/pages/workloads.json"} <= names
     assert "License-Expression: MIT" in metadata
     assert "Requires-Python: >=3.11" in metadata
 

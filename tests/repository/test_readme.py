@@ -15,6 +15,7 @@ from ruamel.yaml import YAML
 import shmlint
 from shmlint import config as configuration
 from shmlint.cli import program as cli
+from shmlint.config.check import schema
 from shmlint.files.kinds import classify
 from shmlint.model.project import ADDRESS
 from tests.readme import BLOCK, DOCS, INDEX, PAGES, README, ROOT, generated
@@ -102,7 +103,7 @@ def test_settings_example_is_valid_and_whole(tmp_path: Path) -> None:
     settings = configuration.load(str(file), str(tmp_path))
     assert settings.shm_size == 16 * 1024**3
     assert settings.workloads[0]["needs"] == "yes"
-    keys = list(configuration.schema()["properties"])
+    keys = list(schema()["properties"])
     assert list(YAML(typ="safe").load(example)) == keys
     assert re.findall(r"^\| `([a-z-]+)` \|", SETTINGS, re.MULTILINE) == keys
 
@@ -110,7 +111,7 @@ def test_settings_example_is_valid_and_whole(tmp_path: Path) -> None:
 def test_settings_schema_is_one() -> None:
     from jsonschema import Draft202012Validator
 
-    published = ROOT / "shmlint" / "settings.schema.json"
+    published = ROOT / "shmlint" / "config" / "settings.schema.json"
     Draft202012Validator.check_schema(json.loads(published.read_text(encoding="utf-8")))
 
 

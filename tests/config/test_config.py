@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from jsonschema import Draft202012Validator
 
 import shmlint
 from shmlint.cli import program as cli
-from shmlint.config import InvalidSettings, described, load, nearest_rule, schema
-from shmlint.model.settings import Settings
+from shmlint.config import load
+from shmlint.config.check import fits, schema
+from shmlint.config.describe import described
+from shmlint.config.rules import nearest_rule
+from shmlint.model.settings import InvalidSettings, Settings
 from shmlint.workloads.knowledge import users
 from tests.project import findings, write
 from tests.table import table
@@ -424,3 +428,16 @@ def test_described() -> None:
     assert again.ignore == ("SHM103",) and again.shm_size == 16 * GIB, "it is a settings file itself"
     bare = Settings()
     assert "# shm-size is not set" in list(described(bare))
+
+
+def test_what_surely_fits_the_schema_is_valid() -> None:
+    """And most of what is valid surely fits, so that it needs no import of jsonschema."""
+    values = (None, True, 1, 1.5, "", "note", "off", "docker", "x", [], ["x"], [1], [[]], [["x"]], {}, {"x": "off"},
+              {"x": ["y"]}, {"x": "z"}, {"x": [1]}, [{"id": "x"}])  # fmt: skip
+    rules = schema()
+    validator = Draft202012Validator(rules)
+    cases = [{key: value} for key in (*rules["properties"], "y") for value in values]
+    sure = [case for case in cases if fits(case, rules)]
+    assert all(validator.is_valid(case) for case in sure)
+    unsure = [case for case in cases if case not in sure and validator.is_valid(case)]
+    assert len(sure) > 30 and all(case.keys() == {"workloads"} for case in unsure), unsure
