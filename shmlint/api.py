@@ -10,19 +10,26 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from shmlint.config import load
+from shmlint.config.choose import choose
+from shmlint.files.discover import Found
+from shmlint.files.workspace import Workspace
+from shmlint.fixing.plan import planned
+from shmlint.formats import KINDS
 from shmlint.model.finding import Basis, Severity
 from shmlint.model.need import Verdict
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import InvalidSettings, Settings
-from shmlint.model.source import Position
+from shmlint.model.source import Edit as TextEdit
+from shmlint.model.source import Position, Problem, Source, Span
+from shmlint.rules import all_rules
+from shmlint.run import Run
+from shmlint.run import lint as lint_files
 
 if TYPE_CHECKING:
     from shmlint.fixing import fix as fixing
     from shmlint.model import finding as model
     from shmlint.model.launch import Launch as ReadLaunch
-    from shmlint.model.source import Edit as TextEdit
-    from shmlint.model.source import Span
-    from shmlint.run import Run
 
 __all__ = [
     "Edit", "Error", "Evidence", "Finding", "Fix", "Fixed", "Gpu", "InternalError", "Launch", "Location", "Mechanism",
@@ -261,8 +268,6 @@ def load_settings(path: Path = ".", *, root: Path = ".", file: Path | None = Non
     >>> shmlint.load_settings(root="fixtures/quickstart")._replace(ignore=("SHM101",)).ignore
     ('SHM101',)
     """
-    from shmlint.config import load
-
     try:
         return load(os.fspath(file) if file is not None else None, os.fspath(path), os.path.abspath(root))
     except InvalidSettings as error:
@@ -284,13 +289,6 @@ def _guarded(work: Callable[[], Report]) -> Report:
 
 def _run(paths: Sequence[Path], root: Path, settings: Settings | None, jobs: int) -> Run:
     """The run over the files of the paths. Nothing of the process is changed, its directory least of all."""
-    from shmlint.config.choose import choose
-    from shmlint.files.discover import Found
-    from shmlint.files.workspace import Workspace
-    from shmlint.formats import KINDS
-    from shmlint.model.source import Problem, Source, Span
-    from shmlint.run import lint as lint_files
-
     if isinstance(paths, str | os.PathLike):
         raise TypeError("paths is a sequence of paths")
     top = os.path.abspath(root)
@@ -378,8 +376,6 @@ def _evidence(evidence: model.Evidence) -> Evidence:
 
 
 def _finding(run: Run, finding: model.Finding, launches: Mapping[int, Launch]) -> Finding:
-    from shmlint.rules import all_rules
-
     rule = all_rules()[finding.rule][0]
     launch = finding.launch
     return Finding(
@@ -397,8 +393,6 @@ def _finding(run: Run, finding: model.Finding, launches: Mapping[int, Launch]) -
 
 
 def _fix(run: Run, finding: model.Finding) -> Fix | None:
-    from shmlint.fixing.plan import planned
-
     change = planned(finding)
     if finding.fix is None or change is None:
         return None

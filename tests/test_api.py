@@ -105,7 +105,7 @@ def test_errors(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         patched.setattr(os, "replace", refuse)
         with pytest.raises(shmlint.WriteError, match=r"deploy/compose\.yaml: cannot be written"):
             shmlint.fix(["deploy"], root=checkout)
-    monkeypatch.setattr("shmlint.run.lint", lambda *_: 1 / 0)
+    monkeypatch.setattr("shmlint.api.lint_files", lambda *_: 1 / 0)
     with pytest.raises(shmlint.InternalError, match="ZeroDivisionError") as caught:
         shmlint.lint(root=checkout)
     assert isinstance(caught.value, shmlint.Error) and isinstance(caught.value.__cause__, ZeroDivisionError)

@@ -23,12 +23,12 @@ from shmlint.cli.output import (
     write_lines,
 )
 from shmlint.model.record import NamedTuple
+from shmlint.run import Run, fails, lint
 
 if TYPE_CHECKING:
     from shmlint.fixing.fix import Fixed, Outcome
     from shmlint.model.finding import Finding, Severity
     from shmlint.model.settings import Accepted, Settings
-    from shmlint.run import Run
 
 
 class Options(NamedTuple):
@@ -187,7 +187,6 @@ def _diff(run: Run, out: Output, options: Options) -> int:
 
 def _fix(run: Run, inputs: Inputs, *, unsafe: bool) -> Result:
     from shmlint.fixing import fix
-    from shmlint.run import lint
 
     outcome = fix.fix(run, unsafe=unsafe)
     result = Result(outcome.run, fix.remaining(outcome), outcome.fixed)
@@ -305,6 +304,4 @@ def _render(result: Result, report: Report, options: Options) -> None:
 
 def status(findings: Sequence[Finding], settings: Settings) -> int:
     """1 where something at or above ``fail-on`` remains, else 0."""
-    from shmlint.run import fails
-
     return 1 if any(fails(finding, settings) for finding in findings) else 0

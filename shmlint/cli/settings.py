@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TypedDict, Unpack
 
 import click
@@ -24,8 +25,6 @@ class Options(TypedDict):
 @shared.config
 def command(**options: Unpack[Options]) -> int:
     """Show the settings for a path, as a settings file, and where each value comes from."""
-    import os
-
     from shmlint.config.describe import described
 
     if not os.path.lexists(options["path"]):

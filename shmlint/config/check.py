@@ -8,6 +8,7 @@ from typing import Any
 
 from shmlint.config.file import File
 from shmlint.config.rules import unknown_rule
+from shmlint.docker.sizes import InvalidSize, parse_compose
 
 
 def schema() -> dict[str, Any]:
@@ -116,8 +117,6 @@ def check(file: File, data: Mapping[str, Any]) -> None:
 
 
 def _check_size(file: File, at: tuple[Any, ...], given: int | str) -> None:
-    from shmlint.docker.sizes import InvalidSize, parse_compose
-
     try:
         if parse_compose(given) <= 0:
             raise InvalidSize("a size must be greater than 0")

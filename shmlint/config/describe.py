@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.config.check import schema
+from shmlint.docker.sizes import spell_docker
 from shmlint.model.settings import Settings
 
 
@@ -12,7 +13,6 @@ def described(settings: Settings) -> Iterator[str]:
     """The settings as lines of a settings file, each with where it comes from."""
     import json
 
-    from shmlint.docker.sizes import spell_docker
 
     origins = dict(settings.origins)
     yield f"# settings file: {settings.path or 'none'}"

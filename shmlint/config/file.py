@@ -7,9 +7,13 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from shmlint.files.read import Unreadable
+from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.tree import Branch, Layer, Leaf, Listing, Tree
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import InvalidSettings
 from shmlint.model.source import Position, Source
+from shmlint.syntax.yaml import read_documents
 
 if TYPE_CHECKING:
     from shmlint.syntax.yaml import Node, Scalar
@@ -69,11 +73,6 @@ def _toml(file: File) -> tuple[str, dict[str, Any]]:
 
 def _yaml(file: File) -> tuple[dict[str, Any], dict[tuple[Any, ...], Position]]:
     """The settings of a YAML file as plain data, and the place of each part."""
-    from shmlint.files.read import Unreadable
-    from shmlint.files.workspace import Workspace
-    from shmlint.formats.compose.tree import Branch, Layer, Leaf, Listing, Tree
-    from shmlint.syntax.yaml import read_documents
-
     path = file.path
     places: dict[tuple[Any, ...], Position] = {}
     parts = 0

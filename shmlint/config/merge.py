@@ -8,6 +8,7 @@ from typing import Any
 
 from shmlint.config.check import check, validate
 from shmlint.config.file import File, place, read
+from shmlint.docker.sizes import parse_compose
 from shmlint.model.settings import Origin, Settings
 
 
@@ -75,6 +76,4 @@ def _settings(files: Sequence[tuple[File, dict[str, Any]]]) -> Settings:
 
 
 def _size(data: Mapping[str, Any], key: str) -> int | None:
-    from shmlint.docker.sizes import parse_compose
-
     return parse_compose(data[key]) if key in data else None

@@ -23,6 +23,7 @@ from functools import cache, partial
 
 from shmlint.files.boundary import work_tree
 from shmlint.files.kinds import WORDS, classify, is_inspect, screen, unnamed
+from shmlint.files.parallel import share
 from shmlint.files.read import PathProblem, read_regular, reason
 from shmlint.model.record import NamedTuple
 
@@ -165,7 +166,6 @@ _Result = PathProblem | tuple[Found, str, bool]
 def _scan(root: str, wanted: _Wanted, jobs: int) -> Iterator[_Result]:
     """Files below a directory."""
     from shmlint.files.git import ask_git
-    from shmlint.files.parallel import share
     from shmlint.files.walk import walk
 
     real, shown = os.path.realpath(root), wanted.shown

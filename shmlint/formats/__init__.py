@@ -14,9 +14,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 from shmlint.files.cache import Key, Made
+from shmlint.files.parallel import share
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.model.launch import Launch
@@ -103,8 +106,6 @@ def sources(paths: Sequence[str], workspace: Workspace, problems: list[Problem])
 
 def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """Read files of one kind. Formats are imported when a file asks for them."""
-    from importlib import import_module
-
     if kind not in KINDS:
         raise ValueError(f"no format reads {kind}")
     found: Reading = import_module(FORMATS[kind].reader).read(paths, workspace, settings)
@@ -116,8 +117,6 @@ def same_beside(kind: str | None, path: str, before: Workspace, after: Workspace
 
     ``sizes_only``: nothing but sizes was meant to change. ``kind`` is None for a file that is not of the run.
     """
-    from importlib import import_module
-
     module = FORMATS[kind or REFERRED].beside
     return not module or bool(import_module(module).same_beside(path, before, after, sizes_only=sizes_only))
 
@@ -133,8 +132,6 @@ class _Comments(Protocol):
 
 
 def _comments(kind: str) -> _Comments:
-    from importlib import import_module
-
     return cast("_Comments", import_module(FORMATS[kind].comments))
 
 
@@ -174,10 +171,6 @@ def read_all(
                 related[kind] = read(kind, paths, workspace, settings)
 
     if portions:
-        from functools import partial
-
-        from shmlint.files.parallel import share
-
         for texts, readings in share(partial(_read_portion, settings, workspace.top), portions, jobs, read_related):
             workspace.adopt(texts, readings)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
@@ -162,7 +163,6 @@ def summary(run: Run) -> Iterator[str]:
 
 def csv(run: Run, sort: Sort = "place") -> str:
     """``--format csv``."""
-    import io
     from csv import writer
 
     out = io.StringIO()

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from shmlint.docker.sizes import human
 from shmlint.fixing.plan import planned
 from shmlint.model.finding import Basis, Finding, Reason, cut
 from shmlint.model.launch import Launch
@@ -237,8 +238,6 @@ def _spared(run: Run) -> Iterator[str]:
 
 
 def _verdict(run: Run, launch: Launch) -> str:
-    from shmlint.docker.sizes import human
-
     if launch.undecided:
         return f"not judged: {launch.undecided.because}"
     effective = run.effective(launch)

@@ -15,6 +15,7 @@ from shmlint.reports import escape
 from shmlint.reports.terminal import WIDTH, labelled, usable
 from shmlint.rules.wording import why
 from shmlint.run import Run
+from shmlint.workloads.knowledge import image_names
 
 _MARGIN = 11
 _BASES = {"chosen": "our choice"}
@@ -158,8 +159,6 @@ def _remedy(finding: Finding) -> Iterator[str]:
 
 def _entry(launch: Launch, width: int) -> Iterator[str]:
     """The entry of the settings that would settle what the launch needs."""
-    from shmlint.workloads.knowledge import image_names
-
     name = re.sub(r"[^a-z0-9]+", "-", (launch.name or "workload").lower()).strip("-") or "workload"
     image = image_names(launch.image.known)[0] if launch.image is not None and launch.image.known else ""
     yield from labelled("", "Settings can say what it needs. In .shmlint.yaml, with the size that you know:", width, 0)

@@ -11,6 +11,8 @@ from shmlint.model.need import Need
 from shmlint.model.rule import Rule
 from shmlint.rules import Context, selected
 from shmlint.rules.advice import advised, give, severity_of_need, stated
+from shmlint.rules.shm212_variant_lacks_shm import replaces_shm101
+from shmlint.rules.shm214_memory_volume_not_mounted import RULE as NOT_MOUNTED
 from shmlint.rules.wording import container, gap, gpu_evidence, when, why
 
 RULE = Rule("SHM101", "missing-shm-size", "error")
@@ -21,11 +23,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     if any(item.changes for item in launch.misplaced):
         return  # SHM210 moves the size to where it applies
-    if launch.spare_volume is not None:
-        from shmlint.rules.shm214_memory_volume_not_mounted import RULE as NOT_MOUNTED
-
-        if selected(NOT_MOUNTED, context.settings):
-            return  # SHM214 mounts the volume
+    if launch.spare_volume is not None and selected(NOT_MOUNTED, context.settings):
+        return  # SHM214 mounts the volume
     effective = launch.effective_shm(context.settings.default_shm_size)
     if effective.decided_by != "default" or effective.bytes is None:
         return
@@ -36,11 +35,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     severity = severity_of_need(launch, need, context.settings)
     if severity is None or effective.bytes >= need.floor:
         return
-    if need.verdict in ("unknown", "likely") and len(context.launches) > 1:
-        from shmlint.rules.shm212_variant_lacks_shm import replaces_shm101
-
-        if replaces_shm101(launch, context):
-            return
+    if need.verdict in ("unknown", "likely") and len(context.launches) > 1 and replaces_shm101(launch, context):
+        return
     fix, advice = give(launch, stated(launch, need, context.settings), severity=severity, verdict=need.verdict)
     yield Finding(
         RULE.id,

@@ -12,6 +12,7 @@ from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import fits
 from shmlint.rules.wording import container, gpu_evidence, when, why
+from shmlint.workloads.knowledge import entry_of
 
 RULE = Rule("SHM103", "shm-size-below-recommended", "note")
 
@@ -46,7 +47,6 @@ def _advised(need: Need) -> bool:
     """Whether there is a recommended size for the program, or for the one that is likely to run."""
     if need.verdict != "likely":
         return need.verdict == "needed"
-    from shmlint.workloads.knowledge import entry_of
 
     workload = entry_of(need.workload)
     return workload is not None and workload.needs == "yes"

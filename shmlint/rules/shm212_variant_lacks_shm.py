@@ -14,6 +14,7 @@ from shmlint.model.rule import Rule
 from shmlint.rules import Context, all_rules, selected
 from shmlint.rules.advice import advised, lowered
 from shmlint.rules.wording import container, gpu_evidence, when, why
+from shmlint.workloads.knowledge import image_names
 
 RULE = Rule("SHM212", "variant-lacks-shm", "warning")
 
@@ -134,8 +135,6 @@ def _variants(launch: Launch, other: Launch) -> bool:
 
 def _same_image(launch: Launch, other: Launch) -> bool:
     """Whether two services run builds of the same thing."""
-    from shmlint.workloads.knowledge import image_names
-
     if launch.image is None or other.image is None:
         return launch.image is other.image and bool(launch.built_from) and launch.built_from == other.built_from
     if launch.image.text == other.image.text:

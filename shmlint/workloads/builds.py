@@ -7,7 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from shmlint.files.kinds import classify
+from shmlint.formats import read
 from shmlint.model.launch import Build, Launch
+from shmlint.model.settings import Settings
 from shmlint.model.source import Source
 from shmlint.workloads.filesystem import dockerfile_of
 from shmlint.workloads.repository import Repository
@@ -74,10 +77,6 @@ def _beside(names: set[str], repository: Repository) -> Iterator[Build]:
 
 def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
     """The builds that a script, a make recipe, a page or a compose file has."""
-    from shmlint.files.kinds import classify
-    from shmlint.formats import read
-    from shmlint.model.settings import Settings
-
     kind = classify(os.path.abspath(source.path), lambda: source.text.encode("utf-8", "replace"))
     if kind not in ("shell", "fish", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "compose"):
         return ()

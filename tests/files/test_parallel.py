@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from shmlint import formats
-from shmlint.files import discover, parallel
+from shmlint.files import discover
 from shmlint.files.parallel import share
 from shmlint.files.workspace import Workspace
 from shmlint.fixing import fix
@@ -199,7 +199,8 @@ def test_several_processes_find_and_repair_the_same(tree: Path, monkeypatch: pyt
         shares.append(len(portions))
         return share(work, portions, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(parallel, "share", counted)
+    monkeypatch.setattr(discover, "share", counted)
+    monkeypatch.setattr(formats, "share", counted)
     assert told(whole_run(3)) == alone
     assert len(shares) == 2 and min(shares) > 10  # the names, and the files
     assert len(alone[2]) > 40

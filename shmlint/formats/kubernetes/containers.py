@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
@@ -177,8 +178,6 @@ def _words(body: Map, key: str, environment: Mapping[str, Value[str]]) -> Value[
 
 
 def _expanded(text: str, environment: Mapping[str, Value[str]]) -> str:
-    import re
-
     def known(match: re.Match[str]) -> str:
         if match[0].startswith("$$"):
             return match[0][1:]
