@@ -152,6 +152,19 @@ class Runtime(NamedTuple):
     recorded: bool = False
 
 
+class HostRequirement(NamedTuple):
+    """What a dev container wants of its host: the editor adds ``--gpus all``.
+
+    ``text`` is what is written: ``optional`` means that a host without a GPU will do. ``unknown`` says why
+    the value is not known.
+    """
+
+    key: str
+    span: Span
+    text: str
+    unknown: str = ""
+
+
 Request = DeviceRequest | GenericResource | ExtendedResource | DeviceNode | Runtime
 
 
@@ -201,6 +214,20 @@ def read(
     ordered = [found[i] for i in sorted(found)]
     count: Count = "all" if "all" in numbers else max((n for n in numbers if isinstance(n, int)), default=None)
     return GpuRequest(True, ordered[0].accelerator.vendor, count, tuple(f.evidence for f in ordered), unknown)
+
+
+def with_host_requirement(gpu: GpuRequest, wanted: HostRequirement | None) -> GpuRequest:
+    """A request with what a dev container wants of its host: all GPUs, where nothing else asks for any."""
+    if wanted is None:
+        return gpu
+    if wanted.unknown:
+        unknown = Unknown("variable", wanted.unknown, wanted.text)
+        return gpu if gpu.requested else gpu._replace(requested=None, unknown=unknown)
+    evidence = GpuEvidence(wanted.key, "the editor adds --gpus all", wanted.span)
+    if gpu.requested:
+        return gpu._replace(evidence=(*gpu.evidence, evidence))
+    optional = wanted.text == "optional"
+    return gpu._replace(requested=True, vendor="nvidia", number="all", evidence=(evidence,), optional=optional)
 
 
 def _read_request(request: Request) -> _Found | None:

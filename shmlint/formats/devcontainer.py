@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+from shmlint.docker.gpus import HostRequirement, with_host_requirement
 from shmlint.docker.gpus_option import quoted_devices
 from shmlint.docker.run_options import Option, RunCommand, read_run
 from shmlint.docker.sizes import spell_docker
@@ -23,7 +24,6 @@ from shmlint.model.launch import (
     Bind,
     Build,
     Change,
-    GpuEvidence,
     GpuFault,
     GpuRequest,
     Launch,
@@ -117,7 +117,7 @@ def _launch(root: Json, path: str, workspace: Workspace) -> Launch:
     device_lists = tuple(_device_lists(run))
     listed = {fault.span for fault in device_lists}
     invalid = tuple(fault for fault in asked.invalid if fault.span not in listed)
-    gpu = _with_host_requirement(asked._replace(device_lists=device_lists, invalid=invalid), root)
+    gpu = with_host_requirement(asked._replace(device_lists=device_lists, invalid=invalid), _host_requirement(root))
     launch = launch_of(
         run, kind="devcontainer", span=span, label="dev container",
         rewriter=DevcontainerRewriter(root, run), gpu=gpu,
@@ -211,22 +211,12 @@ def _mount_words(mount: Json) -> list[Word]:
     return []
 
 
-def _with_host_requirement(gpu: GpuRequest, root: Json) -> GpuRequest:
-    """The request with what ``hostRequirements.gpu`` adds: all GPUs, where the host has any.
-
-    The CLI asks only whether there is a value; it need not be one that the schema allows.
-    """
+def _host_requirement(root: Json) -> HostRequirement | None:
+    """``hostRequirements.gpu``. The CLI asks only whether there is a value, not for one that the schema allows."""
     wanted = root.get("hostRequirements", "gpu")
     if wanted is None or wanted.kind == "false" or (wanted.kind == "string" and not wanted.text):
-        return gpu
-    because = _unknown(wanted.text)
-    if because:
-        return gpu if gpu.requested else gpu._replace(requested=None, unknown=Unknown("variable", because, wanted.text))
-    evidence = GpuEvidence("hostRequirements.gpu", "the editor adds --gpus all", wanted.span)
-    if gpu.requested:
-        return gpu._replace(evidence=(*gpu.evidence, evidence))
-    optional = wanted.text == "optional"
-    return gpu._replace(requested=True, vendor="nvidia", number="all", evidence=(evidence,), optional=optional)
+        return None
+    return HostRequirement("hostRequirements.gpu", wanted.span, wanted.text, _unknown(wanted.text))
 
 
 _RIGHT = r'"--gpus", "\"device=0,1\""'
@@ -307,7 +297,7 @@ def _image(root: Json, path: str, workspace: Workspace) -> tuple[Json | None, tu
 def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
     """The service of the compose project that an editor starts, with the GPU it adds."""
     span = _opening(root)
-    host = _with_host_requirement(GpuRequest(), root)
+    host = with_host_requirement(GpuRequest(), _host_requirement(root))
     found = _service(root, path, workspace)
     if isinstance(found, Unknown):
         run = RunCommand("docker", (), None, ())
