@@ -160,6 +160,10 @@ def _dividing_unit(size: int) -> str:
     return next((unit for unit in "gmk" if size and size % (1 << _POWERS[unit]) == 0), "")
 
 
+_MOST = 1 << 1000
+"""More bytes than this are said to be so many; a float cannot hold all that a file may ask for."""
+
+
 def human(size: int) -> str:
     """A size for a sentence, to a tenth.
 
@@ -168,7 +172,7 @@ def human(size: int) -> str:
     """
     if abs(size) < 1024:
         return f"{size} byte{'' if size == 1 else 's'}"
-    amount = float(size)
+    amount = float(max(-_MOST, min(size, _MOST)))
     for unit in "KMGTP":
         amount /= 1024
         # A little less than the next unit would be rounded to 1024 of this one.

@@ -50,10 +50,11 @@ FORMATS = {
         "shmlint.formats.compose.read", "shmlint.formats.compose.comments", beside="shmlint.formats.compose.rewrite"
     ),
     "shell": Format(
-        "shmlint.formats.shell.read", "shmlint.formats.shell.comments", alone=True, beside="shmlint.formats.shell.read"
+        "shmlint.formats.shell.read", "shmlint.formats.shell.comments", alone=True,
+        beside="shmlint.formats.shell.beside",
     ),
     "makefile": Format(
-        "shmlint.formats.makefile", "shmlint.formats.makefile", alone=True, beside="shmlint.formats.makefile"
+        "shmlint.formats.makefile", "shmlint.formats.makefile", alone=True, beside="shmlint.formats.makefile_beside"
     ),
     "systemd": Format(
         "shmlint.formats.systemd.read", "shmlint.formats.systemd.read", alone=True,
@@ -67,8 +68,10 @@ FORMATS = {
     ),
     "fish": Format("shmlint.formats.fish", "shmlint.formats.fish", alone=True, beside="shmlint.formats.fish"),
     "windows": Format("shmlint.formats.windows", "shmlint.formats.windows", alone=True),
-    "markdown": Format("shmlint.formats.markdown", "shmlint.formats.markdown", alone=True),
-    "ci": Format("shmlint.formats.ci", "shmlint.formats.ci", alone=True),
+    "markdown": Format(
+        "shmlint.formats.markdown", "shmlint.formats.markdown", alone=True, beside="shmlint.formats.markdown"
+    ),
+    "ci": Format("shmlint.formats.ci", "shmlint.formats.ci", alone=True, beside="shmlint.formats.ci_beside"),
     "devcontainer": Format("shmlint.formats.devcontainer", "shmlint.formats.devcontainer"),
     "inspect": Format("shmlint.formats.inspect", "shmlint.formats.inspect"),
     "kubernetes": Format(

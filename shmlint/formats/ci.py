@@ -16,7 +16,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.ci_variables import Environment, unsure_names, within
 from shmlint.formats.comments import HASH, above, at_end, first_line, line_suppressions, outside_quotes
 from shmlint.formats.shell.build import builds
-from shmlint.formats.shell.read import not_read
+from shmlint.formats.shell.read import Part, not_read
 from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.formats.shell.run import launch_of, launches, named, read_gpu, without_single_quotes
 from shmlint.model.launch import Build, Launch
@@ -47,7 +47,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     """The containers that CI jobs start."""
     found: list[Launch] = []
     problems: list[Problem] = []
-    seen = _Seen([], [])
+    seen = _Seen([], [], [])
     for path in paths:
         try:
             source = workspace.source(path)
@@ -76,6 +76,8 @@ class _Seen(NamedTuple):
 
     unread: list[NotRead]
     built: list[Build]
+    parts: list[Part]
+    """The scripts that speak of a container engine."""
 
 
 class _Place(NamedTuple):
@@ -209,11 +211,21 @@ def _launches(root: Node, source: Source, seen: _Seen) -> Iterator[Launch]:
             yield from _of_script(shell_text(node, source), place, seen)
 
 
+def parts(root: Node, source: Source) -> list[Part]:
+    """The scripts of a document that speak of a container engine."""
+    seen = _Seen([], [], [])
+    for _ in _launches(root, source, seen):
+        pass
+    return seen.parts
+
+
 def _of_script(text: ShellText, place: _Place, seen: _Seen) -> list[Launch]:
     """The launches of a script; what else it shows is added to ``seen``."""
     if not mentions_engine(text.text):
         return []
-    read_commands = list(commands(text, given(place.environment)))
+    part = Part(text, given(place.environment))
+    seen.parts.append(part)
+    read_commands = list(part.commands)
     seen.unread.extend(not_read(text, read_commands))
     seen.built.extend(builds(read_commands, place.directory))
     return launches(read_commands)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
-from shmlint.formats.shell.read import Part, read_parts, same_others
+from shmlint.formats.shell.beside import same_others
+from shmlint.formats.shell.read import Part, read_parts
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings

@@ -17,8 +17,9 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.ci import as_arguments
 from shmlint.formats.comments import HASH, SLASHES, above, at_end, first_line, line_suppressions
+from shmlint.formats.shell.beside import same
 from shmlint.formats.shell.build import builds
-from shmlint.formats.shell.read import Part, others, read_parts
+from shmlint.formats.shell.read import Part, read_parts
 from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.formats.shell.run import launch_of, read_gpu, worded
 from shmlint.model.launch import Build, Launch
@@ -96,10 +97,10 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
     old, new = (
-        [list(others(part.commands)) for part in _parts(source, _pipeline(source, Places()))]
+        list(_parts(source, _pipeline(source, Places())))
         for source in (files.source(path) for files in (before, after))
     )
-    return old == new
+    return same(old, new)
 
 
 # Steps -----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from functools import partial
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
-from shmlint.formats.shell.read import Part, read_parts, same_others
+from shmlint.formats.shell.read import Part, read_parts
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
 from shmlint.model.record import NamedTuple
@@ -25,20 +25,16 @@ _DEPTH = 8
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands of recipes."""
-    return read_parts(paths, workspace, partial(_parts, workspace=workspace))
+    return read_parts(paths, workspace, partial(parts, workspace=workspace))
 
 
-def _is_justfile(path: str) -> bool:
+def is_justfile(path: str) -> bool:
     return os.path.basename(path).lower().lstrip(".") == "justfile" or path.endswith(".just")
 
 
-def _parts(source: Source, workspace: Workspace | None = None) -> Iterator[Part]:
-    return map(Part, _just(source) if _is_justfile(source.path) else _make(source, workspace))
-
-
-def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
-    """Whether the commands that start no container get the words that they got."""
-    return same_others(path, before, after, _parts)
+def parts(source: Source, workspace: Workspace | None = None) -> Iterator[Part]:
+    """The recipes of a file."""
+    return map(Part, _just(source) if is_justfile(source.path) else _make(source, workspace))
 
 
 class _Variable(NamedTuple):
@@ -56,7 +52,8 @@ class _Line(NamedTuple):
     end: int
 
 
-def _lines(source: Source) -> Iterator[_Line]:
+def lines_of(source: Source) -> Iterator[_Line]:
+    """The logical lines of a file."""
     starts = source.line_starts
     start: int | None = None
     for number in range(1, len(starts) + 1):
@@ -69,9 +66,9 @@ def _lines(source: Source) -> Iterator[_Line]:
         start = None
 
 
-_ASSIGNMENT = re.compile(r"(?:override\s+|export\s+)*([\w.-]+)\s*(\?=|:{1,3}=|\+=|!=|=)[ \t]*")
+ASSIGNMENT = re.compile(r"(?:override\s+|export\s+)*([\w.-]+)\s*(\?=|:{1,3}=|\+=|!=|=)[ \t]*")
 _CONDITION = re.compile(r"\s*(ifeq|ifneq|ifdef|ifndef|else|endif)\b")
-_DEFINE = re.compile(r"\s*(?:(?:override|export)\s+)*define\s+([\w.-]+)?")
+DEFINE = re.compile(r"\s*(?:(?:override|export)\s+)*define\s+([\w.-]+)?")
 _INCLUDE = re.compile(r"[ ]*[-s]?include[ \t]+(.*)")
 _OF_TARGET = re.compile(
     r"[^\s:=#][^:=#]*?::?[ \t]*(?:(?:override|export|private)[ \t]+)*([\w.-]+)[ \t]*(?:\?|\+|!|:{1,3})?="
@@ -105,7 +102,7 @@ def _set_by(files: str, source: Source, workspace: Workspace | None) -> Iterator
             yield _ANY
             continue
         for line in text.split("\n"):
-            match = _ASSIGNMENT.match(line.lstrip()) or _DEFINE.match(line) or _INCLUDE.match(line)
+            match = ASSIGNMENT.match(line.lstrip()) or DEFINE.match(line) or _INCLUDE.match(line)
             if match is not None:
                 yield _ANY if match.re is _INCLUDE else match[1] or _ANY
 
@@ -146,12 +143,29 @@ class _Variables:
 
 
 def _make(source: Source, workspace: Workspace | None = None) -> Iterator[ShellText]:
+    lines, variables = _read(source, workspace)
+    for line in lines:
+        builder = Builder(source)
+        start = line.start
+        while start < line.end and source.text[start] in "\t @-+":
+            start += 1
+        _expand(builder, source, start, line.end, variables.known, 0)
+        yield builder.build(Span(source, start, line.end))
+
+
+def sure_variables(source: Source, workspace: Workspace) -> set[str]:
+    """The variables of a makefile that nothing else sets."""
+    return {name for name, variable in _read(source, workspace)[1].known.items() if variable.sure}
+
+
+def _read(source: Source, workspace: Workspace | None) -> tuple[list[_Line], _Variables]:
+    """The lines that a shell gets, and the variables of a makefile."""
     variables = _Variables(source)
     recipes: list[_Line] = []
     called: list[_Line] = []
     depth = 0
     defining = False
-    for line in _lines(source):
+    for line in lines_of(source):
         text = source.text[line.start : line.end]
         if defining:
             defining = not text.strip().startswith("endef")
@@ -167,21 +181,15 @@ def _make(source: Source, workspace: Workspace | None = None) -> Iterator[ShellT
         if text.startswith("\t"):
             recipes.append(line)
             continue
-        define = _DEFINE.match(text)
+        define = DEFINE.match(text)
         if define is not None:
             defining = True
             variables.forget([define[1]] if define[1] else [])
             continue
         called += _noted(variables, source, line, workspace, always=depth == 0)
-        if ";" in text and ":" in text.partition(";")[0] and not _ASSIGNMENT.match(text.lstrip()):  # target: ; command
+        if ";" in text and ":" in text.partition(";")[0] and not ASSIGNMENT.match(text.lstrip()):  # target: ; command
             recipes.append(_Line(line.start + text.index(";") + 1, line.end))
-    for line in [*recipes, *called]:
-        builder = Builder(source)
-        start = line.start
-        while start < line.end and source.text[start] in "\t @-+":
-            start += 1
-        _expand(builder, source, start, line.end, variables.known, 0)
-        yield builder.build(Span(source, start, line.end))
+    return [*recipes, *called], variables
 
 
 def _noted(
@@ -189,7 +197,7 @@ def _noted(
 ) -> Iterator[_Line]:
     """What a line does to variables; gives back the commands that it gets a value from."""
     text = source.text[line.start : line.end]
-    match = _ASSIGNMENT.match(text.lstrip())
+    match = ASSIGNMENT.match(text.lstrip())
     if match is not None:
         value = _value_of(source, line, match)
         variables.assign(match[1], match[2], value, always=always)
@@ -213,7 +221,7 @@ def _value_of(source: Source, line: _Line, match: re.Match[str]) -> _Line:
 def _called(source: Source, line: _Line) -> Iterator[_Line]:
     """The commands of make's function ``shell`` in a line."""
     for found in re.finditer(r"\$[({]shell\s", source.text[line.start : line.end]):
-        yield _Line(line.start + found.end(), _closing(source.text, line.start + found.start() + 1, line.end))
+        yield _Line(line.start + found.end(), closing(source.text, line.start + found.start() + 1, line.end))
 
 
 def _expand(
@@ -254,7 +262,7 @@ def _expand_make(
             builder.take(dollar, dollar + 1)
             at = dollar + 2
         elif following in "({":
-            close = _closing(text, dollar + 1, end)
+            close = closing(text, dollar + 1, end)
             name = text[dollar + 2 : close]
             variable = variables.get(name)
             since = len(builder.offsets)
@@ -281,7 +289,7 @@ def _put_unknown(builder: Builder, name: str) -> None:
     builder.put_unknown(plain)
 
 
-def _closing(text: str, opening: int, end: int) -> int:
+def closing(text: str, opening: int, end: int) -> int:
     """The offset of the bracket that closes the one at ``opening``; the end where none does."""
     pairs = {"(": ")", "{": "}"}
     open_, close = text[opening], pairs[text[opening]]
@@ -297,7 +305,7 @@ def _closing(text: str, opening: int, end: int) -> int:
 
 
 _SHELL = re.compile(r"\b(?:ba|da|k|z|a)?sh\b")
-_JUST_VARIABLE = re.compile(r"([A-Za-z_][\w-]*)\s*:=\s*(['\"])(.*?)\2\s*(?:#.*)?$")
+JUST_VARIABLE = re.compile(r"([A-Za-z_][\w-]*)\s*:=\s*(['\"])(.*?)\2\s*(?:#.*)?$")
 
 
 def _just(source: Source) -> Iterator[ShellText]:
@@ -305,7 +313,7 @@ def _just(source: Source) -> Iterator[ShellText]:
     variables: dict[str, _Variable] = {}
     body: list[_Line] = []
     bodies: list[list[_Line]] = []
-    for line in _lines(source):
+    for line in lines_of(source):
         text = source.text[line.start : line.end]
         if text[:1] in (" ", "\t"):
             if text.strip():
@@ -316,7 +324,7 @@ def _just(source: Source) -> Iterator[ShellText]:
         if body:
             bodies.append(body)
             body = []
-        match = _JUST_VARIABLE.match(text)
+        match = JUST_VARIABLE.match(text)
         if match is not None:
             start = line.start + match.start(3)
             variables[match[1]] = _Variable(((start, start + len(match[3])),), match[1] not in variables)
@@ -371,7 +379,7 @@ def ignore_comment(launch: Launch, text: str) -> Edit | None:
     it, and make would print it.
     """
     source = launch.span.source
-    return above(source, first_line(source, launch.span.line), f"# {text}", margin=not _is_justfile(source.path))
+    return above(source, first_line(source, launch.span.line), f"# {text}", margin=not is_justfile(source.path))
 
 
 _RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*::?(?![=:])([^\n;]*)")
@@ -383,7 +391,7 @@ def recipe(source: Source, target: str) -> Iterator[ShellText]:
     needs: dict[str, list[str]] = {}
     ranges: dict[str, list[tuple[int, int]]] = {}
     current: list[str] = []
-    for line in _lines(source):
+    for line in lines_of(source):
         text = source.text[line.start : line.end]
         if text.startswith("\t"):
             for name in current:

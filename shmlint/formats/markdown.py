@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
+from shmlint.formats.shell.beside import same
 from shmlint.formats.shell.build import builds
-from shmlint.formats.shell.read import not_read
+from shmlint.formats.shell.read import Part, not_read
 from shmlint.formats.shell.run import launches, tied, without_single_quotes, worded
 from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import NotRead, Reading
@@ -55,10 +56,8 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     for source in sources(paths, workspace, problems):
         if not mentions_engine(source.text) and "services:" not in source.text:
             continue
-        read_blocks = list(blocks(source))
-        values: dict[str, str | None] = {}
-        for block in sorted([*read_blocks, *_alone(read_blocks, source)], key=lambda block: block.lines[0]):
-            read_commands = _commands(block, source, values)
+        for block, part in _parts(source):
+            read_commands = list(part.commands) if part is not None else []
             unread += _not_read(block, source, read_commands)
             some = map(_as_written, launches(read_commands))
             found += map(without_single_quotes, some) if block.language in _WINDOWS else some
@@ -72,20 +71,33 @@ def _text(block: Block, source: Source) -> str:
     return "\n".join(source.text[start:end] for start, end in block.lines)
 
 
-def _commands(block: Block, source: Source, values: dict[str, str | None]) -> list[Command]:
-    """The commands of a block that speaks of a container engine.
+def _parts(source: Source, *, every: bool = False) -> Iterator[tuple[Block, Part | None]]:
+    """The blocks of a document in their order, with the commands of those that speak of an engine, or of all."""
+    read_blocks = list(blocks(source))
+    values: dict[str, str | None] = {}
+    for block in sorted([*read_blocks, *_alone(read_blocks, source)], key=lambda block: block.lines[0]):
+        text = _text(block, source)
+        if not _is_shell(block, text):
+            yield block, None
+            continue
+        part = None
+        if every or mentions_engine(text):
+            known = {name: value for name, value in values.items() if value is not None}
+            part = Part(_shell_text(block, source), given(known))
+        yield block, part
+        for name, _, value in _VALUE.findall(text):
+            values[name] = value if values.get(name, value) == value else None
 
-    ``values`` are the variables that the blocks before it set; what this one sets is added.
+
+def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+    """Whether what the blocks do beside starting containers has stayed the same.
+
+    A reader types one block after the other into the same shell.
     """
-    text = _text(block, source)
-    if not _is_shell(block, text):
-        return []
-    found: list[Command] = []
-    if mentions_engine(text):
-        found = list(commands(_shell_text(block, source), given({k: v for k, v in values.items() if v is not None})))
-    for name, _, value in _VALUE.findall(text):
-        values[name] = value if values.get(name, value) == value else None
-    return found
+    old, new = (
+        [part for _, part in _parts(files.source(path), every=True) if part is not None] for files in (before, after)
+    )
+    return same(old, new)
 
 
 _VALUE = re.compile(r"^\s*(?:\$ )?(?:export\s+)?([A-Za-z_]\w*)=([\"']?)([\w./:@+-]*)\2[ \t]*$", re.M)

@@ -13,7 +13,8 @@ from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.ci import scalar_text
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
-from shmlint.formats.shell.read import Part, others, read_parts
+from shmlint.formats.shell.beside import same
+from shmlint.formats.shell.read import Part, read_parts
 from shmlint.formats.shell.run import worded
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
@@ -63,10 +64,9 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
     old, new = (
-        [list(others(part.commands)) for part in _parts(files.source(path), workspace=files, places=Places())]
-        for files in (before, after)
+        list(_parts(files.source(path), workspace=files, places=Places())) for files in (before, after)
     )
-    return old == new
+    return same(old, new)
 
 
 def _parts(source: Source, workspace: Workspace, places: Places) -> Iterator[Part]:

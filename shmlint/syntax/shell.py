@@ -162,8 +162,8 @@ class _Reader:
         self.joined = False
         """Whether the text is of words that have been read before."""
         self.level = 0
-        self.root = _root(text.text)
-        self.nodes = list(_walk(self.root))
+        self.root = parsed(text.text)
+        self.nodes = list(walk(self.root))
         self.parents: dict[int, Node] = {}
         """By id: the grammar's own look-up goes down from the root each time."""
         self.deciding: dict[int, Node] = {}
@@ -894,7 +894,7 @@ _WHOLE_ARRAY = re.compile(r'\$\{(\w+)\[([@*])\]\}|\$\{(\w+)\[@\]:?\+"\$\{\3\[(@)
 """``${NAME[@]}``, and ``${NAME[@]+"${NAME[@]}"}``, which is the same where unset variables are errors."""
 
 
-def _walk(root: Node) -> Iterator[Node]:
+def walk(root: Node) -> Iterator[Node]:
     """All nodes in the order of the text, without recursion."""
     stack = [root]
     while stack:
@@ -906,11 +906,12 @@ def _walk(root: Node) -> Iterator[Node]:
 def comments(text: str) -> set[int]:
     """Where the comments of a shell script start."""
     offsets = character_offsets(text)
-    starts = (node.start_byte for node in _walk(_root(text)) if node.type == "comment")
+    starts = (node.start_byte for node in walk(parsed(text)) if node.type == "comment")
     return {start if offsets is None else offsets[start] for start in starts}
 
 
-def _root(text: str) -> Node:
+def parsed(text: str) -> Node:
+    """The root of a shell text's tree; its places are bytes of UTF-8."""
     return _parser(get_ident()).parse(text.encode("utf-8", "surrogatepass")).root_node
 
 

@@ -14,7 +14,14 @@ from shmlint.model.source import Edit
 from shmlint.run import Run, lint
 
 TRAIN = "nvcr.io/nvidia/pytorch:24.01-py3 torchrun --nproc_per_node=8 t.py"
-KINDS = {"run.sh": "shell", "Makefile": "makefile", "README.md": "markdown", "compose.yaml": "compose", "ci.yml": "ci"}
+KINDS = {
+    "run.sh": "shell",
+    "Makefile": "makefile",
+    "justfile": "makefile",
+    "README.md": "markdown",
+    "compose.yaml": "compose",
+    "ci.yml": "ci",
+}
 
 
 def read(texts: Mapping[str, str]) -> Run:
@@ -80,15 +87,11 @@ def test_a_shared_make_variable_is_left_to_the_others() -> None:
     assert changed("Makefile", text) == [(line, line.replace("$(SHM)", "8g"))]
 
 
-SERVICE = (
-    "    image: nvcr.io/nvidia/pytorch:24.01-py3\n    command: torchrun --nproc_per_node=8 t.py\n    gpus: all\n"
-)
+SERVICE = "    image: nvcr.io/nvidia/pytorch:24.01-py3\n    command: torchrun --nproc_per_node=8 t.py\n    gpus: all\n"
 
 
 def test_a_shared_block_of_compose_is_left_to_the_others() -> None:
-    text = (
-        "x-c: &c\n  shm_size: 64m\nservices:\n  a:\n    <<: *c\n" + SERVICE + "  r:\n    <<: *c\n    image: redis\n"
-    )
+    text = "x-c: &c\n  shm_size: 64m\nservices:\n  a:\n    <<: *c\n" + SERVICE + "  r:\n    <<: *c\n    image: redis\n"
     new = fix.fix(read({"compose.yaml": text})).texts["compose.yaml"]
     assert new == text.replace("gpus: all\n", "gpus: all\n    shm_size: 8gb\n")
 
@@ -135,3 +138,79 @@ def test_what_was_changed_is_data() -> None:
     (done,) = fix.fix(read({"run.sh": text})).fixed
     assert (done.line, done.before) == (1, text)
     assert done.after == text.replace("all", "all --shm-size=8g")
+
+
+USED = "SHM=64m\n{}\ndocker run --gpus all --shm-size=$SHM " + TRAIN + "\n"
+SEEN_ELSEWHERE = [
+    "docker run --shm-size=${SHM/64/32} redis",
+    "docker run --shm-size=${SHM%m}m redis",
+    "[[ $SHM == 64m ]] && tool",
+    'case "$SHM" in 64m) tool;; esac',
+    "cat > kept <<EOF\n$SHM\nEOF",
+    "tool <<< $SHM",
+    "echo $SHM > kept",
+    "echo $SHM | tool",
+    "X=$(echo $SHM)",
+    "N=size-$SHM\ntool $N",
+    "for s in $SHM 64g; do tool $s; done",
+    "read -r s <<< $SHM\ntool $s",
+    'set -- --shm-size=$SHM\ndocker run "$@" redis',
+    "f() { docker run --shm-size=$1 redis; }\nf $SHM",
+    "export SHM\n./start.sh",
+    "R=SHM\ndocker run --shm-size=${!R} redis",
+    "(( ${SHM%m} > 32 )) && tool",
+    "tool > $SHM.log",
+    'bash -c "docker run --shm-size=${SHM/64/32} redis"',
+    "cat <<EOF | bash\ndocker run --shm-size=${SHM/64/32} redis\nEOF",
+]
+PRINTED = [
+    "echo $SHM",
+    "f() { echo $1; }\nf $SHM",
+    "N=$SHM",
+    "export SHM",
+    "docker run --gpus all --shm-size=$SHM " + TRAIN,
+]
+
+
+def test_what_uses_a_variable_in_another_way_keeps_it() -> None:
+    alone = (f"docker run --gpus all --shm-size=$SHM {TRAIN}", f"docker run --gpus all --shm-size=8g {TRAIN}")
+    for path, frame in (("run.sh", "{}"), ("README.md", "```sh\n{}```\n")):
+        for use in SEEN_ELSEWHERE:
+            assert changed(path, frame.format(USED.format(use))) == [alone], (path, use)
+        for use in PRINTED:
+            assert changed(path, frame.format(USED.format(use))) == [("SHM=64m", "SHM=8g")], (path, use)
+    step = "jobs:\n  a:\n    steps:\n      - run: |\n          SHM=64m\n          {}\n          {}\n"
+    text = step.format("tool <<< $SHM", alone[0])
+    assert changed("ci.yml", text) == [tuple(f"          {line}" for line in alone)]
+    assert changed("ci.yml", step.format("echo $SHM", alone[0])) == [("          SHM=64m", "          SHM=8g")]
+
+
+def test_a_text_of_ci_that_is_used_twice_is_changed_for_both_or_not_at_all() -> None:
+    text = (
+        "jobs:\n  a:\n    container:\n      image: nvcr.io/nvidia/pytorch:24.01-py3\n      options: &o --gpus all\n"
+        "    steps:\n      - uses: x\n        with: {args: *o}\n"
+    )
+    assert changed("ci.yml", text) == []
+    assert changed("ci.yml", text.replace("args: *o", "args: all")) != []
+
+
+MADE = (
+    "SHM = 64m\nRUN = docker run --shm-size=$(SHM)\na:\n\tdocker run --gpus all --shm-size=$(SHM) " + TRAIN + "\n{}\n"
+)
+
+
+def test_what_a_makefile_makes_of_a_variable_keeps_it() -> None:
+    line = MADE.splitlines()[3]
+    for use in (
+        "ifeq ($(SHM),64m)\nb:\n\ttool\nendif", "b: size-$(SHM)\n\ttool", "b:\n\ttool $(SHM:m=g)", "export SHM",
+        "b:\n\t$(RUN) $(IMG)\nRUN += $(subst m,g,$(SHM))", "b:\n\t$(if $(filter 64m,$(SHM)),tool)", "export",
+        "b:\n\t$(call start,$(SHM))", "b:\n\ttool '$(SHM)'",
+    ):  # fmt: skip
+        assert changed("Makefile", MADE.format(use)) == [(line, line.replace("$(SHM)", "8g"))], use
+    for use in ("b:\n\techo $(SHM)", "$(info $(SHM))", "b:\n\tdocker run --gpus all --shm-size=${SHM} " + TRAIN):
+        assert changed("Makefile", MADE.format(use)) == [("SHM = 64m", "SHM = 8g")], use
+    just = "s := '64m'\na:\n  docker run --gpus all --shm-size={{s}} " + TRAIN + "\n"
+    own = just.splitlines()[2]
+    for use in ("b: (a s)\n", "b:\n  tool {{ if s == '64m' { 'x' } else { 'y' } }}\n", "t := s + 'x'\n"):
+        assert changed("justfile", just + use) == [(own, own.replace("{{s}}", "8g"))], use
+    assert changed("justfile", just) == [("s := '64m'", "s := '8g'")]

@@ -41,10 +41,10 @@ Parts = Callable[[Source], Iterable[Part]]
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands of scripts."""
-    return read_parts(paths, workspace, _parts)
+    return read_parts(paths, workspace, parts)
 
 
-def read_parts(paths: Sequence[str], workspace: Workspace, parts: Parts) -> Reading:
+def read_parts(paths: Sequence[str], workspace: Workspace, parts_of: Parts) -> Reading:
     """The ``docker run`` commands in the parts of files."""
     found: list[Launch] = []
     built: list[Build] = []
@@ -53,7 +53,7 @@ def read_parts(paths: Sequence[str], workspace: Workspace, parts: Parts) -> Read
     for source in sources(paths, workspace, problems):
         if not mentions_engine(source.text):
             continue
-        for part in parts(source):
+        for part in parts_of(source):
             if mentions_engine(part.text.text):
                 read_commands = list(part.commands)
                 found += launches(read_commands)
@@ -77,35 +77,8 @@ def not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
             yield NotRead(command.span, because, "syntax")
 
 
-def _parts(source: Source) -> Iterator[Part]:
+def parts(source: Source) -> Iterator[Part]:
+    """A script as one part."""
     start = len(BOM) if source.text.startswith(BOM) else 0
     yield Part(whole(source, start, len(source.text)))
-
-
-def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
-    """Whether the commands that start no container get the words that they got."""
-    return same_others(path, before, after, _parts)
-
-
-def same_others(path: str, before: Workspace, after: Workspace, parts: Parts) -> bool:
-    """Whether the commands of a file's parts that start no container get the words that they got."""
-    old, new = ([list(others(part.commands)) for part in parts(files.source(path))] for files in (before, after))
-    return old == new
-
-
-_HARMLESS = ("", "echo", "printf", "export", "local", "declare", "readonly", "typeset", "set")
-"""Commands that only print or assign; what is made of an assignment is compared where it is used."""
-
-
-def others(found: Iterable[Command]) -> Iterator[tuple[str, ...]]:
-    """The words of the commands that start no container and do more than print or assign."""
-    for command in found:
-        words = tuple(word.text for word in command.words)
-        name = next((word for word in words if not _ASSIGNMENT.match(word)), "")
-        if name not in _HARMLESS and not any(map(mentions_engine, words)):
-            yield words
-
-
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
-
 

@@ -8,7 +8,8 @@ from functools import partial
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions
-from shmlint.formats.shell.read import Part, read_parts, same_others
+from shmlint.formats.shell.beside import same_others
+from shmlint.formats.shell.read import Part, read_parts
 from shmlint.formats.shell.run import worded
 from shmlint.formats.systemd.quadlet import containers
 from shmlint.model.launch import Build, Launch

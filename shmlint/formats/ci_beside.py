@@ -1,0 +1,66 @@
+"""Whether an edit of a CI file leaves alone all but the containers that it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shmlint.files.read import Unreadable
+from shmlint.files.workspace import Workspace
+from shmlint.formats.ci import parts
+from shmlint.formats.shell.beside import same
+from shmlint.formats.shell.read import Part
+from shmlint.syntax.shell_text import mentions_engine
+from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, read_documents
+from shmlint.syntax.yaml import Sequence as SequenceNode
+
+
+def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+    """Whether a file says the same but for its containers, and its scripts do the same but for theirs."""
+    try:
+        old = read_documents(path, before)
+    except Unreadable:
+        return True  # it is no YAML: its commands are read one by one, and each is compared as a launch
+    try:
+        new = read_documents(path, after)
+    except Unreadable:
+        return False
+    if len(old) != len(new) or not all(_same(a.root, b.root) for a, b in zip(old, new, strict=True)):
+        return False
+    return same(_parts(old, before, path), _parts(new, after, path))
+
+
+def _parts(documents: Sequence[Document], workspace: Workspace, path: str) -> list[Part]:
+    source = workspace.source(path)
+    return [part for document in documents for part in parts(document.root, source)]
+
+
+def _same(old_root: Node, new_root: Node) -> bool:
+    """Whether documents differ in nothing but options of containers and scripts that speak of an engine.
+
+    A text that stands under an anchor may be another where all that use it are of that kind.
+    """
+    todo: list[tuple[Node, Node, str]] = [(old_root, new_root, "")]
+    edited: dict[int, str] = {}
+    aliases: list[tuple[Alias, str]] = []
+    while todo:
+        old, new, key = todo.pop()
+        if type(old) is not type(new) or (old.tag, old.anchor) != (new.tag, new.anchor):
+            return False
+        if isinstance(old, Alias):
+            aliases.append((old, key))
+        elif isinstance(old, Scalar) and isinstance(new, Scalar):
+            if old.value != new.value:
+                if key != "options" and not mentions_engine(old.value) and not key.endswith(("script", "commands")):
+                    return False
+                edited[id(old)] = key
+        elif isinstance(old, SequenceNode) and isinstance(new, SequenceNode):
+            if len(old.items) != len(new.items):
+                return False
+            todo += [(a, b, key) for a, b in zip(old.items, new.items, strict=True)]
+        elif isinstance(old, Mapping) and isinstance(new, Mapping):
+            if len(old.pairs) != len(new.pairs):
+                return False
+            for (name, value), (other_name, other_value) in zip(old.pairs, new.pairs, strict=True):
+                todo.append((name, other_name, ""))
+                todo.append((value, other_value, name.value if isinstance(name, Scalar) else ""))
+    return all(edited.get(id(alias.target), key) == key for alias, key in aliases)

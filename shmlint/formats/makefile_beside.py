@@ -1,0 +1,147 @@
+"""Whether an edit of a makefile or justfile leaves alone all but the containers that it is for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from shmlint.files.workspace import Workspace
+from shmlint.formats.makefile import (
+    ASSIGNMENT,
+    DEFINE,
+    JUST_VARIABLE,
+    closing,
+    is_justfile,
+    lines_of,
+    parts,
+    sure_variables,
+)
+from shmlint.formats.shell.beside import same
+from shmlint.model.source import Source
+from shmlint.syntax.shell_text import mentions_engine
+
+
+def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+    """Whether what recipes do beside starting containers has stayed the same."""
+    old, new = before.source(path), after.source(path)
+    alike = _just_alike(old, new) if is_justfile(path) else _make_alike(old, new, before)
+    return alike and same(list(parts(old, before)), list(parts(new, after)))
+
+
+_REFERENCE = re.compile(r"\$[({]\s*(?:(?:call|value|origin|flavor)\s+)?([\w.-]+)|\$(\w)")
+_EXPORT = re.compile(r"[ ]*(?:override[ ]+)?export\b(.*)")
+_PRINTED = re.compile(r"\s*\$\((?:info|warning|error)\s")
+
+
+def _make_alike(old: Source, new: Source, workspace: Workspace) -> bool:
+    """Whether the variables that are others now are used only where recipes get their values.
+
+    What a function makes of one, what a condition makes of it, and what a program finds in its environment
+    is not known here.
+    """
+    before, after = _Makefile(old), _Makefile(new)
+    changed = _changed(before.assigned, after.assigned)
+    if not changed:
+        return True
+    while True:
+        more = {name for name, raw in before.assigned.items() if not changed.isdisjoint(_references(raw))}
+        if more <= changed:
+            break
+        changed |= more
+    if not changed.isdisjoint(before.exported) or (before.exports_all or not changed <= sure_variables(old, workspace)):
+        return False
+    expressions = (expression for text in before.recipes for expression in _expressions(text))
+    made = (expression for expression in expressions if not _PLAIN.fullmatch(expression))
+    return all(changed.isdisjoint(_references(text)) for text in (*made, *before.rest))
+
+
+_PLAIN = re.compile(r"\$[({][\w.-]+[)}]")
+
+
+def _expressions(text: str) -> Iterator[str]:
+    """The expressions of make in a text, those inside of others with these."""
+    at = 0
+    while (found := _START.search(text, at)) is not None:
+        at = closing(text, found.end() - 1, len(text)) + 1
+        yield text[found.start() : at]
+
+
+_START = re.compile(r"(?<!\$)(?:\$\$)*\$[({]")
+
+
+def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
+    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+
+
+def _references(text: str) -> Iterator[str]:
+    return (name or letter for name, letter in _REFERENCE.findall(text))
+
+
+class _Makefile:
+    """The lines of a makefile by what they are for."""
+
+    def __init__(self, source: Source) -> None:
+        self.assigned: dict[str, str] = {}
+        """What is written of each variable."""
+        self.exported: set[str] = set()
+        self.exports_all = False
+        self.recipes: list[str] = []
+        self.rest: list[str] = []
+        defined: str | None = None
+        body: list[str] = []
+        for line in lines_of(source):
+            text = source.text[line.start : line.end]
+            if defined is not None:
+                if text.strip().startswith("endef"):
+                    self._define(defined, body)
+                    defined, body = None, []
+                else:
+                    body.append(text)
+            elif text.startswith("\t"):
+                self.recipes.append(text)
+            elif (define := DEFINE.match(text)) is not None:
+                defined = define[1] or ""
+            else:
+                self._line(text)
+
+    def _define(self, name: str, body: list[str]) -> None:
+        """The lines of commands are read as they are; other text is a value."""
+        if any(map(mentions_engine, body)):
+            self.recipes += body
+        else:
+            self.assigned[name] = "\n".join([self.assigned.get(name, ""), *body])
+
+    def _line(self, text: str) -> None:
+        exported = _EXPORT.match(text)
+        match = ASSIGNMENT.match(text.lstrip())
+        if exported is not None:
+            names = [match[1]] if match is not None else exported[1].split()
+            self.exported.update(names)
+            self.exports_all = self.exports_all or not names
+        if match is not None:
+            self.assigned[match[1]] = f"{self.assigned.get(match[1], '')}\n{text}"
+        elif exported is None and not text.lstrip().startswith("#") and not _PRINTED.match(text):
+            rule, _, recipe = text.partition(";")
+            self.rest.append(rule)
+            self.recipes.append(recipe)
+
+
+def _just_alike(old: Source, new: Source) -> bool:
+    """Whether the variables that are others now are used only as they are."""
+    before, after = _just_variables(old), _just_variables(new)
+    changed = _changed(before, after)
+    text = "\n".join(line for line in old.text.split("\n") if JUST_VARIABLE.match(line) is None)
+    for name in changed:
+        text = re.sub(rf"\{{\{{\s*{re.escape(name)}\s*\}}\}}", "", text)
+    uses = re.findall(_JUST_USE, text, re.M)
+    words = {word for use in uses for part in use for word in re.findall(r"[A-Za-z_][\w-]*", part)}
+    return changed.isdisjoint(words)
+
+
+_JUST_USE = r"\{\{(.*?)\}\}|^(?:export\s+)?[A-Za-z_][\w-]*\s*:=(.*)|^[^\s#].*:(.*)"
+"""An expression in a recipe, the value of a variable, and what a recipe depends on with its arguments."""
+
+
+def _just_variables(source: Source) -> dict[str, str]:
+    matches = (JUST_VARIABLE.match(line) for line in source.text.split("\n"))
+    return {match[1]: match[3] for match in matches if match is not None}

@@ -1,0 +1,138 @@
+"""Whether an edit leaves alone what shares the edited text with the launches that it is for.
+
+A launch is compared where its words are known. What uses a variable that an edit changes in any other way
+must be something that only prints it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from shmlint.files.workspace import Workspace
+from shmlint.formats.shell.read import Part, Parts, parts
+from shmlint.syntax.shell import Command
+from shmlint.syntax.shell_sharing import ARGUMENTS, Sharing, Use, references, sharing
+from shmlint.syntax.shell_text import mentions_engine
+
+
+def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+    """Whether what a script does beside starting containers has stayed the same."""
+    return same_others(path, before, after, parts)
+
+
+def same_others(path: str, before: Workspace, after: Workspace, parts_of: Parts) -> bool:
+    """Whether what a file's parts do beside starting containers has stayed the same."""
+    return same(list(parts_of(before.source(path))), list(parts_of(after.source(path))))
+
+
+def same(before: Sequence[Part], after: Sequence[Part]) -> bool:
+    """Whether parts do the same beside starting containers. Those of one file share their variables."""
+    if len(before) != len(after):
+        return False
+    edited = [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if old.text.text != new.text.text]
+    if not edited:
+        return True
+    found = {i: list(after[i].commands) for i in edited}
+    shared = [sharing(part.text.text) for part in before]
+    functions = frozenset().union(*(one.functions for one in shared))
+    for i in edited:
+        if list(_others(before[i].commands, functions)) != list(_others(found[i], functions)):
+            return False
+    changed = _changed([shared[i] for i in edited], [sharing(after[i].text.text) for i in edited])
+    if not changed:
+        return True
+    if any(one.indirect for one in shared):
+        return False
+    changed = _reached(changed, shared)
+    exported = any(changed & one.exported for one in shared)
+    # A part that is not edited may use what another one sets.
+    return all(
+        _harmless(part, one, commands, (changed, functions, exported))
+        for part, one, commands in zip(before, shared, (list(part.commands) for part in before), strict=True)
+    )
+
+
+_PRINTS = frozenset({"echo", "printf", ":", "log", "info", "warn", "print"})
+_PASSES = ("", "export", "local", "declare", "readonly", "typeset", "set", *_PRINTS)
+"""Commands that only print or assign; what is made of an assignment is compared where it is used."""
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+
+
+def _others(found: Iterable[Command], functions: frozenset[str]) -> Iterator[tuple[str, ...]]:
+    """The words of the commands that start no container and do more than print, assign or call ``functions``."""
+    for command in found:
+        words = tuple(word.text for word in command.words)
+        name = next((word for word in words if not _ASSIGNMENT.match(word)), "")
+        if name not in _PASSES and name not in functions and not any(map(mentions_engine, words)):
+            yield words
+
+
+def _changed(before: Sequence[Sharing], after: Sequence[Sharing]) -> frozenset[str]:
+    """The variables that are set to something else."""
+    found: set[str] = set()
+    for old, new in zip(before, after, strict=True):
+        names = old.assigned.keys() | new.assigned.keys()
+        found |= {name for name in names if old.assigned.get(name) != new.assigned.get(name)}
+    return frozenset(found)
+
+
+def _reached(changed: frozenset[str], shared: Sequence[Sharing]) -> frozenset[str]:
+    """The variables that are made of others, too."""
+    made = [(name, references(raw)) for one in shared for name, raws in one.assigned.items() for raw in raws]
+    functions = frozenset().union(*(one.functions for one in shared))
+    made += [(ARGUMENTS, use.names) for one in shared for use in one.uses if use.command in functions]
+    while True:
+        more = changed | {name for name, of in made if not of.isdisjoint(changed)}
+        if more == changed:
+            return changed
+        changed = more
+
+
+Around = tuple[frozenset[str], frozenset[str], bool]
+"""The variables that are others, the functions of the file, and whether other programs see such a variable."""
+
+
+def _harmless(part: Part, shared: Sharing, commands: Sequence[Command], around: Around) -> bool:
+    """Whether a part uses what has changed in launches alone, or prints it."""
+    changed, functions, exported = around
+    launches = [command for command in commands if any(mentions_engine(word.text) for word in command.words)]
+    places = {(command.span.start, command.span.end) for command in launches}
+    if not all(_is_followed(command, changed) for command in launches):
+        return False
+    if exported and not all(
+        name in functions or name in _PASSES or _place(part, start, end) in places
+        for name, start, end in shared.commands
+    ):
+        return False
+    return all(_is_allowed(use, part, places, functions) for use in shared.uses if use.names & changed)
+
+
+def _is_allowed(use: Use, part: Part, places: Iterable[tuple[int, int]], functions: frozenset[str]) -> bool:
+    place = _place(part, use.start, use.end)
+    if use.place == "elsewhere" or place is None:
+        return False
+    if use.place == "here-document":
+        return any(place[0] <= start and end <= place[1] for start, end in places)
+    if use.command in functions or use.command == "set":
+        return True  # what becomes of the arguments is looked at where they are used
+    return place in places or (use.command in _PRINTS and not use.handed_on)
+
+
+def _place(part: Part, start: int, end: int) -> tuple[int, int] | None:
+    """Where characters of a part stand in its file."""
+    span = part.text.span(start, end)
+    return (span.start, span.end) if span is not None else None
+
+
+def _is_followed(command: Command, changed: frozenset[str]) -> bool:
+    """Whether the words that a launch gets from changed variables are known.
+
+    What a branch may add to a variable is not; then what the variable is sure to hold has to be among the words.
+    """
+    for word in command.words:
+        if word.unknown and not references(word.text).isdisjoint(changed):
+            partly = re.fullmatch(r"\$\{\w+\}", word.text) is not None
+            if not partly or not any(w.array is not None or w.used is not None for w in command.words if not w.unknown):
+                return False
+    return True

@@ -1,0 +1,189 @@
+"""What the commands of a shell text share: which variables are set to what, and where they are used.
+
+This is what is written, not what it comes to: a use may be one whose value nobody can know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import character_offsets
+from shmlint.syntax.shell import parsed, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+ARGUMENTS = "@"
+"""The name that stands for a function's or the script's arguments."""
+
+Place = Literal["command", "here-document", "elsewhere"]
+"""Where a variable is used: in the words of a command, in a here-document, in anything else."""
+
+_SETTERS = frozenset({"read", "mapfile", "readarray"})
+_REFERENCE = re.compile(r"\$\{?[#!]?(\w+|[@*])")
+_APART = frozenset({"file_redirect", "pipeline", "command_substitution", "process_substitution"})
+"""What hands on what a command prints."""
+
+
+class Use(NamedTuple):
+    """A use of variables outside of assignments. ``start`` and ``end`` are those of the command or here-document."""
+
+    names: frozenset[str]
+    place: Place
+    start: int
+    end: int
+    command: str = ""
+    """The first word of the command, as it is written."""
+    handed_on: bool = False
+    """Whether what the command prints goes to a file or to another command."""
+
+
+class Sharing(NamedTuple):
+    """What a text says of its variables."""
+
+    assigned: dict[str, tuple[str, ...]]
+    """What each is set to, in the order of the text."""
+    uses: tuple[Use, ...]
+    exported: frozenset[str]
+    functions: frozenset[str]
+    commands: tuple[tuple[str, int, int], ...]
+    """The first words of all commands, and where these start and end."""
+    indirect: bool
+    """Whether a variable is used by a name that another holds."""
+
+
+def references(raw: str) -> frozenset[str]:
+    """The variables that a text refers to."""
+    names = _REFERENCE.findall(raw)
+    return frozenset(ARGUMENTS if name in "@*" or name.isdigit() else name for name in names)
+
+
+def sharing(text: str) -> Sharing:
+    """What a shell text says of its variables."""
+    return _Reader(text).read()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.chars = character_offsets(text)
+        self.assigned: dict[str, list[str]] = {}
+        self.uses: list[Use] = []
+        self.exported: set[str] = set()
+        self.functions: set[str] = set()
+        self.commands: list[tuple[str, int, int]] = []
+        self.indirect = False
+
+    def span(self, node: Node) -> tuple[int, int]:
+        start, end = node.start_byte, node.end_byte
+        return (start, end) if self.chars is None else (self.chars[start], self.chars[end])
+
+    def raw(self, node: Node) -> str:
+        start, end = self.span(node)
+        return self.text[start:end]
+
+    def read(self) -> Sharing:
+        parents: dict[int, Node] = {}
+        for node in walk(parsed(self.text)):
+            parents.update((child.id, node) for child in node.children)
+            kind = node.type
+            if kind == "variable_assignment":
+                name = self.raw(node.children[0]).partition("[")[0]
+                self.assigned.setdefault(name, []).append(self.raw(node))
+            elif kind == "for_statement":
+                self._loop(node)
+            elif kind == "function_definition":
+                name_node = node.child_by_field_name("name")
+                self.functions |= {self.raw(name_node)} if name_node is not None else set()
+            elif kind == "declaration_command":
+                self._declared(node)
+            elif kind == "command":
+                self._command(node, parents)
+            elif kind in ("simple_expansion", "expansion"):
+                self._use(node, parents)
+        return Sharing(
+            {name: tuple(raws) for name, raws in self.assigned.items()}, tuple(self.uses),
+            frozenset(self.exported), frozenset(self.functions), tuple(self.commands), self.indirect,
+        )  # fmt: skip
+
+    def _loop(self, node: Node) -> None:
+        name = next((c for c in node.children if c.type == "variable_name"), None)
+        if name is not None:
+            values = " ".join(self.raw(value) for value in node.children_by_field_name("value"))
+            self.assigned.setdefault(self.raw(name), []).append(values)
+
+    def _declared(self, node: Node) -> None:
+        words = [self.raw(child) for child in node.children]
+        options = "".join(word for word in words[1:] if word.startswith("-"))
+        if words[0] == "export" or "x" in options:
+            self.exported.update(word.partition("=")[0].removesuffix("+") for word in words[1:])
+        self.indirect = self.indirect or ("n" in options and words[0] != "export")
+
+    def _command(self, node: Node, parents: dict[int, Node]) -> None:
+        words = [c for c in node.children if c.type not in ("variable_assignment", "file_redirect")]
+        if not words:
+            return
+        name = self.raw(words[0])
+        self.commands.append((name, *self.span(node)))
+        raw = self.raw(node)
+        if name in ("set", "shift"):
+            self.assigned.setdefault(ARGUMENTS, []).append(raw)
+            if re.search(r"\s-\w*a|allexport", raw):
+                self.exported.update(self.assigned)
+        elif name == "printf" and len(words) > 2 and self.raw(words[1]) == "-v":
+            self.assigned.setdefault(self.raw(words[2]), []).append(raw)
+        elif name in _SETTERS:
+            parent = parents.get(node.id)
+            whole = self.raw(parent) if parent is not None and parent.type == "redirected_statement" else raw
+            for word in words[1:]:
+                self.assigned.setdefault(self.raw(word), []).append(whole)
+
+    def _use(self, node: Node, parents: dict[int, Node]) -> None:
+        raw = self.raw(node)
+        self.indirect = self.indirect or re.match(r"\$\{!\w+\}", raw) is not None
+        names = references(raw)
+        for around in _around(node, parents):
+            kind = around.type
+            if kind == "variable_assignment" or (kind == "for_statement" and _is_value(node, around, parents)):
+                return
+            if kind == "command":
+                words = [c for c in around.children if c.type not in ("variable_assignment", "file_redirect")]
+                handed_on = any(_hands_on(outer) for outer in _around(around, parents))
+                name = self.raw(words[0]) if words else ""
+                self.uses.append(Use(names, "command", *self.span(around), name, handed_on))
+                return
+            if kind == "heredoc_body":
+                self.uses.append(Use(names, "here-document", *self.span(around)))
+                return
+            if kind == "herestring_redirect":
+                statement = parents.get(around.id)
+                if statement is not None and any(self.raw(statement).startswith(name) for name in _SETTERS):
+                    return
+                break
+            if kind == "file_redirect":
+                break
+        self.uses.append(Use(names, "elsewhere", *self.span(node)))
+
+
+def _around(node: Node, parents: dict[int, Node]) -> Iterator[Node]:
+    """What a node stands in, from the innermost on."""
+    here = parents.get(node.id)
+    while here is not None:
+        yield here
+        here = parents.get(here.id)
+
+
+def _is_value(node: Node, loop: Node, parents: dict[int, Node]) -> bool:
+    """Whether a node stands in the values of a loop, not in its body."""
+    inside = {node.id, *(around.id for around in _around(node, parents))}
+    return any(value.id in inside for value in loop.children_by_field_name("value"))
+
+
+def _hands_on(node: Node) -> bool:
+    """Whether what is printed in a node goes to a file or to another command."""
+    if node.type == "redirected_statement":
+        return any(child.type == "file_redirect" for child in node.children)
+    return node.type in _APART
