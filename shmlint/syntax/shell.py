@@ -497,7 +497,7 @@ class _Reader:
         function = self._function(node)
         if body is None or (function is None and self.at(node) < self.at(body)) or function == self._range(body):
             return tuple(words)
-        for command in _walk(body):
+        for command in walk(body):
             parts = [c for c in command.named_children if c.type != "variable_assignment"]
             place = next((i for i, part in enumerate(parts) if self.raw(part) in _ARGUMENTS), None)
             if command.type != "command" or place is None:

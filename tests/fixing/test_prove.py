@@ -185,6 +185,20 @@ def test_what_uses_a_variable_in_another_way_keeps_it() -> None:
     assert changed("ci.yml", step.format("echo $SHM", alone[0])) == [("          SHM=64m", "          SHM=8g")]
 
 
+def test_a_default_stays_one() -> None:
+    """Who gives another size gets it as before."""
+    start = f"docker run --gpus all --shm-size=$SHM {TRAIN}\n"
+    for value in ("${SHM:-64m}", "${1:-64m}", "${SIZE-64m}"):
+        text = f"SHM={value}\n{start}"
+        assert changed("run.sh", text) == [(f"SHM={value}", f"SHM={value.replace('64m', '8g')}")]
+        assert changed("run.sh", f"{text}tool $SHM\n") == [], value
+    function = "f() {\n  local SHM=${1:-64m}\n  " + start + "}\nf\nf 64g\n"
+    assert changed("run.sh", function) == [("  local SHM=${1:-64m}", "  local SHM=${1:-8g}")]
+    made = f"SHM ?= 64m\na:\n\tdocker run --gpus all --shm-size=$(SHM) {TRAIN}\n"
+    assert changed("Makefile", made) == [("SHM ?= 64m", "SHM ?= 8g")]
+    assert changed("Makefile", f"{made}b:\n\ttool $(SHM)\n") == []
+
+
 def test_a_text_of_ci_that_is_used_twice_is_changed_for_both_or_not_at_all() -> None:
     text = (
         "jobs:\n  a:\n    container:\n      image: nvcr.io/nvidia/pytorch:24.01-py3\n      options: &o --gpus all\n"

@@ -64,7 +64,8 @@ def _others(found: Iterable[Command], functions: frozenset[str]) -> Iterator[tup
     for command in found:
         words = tuple(word.text for word in command.words)
         name = next((word for word in words if not _ASSIGNMENT.match(word)), "")
-        if name not in _PASSES and name not in functions and not any(map(mentions_engine, words)):
+        called = name.removesuffix("()") in functions
+        if name not in _PASSES and not called and not any(map(mentions_engine, words)):
             yield words
 
 

@@ -77,7 +77,7 @@ class RunRewriter(ReadOnly):
                 place = given.value_span
                 title = f"change `{name}` to {value} in line {place.line}"
                 yield Change((Edit(place.path, place.start, place.end, value),), title)
-                if not self._within(place):
+                if not self._within(place) and not _is_default(place):
                     yield from self._set_here(given, name, value, new)
             return
         gpu = self._gpu()
@@ -167,6 +167,18 @@ class RunRewriter(ReadOnly):
                 break
             option = after
         return option
+
+
+_DEFAULT = re.compile(r"\$\{[\w@*]+:?[-=][^}]*$|^\s*(?:(?:override|export)\s+)*[\w.-]+\s*\?=[^#]*$")
+
+
+def _is_default(place: Span) -> bool:
+    """Whether a value is a default, which another one may take the place of: ``${SHM:-64m}``, ``SHM ?= 64m``.
+
+    A size in the command itself would take that from those who use it.
+    """
+    text = place.source.text
+    return _DEFAULT.search(text[text.rfind("\n", 0, place.start) + 1 : place.start]) is not None
 
 
 def _asks_for_gpus(option: Option) -> bool:
