@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from shmlint.docker.sizes import spell_docker
+from shmlint.docker.sizes import spell_compose, spell_docker
 from shmlint.model.finding import (
     CorrectGpuRequest,
     CorrectMountSize,
@@ -29,6 +29,7 @@ from shmlint.model.finding import (
 )
 from shmlint.model.launch import Change, Launch, Mount, Size, Value
 from shmlint.model.source import Edit, Span
+from shmlint.rules.advice import spelt
 
 
 def planned(finding: Finding) -> Change | None:
@@ -46,6 +47,19 @@ def alternatives(finding: Finding) -> tuple[Change, ...]:
         return (fix.intention.change,)
     launch = fix.of or finding.launch
     return tuple(_changes(launch, fix.intention)) if launch is not None else ()
+
+
+def advice(finding: Finding) -> str:
+    """What to do by hand: what the rule advises, or what it intends where no edit can bring that about."""
+    fix = finding.fix
+    if finding.advice or fix is None or alternatives(finding):
+        return finding.advice
+    launch = fix.of or finding.launch
+    if isinstance(fix.intention, SetSize) and launch is not None:
+        compose = launch.kind == "compose-service"
+        size = spell_compose(fix.intention.bytes) if compose else spelt(launch, fix.intention.bytes)
+        return f"set {launch.words.shm_option} to {size} by hand: there is no place for a safe edit"
+    return "change it by hand: there is no place for a safe edit"
 
 
 def _changes(launch: Launch, wanted: Intention) -> Sequence[Change]:

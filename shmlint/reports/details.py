@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.fixing.plan import planned
+from shmlint.fixing.plan import advice, planned
 from shmlint.model.finding import Evidence, Finding
 from shmlint.reports import escape
 from shmlint.reports.text import BASES
@@ -37,8 +37,8 @@ def remedy(finding: Finding) -> Iterator[str]:
     change = planned(finding)
     if finding.fix is not None and change is not None:
         yield f"fix: {escape(change.title)} ({finding.fix.command})"
-    elif finding.advice:
-        yield f"do: {escape(finding.advice)}"
+    elif said := advice(finding):
+        yield f"do: {escape(said)}"
 
 
 def elsewhere(finding: Finding) -> list[Evidence]:

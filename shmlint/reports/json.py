@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from shmlint.fixing.plan import planned
+from shmlint.fixing.plan import advice, planned
 from shmlint.model.finding import Evidence, Finding, Reason
 from shmlint.model.launch import Change, Launch
 from shmlint.model.need import Mechanism
@@ -101,7 +101,7 @@ def _finding(run: Run, finding: Finding, proved: Change | None) -> dict[str, Any
         "needs": finding.needs or None,
         "source": finding.source or None,
         "fix": _fix(run, finding, proved),
-        "advice": finding.advice or None,
+        "advice": advice(finding) or None,
         "help": rule.address,
     }
 

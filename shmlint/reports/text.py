@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.docker.sizes import human
-from shmlint.fixing.plan import planned
+from shmlint.fixing.plan import advice, planned
 from shmlint.model.finding import Basis, Finding, Reason, cut
 from shmlint.model.launch import Launch
 from shmlint.model.reading import NotReadKind
@@ -168,8 +168,8 @@ def _remedy(finding: Finding, paint: Paint, width: int, *, several: bool) -> Ite
     if finding.fix is not None and change is not None:
         others = ", the same for the others" if several else ""
         yield from _block("fix", [f"{change.title}{others} · {finding.fix.command}"], paint, width)
-    elif finding.advice:
-        yield from _block("do", [finding.advice], paint, width)
+    elif said := advice(finding):
+        yield from _block("do", [said], paint, width)
 
 
 def _block(label: str, texts: Sequence[str], paint: Paint, width: int) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
-from shmlint.fixing.plan import planned
+from shmlint.fixing.plan import advice, planned
 from shmlint.model.finding import Finding, cut
 from shmlint.model.launch import Effective, Launch
 from shmlint.model.need import Need
@@ -153,8 +153,8 @@ def _remedy(finding: Finding) -> Iterator[str]:
     change = planned(finding)
     if finding.fix is not None and change is not None:
         yield f"fix: {change.title} · {finding.fix.command}"
-    elif finding.advice:
-        yield f"do: {finding.advice}"
+    elif said := advice(finding):
+        yield f"do: {said}"
 
 
 def _entry(launch: Launch, width: int) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shmlint.files.workspace import Workspace
-from shmlint.fixing.plan import alternatives, becomes, planned
+from shmlint.fixing.plan import advice, alternatives, becomes, planned
 from shmlint.model.finding import (
     DropSize,
     DropVariable,
@@ -66,3 +66,14 @@ def test_nothing_is_planned_where_nothing_can_be_written() -> None:
     assert planned(finding) is None
     assert planned(finding._replace(fix=Fix(DropVariable("ABSENT")))) is None
     assert planned(finding._replace(launch=None, fix=Fix(SetSize(1)))) is None
+
+
+def test_what_no_edit_can_bring_about_is_advised() -> None:
+    files = {"compose.yaml": TEXT, "compose.override.yaml": "services:\n  a:\n    shm_size: !reset null\n"}
+    text = "services:\n  a:\n    image: nvcr.io/nvidia/pytorch:24.01-py3\n    gpus: all\n    shm_size: 8gb\n"
+    run = lint({"compose": sorted(files, reverse=True)}, Settings(), Workspace({**files, "compose.yaml": text}))
+    (finding,) = (f for f in run.findings if f.rule == "SHM101")
+    assert planned(finding) is None
+    assert advice(finding) == "set shm_size to 8gb by hand: there is no place for a safe edit"
+    assert advice(finding._replace(advice="do this")) == "do this"
+    assert advice(finding._replace(fix=None)) == ""
