@@ -108,6 +108,14 @@ class Context:
             return launch
         program = self._program(launch, self.repository)
         more = {k: v for k, v in program.environment.items() if k not in launch.environment and "NCCL" in k}
+        entries = [program.files.repository.peek(entry.path) for entry in program.entries]
+        if any(source is not None and "NCCL_" in source.text for source in entries):
+            from shmlint.model.launch import Value
+            from shmlint.workloads.by_program import read
+
+            for name, text, span in read(launch, program).environment:
+                if "NCCL" in name and name not in launch.environment:
+                    more.setdefault(name, Value(text, span, text))
         return launch._replace(environment={**launch.environment, **more}) if more else launch
 
     def _assessed(self, launch: Launch) -> Need:

@@ -269,13 +269,13 @@ def _told(case: Case, need: Need) -> Need:
     from shmlint.workloads.told import told
 
     said = told(case.launch, case.program.files.repository)
-    if said is None or (need.verdict == "unknown" and said.bytes is None):
+    if said is None or (need.verdict == "unknown" and said.bytes is None and not said.page):
         return need
     size = max(rounded(said.bytes or 0), need.recommended or UNKNOWN_RECOMMENDED)
     evidence = (*need.evidence, said.evidence)
     if need.verdict == "likely" and open_use and _documents_training(case):
         return need._replace(verdict="needed", recommended=size, evidence=evidence)
-    why = need.why if need.verdict == "likely" else "the same container is given more elsewhere in the repository"
+    why = need.why if need.verdict == "likely" else "the repository says so: " + said.evidence.text
     return need._replace(verdict="likely", recommended=size, why=why, evidence=evidence)
 
 

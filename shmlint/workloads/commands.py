@@ -117,7 +117,7 @@ _LAUNCHER_OPTIONS = frozenset(
     }
 )  # fmt: skip
 """Options that count ranks in the programs known here, and may count anything in others."""
-_MPI = frozenset({"mpirun", "mpiexec", "horovodrun"})
+_MPI = frozenset({"mpirun", "mpiexec", "horovodrun", "torchpack"})
 _MPI_OPTIONS = frozenset({"-np", "-n", "--np"})
 _COMPOSER_OPTIONS = frozenset({"-n", "--nproc", "--world_size"})
 """https://docs.mosaicml.com/projects/composer/en/stable/notes/distributed_training.html"""
@@ -151,7 +151,7 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
         names |= _COMPOSER_OPTIONS
     total: int | None = None
     unknown = False
-    for _, value in options(words, names):
+    for value in (*(value for _, value in options(words, names)), *_of_keys(words)):
         if value.isdigit():
             total = max(total or 1, 1) * int(value)
         else:
@@ -162,6 +162,20 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
         if any(value != "1" for _, value in options(words, frozenset({"--nnodes"}))):
             return (total if total and total > 1 else None), True
     return total, unknown
+
+
+_RANK_KEYS = (
+    r"(?:ici_\w+_parallelism|(?:\w+\.)*(?:n_gpus_per_node|nproc_per_node|tensor_model_parallel_size|tensor_parallel_size)"
+    r"|trainer\.(?:devices|gpus))"
+)
+"""Keys that count ranks of one host, ``trainer.n_gpus_per_node=8``: those of MaxText, verl, Lightning."""
+
+
+def _of_keys(words: Sequence[str]) -> Iterator[str]:
+    for word in words:
+        key, _, value = word.lstrip("+").partition("=")
+        if value.isdigit() and re.fullmatch(_RANK_KEYS, key):
+            yield value
 
 
 def _is_python(program: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -362,7 +363,10 @@ class Follower:
             if place is not None:
                 self._entry(place.path, arguments, context._replace(guessed=context.guessed or place.guessed))
                 return
-        self.stop(f"module `{name}` is not in the repository", context.span)
+        if name.partition(".")[0] not in sys.stdlib_module_names:
+            self.stop(f"module `{name}` is not in the repository", context.span)
+        elif name in ("unittest", "runpy", "cProfile", "profile", "trace", "pdb"):
+            self.stop(f"what `python -m {name}` runs is not followed", context.span)
 
     def _server(self, command: tuple[str, ...], context: _Context) -> None:
         """``uvicorn app.main:app``: the module that it serves."""
@@ -434,6 +438,7 @@ LAUNCHERS: dict[str, frozenset[str]] = {
     "horovodrun": frozenset({"--verbose", "--gloo", "--mpi"}),
     "mpirun": frozenset({"--allow-run-as-root", "--oversubscribe", "-q", "--bind-to-none", "--tag-output"}),
     "mpiexec": frozenset({"--allow-run-as-root", "--oversubscribe"}),
+    "torchpack": frozenset({"dist-run"}),
     "ray": frozenset({"job", "submit", "--no-wait", "--verbose"}),
 }  # fmt: skip
 """Programs that start others in several processes, and their words that are no option with a value."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from shmlint.files.read import normal
@@ -98,7 +99,7 @@ class Walker:
             self._walked[key] = unit.certain
             self._pending.append(unit)
 
-    def _import(self, name: str, statement: ast.stmt, scope: Scope, unit: Unit, certain: bool) -> None:
+    def _import(self, name: str, node: ast.stmt | ast.expr, scope: Scope, unit: Unit, certain: bool) -> None:
         """Run a module of the repository, or note a package that is not known."""
         if not name.strip("."):
             return
@@ -112,7 +113,7 @@ class Walker:
         if name.startswith(".") or self._optional or is_known(top):
             return
         if not self.modules.is_package(top, unit.loaded.path):
-            self.stop(f"it imports `{top}`, of which nothing is known", scope.span(statement))
+            self.stop(f"it imports `{top}`, of which nothing is known", scope.span(node))
 
     def _reach(self, loaded: Loaded, name: str, *, certain: bool, depth: int = 0) -> None:
         """Reach what a name of a module stands for."""
@@ -230,8 +231,11 @@ class Walker:
     def _branch(self, statement: ast.If, scope: Scope, unit: Unit, certain: bool) -> None:
         self._expression(statement.test, scope, unit._replace(certain=certain))
         taken = self._taken(statement.test, scope, unit)
+        asks = isinstance(statement.test, ast.Call) and re.fullmatch(_HAS_PACKAGE, dotted(statement.test.func))
         if taken is not False:
+            self._optional += bool(asks)
             self._statements(statement.body, scope, unit, certain and taken is True)
+            self._optional -= bool(asks)
         if taken is not True:
             self._statements(statement.orelse, scope, unit, certain and taken is False)
 
@@ -263,8 +267,8 @@ class Walker:
     def _call(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         self.evaluator.note_call(name, node, scope)
         last = name.rpartition(".")[2]
-        if last in ("import_module", "__import__", "exec", "eval") and name in _DYNAMIC:
-            self.stop("it loads code by a name that is made when it runs", scope.span(node))
+        if name in _DYNAMIC:
+            self._loads(name, node, scope, unit)
         if last in _OPENS and node.args and isinstance(node.args[0], ast.Constant):
             self.options.name_file(text_of(node.args[0].value))
         if name == "hydra.main":
@@ -280,6 +284,14 @@ class Walker:
         given = {k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)}
         folder, name = given.get("config_path") or ".", given.get("config_name") or "config"
         self.options.compose(text_of(folder), text_of(name), path)
+
+    def _loads(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
+        """Code that is loaded by a name: an import like any other where the name is written there."""
+        named = node.args[0] if len(node.args) == 1 else None
+        if name not in ("exec", "eval") and isinstance(named, ast.Constant) and isinstance(named.value, str):
+            self._import(named.value, node, scope, unit, unit.certain)
+        else:
+            self.stop("it loads code by a name that is made when it runs", scope.span(node))
 
     def _set_environment(self, key: ast.expr, value: ast.expr, scope: Scope, node: ast.AST) -> None:
         name, text = self.evaluator.value(key, scope).value, self.evaluator.value(value, scope).value
@@ -326,6 +338,8 @@ _PLAIN_DECORATORS = frozenset(
 _OPENS = frozenset({"open", "Path", "load", "fromfile", "merge_from_file", "read_text", "safe_load"})
 """Calls that read a configuration file: ``open``, OmegaConf, mmengine's Config, yacs."""
 _DYNAMIC = frozenset({"importlib.import_module", "import_module", "__import__", "exec", "eval"})
+_HAS_PACKAGE = r"(?:\w+\.)*_?(?:is|has|have)_\w+_(?:available|enabled|installed)"
+"""Functions that tell whether a package is there, by the names that everybody gives them."""
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception"})
 
 

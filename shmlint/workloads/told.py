@@ -26,6 +26,8 @@ class Told(NamedTuple):
 
     evidence: Evidence
     bytes: int | None
+    page: bool = False
+    """A page says so in its own words."""
 
 
 def told(launch: Launch, repository: Repository) -> Told | None:
@@ -41,7 +43,7 @@ def told(launch: Launch, repository: Repository) -> Told | None:
             return Told(Evidence(text, given.span or other.home), given.bytes)
     page = repository.peek(launch.span.path) if launch.span.path.endswith((".md", ".mdx", ".rst")) else None
     said = _said(page) if page is not None else None
-    return Told(Evidence("the page asks for shared memory", said), None) if said is not None else None
+    return Told(Evidence("the page asks for shared memory", said), None, True) if said is not None else None
 
 
 # The same container elsewhere -----------------------------------------------------------------
@@ -152,6 +154,8 @@ def _said(page: Source) -> Span | None:
 
 
 _NAMED = r"(?i)--?shm[-_]size|shm_size|/dev/shm|--ipc[= ]host|(?:docker|container)\W+(?:\w+\W+){0,4}shared[- ]memory"
-_ASKS = r"(?i)increas|enlarg|larger|insufficient|too (?:small|little)|must|necessary|requir|need|sufficient|important"
+_ASKS = (
+    r"(?i)increas|enlarg|larger|insufficient|too (?:small|little|low)|must|necessary|requir|need|sufficient|recommend"
+)
 _ONLY_IF = r"(?i)\bif\b|\bmay\b|\bmight\b|\boptional|\bnot (?:need|requir|necess)|n['’]t|\bunless\b|\bcan be\b"
 """Sentences that leave it open whether it is needed."""

@@ -335,3 +335,47 @@ def test_a_size_elsewhere_does_not_make_an_error_of_something_unknown(tmp_path: 
     files = {"a.sh": text.replace(" --shm-size=16g", ""), "b.sh": text}
     assert need(tmp_path, files).verdict == "likely"
     assert need(tmp_path, {**files, "b.sh": text.replace("own/app", "own/app serve")}).verdict == "unknown"
+
+
+@table(
+    "line, verdict",
+    [
+        ("__import__('datetime').now()", "not-needed"),
+        ("__import__(input())", "unknown"),
+        ("__import__('surprise')", "unknown"),
+        ("if is_surprise_available():\n    import surprise", "not-needed"),
+        ("if wants():\n    import surprise", "unknown"),
+    ],
+)
+def test_imports_by_name_and_of_packages_that_may_be_there(tmp_path: Path, line: str, verdict: str) -> None:
+    files = {"compose.yaml": compose("python serve.py"), "Dockerfile": DOCKERFILE, "serve.py": f"{line}\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "words, verdict",
+    [
+        ("python fit.py ici_fsdp_parallelism=8", "needed"),
+        ("python fit.py ici_fsdp_parallelism=1", "unknown"),
+        ("python fit.py trainer.n_gpus_per_node=8 trainer.nnodes=1", "needed"),
+        ("python fit.py model.devices=8", "unknown"),
+        ("torchpack dist-run -np 8 python fit.py", "needed"),
+        ("torchpack dist-run -np 1 python fit.py", "unknown"),
+    ],
+)
+def test_ranks_of_keys_and_launchers(tmp_path: Path, words: str, verdict: str) -> None:
+    page = f"```bash\n{SHELL.replace(PYTORCH, 'own/app')} bash\n```\n\n```bash\n{words}\n```\n"
+    assert need(tmp_path, {"README.md": page}).verdict == verdict
+
+
+@table(
+    "code",
+    [
+        'import os\nos.environ["NCCL_P2P_DISABLE"] = "1"\n',
+        'import os\nos.environ.setdefault("NCCL_P2P_DISABLE", "1")\n',
+    ],
+)
+def test_variables_that_a_program_sets_are_checked(tmp_path: Path, code: str) -> None:
+    files = {"compose.yaml": compose("python train.py", "    shm_size: 16g\n"), "Dockerfile": DOCKERFILE}
+    (found,) = findings(tmp_path, {**files, "train.py": code}, select=("NCCL501",))
+    assert (found.span.path, found.span.line) == ("train.py", 2)
