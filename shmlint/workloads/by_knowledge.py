@@ -11,7 +11,7 @@ from typing import Literal
 
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence
-from shmlint.model.launch import Launch, Value
+from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch, Value
 from shmlint.model.need import UNKNOWN_MINIMUM, UNKNOWN_RECOMMENDED, Mechanism, Need, Verdict
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
@@ -145,7 +145,8 @@ def _workload(case: _Case) -> Need:
     if one and workload.single_gpu == "not-needed":
         return case.need("not-needed", "it runs on one GPU")
     if workload.needs == "depends":
-        return case.need("unknown")
+        asked = told_size(case.launch, workload) or 0
+        return case.need("needed" if asked > DOCKER_DEFAULT_SHM else "unknown")
     if one and workload.single_gpu == "advised":
         return case.need("likely")
     if workload.needs == "multi-gpu":
@@ -292,10 +293,11 @@ def told_size(launch: Launch, workload: Workload) -> int | None:
     option = workload.entry.get("size_option")
     words = [word for command in simple_commands(flatten(_command(launch))) for word in command] if option else []
     for i, word in enumerate(words):
-        name, equals, text = word.partition("=")
-        if name == option:
-            text = text if equals else "".join(words[i + 1 : i + 2])
-            return int(text) if text.isdecimal() and len(text) < 16 else None
+        # An option may hold the name of a setting: ``--backend-config=python,size=N``, or with a space behind it.
+        for written in (word, f"{word}={words[i + 1]}" if i + 1 < len(words) else ""):
+            if written.startswith(f"{option}="):
+                text = written.removeprefix(f"{option}=")
+                return int(text) if text.isdecimal() and len(text) < 16 else None
     return None
 
 
@@ -304,10 +306,11 @@ def _sizes(workload: Workload | None, launch: Launch, reading: _Reading) -> tupl
     if workload is None:
         return None, None, ""
     told = told_size(launch, workload)
-    if told:
+    if told and (workload.recommended is None or told > DOCKER_DEFAULT_SHM):
         shown = "so much" if reading.private else human(told)
         unit = 2**30 if told > 2**30 else 2**20
-        return told, -(-told // unit) * unit, f"; its `{workload.entry['size_option']}` asks for {shown}"
+        advised = max(-(-told // unit) * unit, workload.recommended or 0)
+        return told, advised, f"; its `{workload.entry['size_option']}` asks for {shown}"
     if workload.memory_share is None:
         return workload.minimum, workload.recommended, ""
     share = f"; it wants more than {workload.memory_share * 100:.0f} % of the container's memory"

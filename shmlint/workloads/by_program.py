@@ -11,7 +11,14 @@ from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Step, Verdi
 from shmlint.model.source import Span
 from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, NCCL_SOURCE, gpu_count
 from shmlint.workloads.commands import read_ranks
-from shmlint.workloads.mechanisms import batches_at_once, nccl_upper_bound
+from shmlint.workloads.mechanisms import (
+    RAY_SHARE,
+    VLLM_SOURCE,
+    batches_at_once,
+    nccl_upper_bound,
+    share_term,
+    vllm_terms,
+)
 from shmlint.workloads.program import Entry, Findings, Program, Ran
 from shmlint.workloads.python_program import Call, read_program
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Found
@@ -41,6 +48,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             if found == "small":
                 small = True
             elif isinstance(found, Mechanism):
+                mechanisms += [(queues, False) for queues in _queues(call, found)]
                 counted = call.processes.certain or (found.id == "dataloader" and _exceeds(call, reading.items))
                 sure = call.certain and counted and entry.certain and not entry.guessed
                 mechanisms.append((found, sure))
@@ -73,6 +81,16 @@ def _ranks(commands: Sequence[Ran]) -> int | None:
     return None
 
 
+def _queues(call: Call, ranks: Mechanism) -> Iterator[Mechanism]:
+    """The message queues of vLLM's workers, which come on top of NCCL's buffers."""
+    workers = call.processes.number
+    if call.row.call.startswith("vllm.") and ranks.bytes and workers:
+        terms = vllm_terms(workers)
+        because = "vLLM's message queues: " + " + ".join(term.formula for term in terms)
+        told = (Evidence(f"{workers} workers", call.span),)
+        yield Mechanism("vllm", sum(term.bytes for term in terms), "documented", because, told, VLLM_SOURCE)
+
+
 Items = tuple[tuple[tuple[int, ...], Span], ...]
 
 
@@ -82,6 +100,14 @@ def _mechanism(call: Call, items: Items, ranks: int | None, launch: Launch) -> M
     if call.row.use == "ranks":
         return _ranks_of(call.processes, launch, call.span)
     told = (Evidence(_TOLD[call.row.use], call.span),)
+    size = call.processes.number
+    if call.row.use in ("ray", "python-shm") and size is not None and size > 0:
+        because = f"{_TOLD[call.row.use]}: {human(size)}"
+        return Mechanism(call.row.use, size, "computed", because, told, call.row.source)
+    limit = launch.memory_limit.known if launch.memory_limit is not None else None
+    if call.row.use == "ray" and limit:
+        share = share_term("Ray's object store", limit, RAY_SHARE, call.row.source)
+        return Mechanism("ray", share.bytes, "documented", f"Ray's object store: {share.formula}", told, share.source)
     return Mechanism(call.row.use, None, "estimated", _TOLD[call.row.use], told, call.row.source)
 
 

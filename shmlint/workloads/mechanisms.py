@@ -60,6 +60,18 @@ PREFETCH = 2
 IN_USE = 2
 """Batches beside those fetched ahead, being handed over or used: one or two of them were measured."""
 
+VLLM_SOURCE = "https://github.com/vllm-project/vllm/pull/50606"
+VLLM_CHUNKS = 10
+"""Slots of one of vLLM's message queues (vllm/distributed/device_communicators/shm_broadcast.py, ``max_chunks``)."""
+VLLM_BROADCAST = 16
+"""MiB of a slot of the queue to all workers, where VLLM_MQ_MAX_CHUNK_BYTES_MB is not set (vllm/envs.py)."""
+VLLM_ANSWER = 24
+"""MiB of a slot of a worker's own queue (``max_chunk_bytes``; pull request 50606 quotes the 240 MiB of one)."""
+
+RAY_SHARE = 0.3
+"""Share of the container's memory that Ray's object store takes where nobody sets it (ray-project/ray,
+python/ray/_private/ray_constants.py, DEFAULT_OBJECT_STORE_MEMORY_PROPORTION)."""
+
 FRIGATE_SOURCE = "https://github.com/blakeblackshear/frigate/blob/e3fa70189/frigate/util/services.py#L1451-L1500"
 FRIGATE_SPARE = (1280, 720)
 """The two cameras that may be added later are counted as ones of this resolution."""
@@ -149,6 +161,21 @@ def dataloader_terms(ranks: int, workers: int, batch_bytes: int, prefetch: int =
     return (
         Term("DataLoader batches", ranks * batches_at_once(workers, prefetch) * batch_bytes,
              f"{ranks} ranks × {each}" if ranks > 1 else each, "documented and measured", DATALOADER_SOURCE),
+    )  # fmt: skip
+
+
+def vllm_terms(workers: int, broadcast: int = VLLM_BROADCAST) -> tuple[Term, ...]:
+    """The message queues of vLLM's tensor-parallel workers on one host: one to all of them, and one back from each.
+
+    ``broadcast`` is VLLM_MQ_MAX_CHUNK_BYTES_MB. Nothing below two workers, which need no queue.
+    """
+    if workers < 2:
+        return ()
+    return (
+        Term("vLLM's queue to its workers", VLLM_CHUNKS * broadcast * _MIB,
+             f"{VLLM_CHUNKS} slots × {broadcast} MiB", "documented", VLLM_SOURCE),
+        Term("vLLM's queues from its workers", workers * VLLM_CHUNKS * VLLM_ANSWER * _MIB,
+             f"{_plural(workers, 'worker')} × {VLLM_CHUNKS} slots × {VLLM_ANSWER} MiB", "documented", VLLM_SOURCE),
     )  # fmt: skip
 
 

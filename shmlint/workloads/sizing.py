@@ -86,7 +86,7 @@ def answer(question: Question, extra: Sequence[Workload] = (), default: int = DO
     Raises ValueError for an NCCL version that is none.
     """
     case = _case(question, extra)
-    parts = (_of_cameras(case), _of_nccl(case), _of_workers(case), _of_memory(case))
+    parts = (_of_cameras(case), _of_nccl(case), _of_queues(case), _of_workers(case), _of_memory(case))
     terms = tuple(term for part in parts for term in part.terms)
     notes = [note for part in parts for note in part.notes]
     if case.workload is not None:
@@ -134,6 +134,14 @@ def _of_nccl(case: _Case) -> _Part:
     if question.nccl_because:
         notes.append(question.nccl_because)
     return _Part(tuple(estimate.nccl_terms(case.ranks, question.nccl, channels, buffsize)), tuple(notes))
+
+
+def _of_queues(case: _Case) -> _Part:
+    """The message queues of an inference server's workers."""
+    if case.workload is None or case.workload.id != "vllm" or case.need.verdict == "not-needed":
+        return _Part()
+    slot = _number(case.question.launch, "VLLM_MQ_MAX_CHUNK_BYTES_MB") or estimate.VLLM_BROADCAST
+    return _Part(estimate.vllm_terms(case.ranks, slot))
 
 
 def _of_workers(case: _Case) -> _Part:

@@ -153,6 +153,8 @@ def arithmetic(operator: ast.operator, left: Found, right: Found) -> Found:
         return Found(a - b, certain, spans)
     if isinstance(operator, ast.Mult):
         return Found(a * b, certain, spans)
+    if isinstance(operator, ast.Pow) and abs(a) <= 2**16 and 0 <= b <= 64:
+        return Found(a**b, certain, spans)
     if isinstance(operator, ast.FloorDiv | ast.Div) and b:
         return Found(a // b, certain, spans)
     return Found(UNKNOWN, False, spans)

@@ -183,6 +183,18 @@ def test_what_programs_get(told: Told) -> None:
     assert any("PyTorch 2.7's wheels bring NCCL 2.26.2" in note for note in found["notes"])
 
 
+def test_the_queues_of_vllms_workers_are_in_the_sum(told: Told) -> None:
+    def terms(*arguments: str) -> dict[str, int]:
+        return {term["label"]: term["bytes"] for term in told(*arguments)["terms"] if "queue" in term["label"]}
+
+    of_two = {"vLLM's queue to its workers": 160 * MIB, "vLLM's queues from its workers": 480 * MIB}
+    assert terms("vllm", "serve", "m", "-tp", "2") == of_two
+    assert terms("docker run --gpus 2 -e VLLM_MQ_MAX_CHUNK_BYTES_MB=32 vllm/vllm-openai -tp 2") == {
+        **of_two, "vLLM's queue to its workers": 320 * MIB
+    }  # fmt: skip
+    assert terms("vllm", "serve", "m") == terms("sglang", "serve", "--tp", "2") == {}
+
+
 def test_a_whole_docker_run(told: Told, run: Run) -> None:
     words = ["docker", "run", "--rm", "--gpus", '"device=0,1"', "--shm-size=256m", "-e", "NCCL_BUFFSIZE=524288",
              "--memory", "4g", "nvcr.io/nvidia/pytorch:24.01-py3", "torchrun", "--nproc_per_node=2", "t.py",

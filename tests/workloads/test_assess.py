@@ -529,6 +529,24 @@ def test_ray_is_told_the_size_of_its_store(command: str, minimum: int, recommend
     assert "18.6" not in private.why
 
 
+@table(
+    "command, verdict, minimum, recommended",
+    [
+        ("tritonserver --backend-config=python,shm-default-byte-size=268435456", "needed", 268435456, GIB),
+        ("tritonserver --backend-config python,shm-default-byte-size=2147483648", "needed", 2 * GIB, 2 * GIB),
+        ("tritonserver --backend-config=python,shm-default-byte-size=1048576", "unknown", None, GIB),
+        ("tritonserver --backend-config=python,shm-default-byte-size=$SIZE", "unknown", None, GIB),
+        ("tritonserver --backend-config=python,shm-growth-byte-size=268435456", "unknown", None, GIB),
+        ("tritonserver --backend-config", "unknown", None, GIB),
+    ],
+)
+def test_triton_is_told_the_size_of_a_model_instance(
+    command: str, verdict: str, minimum: int | None, recommended: int
+) -> None:
+    need = assess(launch("nvcr.io/nvidia/tritonserver:24.05-py3", command))
+    assert (need.verdict, need.minimum, need.recommended) == (verdict, minimum, recommended)
+
+
 def test_a_condition_is_stated() -> None:
     need = assess(launch("nvcr.io/nim/meta/llama-3.1-70b-instruct", count=4))
     assert need.recommended == 16 * GIB and "NVLink" in need.why

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import random
+import time
 from pathlib import Path
+
+import pytest
 
 from shmlint.files.workspace import Workspace
 from shmlint.model.launch import Unknown
@@ -12,6 +16,7 @@ from shmlint.workloads.program import Entry
 from shmlint.workloads.python_program import Reading, read_program
 from shmlint.workloads.repository import Repository
 from shmlint.workloads.values import POSITIVE, UNKNOWN
+from tests.fuzz.variants import variant
 from tests.table import table
 from tests.workloads.test_assess import SPAN, launch
 
@@ -48,7 +53,9 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("| 4 if torch.cuda.is_available() else 4", "", 4, True),
     ("| 4 * (2 > 1)", "", UNKNOWN, False),
     ("| int('4')", "", 4, True),
-    ("| 4 ** 2", "", UNKNOWN, False),
+    ("| 4 ** 2", "", 16, True),
+    ("| 4 ** 65", "", UNKNOWN, False),
+    ("| 4 @ 2", "", UNKNOWN, False),
     ("| make()", "", UNKNOWN, False),
     ("| lambda: 4", "", UNKNOWN, False),
     ("| os.cpu_count()", "", POSITIVE, True),
@@ -336,3 +343,16 @@ def test_hostile_code_is_unknown_and_never_a_failure(tmp_path: Path, kind: str) 
     found = reading(tmp_path, {"train.py": HOSTILE[kind], "other.py": HOSTILE[kind]}, "--config other.py")
     known = {call.processes.value for call in found.calls if call.processes.certain}
     assert known <= {0, 4, 16**5_000 - 1, float("inf")}
+
+
+@pytest.mark.fuzz
+def test_variants_of_programs_end(tmp_path: Path) -> None:
+    """Programs that are cut, spliced and repeated: no failure, no hang."""
+    codes = [text for row in (*VALUES, *IN_FUNCTIONS) for text in (row[0].replace("|", "f(") + ")", row[0])]
+    words = ("**", "lambda: ", "[" * 70, "f'{", "'''", "\\\n", "class A(A):\n ", "yield", "async ", ":=", "@A.f\n")
+    of = [("python", f"{HEAD}{code}\n".encode()) for code in codes] + [("python", word.encode()) for word in words]
+    for seed in range(2000):
+        _, content = variant(random.Random(seed), of)
+        begin = time.process_time()
+        reading(tmp_path, {"train.py": content, "config.py": content, **CONFIGURED}, "--workers 4 --config some.py")
+        assert time.process_time() - begin < 2, seed

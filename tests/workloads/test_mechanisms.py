@@ -15,6 +15,7 @@ from shmlint.workloads.mechanisms import (
     segment,
     share_term,
     total,
+    vllm_terms,
 )
 from tests.table import table
 
@@ -112,6 +113,23 @@ def test_terms_say_how_they_come_about() -> None:
     assert dataloader_terms(1, 1, 2**20)[0].formula == "(1 worker × 2 ahead + 2 in use) × 1 MiB"
     share = share_term("a share", 64 * 2**30, 0.3, "https://example.com")
     assert (share.bytes, share.formula, share.basis) == (int(64 * 2**30 * 0.3), "30 % of 64 GiB", "documented")
+
+
+@table(
+    "workers, broadcast, mebibytes",
+    [
+        (1, 16, 0),
+        (2, 16, 160 + 2 * 240),  # one of 160, and 240 MiB for each worker: vllm-project/vllm#48879, #50606
+        (8, 16, 160 + 8 * 240),
+        (2, 32, 320 + 2 * 240),
+    ],
+)
+def test_vllms_message_queues(workers: int, broadcast: int, mebibytes: int) -> None:
+    terms = vllm_terms(workers, broadcast)
+    assert total(terms) == mebibytes * 2**20
+    assert [term.formula for term in terms] == (
+        [] if workers == 1 else [f"10 slots × {broadcast} MiB", f"{workers} workers × 10 slots × 24 MiB"]
+    )
 
 
 @pytest.mark.parametrize(

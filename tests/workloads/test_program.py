@@ -194,6 +194,34 @@ def test_variables_of_scripts_and_images_are_checked(
     assert (found.span.path, found.span.line) == line
 
 
+@table(
+    "code, limit, verdict, parts",
+    [
+        ("import ray\nray.init(object_store_memory=10**10)", "", "needed", {"ray": 10**10}),
+        ("import ray\nray.init()", "mem_limit: 10g", "needed", {"ray": int(10 * 2**30 * 0.3)}),
+        ("import ray\nray.init()", "", "needed", {"ray": None}),
+        ("from vllm import LLM\nLLM('m', tensor_parallel_size=2)", "", "needed",
+         {"nccl": 106971904, "vllm": (160 + 480) * 2**20}),
+        ("from vllm import LLM\nLLM('m')", "", "not-needed", {}),
+        ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=2**30)", "", "needed",
+         {"python-shm": 2**30}),
+        ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=a.nbytes)", "", "likely",
+         {"python-shm": None}),
+        ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=1024 * 1024 * 100)", "",
+         "needed", {"python-shm": 100 * 2**20}),
+        ("from playwright.sync_api import sync_playwright\nsync_playwright()", "", "likely", {"browser": None}),
+    ],
+)
+def test_the_sums_of_programs(
+    tmp_path: Path, code: str, limit: str, verdict: str, parts: dict[str, int | None]
+) -> None:
+    files = {
+        "compose.yaml": compose("python train.py", f"    {limit}\n"), "Dockerfile": DOCKERFILE, "train.py": f"{code}\n"
+    }  # fmt: skip
+    found = need(tmp_path, files)
+    assert (found.verdict, {m.id: m.bytes for m in found.mechanisms}) == (verdict, parts)
+
+
 BATCHES = """
 import os
 from torch.utils.data import DataLoader
