@@ -28,6 +28,8 @@ from shmlint.workloads.values import (
 _DEPTH = 25
 _MOST_STEPS = 200_000
 """Expressions that are worked out for one program."""
+_BUSY = Found(UNKNOWN, False, ())
+"""What is just being worked out: a value that rests on itself."""
 _MACHINE = frozenset(
     {"os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count", "psutil.cpu_count", "mp.cpu_count",
      "cpu_count", "os.process_cpu_count", "joblib.cpu_count", "os.sched_getaffinity"}
@@ -43,16 +45,20 @@ class Evaluator:
         self._modules = modules
         self._assignments = Assignments()
         self._without_parameters: dict[tuple[int, int], Found] = {}
+        self._now: dict[tuple[int, int], Found] = {}
+        """What was worked out since the last call was noted: more calls may say more of parameters."""
         self._left = _MOST_STEPS
 
     def note_call(self, name: str, node: ast.Call, scope: Scope) -> None:
         """Remember a call, for the parameters of the function it calls."""
+        self._now.clear()
         found = self.calls.setdefault(name.rpartition(".")[2], [])
         if len(found) < 20:
             found.append((node, scope))
 
     def argument(self, node: ast.Call, name: str, position: int, default: object, scope: Scope) -> Found:
         """The value of an argument of a call."""
+        self._now.clear()
         given = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
         if given is None and 0 <= position < len(node.args):
             given = node.args[position]
@@ -208,13 +214,14 @@ class Evaluator:
         if depth > _DEPTH or self._left <= 0:
             return NOTHING
         self._left -= 1
-        if parameters:
-            return self._worked_out(node, scope, depth, True)
+        if parameters and depth == 0:
+            self._now.clear()
+        known = self._now if parameters else self._without_parameters
         key = id(node), id(scope.function)
-        if key not in self._without_parameters:
-            self._without_parameters[key] = NOTHING  # while it is being worked out
-            self._without_parameters[key] = self._worked_out(node, scope, depth, False)
-        return self._without_parameters[key]
+        if key not in known:
+            known[key] = _BUSY
+            known[key] = self._worked_out(node, scope, depth, parameters)
+        return known[key]
 
     def _worked_out(self, node: ast.expr, scope: Scope, depth: int, parameters: bool) -> Found:
         if isinstance(node, ast.Tuple | ast.List):
@@ -301,6 +308,9 @@ class Evaluator:
                 values.append(self.value(given, where, depth + 1))
             elif default is not None:
                 values.append(self.value(default, scope._replace(function=None), depth + 1))
+        if values and all(value is _BUSY for value in values):
+            return _BUSY
+        values = [value for value in values if value is not _BUSY]
         known = [value for value in values if value.value is not UNKNOWN]
         if known:
             return one_of(known)._replace(certain=len(known) == len(values) and one_of(known).certain)
