@@ -53,7 +53,14 @@ class Loaded(NamedTuple):
 def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
     scope = Scope("", _NO_TEXT, module, None, None)
     called: set[int] = set()
-    for node in ast.walk(expression):
+    pending = [expression]
+    for node in pending:  # grows while it is walked, in the order of ``ast.walk``
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if type(value) is list:
+                pending += (item for item in value if isinstance(item, ast.AST) and type(item) is not ast.Constant)
+            elif isinstance(value, ast.expr | ast.arguments | ast.arg):
+                pending.append(value)
         if isinstance(node, ast.Call):
             called.add(id(node.func))
             yield node, scope.full_name(node.func), True
@@ -162,6 +169,7 @@ class Modules:
         self._declare = declare
         self._folders = files.folders()
         self._roots_of: dict[str, tuple[str, ...]] = {}
+        self._own: dict[tuple[str, str], bool] = {}
         self._stars: dict[str, tuple[Loaded, ...]] = {}
         self.loaded: dict[str, Loaded | None] = {}
 
@@ -190,10 +198,13 @@ class Modules:
 
     def _is_own(self, package: str, importer: str) -> bool:
         """Whether the repository may have a package of that name."""
-        return any(
-            package in (names := self._names(folder)) or f"{package}.py" in names
-            for folder in self._roots(os.path.dirname(importer))
-        )
+        here = os.path.dirname(importer)
+        known = self._own.get((package, here))
+        if known is None:
+            folders = map(self._names, self._roots(here))
+            known = any(package in names or f"{package}.py" in names for names in folders)
+            self._own[package, here] = known
+        return known
 
     def is_package(self, top: str, importer: str) -> bool:
         """Whether a name is a module of the repository, or a directory of modules."""
@@ -253,7 +264,7 @@ class Modules:
     def _module_in(self, folder: str, name: str) -> str | None:
         head = name.partition(".")[0]
         if head:
-            names = self._names(normal(folder or "."))
+            names = self._names(folder or ".")
             if head not in names and f"{head}.py" not in names:
                 return None
         path = os.path.join(folder or ".", *name.split(".")) if name else folder
