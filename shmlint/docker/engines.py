@@ -224,9 +224,13 @@ def _wrapped(words: Sequence[Word], at: int) -> int | None:
     return at + 1 if runs and re.fullmatch(r"[A-Za-z_][\w.-]*", words[at].text) and not words[at].unknown else None
 
 
+_RUNS = frozenset({"--", "-exec", "-execdir", "-ok"})
+"""What stands in front of a command: the end of the options of whatever runs it (``op run -- docker``), and find's."""
+
+
 def _behind_dashes(words: Sequence[Word], at: int) -> int | None:
-    """The index of an engine right behind ``--``, which ends the options of whatever runs it: ``op run -- docker``."""
-    ends = next((i for i in range(at, len(words)) if words[i].text == "--"), None)
+    """The index of an engine right behind a word that says that a command follows."""
+    ends = next((i for i in range(at, len(words)) if words[i].text in _RUNS), None)
     if ends is None or ends + 1 >= len(words) or _engine(words[ends + 1]) is None:
         return None
     return ends + 1

@@ -18,14 +18,14 @@ from shmlint.formats.comments import HASH, above, at_end, first_line, line_suppr
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.read import Part, not_read
 from shmlint.formats.shell.rewrite import RunRewriter
-from shmlint.formats.shell.run import launch_of, launches, named, read_gpu, without_single_quotes
-from shmlint.model.launch import Build, Launch
+from shmlint.formats.shell.run import launch_of, launches, named, read_gpu, read_launch, without_single_quotes
+from shmlint.model.launch import Build, Launch, ReadOnly
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.shell import commands, given
+from shmlint.syntax.shell import Command, commands, given
 from shmlint.syntax.shell_text import NOWHERE, Builder, ShellText, mentions_engine, not_set
 from shmlint.syntax.word import Word
 from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, YamlError, parse, read_documents
@@ -190,11 +190,12 @@ def _launches(root: Node, source: Source, seen: _Seen) -> Iterator[Launch]:
             continue  # what it stands for is read where it is written
         if isinstance(node, Mapping):
             yield from _containers(node, jobs.get(id(node)), source)
+            yield from _of_arguments(node, source)
             scripts = _input_scripts(node)
             inner = place.inside(node, unsure)
             seen.built.extend(_built(node, source, inner.directory))
             for name, value in node.pairs:
-                if not isinstance(name, Scalar) or name.value in _TALK:
+                if not isinstance(name, Scalar) or (name.value in _TALK and not _holds_steps(name, value)):
                     continue
                 if name.value == "with" and scripts is not None:
                     stack += [(script, key, inner) for script, key in scripts]
@@ -217,6 +218,29 @@ def parts(root: Node, source: Source) -> list[Part]:
     for _ in _launches(root, source, seen):
         pass
     return seen.parts
+
+
+def _holds_steps(name: Scalar, value: Node) -> bool:
+    """Whether a key that is talk elsewhere names what is run: Bitbucket's ``default`` pipeline."""
+    return name.value == "default" and isinstance(value, SequenceNode)
+
+
+def _of_arguments(step: Mapping, source: Source) -> Iterator[Launch]:
+    """A step of Cloud Build whose image is the docker client: its arguments are a command without a shell."""
+    name, arguments = step.get("name"), step.get("args")
+    if not isinstance(name, Scalar) or not name.value.endswith("/docker") or step.get("entrypoint") is not None:
+        return
+    items = arguments.items if isinstance(arguments, SequenceNode) else ()
+    words = [
+        Word(item.value, Span(source, item.start, item.end), "a substitution" if "$" in item.value else "")
+        for item in items if isinstance(item, Scalar)
+    ]  # fmt: skip
+    launch = read_launch(Command((Word("docker"), *words), Span(source, name.start, name.end)))
+    if launch is not None and len(words) == len(items):
+        yield launch._replace(rewriter=ReadOnly(), words=launch.words._replace(by_hand=_BY_HAND))
+
+
+_BY_HAND = "add `--shm-size={size}` to the arguments"
 
 
 def _of_script(text: ShellText, place: _Place, seen: _Seen) -> list[Launch]:

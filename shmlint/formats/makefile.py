@@ -17,6 +17,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
+from shmlint.syntax.shell_repair import goes_on
 from shmlint.syntax.shell_text import Builder, ShellText
 
 _DEPTH = 8
@@ -189,7 +190,23 @@ def _read(source: Source, workspace: Workspace | None) -> tuple[list[_Line], _Va
         called += _noted(variables, source, line, workspace, always=depth == 0)
         if ";" in text and ":" in text.partition(";")[0] and not ASSIGNMENT.match(text.lstrip()):  # target: ; command
             recipes.append(_Line(line.start + text.index(";") + 1, line.end))
-    return [*recipes, *called], variables
+    return [*_meant(recipes, source), *called], variables
+
+
+def _meant(recipes: Sequence[_Line], source: Source) -> Iterator[_Line]:
+    """The lines of recipes, those joined in which make ends a container start that goes on for its reader."""
+    before: _Line | None = None
+    for line in recipes:
+        near = before is not None and not source.text[before.end : line.start].strip()
+        text = source.text[before.start : before.end] if before is not None and near else ""
+        if before is not None and goes_on(text, source.text[line.start : line.end]):
+            before = _Line(before.start, line.end)
+            continue
+        if before is not None:
+            yield before
+        before = line
+    if before is not None:
+        yield before
 
 
 def _noted(

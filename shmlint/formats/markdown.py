@@ -22,6 +22,7 @@ from shmlint.model.suppression import Suppression
 from shmlint.syntax.markdown import Block, blocks
 from shmlint.syntax.shell import Command, commands, given
 from shmlint.syntax.shell_text import (
+    BLANK,
     CLOSE,
     CLOSE_BRACE,
     NOWHERE,
@@ -195,8 +196,6 @@ _PLACEHOLDER = re.compile(
 )
 _ELLIPSIS = re.compile(r"(?<!\S)(?:\.\.\.|…|\[(?:\.\.\.|…|-{0,2}[A-Za-z][\w ,.:=/|<>$'\"-]{0,80})\](?:\.\.\.)?)(?!\S)")
 """Stands for any number of words: `...`, `[OPTIONS]`, `[--shm-size=1g]`."""
-_BLANK = "\ue004"
-"""Stands for a blank in a placeholder, at which the shell would end the word."""
 _MANY = "$__OPTIONS"
 """What the shell reads in its place: a variable that no document sets."""
 
@@ -238,10 +237,10 @@ def _as_written(launch: Launch) -> Launch:
     """A launch that speaks of the placeholders that stand there, not of what they were read as."""
     texts = [value.text for value in (launch.image, launch.command) if value is not None]
     texts += [launch.undecided.name] if launch.undecided is not None else []
-    if not any(mark in text for mark in (_MANY, _BLANK) for text in texts):
+    if not any(_MANY in text for text in texts):
         return launch
 
-    return worded(launch, lambda text: text.replace(_MANY, "...").replace(_BLANK, " "))
+    return worded(launch, lambda text: text.replace(_MANY, "..."))
 
 
 def _escape(texts: Sequence[str], language: str) -> str:
@@ -287,7 +286,7 @@ def _take(builder: Builder, source: Source, start: int, end: int) -> None:
             builder.put(_MANY)
         else:
             text = text.replace("<", OPEN).replace(">", CLOSE).replace("{", OPEN_BRACE).replace("}", CLOSE_BRACE)
-            builder.put(text.replace(" ", _BLANK), match.start())
+            builder.put(text.replace(" ", BLANK), match.start())
         at = match.end()
     builder.take(at, end)
 

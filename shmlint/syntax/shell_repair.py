@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 
 from shmlint.model.record import NamedTuple
-from shmlint.syntax.shell_text import CLOSE, OPEN, ShellText
+from shmlint.syntax.shell_text import BLANK, CLOSE, OPEN, ShellText
 
 _START = re.compile(r"[^#\n]*\b(?:docker|podman|nerdctl)\b[^#\n]*\b(?:run|create)\b")
 _ENDED = re.compile(r"\\(?P<blanks>[ \t]+(?:#.*)?)\r?")
 _COMMENT = re.compile(r"[ \t]*#.*?(?P<mark>\\)?[ \t]*\r?")
 _OPTION = re.compile(r"[ \t]+--?[A-Za-z][\w-]*(?:[= \t]|\\|\r?$)")
-_PLACEHOLDER = re.compile(r"(?<=[\s=/:\"])<([A-Za-z](?:[\w./:-]*\w)?)>(?=[\s/:\"\\]|$)")
+_PLACEHOLDER = re.compile(r"(?<=[\s=/:\"])<([A-Za-z](?:[\w ./:-]*\w)?)>(?=[\s/:\"\\]|$)")
 
 
 class Repair(NamedTuple):
@@ -35,13 +35,18 @@ def repaired(text: ShellText) -> tuple[ShellText, tuple[Repair, ...]]:
         if not inside and _START.match(line) is None:
             at += len(line) + 1
             continue
+        if inside and not line.strip() and i + 1 < len(lines) and _OPTION.match(lines[i + 1]) is not None:
+            found.append(Repair(text.offset(at), "the empty line ends the command"))
+            lines[i] = f"{' ' * len(line)}{_JOIN}"
+            at += len(line) + 1
+            continue
         if inside and (new := _comment(line, i, lines)) is not None:
             found.append(Repair(text.offset(at), "a comment between its lines ends the command"))
         else:
             new, because = _joined(line)
             if because:
                 found.append(Repair(text.offset(at), because))
-        new = _PLACEHOLDER.sub(rf"{OPEN}\1{CLOSE}", new)
+        new = _PLACEHOLDER.sub(lambda match: f"{OPEN}{match[1].replace(' ', BLANK)}{CLOSE}", new)
         goes_on = new.rstrip("\r").endswith("\\")
         if not goes_on and i + 1 < len(lines) and _misses_backslash(new, lines[i + 1]):
             found.append(Repair(text.offset(at), "the backslash at the end of the line is missing"))
@@ -58,6 +63,18 @@ def repaired(text: ShellText) -> tuple[ShellText, tuple[Repair, ...]]:
 
 _JOIN = "\ue005"
 """Stands at the end of a line to which the next one is joined by a blank."""
+
+
+_GOES_ON = re.compile(r"[ \t]+(?:--[a-z][\w-]*|-[A-Za-z])(?:[= \t]|\\|\r?$)")
+"""An option in a recipe of make, in which a dash in front of a command means something else."""
+
+
+def goes_on(text: str, after: str) -> bool:
+    """Whether a recipe's line starts a container and is meant to go on in the one behind it."""
+    if _START.match(text) is None:
+        return False
+    last = text.rpartition("\n")[2]
+    return _ENDED.search(last) is not None or _GOES_ON.match(after) is not None
 
 
 def _comment(line: str, number: int, lines: list[str]) -> str | None:

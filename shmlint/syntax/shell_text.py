@@ -18,6 +18,9 @@ OPEN, CLOSE = "\ue000", "\ue001"
 OPEN_BRACE, CLOSE_BRACE = "\ue002", "\ue003"
 """Stand for ``{`` and ``}`` around a placeholder."""
 
+BLANK = "\ue004"
+"""Stands for a blank in a placeholder, at which the shell would end the word."""
+
 NOWHERE = -1
 """The offset of a character that stands nowhere in the file."""
 
@@ -172,6 +175,7 @@ def restore(text: str) -> str:
         return text
     return (
         text.replace(OPEN, "<").replace(CLOSE, ">").replace(OPEN_BRACE, "{").replace(CLOSE_BRACE, "}")
+        .replace(BLANK, " ")
     )
 
 

@@ -23,6 +23,8 @@ def read(kind: str, path: str, text: str) -> Run:
         ("docker run --gpus all\n  --shm-size=8g \\\n  IMG\n", 1),
         ("docker run --gpus all \\\n  #--env X=1 \\\n  --shm-size=8g IMG\n", 2),
         ("docker run --gpus all \\\r\n  # memory\r\n  --shm-size=8g IMG\r\n", 2),
+        ("docker run \\\n\n  --gpus all --shm-size=8g IMG\n", 2),
+        ("docker run --gpus all \\\r\n \r\n  --shm-size=8g IMG\r\n", 2),
     ],
 )
 def test_a_command_goes_on_where_its_reader_goes_on(text: str, line: int) -> None:
@@ -33,10 +35,17 @@ def test_a_command_goes_on_where_its_reader_goes_on(text: str, line: int) -> Non
     assert [(place.span.line, place.kind) for place in run.not_read] == [(line, "syntax")]
 
 
-@pytest.mark.parametrize("text", ["docker run--gpus=all IMG\n", "sudo podman run-it IMG\n"])
+@pytest.mark.parametrize(
+    "text", ["docker run--gpus=all IMG\n", "sudo podman run-it IMG\n", 'docker run -v "/a:/b IMG\necho hi\n']
+)
 def test_a_missing_blank_is_reported(text: str) -> None:
     run = read("shell", "x.sh", text)
     assert (run.launches, len(run.not_read)) == ((), 1)
+
+
+def test_an_image_of_several_lines_is_shown_in_one() -> None:
+    (launch,) = read("shell", "x.sh", "docker run --gpus all \"$(cat <<X\nfoo\nX\n)\"\n").launches
+    assert launch.image is not None and launch.image.text == "$(cat <<X foo X )…"
 
 
 @pytest.mark.parametrize(
@@ -54,6 +63,15 @@ RUN = "docker run --gpus all IMG\n"
     ("kind", "path", "text"),
     [
         ("shell", "x.sh", "docker run -v <PATH>:/data IMG\n"),
+        ("shell", "x.sh", "docker run --gpus all -v <the data>:/data IMG\n"),
+        ("shell", "x.sh", "find . -name '*.py' -exec docker run --gpus all IMG {} \\;\n"),
+        ("makefile", "Makefile", "a:\n\tdocker run \\\n\t\t# all\n\t\t--gpus all IMG\n"),
+        ("makefile", "Makefile", "a:\n\tdocker run --gpus all \\ \n\t  IMG\n"),
+        ("makefile", "Makefile", "a:\n\t@docker run\n\t  --gpus all \\\n\t  IMG\n\t-docker rm x\n"),
+        ("ci", "bitbucket-pipelines.yml",
+         f"pipelines:\n  default:\n    - step:\n        script:\n          - {RUN}          - pipe: x\n"),
+        ("ci", "cloudbuild.yaml",
+         "steps:\n- name: gcr.io/cloud-builders/docker\n  args: [run, --gpus, all, IMG, python]\n"),
         ("shell", "x.sh", "docker run -e X=<your token> IMG\n".replace("your token", "TOKEN")),
         ("markdown", "x.md", f"```python\n{RUN}```\n"),
         ("markdown", "x.md", f"```bash\nws $ {RUN}```\n"),

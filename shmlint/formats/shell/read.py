@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from shmlint.docker.engines import skip_to_engine
+from shmlint.docker.engines import find_docker, skip_to_engine
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.shell.build import builds
-from shmlint.formats.shell.run import launches, tied
+from shmlint.formats.shell.run import launches, read_launch, tied
 from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple
@@ -75,6 +75,14 @@ def not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
         if at is not None and at + 1 < len(command.words) and _GLUED.fullmatch(command.words[at + 1].text):
             because = f"`{command.words[at + 1].text}` is no command of the engine: a blank is missing"
             yield NotRead(command.span, because, "syntax")
+        elif at is not None and any("\n" in word.text for word in command.words[at:]) and _lacks_image(command):
+            because = "a quotation mark is not closed: the lines behind it are one word, and no image is left"
+            yield NotRead(command.span, because, "syntax")
+
+
+def _lacks_image(command: Command) -> bool:
+    """Whether a command is to start a container, and is no launch for want of an image."""
+    return find_docker(command.words) is not None and read_launch(command) is None
 
 
 def parts(source: Source) -> Iterator[Part]:

@@ -111,7 +111,10 @@ def launch_of(
     """A launch out of the options of a run command, whatever they were written in."""
     image = None
     if run.image is not None:
-        image = Value(run.image.text, run.image.span or span, run.image.text, run.image.unknown)
+        text = run.image.text
+        if "\n" in text:  # what gives it takes several lines
+            text = f"{' '.join(text.split())[:60]}…"
+        image = Value(text, run.image.span or span, text, run.image.unknown)
     command = None
     if run.command:
         texts = tuple(word.text for word in run.command)
