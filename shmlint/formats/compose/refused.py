@@ -15,7 +15,7 @@ from shmlint.model.source import Problem
 from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, Sequence
 
 _ODD = (
-    r"\$\{(?![A-Za-z_][A-Za-z0-9_]*(?::?[-?+][^${}\n]*)?\})"  # anything but the plain ways to name a variable
+    r"\$\{(?![A-Za-z_][A-Za-z0-9_]*(?::?[-?+][^${}'\"\n]*)?\})"  # anything but the plain ways to name a variable
     r"|![!<]"
 )
 
