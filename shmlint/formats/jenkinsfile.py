@@ -28,13 +28,19 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.groovy import String, block, pieces, strings
+from shmlint.syntax.groovy import String, blocks, pieces, strings
 from shmlint.syntax.shell import commands, given
 from shmlint.syntax.shell_text import Builder, Places, ShellText, mentions_engine
 from shmlint.syntax.word import Word
 
 _DEPTH = 8
 """Variables inside variables are followed this deep."""
+
+_LONGEST = 20_000
+"""Characters of a script from which on no variable is filled in."""
+
+_LONGEST_BLOCK = 4000
+"""Characters of a block in which the settings of an agent are looked for."""
 
 _NEAR = 400
 """Characters in front of a string in which the step that it belongs to is looked for."""
@@ -171,7 +177,7 @@ def _put(builder: Builder, pipeline: Pipeline, expression: tuple[str, int, int],
     text, start, end = expression
     value = pipeline.values.get(text.removeprefix("env."))
     since = len(builder.offsets)
-    if value is not None and depth < _DEPTH:
+    if value is not None and depth < _DEPTH and len(builder.offsets) < _LONGEST:
         _fill(builder, pipeline, value, depth + 1)
     else:
         builder.put_unknown(pipeline.places.name(pipeline.source.text[start:end], "an expression"))
@@ -184,6 +190,10 @@ _IMAGE = re.compile(r"\bdocker\s*\.\s*image\s*\(\s*")
 _METHOD = re.compile(r"\s*\)?\s*\.\s*(inside|withRun|run)\b\s*(\(?)\s*")
 _AGENT = re.compile(r"\b(docker|dockerfile)\s*\{")
 _BARE = re.compile(r"\bagent\s*\{\s*docker\s+(?=\")")
+_MADE_OR_USED = re.compile(
+    r"\b(?P<made>[A-Za-z_]\w*)\s*=\s*docker\s*\.\s*(?:image|build)\s*\(?\s*(?=\")"
+    r"|\b(?P<used>[A-Za-z_]\w*)\s*\.\s*(?P<method>inside|withRun|run)\b\s*\(?\s*"
+)
 _BUILD = re.compile(r"\bdocker\s*\.\s*build\s*\(?\s*(?=\")")
 
 
@@ -200,8 +210,9 @@ def _containers(pipeline: Pipeline) -> Iterator[Launch]:
             span = Span(pipeline.source, match.start(), match.end() - 1)
             yield _container(pipeline, (named, arguments), span, f"`docker.image().{method[1]}`")
     yield from _of_variables(pipeline)
+    ends = blocks(code)
     for match in _AGENT.finditer(code):
-        end = block(code, match.end() - 1)
+        end = min(ends[match.end() - 1], match.end() + _LONGEST_BLOCK)
         fields = {
             found[1]: pipeline.string(found.end())
             for found in re.compile(r"\b(image|args|filename|dir)\s*\(?\s*(?=\")").finditer(code, match.end(), end)
@@ -218,14 +229,15 @@ def _containers(pipeline: Pipeline) -> Iterator[Launch]:
 def _of_variables(pipeline: Pipeline) -> Iterator[Launch]:
     """``def trainer = docker.build("trainer")`` … ``trainer.inside("--gpus all") {``."""
     code = pipeline.code
-    made = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*docker\s*\.\s*(?:image|build)\s*\(?\s*(?=\")")
-    for match in made.finditer(code):
-        image = pipeline.strings.get(match.end())
-        for use in re.finditer(rf"\b{match[1]}\b\s*\.\s*(inside|withRun|run)\b\s*\(?\s*", code[match.end() :]):
-            start = match.end() + use.start()
-            arguments = pipeline.strings.get(match.end() + use.end())
-            span = Span(pipeline.source, start, start + len(match[1]))
-            yield _container(pipeline, (image, arguments), span, f"`{match[1]}.{use[1]}`")
+    images: dict[str, String | None] = {}
+    for match in _MADE_OR_USED.finditer(code):
+        if match["made"] is not None:
+            images[match["made"]] = pipeline.strings.get(match.end())
+        elif match["used"] in images:
+            arguments = pipeline.strings.get(match.end())
+            span = Span(pipeline.source, match.start(), match.start() + len(match["used"]))
+            label = f"`{match['used']}.{match['method']}`"
+            yield _container(pipeline, (images[match["used"]], arguments), span, label)
 
 
 def _container(
@@ -245,10 +257,16 @@ def _container(
         first = next(iter(commands(text)), None)
         words += first.words[:1] if first is not None else ()
     run = read_run(words, "docker", "create")
-    return launch_of(
+    launch = launch_of(
         run, kind="ci-container", span=span, label=label, rewriter=RunRewriter(run, Word(""), home, words),
         gpu=read_gpu(run),
     )  # fmt: skip
+    # It is no shell that takes the options apart: what a backslash means there is not known.
+    lists = tuple(
+        fault._replace(changes=tuple(c for c in fault.changes if not any("\\" in edit.text for edit in c.edits)))
+        for fault in launch.gpu.device_lists
+    )
+    return launch._replace(gpu=launch.gpu._replace(device_lists=lists))
 
 
 def _built(launch: Launch, pipeline: Pipeline, fields: Mapping[str, String | None]) -> Launch:

@@ -30,6 +30,9 @@ from shmlint.syntax.yaml import Sequence as SequenceNode
 _DEPTH = 8
 """Variables inside variables are followed this deep."""
 
+_LONGEST = 20_000
+"""Characters of a command from which on no variable is filled in."""
+
 _COMMANDS = ("cmds", "cmd", "sh", "defer", "status", "preconditions", "if", "deps")
 """Keys whose values are commands, or hold some."""
 
@@ -155,7 +158,7 @@ def _fill(builder: Builder, text: ShellText, values: Values, places: Places, dep
         builder.copy(text, at, template.start())
         since = len(builder.offsets)
         value = values.get(template[1] or "") if re.fullmatch(r"\{\{-?\s*\.\w+\s*-?\}\}", template[0]) else None
-        if value is not None and depth < _DEPTH:
+        if value is not None and depth < _DEPTH and len(builder.offsets) < _LONGEST:
             _fill(builder, scalar_text(value, text.source), values, places, depth + 1)
         else:
             builder.put_unknown(places.name(template[0], "a template"))

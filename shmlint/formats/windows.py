@@ -14,8 +14,8 @@ from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.model.suppression import Suppression
 
 _START = re.compile(
-    r"(?im)^(?![ \t]*(?:#|::|rem\b|echo\b|write-))[^\n#]*?\b(?P<engine>docker|podman|nerdctl)(?:\.exe)?[ \t]"
-    r"[^\n#]*?(?<![\w-])(?:run|create)[ \t]"
+    r"(?im)^(?![ \t]*(?:#|::|rem\b|echo\b|write-))(?>[^\n#]*?\b(?P<engine>docker|podman|nerdctl)(?:\.exe)?[ \t])"
+    r"(?>[^\n#]*?(?<![\w-])(?:run|create)[ \t])"
 )
 _OTHER = re.compile(r"(?i)\b(?:compose|network|volume|context|exec|buildx)\b")
 

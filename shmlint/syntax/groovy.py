@@ -96,11 +96,13 @@ def pieces(string: String) -> Iterator[Piece]:
         yield Piece(source.text[at : string.last], at, string.last)
 
 
-def block(code: str, opening: int) -> int:
-    """Where the block that opens at a brace ends: behind its closing brace, or at the end of the text."""
-    depth = 0
-    for match in re.compile(r"[{}]").finditer(code, opening):
-        depth += 1 if match[0] == "{" else -1
-        if depth == 0:
-            return match.end()
-    return len(code)
+def blocks(code: str) -> dict[int, int]:
+    """Where the block of each opening brace ends: behind its closing brace, or at the end of the text."""
+    found: dict[int, int] = {}
+    open_: list[int] = []
+    for match in re.finditer(r"[{}]", code):
+        if match[0] == "{":
+            open_.append(match.start())
+        elif open_:
+            found[open_.pop()] = match.end()
+    return {**dict.fromkeys(open_, len(code)), **found}

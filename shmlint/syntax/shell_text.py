@@ -87,6 +87,9 @@ def whole(source: Source, start: int, end: int) -> ShellText:
     return ShellText(source, source.text[start:end], range(start, end), Span(source, start, end))
 
 
+_STANDS = rf"\$(?:\{{|{OPEN_BRACE})(\w+)(?:\}}|{CLOSE_BRACE})"
+
+
 class Places:
     """What stands in a file for something that is known elsewhere, each read as a variable that nothing sets."""
 
@@ -94,16 +97,16 @@ class Places:
         self.written: dict[str, str] = {}
         """What stands there, by the variable."""
         self.what: dict[str, str] = {}
+        self.names: dict[str, str] = {}
 
     def name(self, text: str, what: str = "a placeholder") -> str:
         """The variable that a shell reads in the place of a text."""
-        for name, written in self.written.items():
-            if written == text:
-                return name
+        if text in self.names:
+            return self.names[text]
         # What it is called tells an image from options: `params.` in front of a name is no part of that.
         plain = re.sub(r"[^A-Za-z0-9_]", "_", re.sub(r"\b(?:env|params)\.", "", text))
         name = f"_{len(self.written)}_{plain.strip('_')}"
-        self.written[name], self.what[name] = text, what
+        self.written[name], self.what[name], self.names[text] = text, what, name
         return name
 
     def because(self, name: str) -> str:
@@ -112,9 +115,9 @@ class Places:
 
     def as_written(self, text: str) -> str:
         """A text with what stands in the file."""
-        for name, written in self.written.items():
-            text = text.replace(f"${{{name}}}", written).replace(f"{OPEN_BRACE}{name}{CLOSE_BRACE}", written)
-        return text
+        if not self.written or "_" not in text:
+            return text
+        return re.sub(_STANDS, lambda found: self.written.get(found[1], found[0]), text)
 
 
 class Builder:

@@ -38,46 +38,45 @@ _SECTION = re.compile(r"[ \t]*\[([^\]]*)\]")
 
 def settings(source: Source) -> Iterator[Setting]:
     """The settings of a unit in the order of the file."""
-    section = ""
-    open_: Setting | None = None
+    section, key = "", ""
+    chars: list[Char] = []
+    broken: list[int] = []
+    begin = end = 0
     for number in range(1, len(source.line_starts) + 1):
-        start, end = source.line_span(number)
+        start, stop = source.line_span(number)
         if number == 1 and source.text.startswith(BOM):
             start += len(BOM)
-        line = source.text[start:end]
+        line = source.text[start:stop]
         if line.lstrip()[:1] in ("#", ";") and line.strip():
             continue  # also between the lines of one value
-        if open_ is None:
+        if not key:
             if (header := _SECTION.match(line)) is not None:
                 section = header[1]
                 continue
-            if (key := _KEY.match(line)) is None:
+            if (found := _KEY.match(line)) is None:
                 continue
-            open_ = Setting(section, key[1], Span(source, start, end), ())
-            start += key.end()
-        open_, goes_on = _lengthened(open_, start, end)
-        if not goes_on:
-            yield open_
-            open_ = None
-    if open_ is not None:
-        yield open_
+            key, begin, chars, broken = found[1], start, [], []
+            start += found.end()
+        end = stop
+        if not _lengthened(source.text, (start, stop), chars, broken):
+            yield Setting(section, key, Span(source, begin, end), tuple(chars), tuple(broken))
+            key = ""
+    if key:
+        yield Setting(section, key, Span(source, begin, end), tuple(chars), tuple(broken))
 
 
-def _lengthened(setting: Setting, start: int, end: int) -> tuple[Setting, bool]:
-    """A setting with one more line, and whether that line goes on in the next."""
-    text = setting.span.source.text
+def _lengthened(text: str, line: tuple[int, int], chars: list[Char], broken: list[int]) -> bool:
+    """Add a line to a value; whether it goes on in the next."""
+    start, end = line
     bare = text[start:end].rstrip()
     goes_on = (len(bare) - len(bare.rstrip("\\"))) % 2 == 1
-    chars = tuple((text[at], at) for at in range(start, start + len(bare) - goes_on))
-    broken = setting.broken
+    last = start + len(bare) - goes_on
+    chars += ((text[at], at) for at in range(start, last))
     if goes_on:
-        at = start + len(bare) - 1
-        chars += ((" ", at),)
-        if at + 1 < end:
-            broken = (*broken, at)
-    return setting._replace(
-        span=setting.span._replace(end=end), chars=setting.chars + chars, broken=broken
-    ), goes_on
+        chars.append((" ", last))
+        if last + 1 < end:
+            broken.append(last)
+    return goes_on
 
 
 # Command lines ---------------------------------------------------------------------------------
