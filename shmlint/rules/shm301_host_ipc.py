@@ -51,6 +51,8 @@ def _advice(launch: Launch, *, joined: bool) -> str:
     if joined:
         option = launch.words.shm_option
         return f"other containers join it: set it to shareable and add {option}, unless one of them needs the host's"
+    if launch.kind == "kubernetes-container":
+        return f"remove `hostIPC`, and add {launch.words.shm_option}"
     return f"remove the host's namespace, and set a large enough {launch.words.shm_option}"
 
 

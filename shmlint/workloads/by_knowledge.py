@@ -199,8 +199,9 @@ class _Reading:
         launcher = found is not None and found.verified and found.needs in ("yes", "multi-gpu")
         self.ranks, _ = read_ranks(self.words, launcher=launcher)
         _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
-        if self.ranks is None and not self.ranks_vary and launcher:
-            self._ranks_of_environment(launch)
+        torchrun = _reads_processes(self.words)
+        if (self.ranks is None or torchrun) and not self.ranks_vary and launcher:
+            self._ranks_of_environment(launch, _TORCHRUN_VARIABLES if torchrun else _RANK_VARIABLES)
 
     def _apply_use(self, commands: list[list[str]]) -> None:
         """Let the winner say what it says of these commands."""
@@ -211,8 +212,8 @@ class _Reading:
             self.by_command = used
         self.workload = used
 
-    def _ranks_of_environment(self, launch: Launch) -> None:
-        for name in _RANK_VARIABLES:
+    def _ranks_of_environment(self, launch: Launch, names: Sequence[str]) -> None:
+        for name in names:
             value = launch.environment.get(name)
             if value is None:
                 continue
@@ -349,6 +350,13 @@ _VISIBLE = (
 )  # fmt: skip
 _RANK_VARIABLES = ("NUM_SHARD", "TENSOR_PARALLEL_SIZE", "NPROC_PER_NODE")
 """Environment variables that inference servers and launchers read their number of processes from."""
+_TORCHRUN_VARIABLES = ("PET_NPROC_PER_NODE",)
+"""What torchrun reads in the place of its option (torch/distributed/argparse_util.py)."""
+
+
+def _reads_processes(words: Sequence[str]) -> bool:
+    """Whether torchrun is started without an option for its processes."""
+    return "torchrun" in words and not any(word.startswith("--nproc") for word in words)
 
 
 def _command(launch: Launch) -> tuple[str, ...]:

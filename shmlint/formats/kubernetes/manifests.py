@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from shmlint.files.cache import Key
@@ -59,16 +60,39 @@ def _parsed(path: str, workspace: Workspace) -> File:
     except Unreadable as error:
         return File(problem=error.problem)
     template = _TEMPLATE.search(source.text)
-    if template is not None:
-        because = "it is a template; shmlint reads what it renders: `helm template … | shmlint -`"
-        return File(not_read=NotRead(Span(source, template.start(), template.end()), because, "dynamic"))
     try:
         documents = read_documents(path, workspace)
     except Unreadable as error:
+        if template is not None:
+            return _a_template(source, template)
         if "{{" in source.text:
             return File(not_read=NotRead(error.problem.span, "it is no YAML, and seems to be a template", "dynamic"))
         return File(problem=error.problem)
+    if template is not None:
+        files = [span for document in documents for span in _data(document.root)]
+        for found in _TEMPLATE.finditer(source.text):
+            at = bisect_right(files, (found.start(), len(source.text)))
+            if not at or found.start() >= files[at - 1][1]:
+                return _a_template(source, found)
     return File(tuple(m for document in documents for m in _objects(document.root, source, path)))
+
+
+def _a_template(source: Source, found: re.Match[str]) -> File:
+    because = "it is a template; shmlint reads what it renders: `helm template … | shmlint -`"
+    return File(not_read=NotRead(Span(source, found.start(), found.end()), because, "dynamic"))
+
+
+def _data(root: Node) -> Iterator[tuple[int, int]]:
+    """Where a ConfigMap or a Secret holds the contents of files, which may be templates of other programs."""
+    node = root.resolved
+    if not isinstance(node, Mapping):
+        return
+    kind = node.get("kind")
+    if isinstance(kind, Scalar) and kind.value in ("ConfigMap", "Secret"):
+        for key in ("data", "stringData"):
+            value = node.get(key)
+            if isinstance(value, Mapping):
+                yield from ((v.start, v.end) for _, v in value.pairs if isinstance(v, Scalar) and v.style in ("|", ">"))
 
 
 def _objects(root: Node, source: Source, path: str) -> Iterator[Manifest]:

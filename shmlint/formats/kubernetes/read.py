@@ -8,8 +8,10 @@ from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.kubernetes.containers import Owner, read_pod
 from shmlint.formats.kubernetes.manifests import Manifest, read_file
-from shmlint.formats.kubernetes.pods import find
+from shmlint.formats.kubernetes.pods import Pod, find
+from shmlint.formats.kubernetes.ranks import runs_launcher, started_by, with_processes
 from shmlint.formats.kubernetes.rewrite import PodRewriter
+from shmlint.formats.kubernetes.tree import Map
 from shmlint.model.launch import Combination, Launch
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
@@ -75,5 +77,21 @@ def launches(manifest: Manifest, files: tuple[str, ...], unknown: str = "") -> I
     name = manifest.name
     label = f"{manifest.kind} `{name}`" if name else f"a {manifest.kind}"
     owner = Owner(label, name, files, frozenset(claims), unknown)
-    for pod in find(root):
-        yield from read_pod(pod, owner, PodRewriter)
+    pods = [(pod, list(read_pod(pod, owner, PodRewriter))) for pod in find(root)]
+    if manifest.kind == "MPIJob":
+        pods = _with_launcher(root, pods)
+    for _, containers in pods:
+        yield from (with_processes(launch, root) if manifest.kind == "PyTorchJob" else launch for launch in containers)
+
+
+def _with_launcher(root: Map, pods: list[tuple[Pod, list[Launch]]]) -> list[tuple[Pod, list[Launch]]]:
+    """The pods of an MPIJob; its workers run what its launcher starts in them."""
+    roles = {name: root.map("spec", "mpiReplicaSpecs", name, "template", "spec") for name in ("Launcher", "Worker")}
+    launcher = next((own[0] for pod, own in pods if pod.spec is roles["Launcher"]), None)
+    if launcher is None:
+        return pods
+    return [
+        (pod, [started_by(own[0], launcher, root), *own[1:]])
+        if pod.spec is roles["Worker"] and runs_launcher(own[0]) else (pod, own)
+        for pod, own in pods
+    ]  # fmt: skip

@@ -14,6 +14,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.splice import end_of, indentation_of, line_edit, newline_of
 from shmlint.formats.kubernetes.containers import SHM, Volume
 from shmlint.formats.kubernetes.pods import Part, Pod
+from shmlint.formats.kubernetes.removal import renamed_variable, without_host_ipc, without_variable
 from shmlint.formats.kubernetes.tree import Map, Written, build, plain
 from shmlint.model.launch import Change, ReadOnly
 from shmlint.model.record import NamedTuple
@@ -54,6 +55,18 @@ class PodRewriter(ReadOnly):
     def mount_volume(self, name: str) -> Sequence[Change]:
         """Ways to mount a volume that the pod has on the container's /dev/shm."""
         return list(self._mounted(name))
+
+    def drop_variable(self, name: str) -> Sequence[Change]:
+        """A way to take a variable out of the container's ``env``."""
+        return list(without_variable(self.part.body, name))
+
+    def rename_variable(self, name: str, new: str) -> Sequence[Change]:
+        """A way to give a variable of the container's ``env`` another name."""
+        return list(renamed_variable(self.part.body, name, new))
+
+    def set_ipc(self, mode: str) -> Sequence[Change]:
+        """A way to leave the node's IPC namespace; a pod has no other modes."""
+        return list(without_host_ipc(self.pod.spec)) if not mode else ()
 
     def _mounted(self, name: str) -> Iterator[Change]:
         mount = (Entry("name", name), Entry("mountPath", SHM))
@@ -348,7 +361,10 @@ def _quoted(node: yaml.Node) -> bool:
 
 
 def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
-    """Whether the objects of a file are the same but for memory volumes and what is mounted on /dev/shm."""
+    """Whether the objects of a file are the same but for memory volumes and what is mounted on /dev/shm.
+
+    Without ``sizes_only``, plain variables and ``hostIPC`` may differ too: the launches say what they are.
+    """
     try:
         old, new = read_documents(path, before), read_documents(path, after)
         sources = before.source(path), after.source(path)
@@ -356,27 +372,32 @@ def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: b
         return False
     if len(old) != len(new):
         return False
-    return all(
-        _stripped(plain(build(a.root, sources[0]))) == _stripped(plain(build(b.root, sources[1])))
-        for a, b in zip(old, new, strict=True)
-    )
+    both = ((plain(build(a.root, sources[0])), plain(build(b.root, sources[1]))) for a, b in zip(old, new, strict=True))
+    return all(_stripped(a, sizes_only=sizes_only) == _stripped(b, sizes_only=sizes_only) for a, b in both)
 
 
-def _stripped(value: object) -> object:
-    """A value without memory volumes, and without mounts on /dev/shm."""
+def _stripped(value: object, *, sizes_only: bool) -> object:
+    """A value without memory volumes, mounts on /dev/shm, and what its launches say of it."""
     if isinstance(value, list):
-        return [_stripped(item) for item in value]
+        return [_stripped(item, sizes_only=sizes_only) for item in value]
     if not isinstance(value, dict):
         return value
     found = {}
     for key, inner in value.items():
-        if key in ("volumes", "volumeMounts"):
-            left = [_stripped(item) for item in inner if not _about_shm(item)] if isinstance(inner, list) else inner
-            if left:
-                found[key] = left
-        else:
-            found[key] = _stripped(inner)
+        left = inner
+        if key in ("volumes", "volumeMounts") and isinstance(inner, list):
+            left = [item for item in inner if not _about_shm(item)]
+        elif not sizes_only and key == "env" and isinstance(inner, list):
+            left = [item for item in inner if not _is_variable(item)]
+        if left or key not in ("volumes", "volumeMounts", "env"):
+            found[key] = _stripped(left, sizes_only=sizes_only)
+    if not sizes_only:
+        found.pop("hostIPC", None)
     return found
+
+
+def _is_variable(item: object) -> bool:
+    return isinstance(item, dict) and set(item) <= {"name", "value"}
 
 
 def _about_shm(item: object) -> bool:

@@ -187,6 +187,14 @@ def test_a_template_is_not_read_because_it_is_one(tmp_path: Path, text: str, bec
     assert [(place.kind, because in place.because) for place in done.not_read] == [("dynamic", True)]
 
 
+def test_a_template_that_a_config_map_holds_is_the_content_of_a_file(tmp_path: Path) -> None:
+    data = "  chat.jinja: |\n    {%- if x %}\n    {{- end }}\n"
+    held = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n{data}"
+    assert len(launches(tmp_path, f"{pod()}---\n{held}")) == 1
+    outside = pod().replace("name: p", "name: '{{ .Values.name }}'")
+    assert launches(tmp_path / "b", f"{outside}---\n{held}") == ()
+
+
 def test_placeholders_in_texts_are_no_template(tmp_path: Path) -> None:
     text = pod(container("workingDir: '{{inputs.parameters.directory}}'"))
     assert len(launches(tmp_path, text)) == 1
@@ -213,3 +221,43 @@ def test_broken_yaml_is_a_finding_and_nothing_crashes(tmp_path: Path) -> None:
     odd = ("containers: 3", "spec: [1]", "spec:\n  containers: [1, {name: 2, image: [], resources: 3, env: {a: b}}]")
     for text in odd:
         run(tmp_path, {"pod.yaml": f"apiVersion: v1\nkind: Pod\n{text}\n"})
+
+
+def mpi_job(slots: str, launcher: str, worker: str = "") -> str:
+    """An MPIJob whose workers have four GPUs each."""
+    template = "template: {{spec: {{containers: [{{name: {0}, image: x/y{1}}}]}}}}"
+    asks = f"{worker}, resources: {{limits: {{nvidia.com/gpu: 4}}}}"
+    return (
+        "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata: {name: m}\nspec:\n"
+        f"  {slots}\n  mpiReplicaSpecs:\n"
+        f"    Launcher: {{{template.format('l', f', command: [{launcher}]')}}}\n"
+        f"    Worker: {{replicas: 2, {template.format('w', asks)}}}\n"
+    )
+
+
+MPI = [
+    ("slotsPerWorker: 4", "mpirun, -np, '8', python, train.py", "", ("4", "error")),
+    ("slotsPerWorker: 4", "mpirun, -np, '8', python, train.py", ", command: [/usr/sbin/sshd, -De]", ("4", "error")),
+    ("slotsPerWorker: 4", "bash, -c, 'mpirun -np 8 python train.py'", "", ("4", "error")),
+    ("replicas: 1", "mpirun, -np, '2', python, train.py", "", ("1", "note")),
+    ("slotsPerWorker: 4", "mpirun, -np, '8', python, train.py", ", command: [sleep, infinity]", ("", "note")),
+]
+
+
+@table("slots, launcher, worker, found", MPI)
+def test_the_workers_of_an_mpi_job_run_what_its_launcher_starts(
+    tmp_path: Path, slots: str, launcher: str, worker: str, found: tuple[str, str]
+) -> None:
+    done = run(tmp_path, {"job.yaml": mpi_job(slots, launcher, worker)})
+    words = " ".join(word for each in done.launches if each.entrypoint for word in each.entrypoint.known or ())
+    assert (f"-np {found[0]} " in words) is bool(found[0])
+    assert {f.severity for f in done.findings} | {"none"} == {found[1], "none"}
+
+
+def test_the_processes_of_a_pytorch_job_are_ranks(tmp_path: Path) -> None:
+    path = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec")
+    spec = "containers:\n- name: a\n  image: x/y\n  command: [torchrun, train.py]\n"
+    asks = "  resources: {limits: {nvidia.com/gpu: 4}}\n"
+    text = under("kubeflow.org/v1", "PyTorchJob", *path, spec=spec + asks)
+    found = findings(tmp_path, {"job.yaml": text.replace("spec:\n", 'spec:\n  nprocPerNode: "4"\n', 1)})
+    assert [(f.rule, f.severity, "4 ranks" in f.needs) for f in found] == [("SHM101", "error", True)]

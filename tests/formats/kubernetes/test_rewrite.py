@@ -141,3 +141,44 @@ def test_no_size_that_the_memory_limit_does_not_hold(tmp_path: Path) -> None:
 def test_a_name_that_is_taken_is_not_used_again(tmp_path: Path) -> None:
     after = repaired(tmp_path, pod(container("volumeMounts: [{name: dshm, mountPath: /a}]"), volumes=(MEMORY,)))
     assert "name: shm\n" in after
+
+
+ENV = (
+    "env:",
+    "- name: NCCL_P2P_DISABLE  # for a test",
+    "  value: '1'",
+    "# kept",
+    "- name: TOKEN",
+    "  valueFrom: {secretKeyRef: {name: a, key: b}}",
+    "- name: 'NCCL_BLOCKING_WAIT'",
+    "  value: '1'",
+)
+ALONE = "env: [{name: NCCL_P2P_DISABLE, value: '1'}]"
+FIRST = "env: [{name: NCCL_P2P_DISABLE, value: '1'}, {name: A, value: b}]"
+LAST = "env: [{name: A, value: b}, {name: NCCL_P2P_DISABLE, value: '1'}]"
+SET = ("emptyDir: {medium: Memory, sizeLimit: 8Gi}",)
+REMOVED = [
+    (ENV, (*ENV[:1], *ENV[3:6], "- name: 'TORCH_NCCL_BLOCKING_WAIT'", ENV[7])),
+    ((ALONE,), ()),
+    ((FIRST,), ("env: [{name: A, value: b}]",)),
+    ((LAST,), ("env: [{name: A, value: b}]",)),
+    (("env:", "- {name: NCCL_P2P_DISABLE, value: '1'}"), ()),
+    (("env: &env", *ENV[1:3]), ("env: &env", *ENV[1:3])),
+    (("env:", *ENV[1:3], *ENV[1:3]), ("env:", *ENV[1:3], *ENV[1:3])),
+]
+
+
+@table("lines, left", REMOVED)
+def test_variables_are_removed_and_renamed(tmp_path: Path, lines: tuple[str, ...], left: tuple[str, ...]) -> None:
+    text, after = (pod(container(ON_SHM, *some), volumes=SET) for some in (lines, left))
+    assert fixed(tmp_path, {"a.yaml": text}, unsafe=True).get("a.yaml", text) == after
+
+
+def test_the_namespace_of_the_node_is_left_where_one_container_uses_it(tmp_path: Path) -> None:
+    text = pod(more=("hostIPC: true  # since the bus errors", "restartPolicy: Never"))
+    after = fixed(tmp_path, {"a.yaml": text}, unsafe=True, select=["SHM101", "SHM301"])["a.yaml"]
+    spec, before = yaml.safe_load(after)["spec"], yaml.safe_load(text)["spec"]
+    assert "hostIPC" not in spec and spec["volumes"] == [VOLUME]
+    assert without_shm(spec) == {key: value for key, value in before.items() if key != "hostIPC"}
+    two = pod(container(), container(name="b"), more=("hostIPC: true",))
+    assert fixed(tmp_path / "two", {"a.yaml": two}, unsafe=True, select=["SHM301"]) == {}

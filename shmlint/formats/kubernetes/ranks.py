@@ -1,0 +1,58 @@
+"""What a job's controller starts in its pods that their templates do not say."""
+
+from __future__ import annotations
+
+import re
+
+from shmlint.formats.kubernetes.tree import Map
+from shmlint.model.launch import Launch, Value
+
+_COUNT = re.compile(r"(?<!\S)((?:--?np?|--n)[ =])\d+(?!\S)")
+"""The number of ranks in a command of MPI."""
+
+
+def with_processes(launch: Launch, root: Map) -> Launch:
+    """A container of a PyTorchJob with the variable from which torchrun reads its processes.
+
+    The training operator sets it (pkg/controller.v1/pytorch/envvar.go).
+    """
+    given = root.leaf("spec", "nprocPerNode")
+    if given is None or _PROCESSES in launch.environment:
+        return launch
+    return launch._replace(environment={**launch.environment, _PROCESSES: Value(given.text, given.span, given.text)})
+
+
+_PROCESSES = "PET_NPROC_PER_NODE"
+
+
+def runs_launcher(launch: Launch) -> bool:
+    """Whether a worker of an MPIJob waits for its launcher: in an image's own command, or in a daemon of SSH."""
+    words = [*_words(launch.entrypoint), *_words(launch.command)]
+    return not words or any("sshd" in word for word in words)
+
+
+def started_by(worker: Launch, launcher: Launch, root: Map) -> Launch:
+    """A worker of an MPIJob with what its launcher starts in it: a rank a slot.
+
+    A worker has one slot unless ``slotsPerWorker`` says more (mpi-operator pkg/apis/kubeflow/v2beta1/default.go).
+    """
+    slots = root.text("spec", "slotsPerWorker") or "1"
+    if not slots.isdigit():
+        return worker
+    return worker._replace(entrypoint=_counted(launcher.entrypoint, slots), command=_counted(launcher.command, slots))
+
+
+def _words(value: Value[tuple[str, ...]] | None) -> tuple[str, ...]:
+    return (value.known or ()) if value is not None else ()
+
+
+def _counted(value: Value[tuple[str, ...]] | None, slots: str) -> Value[tuple[str, ...]] | None:
+    """A command with the ranks of one worker in the place of all ranks."""
+    words = _words(value)
+    if value is None or not words:
+        return value
+    found = [_COUNT.sub(rf"\g<1>{slots}", word) if " " in word or "=" in word else word for word in words]
+    for at, word in enumerate(found[:-1]):
+        if word in ("-np", "-n", "--np", "--n") and found[at + 1].isdigit():
+            found[at + 1] = slots
+    return value._replace(value=tuple(found))
