@@ -6,14 +6,16 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source, Span
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.program import Program
+
+if TYPE_CHECKING:
+    from shmlint.workloads.program import Program
 
 Found = dict[str, Evidence]
 """Packages by their names as pip writes them, and where each is named."""
