@@ -94,6 +94,10 @@ def explain(asked: str) -> Iterator[str]:
     for rule in known:
         if asked.strip().upper() == rule.id or asked.strip() == rule.name:
             return terminal(rules.page(rule).partition("\n---\n")[2].strip())
+    start = asked.strip().upper()
+    family = [rule.id for rule in known if rule.id.startswith(start)]
+    if family and any(character.isdigit() for character in start):
+        return _rule_lines(family)
     if asked.strip().lower().startswith(_PREFIX):
         return _workload(asked.strip()[len(_PREFIX) :].strip())
     found = find(asked, symptoms())
@@ -108,6 +112,8 @@ def explain(asked: str) -> Iterator[str]:
         return _about(known_by[0])
     if known_by:
         return _list(known_by, f"Several workloads have a name like {escape(word)}:")
+    if family and start:
+        return _rule_lines(family)
     raise NothingFound(_nothing(asked))
 
 
@@ -133,18 +139,52 @@ def _launch(path: str, line: int) -> Iterator[str]:
 
 
 def _nothing(asked: str) -> str:
+    """What to say of a topic that is not known, with what was probably meant."""
+    from shmlint.config.rules import nearest_rule, unknown_rule
+
     short = " ".join(asked.split())
     if not short:
         return "nothing to explain: give a rule (SHM101), an error message or a workload"
+    place = _PLACE.fullmatch(short)
+    if place is not None and _FILE.search(place[1]):
+        return f"{place[1]}: no such file"
+    if os.path.isfile(short):
+        return f"{short} is a file; add the line of a launch, as in {short}:12"
+    titles = [match.symptom.title for match in _similar(asked)]
+    similar = f"; similar are: {'; '.join(titles)}" if titles else ""
     if " " in short:
-        titles = [match.symptom.title for match in near(asked, symptoms())]
-        hint = f"; similar are: {'; '.join(titles)}" if titles else ""
         shown = short if len(short) <= 80 else f"{short[:79]}…"
-        return f"no known error message looks like `{shown}`{hint}"
-    from shmlint.config.rules import unknown_rule
+        return f"no known error message looks like `{shown}`{similar}"
+    if _RULE.fullmatch(short) and any(character.isdigit() for character in short):
+        return unknown_rule(short)
+    if workload := nearest(short.lower(), [w.id for w in builtin()]):
+        return f"unknown workload `{short}`{workload}"
+    if nearest_rule(short):
+        return unknown_rule(short)
+    if "/" in short or ":" in short:
+        return f"no workload is known for the image `{short}`; `shmlint explain workload:` lists the known ones"
+    return f"nothing is known of `{short}`{similar or '; see `shmlint rules` and `shmlint explain workload:`'}"
 
-    workload = nearest(short.lower(), [w.id for w in builtin()])
-    return f"unknown workload `{short}`{workload}" if workload else unknown_rule(short)
+
+_RULE = re.compile(r"[A-Za-z]{2,5}[0-9OoIl]{1,4}")
+_FILE = re.compile(r"\.(?:ya?ml|json|sh|md|rst|txt)$|[Mm]akefile$")
+
+
+def _similar(asked: str) -> list[Match]:
+    """The symptoms that a text could be about, with its slips corrected: each word as the symptoms have it."""
+    from difflib import get_close_matches
+
+    every = symptoms()
+    vocabulary = sorted({word for symptom in every for word in _SPELLED.findall(_plain(" ".join(symptom.texts)))})
+    words = _SPELLED.findall(_plain(asked[-_LONGEST:].replace("_", " ")))
+    if len(words) <= _MISSPELT:
+        asked = " ".join(next(iter(get_close_matches(word, vocabulary, 1, 0.75)), word) for word in words)
+    return find(asked, every)[:3] or near(asked, every)
+
+
+_SPELLED = re.compile(r"[a-z]{3,}")
+_MISSPELT = 50
+"""Words of a text that are looked at for slips."""
 
 
 # Symptoms --------------------------------------------------------------------------------------

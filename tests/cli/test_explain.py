@@ -251,6 +251,13 @@ def test_what_comes_near_is_suggested() -> None:
         ("SHM110", "unknown rule `SHM110`; did you mean `SHM"),
         ("vlm", "unknown workload `vlm`; did you mean `vllm`?"),
         ("SHM1O1", "unknown rule `SHM1O1`; did you mean `SHM101`?"),
+        ("NCCL59", "unknown rule `NCCL59`; did you mean `NCCL50"),
+        ("Buss eror", "similar are: Bus error;"),
+        ("unhandeled", "similar are: NCCL reports an unhandled system error"),
+        ("nowhere.yaml:3", "nowhere.yaml: no such file"),
+        (__file__, f"{__file__} is a file; add the line of a launch"),
+        ("nobodys/image:latest", "no workload is known for the image `nobodys/image:latest`"),
+        ("qqqqqq", "nothing is known of `qqqqqq`; see `shmlint rules`"),
         ("workload:vlln", "did you mean workload:vllm"),
         ("workload:qqqqqq", "unknown workload qqqqqq; `shmlint explain workload:` lists them"),
     ],
@@ -258,6 +265,18 @@ def test_what_comes_near_is_suggested() -> None:
 def test_what_is_not_known(asked: str, message: str) -> None:
     with pytest.raises(NothingFound, match=re.escape(message)):
         explain.explain(asked)
+
+
+@table(
+    "asked, ids",
+    [
+        ("GPU40", ["GPU401", "GPU402"]), ("shm3", ["SHM301"]), ("nccl50", [f"NCCL50{n}" for n in range(1, 8)]),
+        ("gpu", ["GPU401", "GPU402"]),
+    ],
+)  # fmt: skip
+def test_the_start_of_ids_lists_their_rules(asked: str, ids: list[str]) -> None:
+    head, *lines = explain.explain(asked)
+    assert head.startswith("Rules") and [line.split()[0] for line in lines] == ids
 
 
 def test_a_rule_is_its_page() -> None:
