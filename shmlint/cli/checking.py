@@ -13,6 +13,7 @@ from shmlint.cli.output import (
     FORMATS,
     STDIN,
     Output,
+    Progress,
     error,
     fail,
     line,
@@ -180,7 +181,8 @@ def _diff(run: Run, out: Output, options: Options) -> int:
         proved = fix.suggestions(run)
         write(out, f"{json.render(run, run.findings, proved=proved)}\n", machine=True)
         return 1 if proved and not options.exit_zero else 0
-    outcome = fix.fix(run, unsafe=options.unsafe_fixes)
+    with Progress("proving changes of", len(run.paths)):
+        outcome = fix.fix(run, unsafe=options.unsafe_fixes)
     write(out, "".join(diff.render(run, outcome.texts)))
     return 1 if outcome.texts and not options.exit_zero else 0
 
@@ -188,7 +190,8 @@ def _diff(run: Run, out: Output, options: Options) -> int:
 def _fix(run: Run, inputs: Inputs, *, unsafe: bool) -> Result:
     from shmlint.fixing import fix
 
-    outcome = fix.fix(run, unsafe=unsafe)
+    with Progress("fixing", len(run.paths)):
+        outcome = fix.fix(run, unsafe=unsafe)
     result = Result(outcome.run, fix.remaining(outcome), outcome.fixed)
     if inputs.texts:
         name, text = next(iter(inputs.texts.items()))

@@ -148,7 +148,7 @@ paths = click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path()
 config = option("--config", section="Input", metavar="FILE", type=click.Path(),
                 help="Settings file for all files, instead of the nearest one in the parent directories.")  # fmt: skip
 force_exclude = option("--force-exclude", section="Input", is_flag=True,
-                       help="Skip excluded files even if they are named on the command line.")  # fmt: skip
+                       help="Skip excluded and unsupported files even if they are named, as hooks do.")  # fmt: skip
 jobs = option("--jobs", "-j", section="Input", metavar="N", type=click.IntRange(1),
               help="Maximum number of processes.  [default: one per processor]")  # fmt: skip
 stdin_filename = option("--stdin-filename", section="Input", metavar="NAME",

@@ -32,6 +32,8 @@ class Inputs(NamedTuple):
     """The settings of the run, with those of the files' directories."""
     unread: tuple[str, ...] = ()
     """Named files that no format reads."""
+    quiet: bool = False
+    """Whether nothing but a count is said of those."""
 
 
 def find_inputs(
@@ -40,7 +42,8 @@ def find_inputs(
 ) -> Inputs:  # fmt: skip
     """The files to read, found in the paths, or standard input where the path is ``-``.
 
-    ``force_exclude`` leaves out also files that are named where the settings exclude them.
+    ``force_exclude`` also leaves out named files that the settings exclude, and takes it that a program named them:
+    those that no format reads are counted, and that is all.
     """
     if stdin_filename is not None and STDIN not in paths:
         fail("--stdin-filename needs the path -")
@@ -66,9 +69,9 @@ def find_inputs(
                 unread.append(found.path)
         else:
             problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
-    if unread and not files and not problems:
+    if unread and not files and not problems and not force_exclude:
         fail("; ".join(f"{path} is not read: {hint(path)}" for path in unread))
-    return Inputs(files, {}, problems, chosen.settings, tuple(unread))
+    return Inputs(files, {}, problems, chosen.settings, tuple(unread), quiet=force_exclude)
 
 
 def _standard_input(filename: str | None, settings: Settings) -> Inputs:
@@ -109,12 +112,12 @@ def started(inputs: Inputs, settings: Settings, jobs: int | None) -> Run:
     workspace = Workspace(inputs.texts, follow_outside=settings.follow_outside)
     with Progress("checking", sum(map(len, inputs.files.values()))) as progress:
         run = lint(inputs.files, settings, workspace, inputs.problems, jobs_of(jobs), progress.done)
-    return _with_unread(run, inputs.unread) if inputs.unread else run
+    return _with_unread(run, inputs) if inputs.unread else run
 
 
-def _with_unread(run: Run, paths: Sequence[str]) -> Run:
+def _with_unread(run: Run, inputs: Inputs) -> Run:
     """The run with the files that were named and not read, which are said on standard error too."""
-    places = tuple(NotRead(Span(Source(path, ""), 0, 0), hint(path), "unsupported") for path in paths)
-    for place in places:
+    places = tuple(NotRead(Span(Source(path, ""), 0, 0), hint(path), "unsupported") for path in inputs.unread)
+    for place in () if inputs.quiet else places:
         error(f"{place.span.path} is not read: {place.because}")
     return run._replace(reading=run.reading._replace(not_read=(*places, *run.reading.not_read)))

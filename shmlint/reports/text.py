@@ -204,9 +204,9 @@ def _fixed(changes: Sequence[Fixed], paint: Paint, width: int) -> Iterator[str]:
     else:
         done = f"`{old}` is now `{new}`"
     guess = ", a size of our choice" if change.finding.unknown_workload else ""
-    room = width - columns(f"{place} fixed {rules} ")
-    text = shortened(escape(done), max(room - len(guess), 20)) + guess
-    yield f"{paint(place, 'bold')} {paint('fixed', 'good')} {rules} {text}"
+    first, *rest = wrapped(f"{place} fixed {rules} {shortened(escape(done), 2 * width)}{guess}", width - len(_INDENT))
+    yield paint(place, "bold") + first.removeprefix(place)
+    yield from (_INDENT + line for line in rest)
 
 
 def _difference(before: str, after: str) -> tuple[str, str]:

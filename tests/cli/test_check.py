@@ -108,7 +108,7 @@ def test_exit_status(run: Run, text: str, options: list[str], status: int) -> No
         (["--select", "missing-shm-sise"], "did you mean `missing-shm-size`?"),
         (["--ignore", "ignored-with-ipcs"], "did you mean `ignored-with-ipc`?"),
         (["explain", "SHM110"], "did you mean `SHM"),
-        (["explain", "nothing"], "unknown rule `nothing`"),
+        (["explain", "nothing"], "nothing is known of `nothing`"),
         (["--format", "xml"], "xml"),
         (["--fail-on", "never"], "never"),
         (["--no-such-option"], "--no-such-option"),
@@ -606,6 +606,9 @@ def test_a_file_that_is_not_read_is_not_clean(run: Run, name: str, text: str, hi
     assert beside.exit_code == 0 and f"{name} is not read" in beside.stderr
     assert "1 not read" in " ".join(beside.stdout.split())
     assert f"{name}:1: not read" in run("-v", name, "compose.yaml").stdout
+    hook = run("--force-exclude", name)
+    assert (hook.exit_code, hook.stderr) == (0, ""), "a hook names whatever a commit changes"
+    assert "no file to check" in hook.stdout
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,16 @@ def test_after_fixing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshot("after-fixing", "".join(f"{line}\n" for line in lines))
 
 
+def test_what_was_fixed_is_not_cut_for_a_long_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = "deploy/environments/production/trainers/compose.yaml"
+    started = run(tmp_path, {path: MANY})
+    monkeypatch.chdir(tmp_path)
+    outcome = fix.fix(started)
+    lines = list(render(outcome.run, [], fixed=outcome.fixed))
+    at = lines.index(f"{path}:20: fixed SHM204")
+    assert lines[at + 1] == "  removed `shm_size: 8gb`"
+
+
 def test_colours_change_nothing_else(tmp_path: Path) -> None:
     plain, coloured = report(tmp_path, MANY), report(tmp_path, MANY, colour=True)
     assert "\x1b[31;1merror\x1b[0m" in coloured and "\x1b" not in plain
