@@ -25,6 +25,9 @@ from shmlint.workloads.options import SETTINGS_CLASSES, SETTINGS_OBJECTS, Declar
 from shmlint.workloads.repository import Shared
 from shmlint.workloads.values import Scope
 
+UNPARSED = f"cannot be parsed as Python {sys.version_info[0]}.{sys.version_info[1]}, which shmlint runs on"
+"""What stops at a file that is broken, or written for a later Python."""
+
 _MOST_HELD = 4 * 1024 * 1024
 """Characters of Python whose trees are held at once; a tree takes many times its text."""
 
@@ -181,7 +184,7 @@ class Modules:
             source = self._repository.source(path)
             found = self._read(path, source) if source is not None else None
             if source is not None and found is None:
-                self._stop(f"{path} is not Python that can be read", None)
+                self._stop(f"{path} {UNPARSED}", None)
             self.loaded[path] = found
             if found is not None and found.options:
                 self._declare(found.options)

@@ -13,7 +13,7 @@ from shmlint.model.source import Span
 from shmlint.syntax.python import Definition, dotted, imported_modules
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.modules import Loaded, Modules, is_known
+from shmlint.workloads.modules import UNPARSED, Loaded, Modules, is_known
 from shmlint.workloads.options import Options
 from shmlint.workloads.program import Entry
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Scope, text_of
@@ -77,7 +77,7 @@ class Walker:
         """Walk all that can be reached from the entry."""
         first = self.modules.load(self.entry.path)
         if first is None:
-            self.stop(f"{self.entry.path} is not Python that can be read", self.entry.span)
+            self.stop(f"{self.entry.path} {UNPARSED}", self.entry.span)
             return
         self._pending.append(Unit(first, first.module.tree, None, self.entry.certain))
         if self.entry.function and self.entry.function in first.module.definitions:

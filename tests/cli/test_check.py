@@ -361,14 +361,19 @@ def test_colour(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize(
-    ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)]
-)
+    ("environment", "coloured"),
+    [
+        ({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False),
+        ({"TERM": "dumb", "FORCE_COLOR": "1"}, True),
+    ],
+)  # fmt: skip
 def test_colours_on_a_terminal(tmp_path: Path, environment: dict[str, str], coloured: bool) -> None:
     import pty
 
     write(tmp_path, {"compose.yaml": TRAINER})
     master, slave = pty.openpty()
-    env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"} | environment
+    kept = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    env = kept | {"TERM": "xterm"} | environment
     subprocess.run([sys.executable, "-m", "shmlint"], cwd=tmp_path, stdout=slave, env=env, check=False)
     os.close(slave)
     shown = os.read(master, 100_000)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from shmlint.fixing import fix
+from shmlint.model import project
 from shmlint.model.finding import Finding
 from shmlint.reports import escape, github
 from shmlint.reports.github import render, write_summary
@@ -156,6 +157,10 @@ def test_the_summary_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         f"| compose.yaml:2 | error | SHM101 | {first.message} | [source]({first.source}) |\n"
         f"\n1 error; 1 can be fixed with --fix; {READ}\n\n"
     )
+    monkeypatch.setattr(project, "ADDRESS", "https://example.org/shmlint")
+    write_summary(started, started.findings)
+    page_of_rule = "https://example.org/shmlint/blob/main/rules/SHM101-missing-shm-size.md"
+    assert f"| error | [SHM101]({page_of_rule}) |" in page.read_text()
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))  # a directory: nothing comes of it
     write_summary(started, started.findings)
 

@@ -186,8 +186,8 @@ def test_what_was_fixed_is_not_cut_for_a_long_path(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     outcome = fix.fix(started)
     lines = list(render(outcome.run, [], fixed=outcome.fixed))
-    at = lines.index(f"{path}:20: fixed SHM204")
-    assert lines[at + 1] == "  removed `shm_size: 8gb`"
+    at = lines.index(f"{path}:20: fixed SHM204 removed")
+    assert lines[at + 1] == "  `shm_size: 8gb`"
 
 
 def test_colours_change_nothing_else(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,13 @@ def fenced(language: str, starts: str, text: str = TEXT) -> str:
     """The fenced block of a language that starts with some text."""
     (block,) = re.findall(rf"^```{language}\n({re.escape(starts)}.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return str(block)
+
+
+def test_its_own_clone_is_clean() -> None:
+    """Its pages, samples and tests hold launches that are wrong on purpose."""
+    command = [sys.executable, "-m", "shmlint", "--fail-on", "note"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "read " in done.stdout, done.stdout
 
 
 def hooks() -> list[dict[str, Any]]:

@@ -50,6 +50,32 @@ def test_messages(tmp_path: Path, text: str, message: str) -> None:
     assert [f.message for f in findings(tmp_path, text, select=SIZE_RULES)] == [message]
 
 
+IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
+WAYS: dict[str, dict[str, str]] = {
+    "service": {"compose.yaml": service()},
+    "service that is built": {"compose.yaml": service("build: .", image=""), "Dockerfile": f"FROM {IMAGE}\n"},
+    "docker run": {"run.sh": f"docker run --gpus all {IMAGE}\n"},
+    "image that is built": {
+        "run.sh": "docker build -t own .\ndocker run --gpus all own\n", "Dockerfile": f"FROM {IMAGE}\n",
+    },
+    "page": {"README.md": f"```bash\ndocker run --gpus all {IMAGE}\n```\n"},
+    "job": {".github/workflows/x.yaml": f"on: push\njobs:\n  x:\n    runs-on: x\n    container:\n"
+                                         f"      image: {IMAGE}\n      options: --gpus all\n    steps: []\n"},
+    "recipe": {"Makefile": f"x:\n\tdocker run --gpus all {IMAGE}\n"},
+}  # fmt: skip
+
+
+def test_the_same_launch_gets_the_same_answer_however_it_is_written(tmp_path: Path) -> None:
+    """An image that is built may be for something else: that is a warning, of the same size for the same reason."""
+    answers = {}
+    for name, files in WAYS.items():
+        (found,) = findings(tmp_path / name, files, select=SIZE_RULES)
+        assert found.fix is not None
+        answers[name] = found.fix.intention, found.needs
+        assert found.severity == ("warning" if name.endswith("is built") else "error"), name
+    assert len(set(answers.values())) == 1, answers
+
+
 def test_a_launch_is_called_what_its_format_calls_it(tmp_path: Path) -> None:
     (found,) = findings(tmp_path, {"run.sh": "podman run --gpus all a/b\n"})
     assert found.message == "`podman run` of a/b gets 64 MiB of /dev/shm; what it runs is unknown"
