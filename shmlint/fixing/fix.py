@@ -39,8 +39,11 @@ T = TypeVar("T")
 MOST_READ_AGAIN = 4_000_000
 """Characters; see ``_tries``."""
 
-MOST_IN_VAIN = 30
-"""So many proofs of a round may fail before the first one holds; halving finds what can be proved sooner."""
+MOST_IN_VAIN = 20
+"""The number of proofs in a round that may fail before the first one succeeds.
+
+With halving, fewer find a repair that can be proved, unless nearly all cannot.
+"""
 
 UNCOVERED = 3
 """So many findings in a row that come to light one behind the other are followed."""
@@ -428,21 +431,26 @@ class _Round:
         """The proof of all that are accepted."""
 
     def extend(self, repairs: Sequence[Repair]) -> list[tuple[Repair, Refusal | None]]:
-        """Accept the repairs that prove themselves beside those accepted before; gives back the others and why."""
-        found = self._prove([*self.accepted, *repairs])
-        if isinstance(found, Proof):
-            self.accepted += repairs
-            self.proof = found
-            return []
-        if len(repairs) == 1:
-            return [(repairs[0], found)]
-        files = (found.files if found is not None else None) or frozenset()
-        suspected = {id(r) for r in repairs if any(edit.path in files for edit in r.change.edits)}
-        first = [r for r in repairs if id(r) not in suspected]
-        if not first or not suspected:
-            first = list(repairs[: len(repairs) // 2])
-        chosen = set(map(id, first))
-        return self.extend(first) + self.extend([r for r in repairs if id(r) not in chosen])
+        """Accept the repairs that can be proved together with the accepted ones; return the others with the reasons.
+
+        Bad repairs often stand next to each other: after one was found, the largest group is tried next.
+        """
+        refused = []
+        groups = [list(repairs)]
+        while groups:
+            group = groups.pop()
+            found = self._prove([*self.accepted, *group])
+            if isinstance(found, Proof):
+                self.accepted += group
+                self.proof = found
+            elif len(group) > 1:
+                first = _first(group, found)
+                chosen = set(map(id, first))
+                groups += [[repair for repair in group if id(repair) not in chosen], first]
+            else:
+                refused.append((group[0], found))
+                groups.sort(key=len)
+        return refused
 
     def _prove(self, repairs: Sequence[Repair]) -> Proof | Refusal | None:
         """The proof of some repairs, or why there is none; None where the files were read often enough."""
@@ -468,6 +476,13 @@ class _Round:
         moved = {place: then.moved[other] for place, other in proof.moved.items()}
         both = then._replace(texts={**proof.texts, **then.texts}, moved=moved)
         return self._followed(both, most - 1) if both.uncovered else both
+
+
+def _first(repairs: Sequence[Repair], refusal: Refusal | None) -> list[Repair]:
+    """The repairs to prove first after a refusal: those of other files than it is about, else the first half."""
+    files = (refusal.files if refusal is not None else None) or frozenset()
+    others = [repair for repair in repairs if not any(edit.path in files for edit in repair.change.edits)]
+    return others if 0 < len(others) < len(repairs) else list(repairs[: len(repairs) // 2])
 
 
 def remaining(outcome: Outcome) -> list[Finding]:

@@ -197,7 +197,7 @@ def recognise(image: str, workloads: Iterable[Workload]) -> tuple[Workload | Non
 
 @lru_cache(maxsize=1024)
 def _recognised(image: str, workloads: tuple[Workload, ...]) -> tuple[Workload | None, bool]:
-    """The answer of ``recognise``: the launches of a run share few images, and a proof reads them again."""
+    """The result of ``recognise``: the launches of a run share few images, and a proof reads them again."""
     repository, tagged = image_names(image)
     for workload in workloads:
         certain: bool | None = None
@@ -237,9 +237,14 @@ _MOST_WORDS = 500
 
 
 def match_command(words: Sequence[str], workloads: Iterable[Workload]) -> Workload | None:
-    """The workload whose command patterns fit, the one with the most words where several do."""
+    """The workload whose command patterns fit, the one with the most words if several do."""
+    return _matched(tuple(words[:_MOST_WORDS]), tuple(workloads))
+
+
+@lru_cache(maxsize=1024)
+def _matched(words: tuple[str, ...], workloads: tuple[Workload, ...]) -> Workload | None:
+    """The result of ``match_command``: a proof reads the same commands again."""
     best: tuple[int, Workload | None] = (0, None)
-    words = words[:_MOST_WORDS]
     names = frozenset(name for word in words for name in (word, word.rpartition("/")[2]))
     for workload in workloads:
         for pattern in workload.commands:

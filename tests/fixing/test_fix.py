@@ -179,6 +179,12 @@ def test_a_few_bad_changes_among_many_are_found_with_few_readings(monkeypatch: p
     assert len(readings) < 40
 
 
+def test_good_changes_are_found_beside_more_bad_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    lie_about(monkeypatch, *(f"s{number}" for number in range(25)))
+    outcome = fix.fix(read({"compose.yaml": services(35)}))
+    assert len(outcome.fixed) == 10 and len(outcome.unproved) == 25
+
+
 @pytest.mark.slow
 def test_many_bad_changes_do_not_make_it_read_on_and_on(monkeypatch: pytest.MonkeyPatch) -> None:
     lie_about(monkeypatch)
