@@ -179,9 +179,12 @@ def test_a_few_bad_changes_among_many_are_found_with_few_readings(monkeypatch: p
     assert len(readings) < 40
 
 
-def test_good_changes_are_found_beside_more_bad_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    lie_about(monkeypatch, *(f"s{number}" for number in range(25)))
-    outcome = fix.fix(read({"compose.yaml": services(35)}))
+def test_good_changes_are_found_after_many_bad_ones() -> None:
+    """A size for one of the first 25 services would be merged into another one that needs none."""
+    service = "  s{0}: &a{0}\n    image: pytorch/pytorch\n    gpus: all\n"
+    merged = "  o{0}:\n    <<: *a{0}\n    image: ollama/ollama\n"
+    text = "services:\n" + "".join((service + merged * (n < 25)).format(n) for n in range(35))
+    outcome = fix.fix(read({"compose.yaml": text}))
     assert len(outcome.fixed) == 10 and len(outcome.unproved) == 25
 
 

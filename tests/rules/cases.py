@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from shmlint.model.finding import Finding
-from tests.project import findings
+from tests.project import findings, fixed
+from tests.table import table
+
+Test = Callable[..., None]
 
 GIB = 1 << 30
 NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
@@ -51,3 +55,57 @@ def subjects(found: list[Finding]) -> list[tuple[str, str]]:
 
 def said(tmp_path: Path, files: dict[str, str] | str, rule: str, **settings: object) -> list[str]:
     return [f.message for f in findings(tmp_path, files, select=(rule,), **settings)]
+
+
+def levels_test(cases: Mapping[str, tuple[str, list[tuple[str, str]]]], select: tuple[str, ...]) -> Test:
+    """A test that files have findings of these rules with these severities."""
+
+    @table(("text", "expected"), cases.values(), ids=cases)
+    def test(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
+        assert sorted(levels(findings(tmp_path, text, select=select))) == expected
+
+    return test
+
+
+def subjects_test(cases: Mapping[str, tuple[str, list[tuple[str, str]]]], select: tuple[str, ...]) -> Test:
+    """A test that files have findings of these rules about these subjects."""
+
+    @table(("text", "expected"), cases.values(), ids=cases)
+    def test(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
+        assert subjects(findings(tmp_path, text, select=select)) == expected
+
+    return test
+
+
+def messages_test(cases: Mapping[str, tuple[str, str]], select: tuple[str, ...]) -> Test:
+    """A test that files have one finding with this message."""
+
+    @table(("text", "message"), cases.values(), ids=cases)
+    def test(tmp_path: Path, text: str, message: str) -> None:
+        assert [f.message for f in findings(tmp_path, text, select=select)] == [message]
+
+    return test
+
+
+def sizes_test(cases: Mapping[str, tuple[str, str]]) -> Test:
+    """A test that the size of a service without a GPU is repaired."""
+
+    @table(("before", "after"), cases.values(), ids=cases)
+    def test(tmp_path: Path, before: str, after: str) -> None:
+        def text(size: str) -> str:
+            return service(f"shm_size: {size}", gpu=None, image="foo")
+
+        assert fixed(tmp_path, text(before)) == {"compose.yaml": text(after)}
+
+    return test
+
+
+def overridden_test(rows: Sequence[tuple[tuple[str, ...], list[str]]]) -> Test:
+    """A test of which rules report a size that something else overrides."""
+
+    @table(("lines", "rules"), rows)
+    def test(tmp_path: Path, lines: tuple[str, ...], rules: list[str]) -> None:
+        files = {"compose.yaml": service(*lines) + "volumes: {data: }\n"}
+        assert [found.rule for found in findings(tmp_path, files, select=("SHM204", "SHM205", "SHM208"))] == rules
+
+    return test

@@ -8,7 +8,7 @@ from pathlib import Path
 from shmlint.rules.nccl501_debug_variable_left_in import DEFAULTS, VARIABLES
 from shmlint.rules.nccl505_renamed_variable import RENAMED
 from tests.project import findings
-from tests.rules.cases import NGC, env, subjects
+from tests.rules.cases import NGC, env, messages_test, subjects, subjects_test
 from tests.table import table
 
 P2P = [("NCCL501", "NCCL_P2P_DISABLE")]
@@ -37,9 +37,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@table(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
-    assert subjects(findings(tmp_path, text, select=("NCCL",))) == expected
+test_what_is_found = subjects_test(CASES, ("NCCL",))
 
 
 COMMANDS: dict[str, tuple[str, list[tuple[str, str]]]] = {
@@ -65,9 +63,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_messages(tmp_path: Path, text: str, message: str) -> None:
-    assert [f.message for f in findings(tmp_path, text, select=("NCCL",))] == [message]
+test_messages = messages_test(MESSAGES, ("NCCL",))
 
 
 def test_the_variables_are_nccls() -> None:

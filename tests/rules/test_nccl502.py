@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.project import findings, fixed
-from tests.rules.cases import IB, env, subjects
-from tests.table import table
+from tests.rules.cases import IB, env, messages_test, subjects, subjects_test
 
 SHM = [("NCCL502", "NCCL_SHM_DISABLE")]
 
@@ -23,9 +22,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@table(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
-    assert subjects(findings(tmp_path, text, select=("NCCL",))) == expected
+test_what_is_found = subjects_test(CASES, ("NCCL",))
 
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -35,9 +32,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_messages(tmp_path: Path, text: str, message: str) -> None:
-    assert [f.message for f in findings(tmp_path, text, select=("NCCL",))] == [message]
+test_messages = messages_test(MESSAGES, ("NCCL",))
 
 
 def test_a_rule_that_is_switched_off_leaves_the_variable_to_the_other(tmp_path: Path) -> None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from tests.project import findings
-from tests.rules.cases import IB, SIZED, env, subjects
-from tests.table import table
+from tests.rules.cases import IB, SIZED, env, messages_test, subjects_test
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "ib off": (env("NCCL_IB_DISABLE=1"), [("NCCL501", "NCCL_IB_DISABLE")]),
@@ -23,9 +19,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@table(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
-    assert subjects(findings(tmp_path, text, select=("NCCL",))) == expected
+test_what_is_found = subjects_test(CASES, ("NCCL",))
 
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -34,6 +28,4 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_messages(tmp_path: Path, text: str, message: str) -> None:
-    assert [f.message for f in findings(tmp_path, text, select=("NCCL",))] == [message]
+test_messages = messages_test(MESSAGES, ("NCCL",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.project import findings, fixed
-from tests.rules.cases import IB, NGC, SIZED, env, service, subjects
+from tests.rules.cases import IB, NGC, SIZED, env, messages_test, service, subjects, subjects_test
 from tests.table import table
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
@@ -30,9 +30,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@table(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
-    assert subjects(findings(tmp_path, text, select=("NCCL",))) == expected
+test_what_is_found = subjects_test(CASES, ("NCCL",))
 
 
 COMMANDS: dict[str, tuple[str, list[tuple[str, str]]]] = {
@@ -66,9 +64,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_messages(tmp_path: Path, text: str, message: str) -> None:
-    assert [f.message for f in findings(tmp_path, text, select=("NCCL",))] == [message]
+test_messages = messages_test(MESSAGES, ("NCCL",))
 
 
 def test_only_the_limit_is_set_without_being_asked(tmp_path: Path) -> None:

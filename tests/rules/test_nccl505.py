@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.project import findings, fixed
-from tests.rules.cases import env, subjects
-from tests.table import table
+from tests.project import fixed
+from tests.rules.cases import env, messages_test, subjects_test
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "renamed": (env("NCCL_ASYNC_ERROR_HANDLING=1", "NCCL_BLOCKING_WAIT=1"),
@@ -17,9 +16,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@table(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
-    assert subjects(findings(tmp_path, text, select=("NCCL",))) == expected
+test_what_is_found = subjects_test(CASES, ("NCCL",))
 
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -28,9 +25,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_messages(tmp_path: Path, text: str, message: str) -> None:
-    assert [f.message for f in findings(tmp_path, text, select=("NCCL",))] == [message]
+test_messages = messages_test(MESSAGES, ("NCCL",))
 
 
 def test_a_renamed_variable_that_is_set_twice_loses_the_old_name(tmp_path: Path) -> None:

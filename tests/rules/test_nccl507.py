@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.project import findings
-from tests.rules.cases import NGC, SIZED, env, subjects
+from tests.rules.cases import NGC, SIZED, env, messages_test, subjects, subjects_test
 from tests.table import table
 
 HOST = [("NCCL507", "NCCL_SOCKET_IFNAME")]
@@ -36,9 +36,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@table(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
-    assert subjects(findings(tmp_path, text, select=("NCCL",))) == expected
+test_what_is_found = subjects_test(CASES, ("NCCL",))
 
 
 COMMANDS: dict[str, tuple[str, list[tuple[str, str]]]] = {
@@ -69,6 +67,4 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_messages(tmp_path: Path, text: str, message: str) -> None:
-    assert [f.message for f in findings(tmp_path, text, select=("NCCL",))] == [message]
+test_messages = messages_test(MESSAGES, ("NCCL",))

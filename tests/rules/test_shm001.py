@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from tests.project import findings
-from tests.rules.cases import SIZE_RULES, levels
-from tests.table import table
+from tests.rules.cases import SIZE_RULES, levels_test
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "not yaml": ("services: [\n", [("SHM001", "error")]),
@@ -16,6 +12,4 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@table(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
-    assert sorted(levels(findings(tmp_path, text, select=SIZE_RULES))) == expected
+test_what_is_found = levels_test(CASES, SIZE_RULES)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.project import findings
-from tests.rules.cases import SIZE_RULES, levels, service
-from tests.table import table
+from tests.rules.cases import SIZE_RULES, levels_test, messages_test, service
 
 ONE = "runtime: nvidia\n    environment: {NVIDIA_VISIBLE_DEVICES: '0'}"
 
@@ -30,9 +29,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@table(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
-    assert sorted(levels(findings(tmp_path, text, select=SIZE_RULES))) == expected
+test_what_is_found = levels_test(CASES, SIZE_RULES)
 
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -45,9 +42,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_messages(tmp_path: Path, text: str, message: str) -> None:
-    assert [f.message for f in findings(tmp_path, text, select=SIZE_RULES)] == [message]
+test_messages = messages_test(MESSAGES, SIZE_RULES)
 
 
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.project import findings
-from tests.rules.cases import NGC, SIZE_RULES, levels, service
+from tests.rules.cases import NGC, SIZE_RULES, levels, levels_test, messages_test, service
 from tests.table import table
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
@@ -20,9 +20,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@table(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
-    assert sorted(levels(findings(tmp_path, text, select=SIZE_RULES))) == expected
+test_what_is_found = levels_test(CASES, SIZE_RULES)
 
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -34,9 +32,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_messages(tmp_path: Path, text: str, message: str) -> None:
-    assert [f.message for f in findings(tmp_path, text, select=SIZE_RULES)] == [message]
+test_messages = messages_test(MESSAGES, SIZE_RULES)
 
 
 def test_a_donor_is_judged_at_the_one_that_joins(tmp_path: Path) -> None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from tests.project import findings, fixed
-from tests.rules.cases import SIZE_RULES, levels, service
-from tests.table import table
+from tests.rules.cases import SIZE_RULES, levels_test, messages_test, service, sizes_test
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "bare": (service("shm_size: 64"), [("SHM203", "error")]),
@@ -16,9 +12,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@table(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
-    assert sorted(levels(findings(tmp_path, text, select=SIZE_RULES))) == expected
+test_what_is_found = levels_test(CASES, SIZE_RULES)
 
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -27,9 +21,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_messages(tmp_path: Path, text: str, message: str) -> None:
-    assert [f.message for f in findings(tmp_path, text, select=SIZE_RULES)] == [message]
+test_messages = messages_test(MESSAGES, SIZE_RULES)
 
 
 REPAIRS: dict[str, tuple[str, str]] = {
@@ -39,9 +31,4 @@ REPAIRS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@table(("before", "after"), REPAIRS.values(), ids=REPAIRS)
-def test_repairs_of_a_size_without_a_gpu(tmp_path: Path, before: str, after: str) -> None:
-    def text(size: str) -> str:
-        return service(f"shm_size: {size}", gpu=None, image="foo")
-
-    assert fixed(tmp_path, text(before)) == {"compose.yaml": text(after)}
+test_repairs_of_a_size_without_a_gpu = sizes_test(REPAIRS)

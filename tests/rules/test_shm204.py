@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.project import findings, fixed
-from tests.rules.cases import NGC, SIZE_RULES, levels, service
+from tests.rules.cases import NGC, SIZE_RULES, levels_test, messages_test, overridden_test, service
 from tests.table import table
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
@@ -18,9 +18,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@table(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
-    assert sorted(levels(findings(tmp_path, text, select=SIZE_RULES))) == expected
+test_what_is_found = levels_test(CASES, SIZE_RULES)
 
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -29,13 +27,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_messages(tmp_path: Path, text: str, message: str) -> None:
-    assert [f.message for f in findings(tmp_path, text, select=SIZE_RULES)] == [message]
+test_messages = messages_test(MESSAGES, SIZE_RULES)
 
 
-@table(
-    ("lines", "rules"),
+test_a_size_that_does_not_count = overridden_test(
     [
         (("ipc: host", "shm_size: 8gb"), ["SHM204"]),
         (("ipc: none", "shm_size: 8gb"), ["SHM204"]),
@@ -44,11 +39,8 @@ def test_messages(tmp_path: Path, text: str, message: str) -> None:
         (("ipc: '${IPC}'", "shm_size: 8gb"), []),
         (("ipc: host", "shm_size: '${SIZE}'"), ["SHM204"]),
         (("ipc: host",), []),
-    ],
+    ]
 )
-def test_a_size_that_does_not_count(tmp_path: Path, lines: tuple[str, ...], rules: list[str]) -> None:
-    files = {"compose.yaml": service(*lines) + "volumes: {data: }\n"}
-    assert [found.rule for found in findings(tmp_path, files, select=("SHM204", "SHM205", "SHM208"))] == rules
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 
 from shmlint.fixing.plan import planned
 from tests.project import findings, fixed
-from tests.rules.cases import SIZE_RULES, levels, service
-from tests.table import table
+from tests.rules.cases import SIZE_RULES, levels_test, overridden_test, service
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "build only": (service("build: {context: ., shm_size: 8gb}"), [("SHM101", "error"), ("SHM205", "warning")]),
@@ -19,24 +18,18 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@table(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
-    assert sorted(levels(findings(tmp_path, text, select=SIZE_RULES))) == expected
+test_what_is_found = levels_test(CASES, SIZE_RULES)
 
 
-@table(
-    ("lines", "rules"),
+test_a_size_that_does_not_count = overridden_test(
     [
         (("build: {context: ., shm_size: 8gb}",), ["SHM205"]),
         (("build: {context: ., shm_size: 8gb}", "ipc: host"), []),
         (("build: {context: ., shm_size: 8gb}", "tmpfs: /dev/shm"), []),
         (("build: {context: ., shm_size: 8gb}", "shm_size: 1gb"), []),
         (("build: {context: ., shm_size: 8gb}", "shm_size: '${SIZE}'"), []),
-    ],
+    ]
 )
-def test_a_size_that_does_not_count(tmp_path: Path, lines: tuple[str, ...], rules: list[str]) -> None:
-    files = {"compose.yaml": service(*lines) + "volumes: {data: }\n"}
-    assert [found.rule for found in findings(tmp_path, files, select=("SHM204", "SHM205", "SHM208"))] == rules
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from tests.project import findings
-from tests.rules.cases import SIZE_RULES, levels, service
-from tests.table import table
+from tests.rules.cases import SIZE_RULES, levels_test, messages_test, overridden_test, service
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "tmpfs and size": (service("shm_size: 8gb", "tmpfs: ['/dev/shm:size=16g']"), [("SHM208", "warning")]),
@@ -17,9 +13,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@table(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_found(tmp_path: Path, text: str, expected: list[tuple[str, str]]) -> None:
-    assert sorted(levels(findings(tmp_path, text, select=SIZE_RULES))) == expected
+test_what_is_found = levels_test(CASES, SIZE_RULES)
 
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -30,13 +24,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@table(("text", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_messages(tmp_path: Path, text: str, message: str) -> None:
-    assert [f.message for f in findings(tmp_path, text, select=SIZE_RULES)] == [message]
+test_messages = messages_test(MESSAGES, SIZE_RULES)
 
 
-@table(
-    ("lines", "rules"),
+test_a_size_that_does_not_count = overridden_test(
     [
         (("volumes: ['/dev/shm:/dev/shm']", "shm_size: 8gb"), ["SHM208"]),
         (("volumes: ['/dev:/dev']", "shm_size: 8gb"), ["SHM208"]),
@@ -45,8 +36,5 @@ def test_messages(tmp_path: Path, text: str, message: str) -> None:
         (("volumes: ['/dev/shm:/dev/shm']", "shm_size: 0"), []),
         (("volumes: ['/dev/shm:/dev/shm']",), []),
         (("volumes: ['/data:/data']", "shm_size: 8gb"), []),
-    ],
+    ]
 )
-def test_a_size_that_does_not_count(tmp_path: Path, lines: tuple[str, ...], rules: list[str]) -> None:
-    files = {"compose.yaml": service(*lines) + "volumes: {data: }\n"}
-    assert [found.rule for found in findings(tmp_path, files, select=("SHM204", "SHM205", "SHM208"))] == rules
