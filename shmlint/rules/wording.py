@@ -99,12 +99,13 @@ def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
         detail = about.get("why") or about.get("quote") or ""
         basis: Basis | None = about.get("basis")
         return Reason(f"{human(size)}{f': {detail}' if detail else ''}", label, basis, about.get("source", ""))
+    total = sum(mechanism.bytes or 0 for mechanism in need.mechanisms)
+    if need.mechanisms and (size != UNKNOWN_RECOMMENDED or 2 * total > size):
+        return Reason(f"{human(size)}, the sum rounded up", label, "computed")
     if size == UNKNOWN_RECOMMENDED:
         return Reason(f"{human(size)}, the size in NVIDIA's NCCL guide", label, "chosen")
     if size == UNKNOWN_MINIMUM:
         return Reason(f"{human(size)}, below which DeepSpeed warns", label, "chosen", UNKNOWN_MINIMUM_SOURCE)
-    if need.mechanisms:
-        return Reason(f"{human(size)}, the sum rounded up", label, "computed")
     return Reason(human(size), label, "computed")
 
 

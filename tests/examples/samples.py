@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
 KINDS = (
     "compose", "shell", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "devcontainer",
-    "kubernetes", "inspect",
+    "kubernetes", "inspect", "build",
 )
 NAMED = {"inspect": ["inspect.json"]}
 """What is named on the command line; of the other kinds a scan finds the files."""
