@@ -73,8 +73,9 @@ def _path(*endings: str) -> str:
     return rf"/(?i:{'|'.join(endings)})\Z"
 
 
-# The first that matches is it. GitHub takes every file of its directory for a workflow, whatever
-# it is called; beside other tools' pipelines a compose file is usual and keeps its name's meaning.
+# The first that matches is it: `Jenkinsfile.md` is a document, `Makefile.bat` a makefile. GitHub takes
+# every file of its directory for a workflow, whatever it is called; beside other tools' pipelines a
+# compose file is usual and keeps its name's meaning.
 _KINDS = (
     _Kind(
         "ci",
@@ -91,13 +92,6 @@ _KINDS = (
     _Kind(
         "taskfile", named=_path(r"(?:[^/]*[._-])?taskfile(?:[._-][^/]*)?\.ya?ml"), words=_DOCKER
     ),
-    _Kind(
-        "jenkinsfile",
-        named=_path(r"(?:[^/]*[._-])?jenkinsfile(?:[._-][^/]*)?", r"[^/]*\.(?:groovy|jenkins)"),
-        words=_DOCKER,
-    ),
-    _Kind("fish", named=_path(r"[^/]*\.fish"), words=_DOCKER),
-    _Kind("windows", named=_path(r"[^/]*\.(?:ps1|psm1|bat|cmd)"), words=_DOCKER),
     _Kind("devcontainer", named=_path(r"\.?devcontainer\.json")),
     _Kind(
         "compose",
@@ -125,6 +119,13 @@ _KINDS = (
         named=_path(r"(?:[^/]*\.)?(?:GNU)?makefile(?:\.\w+)?", r"[^/]*\.mk", r"\.?justfile", r"[^/]*\.just"),
         words=_DOCKER,
     ),
+    _Kind(
+        "jenkinsfile",
+        named=_path(r"(?:[^/]*[._-])?jenkinsfile(?:[._-][^/]*)?", r"[^/]*\.(?:groovy|jenkins)"),
+        words=_DOCKER,
+    ),
+    _Kind("fish", named=_path(r"[^/]*\.fish"), words=_DOCKER),
+    _Kind("windows", named=_path(r"[^/]*\.(?:ps1|psm1|bat|cmd)"), words=_DOCKER),
     _Kind(
         "systemd",
         named=_path(r"[^/]*\.(?:service|container)(?:\.(?:in|j2|tmpl|template))?", r"[^/]*\.service\.d/[^/]*\.conf"),

@@ -105,6 +105,8 @@ def paths(*named: str, exclude: tuple[str, ...] = (), kinds: tuple[str, ...] = (
         ("GNUmakefile", "makefile"),
         ("docker.Makefile", "makefile"),
         ("Makefile.docker", "makefile"),
+        ("Makefile.bat", "makefile"),
+        ("Jenkinsfile.md", "markdown"),
         ("gpu.makefile", "makefile"),
         ("rules.mk", "makefile"),
         ("justfile", "makefile"),
