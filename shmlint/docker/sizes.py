@@ -164,6 +164,16 @@ _MOST = 1 << 1000
 """More bytes than this are said to be so many; a float cannot hold all that a file may ask for."""
 
 
+def soft_limit(text: str | None) -> int | None:
+    """The soft limit of a ulimit such as ``-1``, ``-1:-1`` or ``memlock=-1``; -1 is unlimited, None no number.
+
+    >>> soft_limit("memlock=-1:-1")
+    -1
+    """
+    soft = (text or "").rpartition("=")[2].partition(":")[0].strip()
+    return int(soft) if re.fullmatch(r"-?[0-9]{1,18}", soft) else None
+
+
 def human(size: int) -> str:
     """A size for a sentence, to a tenth.
 

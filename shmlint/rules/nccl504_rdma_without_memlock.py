@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.docker.sizes import human
+from shmlint.docker.sizes import human, soft_limit
 from shmlint.model.finding import Evidence, Finding, Fix, Reason, SetUlimit
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
@@ -31,7 +31,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     limit = launch.ulimits.get("memlock")
     low = limit is not None
-    how = f"with memlock at {human(_soft(limit.text) or 0)}" if limit is not None else "without `ulimit memlock=-1`"
+    how = "without `ulimit memlock=-1`"
+    if limit is not None:
+        how = f"with memlock at {human(soft_limit(limit.text) or 0)}"
     evidence = [*gpu_evidence(launch)]
     if limit is not None:
         evidence.append(Evidence("this is the limit", limit.span))
@@ -59,11 +61,5 @@ def _may_lock(launch: Launch) -> bool:
     limit = launch.ulimits.get("memlock")
     if limit is None:
         return False
-    soft = None if limit.because or limit.private else _soft(limit.known or "")
+    soft = None if limit.because or limit.private else soft_limit(limit.known)
     return soft is None or soft < 0 or soft >= ENOUGH
-
-
-def _soft(text: str) -> int | None:
-    """The soft limit of ``soft[:hard]`` in bytes; None if it is not a number."""
-    soft = text.rpartition("=")[2].partition(":")[0].strip()
-    return int(soft) if soft.removeprefix("-").isdecimal() else None

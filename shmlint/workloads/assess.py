@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shmlint.docker.sizes import rounded
+from shmlint.docker.sizes import rounded, soft_limit
 from shmlint.model.finding import Evidence
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Launch, Value
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.model.record import NamedTuple
 from shmlint.workloads.by_knowledge import Known, by_knowledge, gpu_count
@@ -20,6 +20,10 @@ from shmlint.workloads.knowledge import Workload, entry_of
 from shmlint.workloads.packages import TORCH, packages
 from shmlint.workloads.program import Findings, Program, Ran, resolve
 from shmlint.workloads.repository import Repository
+
+NVIDIA_STACK = 64 * 1024 * 1024
+"""Bytes; the stack limit that NVIDIA gives training containers together with ``memlock=-1`` and ``--shm-size``."""
+NVIDIA_LIMITS_SOURCE = "https://github.com/NVIDIA/physicsnemo/blob/94b355108cfd/README.md?plain=1#L425"
 
 
 class Case(NamedTuple):
@@ -89,7 +93,6 @@ def _with_bases(launch: Launch, program: Program) -> Launch:
     """The launch with the base images of the build that gives its image."""
     if program.image is None or program.dockerfile is None or launch.base_images:
         return launch
-    from shmlint.model.launch import Value
     from shmlint.model.source import Span
 
     source = program.dockerfile
@@ -253,8 +256,21 @@ def _training(case: Case) -> Need | None:
     return None
 
 
+def _limits(case: Case) -> Need | None:
+    """A container for anything that gets two of the three settings which NVIDIA gives its training containers."""
+    if any(ran.kind == "program" and not ran.words[0].startswith("$") for ran in case.program.commands):
+        return None
+    memlock, stack = (case.launch.ulimits.get(name) for name in ("memlock", "stack"))
+    if memlock is None or stack is None or (soft_limit(memlock.known), soft_limit(stack.known)) != (-1, NVIDIA_STACK):
+        return None
+    why = "it gets the limits that NVIDIA's training containers are started with, but not their shared memory"
+    evidence = (Evidence("an unlimited memlock", memlock.span), Evidence("a stack of 64 MiB", stack.span))
+    return Need("likely", None, UNKNOWN_RECOMMENDED, None, why, NVIDIA_LIMITS_SOURCE, evidence)
+
+
 _CLASSIFIERS = (
     _settings, _looks, _computed, _commands, _code, _to_the_end, _as_documented, _interactive, _image, _training,
+    _limits,
 )  # fmt: skip
 
 

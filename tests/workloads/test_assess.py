@@ -433,6 +433,28 @@ def test_needs(case: Launch, verdict: str) -> None:
     assert assess(case).verdict == verdict
 
 
+NVIDIAS = {"memlock": "-1", "stack": "67108864"}
+
+
+@table(
+    ("case", "limits", "verdict"),
+    [
+        (launch("my/image"), NVIDIAS, "likely"),
+        (launch("my/image", "bash"), {"memlock": "-1:-1", "stack": "67108864"}, "likely"),
+        (launch("my/image", "$CMD"), NVIDIAS, "likely"),
+        (launch("my/image", "python serve.py"), NVIDIAS, "unknown"),
+        (launch("my/image", "nvidia-smi"), NVIDIAS, "not-needed"),
+        (launch("ollama/ollama"), NVIDIAS, "not-needed"),
+        (launch("my/image"), {"memlock": "-1"}, "unknown"),
+        (launch("my/image"), {"memlock": "-1", "stack": "8388608"}, "unknown"),
+        (launch("my/image"), {"memlock": "$LOCKED", "stack": "67108864"}, "unknown"),
+    ],
+)
+def test_limits_of_training_containers(case: Launch, limits: dict[str, str], verdict: str) -> None:
+    ulimits = {name: Value(limit, SPAN, limit) for name, limit in limits.items()}
+    assert assess(case._replace(ulimits=ulimits)).verdict == verdict
+
+
 def test_the_arithmetic_is_shown() -> None:
     need = assess(launch("nvcr.io/nvidia/pytorch:24.01-py3", "torchrun --nproc_per_node=8 t.py"))
     assert (need.minimum, need.recommended) == (GIB, 8 * GIB)
