@@ -78,10 +78,10 @@ CASES: dict[str, tuple[Launch, Decider, int | None, str, str]] = {
         "donor", 2 * G, "ipc", "",
     ),
     "a container that is not here": (
-        PLAIN._replace(ipc=ipc("container:b"), shm=shm(G)), "donor", None, "ipc", "`container:b` is not known here",
+        PLAIN._replace(ipc=ipc("container:b"), shm=shm(G)), "donor", None, "ipc", "`container:b` is not in these files",
     ),
     "a service that is not here": (
-        PLAIN._replace(ipc=ipc("service:b")), "donor", None, "ipc", "`service:b` is not known here",
+        PLAIN._replace(ipc=ipc("service:b")), "donor", None, "ipc", "`service:b` is not in these files",
     ),
     "a donor without joining it": (PLAIN._replace(donor=DONOR), "default", 64 << 20, "", ""),
     # mounts
