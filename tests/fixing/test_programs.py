@@ -27,6 +27,13 @@ MANY = {"shell": 0.4, "makefile": 0.2, "workflow": 0.15, "pipeline": 0.1, "docum
 """The parts of them in the slow test."""
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pages of this repository say nothing of the programs."""
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+
+
 def fixed(kind: str, text: str) -> str:
     path, _ = KINDS[kind]
     read_as = {"workflow": "ci", "pipeline": "ci", "document": "markdown"}.get(kind, kind)
