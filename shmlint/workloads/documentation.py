@@ -37,7 +37,7 @@ class _Page(NamedTuple):
 
 def with_documentation(launch: Launch, program: Program) -> Program:
     """A program with what the documentation starts in a container that gives a shell, or adds to its command."""
-    anything = program.default or program.kind == "interactive"
+    anything = program.kind == "interactive" or (program.default and launch.interactive)
     if not (anything or passes_words(launch)):
         return program
     repository = program.files.repository
