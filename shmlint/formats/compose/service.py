@@ -154,16 +154,30 @@ def _visible_in_files(tree: Branch, workspace: Workspace) -> dict[str, Value[str
     found: dict[str, Value[str]] = {}
     if tree.leaf("runtime") is None:
         return found
-    for item in items_of(tree.get("env_file")):
-        leaf = item.leaf("path") if isinstance(item, Branch) else item
-        if not isinstance(leaf, Leaf) or leaf.interpolated.unset:
-            continue
-        path = normal(os.path.join(leaf.layer.directory, leaf.text))
+    for path, leaf in _env_files(tree):
         if workspace.inside(path, leaf.span.path):
             variables = read_env_file(path, workspace, leaf.layer.variables)
             told = {name: text for name in _VISIBLE if (text := variables.get(name)) is not None}
             found |= {name: Value(text, leaf.span, "", private=True) for name, text in told.items()}
     return found
+
+
+def _env_files(tree: Branch) -> Iterator[tuple[str, Leaf]]:
+    """The paths that ``env_file`` names, in the order in which Compose reads them.
+
+    A path that is named again keeps its first place (compose-go override/uncity.go). The paths are compared as they
+    are written: ``./a.env`` is another one than ``a.env``. Only those that an extended file in another directory
+    writes have been made relative to the project first.
+    """
+    found: dict[str, tuple[str, Leaf]] = {}
+    for item in items_of(tree.get("env_file")):
+        leaf = item.leaf("path") if isinstance(item, Branch) else item
+        if not isinstance(leaf, Leaf) or leaf.interpolated.unset:
+            continue
+        joined = os.path.join(leaf.layer.directory, leaf.text)
+        path = normal(joined)
+        found[joined if leaf.layer.directory == tree.layer.directory else path] = (path, leaf)
+    yield from found.values()
 
 
 def _memory_limit(tree: Branch) -> Value[int] | None:

@@ -202,6 +202,8 @@ def test_compose_reads_the_same_sizes(
 
 GPU_LIST = "deploy: {resources: {reservations: {devices: {}}}}"
 RUNTIME = "image: x\n    runtime: nvidia\n    env_file: gpu.env\n"
+TWO_FILES = "image: x\n    runtime: nvidia\n    env_file: [one.env, two.env]"
+ONE_TWO = {"one.env": "NVIDIA_VISIBLE_DEVICES=0,1,2\n", "two.env": "NVIDIA_VISIBLE_DEVICES=void\n"}
 INCLUDED = "services:\n  a:\n    image: x\n    shm_size: ${SIZE:-1g}\n"
 
 
@@ -272,6 +274,23 @@ ACROSS: list[tuple[dict[str, str], tuple[str, ...], str, Any]] = [
       "deploy: {resources: {limits: !override {memory: 2g}}}}\n", "two.yaml":
       "services:\n  b: {extends: {file: lib/l.yaml, service: a}, deploy: !reset {}}\n"},
      ("one.yaml", "two.yaml"), "memory b", None),
+    # An env file that is named again keeps its first place, if the path is written in the same way.
+    ({"compose.yaml": f"services:\n  a:\n    {TWO_FILES}\n", "compose.override.yaml":
+      "services:\n  a: {env_file: one.env}\n", **ONE_TWO}, (), "visible", False),
+    ({"compose.yaml": f"services:\n  a:\n    {TWO_FILES}\n", "compose.override.yaml":
+      "services:\n  a: {env_file: [{path: one.env}]}\n", **ONE_TWO}, (), "visible", False),
+    ({"compose.yaml": f"services:\n  a:\n    {TWO_FILES}\n", "compose.override.yaml":
+      "services:\n  a: {env_file: ./one.env}\n", **ONE_TWO}, (), "visible", 3),
+    ({"compose.yaml": "services:\n  a: {extends: {file: lib/b.yaml, service: b}, env_file: lib/one.env}\n",
+      "lib/b.yaml": f"services:\n  b:\n    {TWO_FILES}\n", **{f"lib/{n}": text for n, text in ONE_TWO.items()}},
+     (), "visible", False),
+    ({"compose.yaml": "services:\n  a: {extends: {file: lib/b.yaml, service: b}, env_file: ./lib/one.env}\n",
+      "lib/b.yaml": f"services:\n  b:\n    {TWO_FILES}\n", **{f"lib/{n}": text for n, text in ONE_TWO.items()}},
+     (), "visible", 3),
+    ({"compose.yaml": "include: [{path: inc/a.yaml, project_directory: pd}]\n", "inc/a.yaml":
+      "services:\n  a: {extends: {file: b.yaml, service: b}, env_file: one.env}\n",
+      "pd/b.yaml": f"services:\n  b:\n    {TWO_FILES}\n", **{f"pd/{n}": text for n, text in ONE_TWO.items()}},
+     (), "visible", False),
 ]  # fmt: skip
 
 
@@ -293,6 +312,8 @@ def test_what_files_name_and_tag_across_directories(
         found = shm(launch)
     elif attribute == "gpu":
         found = (len(launch.gpu.evidence), launch.gpu.number)
+    elif attribute == "visible":
+        found = launch.gpu.requested and launch.gpu.number
     elif attribute == "base_images":
         found = [image.value for image in launch.base_images]
     elif attribute == "environment":
@@ -320,6 +341,9 @@ def test_compose_reads_the_same_across_directories(
     assert theirs is not None
     assert sorted(theirs["services"]) == sorted(found)
     assert not [line for name in found for line in disagreements(theirs["services"][name], found[name])]
+    if attribute == "visible":
+        ids = theirs["services"]["a"]["environment"]["NVIDIA_VISIBLE_DEVICES"]
+        assert value == (False if ids == "void" else len(ids.split(",")))
 
 
 REFUSED: list[tuple[dict[str, str], int, str]] = [
