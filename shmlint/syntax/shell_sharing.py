@@ -66,6 +66,10 @@ def sharing(text: str) -> Sharing:
     return _Reader(text).read()
 
 
+_ASSIGNING = re.compile(r"\$\{(\w+):?=")
+"""A default that an expansion also gives to its variable."""
+
+
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
@@ -145,6 +149,9 @@ class _Reader:
         raw = self.raw(node)
         self.indirect = self.indirect or re.match(r"\$\{!\w+\}", raw) is not None
         names = references(raw)
+        default = _ASSIGNING.match(raw)
+        if default is not None:
+            self.assigned.setdefault(default[1], []).append(raw)
         for around in _around(node, parents):
             kind = around.type
             if kind == "variable_assignment" or (kind == "for_statement" and _is_value(node, around, parents)):

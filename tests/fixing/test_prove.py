@@ -192,6 +192,12 @@ def test_a_default_stays_one() -> None:
         text = f"SHM={value}\n{start}"
         assert changed("run.sh", text) == [(f"SHM={value}", f"SHM={value.replace('64m', '8g')}")]
         assert changed("run.sh", f"{text}tool $SHM\n") == [], value
+    for value in (": ${SHM:=64m}", ': "${SHM:=64m}"', ": ${SHM=64m}"):
+        for use in SEEN_ELSEWHERE:
+            assert changed("run.sh", f"{value}\n{use}\n{start}") == [], (value, use)
+        for use in PRINTED:
+            text = f"{value}\n{use}\n{start}"
+            assert changed("run.sh", text) == [(value, value.replace("64m", "8g"))], (value, use)
     function = "f() {\n  local SHM=${1:-64m}\n  " + start + "}\nf\nf 64g\n"
     assert changed("run.sh", function) == [("  local SHM=${1:-64m}", "  local SHM=${1:-8g}")]
     made = f"SHM ?= 64m\na:\n\tdocker run --gpus all --shm-size=$(SHM) {TRAIN}\n"
