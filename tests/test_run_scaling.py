@@ -68,8 +68,13 @@ CASES: Mapping[str, tuple[str, str, Callable[[int], str]]] = {
     ),
     "command lines": ("shell", "run.sh", many(f"{RUN} @\n")),
     "variables": ("shell", "run.sh", many(f"A@=--rm\n{RUN} $A@\n")),
+    "words that are not known": ("shell", "run.sh", lambda count: RUN.replace("all ", "all " + "$A " * 20 * count)),
     "suppressed command lines": ("shell", "run.sh", many(f"{RUN} # shmlint: ignore\n")),
     "rules of make": ("makefile", "Makefile", many(f"r@:\n\t{RUN}\n")),
+    "rules of make that share a size": (
+        "makefile", "Makefile", many(f"r@:\n\t{RUN.replace('all', 'all --shm-size=$(S)')}\n\ttool $(S)\n", "S = 64m\n")
+    ),
+    "steps of a pipeline": ("jenkinsfile", "Jenkinsfile", many(f"sh '{RUN} @'\n")),
     "blocks of commands": ("markdown", "README.md", many(f"# Use @\n\n```sh\n{RUN}\n```\n\n")),
     "lines of a block": ("markdown", "README.md", many(f"{RUN} @\n", "```sh\n")),
     "blocks of compose": ("markdown", "README.md", many(f"# Use @\n\n```yaml\nservices:\n  s@:\n{GPU}```\n\n")),
@@ -161,3 +166,12 @@ def test_no_pattern_starts_over_at_every_character(case: str) -> None:
     start = time.process_time()
     lint({"ci": [".gitlab-ci.yml"]}, Settings(), Workspace({".gitlab-ci.yml": HOSTILE[case]}))
     assert time.process_time() - start < 10
+
+
+def test_a_command_is_not_read_again_for_each_variable_in_it() -> None:
+    """What is walked in a loop calls no function, so the clock is asked: each time it would take 5 seconds and more."""
+    command = RUN.replace("all ", "all " + "-v$A:/x " * 4_900)
+    run = lint({"shell": ["run.sh"]}, Settings(), Workspace({"run.sh": command}))
+    start = time.process_time()
+    assert len(fix.fix(run).fixed) == 1
+    assert time.process_time() - start < 3

@@ -247,6 +247,8 @@ class _Reader:
         self.command: Sequence[Word] = ()
         self.unknown: Unknown | None = None
         self.unknown_option: Word | None = None
+        self.passable = 0
+        """The words up to here, from one that was asked about, may be no words."""
 
     def read(self) -> None:
         passed: Word | None = None
@@ -369,9 +371,10 @@ class _Reader:
             return True
         if not word.maybe_many or self.at + 1 == len(self.words):
             return False
-        at = self.at + 1
+        at = max(self.at + 1, self.passable)  # each word is looked at once, however many ask
         while at + 1 < len(self.words) and self._may_be_none(self.words[at]):
             at += 1
+        self.passable = at
         after = self.words[at]
         if after.text.startswith("-"):
             name = after.text.partition("=")[0]

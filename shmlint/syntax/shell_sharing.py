@@ -80,6 +80,7 @@ class _Reader:
         self.functions: set[str] = set()
         self.commands: list[tuple[str, int, int]] = []
         self.indirect = False
+        self.programs: dict[int, str] = {}
 
     def span(self, node: Node) -> tuple[int, int]:
         start, end = node.start_byte, node.end_byte
@@ -157,10 +158,8 @@ class _Reader:
             if kind == "variable_assignment" or (kind == "for_statement" and _is_value(node, around, parents)):
                 return
             if kind == "command":
-                words = [c for c in around.children if c.type not in ("variable_assignment", "file_redirect")]
                 handed_on = any(_hands_on(outer) for outer in _around(around, parents))
-                name = self.raw(words[0]) if words else ""
-                self.uses.append(Use(names, "command", *self.span(around), name, handed_on))
+                self.uses.append(Use(names, "command", *self.span(around), self._program(around), handed_on))
                 return
             if kind == "heredoc_body":
                 self.uses.append(Use(names, "here-document", *self.span(around)))
@@ -173,6 +172,14 @@ class _Reader:
             if kind == "file_redirect":
                 break
         self.uses.append(Use(names, "elsewhere", *self.span(node)))
+
+    def _program(self, command: Node) -> str:
+        """The first word of a command, which every variable in the command asks for."""
+        found = self.programs.get(command.id)
+        if found is None:
+            first = next((c for c in command.children if c.type not in ("variable_assignment", "file_redirect")), None)
+            found = self.programs[command.id] = self.raw(first) if first is not None else ""
+        return found
 
 
 def _around(node: Node, parents: dict[int, Node]) -> Iterator[Node]:
