@@ -205,6 +205,18 @@ def test_a_default_stays_one() -> None:
     assert changed("Makefile", f"{made}b:\n\ttool $(SHM)\n") == []
 
 
+def test_a_function_that_starts_what_it_is_given_is_left() -> None:
+    """One command starts several images, of which some need no memory."""
+    starts = ('docker run --runtime=nvidia "$1"', 'docker run --gpus all "$@"', "docker run --gpus all $*")
+    for start in (*starts, 'local i=$1; docker run --gpus all "$i"'):
+        for calls in ("launch vllm/vllm-openai\nlaunch redis\n", "launch redis\nlaunch vllm/vllm-openai\n"):
+            text = f"launch() {{ {start}; }}\n{calls}"
+            assert changed("run.sh", text) == [], text
+            assert {f.severity for f in read({"run.sh": text}).findings} <= {"note"}, text
+    loop = "for i in vllm/vllm-openai redis; do docker run --gpus all $i; done\n"
+    assert changed("run.sh", loop) == []
+
+
 def test_a_text_of_ci_that_is_used_twice_is_changed_for_both_or_not_at_all() -> None:
     text = (
         "jobs:\n  a:\n    container:\n      image: nvcr.io/nvidia/pytorch:24.01-py3\n      options: &o --gpus all\n"

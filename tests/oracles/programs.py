@@ -250,6 +250,8 @@ def _placed(c: Chooser) -> str:
             f'launch() {{ docker run {gpus} {size} "$@" {NEEDY}; }}\nlaunch --shm-size=64g\nlaunch --ipc=host\nlaunch',
             f"launch() {{ docker run {gpus} {size} $1 {NEEDY}; }}\nlaunch --shm-size=64g\nlaunch",
             f'launch() {{ docker run {gpus} {size} "$1"; }}\nlaunch {NEEDY}\nlaunch {NEEDY}',
+            f'launch() {{ docker run {gpus} {size} "$1"; }}\nlaunch {NEEDY}\nlaunch redis',
+            f'launch() {{ docker run {gpus} {size} "$@"; }}\nlaunch {NEEDY}\nlaunch redis',
             f"launch() {{ local s=$1; docker run {gpus} --shm-size=$s {NEEDY}; }}\nlaunch 64m\nlaunch 64g",
             f"launch() {{ local S=${{1:-64m}}; docker run {gpus} --shm-size=$S {NEEDY}; }}\nlaunch\nlaunch 64g",
             f"trap '{'docker run --rm redis'}' EXIT\n{words}",
