@@ -10,12 +10,12 @@ import re
 from _thread import get_ident
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from functools import cache, partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span, character_offsets
+from shmlint.syntax.shell_conditions import When, first_shift, leaves, when
 from shmlint.syntax.shell_repair import one_heredoc, repaired
 from shmlint.syntax.shell_text import ShellText, has_placeholder, mentions_engine, place, restore
 from shmlint.syntax.shell_variables import (
@@ -66,11 +66,6 @@ _DECIDING = frozenset(
      "command_substitution", "process_substitution", "function_definition"}
 )  # fmt: skip
 
-When = Literal["always", "perhaps", "never", "value"]
-"""Whether a command runs: ``never`` where a ``case`` is known to go elsewhere, ``value`` where it only gives a
-value that another command uses."""
-
-
 class Command(NamedTuple):
     """One simple command: its words, assignments in front included. ``span`` is all of it."""
 
@@ -78,6 +73,8 @@ class Command(NamedTuple):
     span: Span
     nested: bool = False
     when: When = "always"
+    leaves: bool = False
+    """The text's own shell ends with it: ``exec`` and ``exit``, where they stand in no other shell."""
 
 
 @cache
@@ -183,6 +180,8 @@ class _Reader:
         self.bodies: dict[str, Node] = {}
         """The functions that the text defines, by name."""
         self.busy: set[int] = set()
+        self.decided: dict[int, bool | int | None] = {}
+        self.shifted = first_shift(text.text)
         self.references: set[str] = set()
         """Variables that stand for others, whose names are not known."""
 
@@ -421,36 +420,10 @@ class _Reader:
             here = parent
         return None
 
-    def _when(self, node: Node) -> When:
-        """Whether the branches around a command are taken."""
-        perhaps = False
-        here = self.deciding.get(node.id)
-        while here is not None:
-            if here.type == "case_item":
-                taken = self._is_taken(here, self.parents[here.id])
-                if taken is False:
-                    return "never"
-                perhaps = perhaps or taken is None
-            elif here.type in ("command_substitution", "process_substitution"):
-                return "value"
-            elif here.type in ("if_statement", "while_statement"):
-                perhaps = True
-            here = self.deciding.get(here.id)
-        return "perhaps" if perhaps else "always"
-
-    def _is_taken(self, item: Node, case: Node) -> bool | None:
-        """Whether a branch of a ``case`` is the one that is taken; None where the value is not known."""
-        subject = case.child_by_field_name("value")
-        found = self.words(subject) if subject is not None else []
-        if len(found) != 1 or found[0].unknown:
-            return None
-        for other in case.named_children:
-            if other.type != "case_item":
-                continue
-            patterns = [self.raw(value).strip("\"'") for value in other.children_by_field_name("value")]
-            if any(fnmatchcase(found[0].text, pattern) for pattern in patterns):
-                return other == item
-        return False
+    def special(self, name: str, node: Node) -> str | None:
+        """The value of ``$#``, where the arguments are known."""
+        value = self.variables.value(name, self.at(node), self._function(node))
+        return "".join(value.chars) if isinstance(value, Buffer) and not value.unknown else None
 
     def _function(self, node: Node) -> Range | None:
         """The innermost function that a node stands in."""
@@ -484,7 +457,8 @@ class _Reader:
         if not self.joined and self.depth < NESTING and _is_read_again(words):
             yield from self._again(node, words, span)
             return
-        yield Command(self._called(words, node), span, self.depth > 0, self._when(node))
+        leaving = words[0].text in ("exec", "exit") and leaves(node, self)
+        yield Command(self._called(words, node), span, self.depth > 0, when(node, self), leaving)
         yield from self._quoted(node, words)
 
     def _called(self, words: Sequence[Word], node: Node) -> tuple[Word, ...]:

@@ -19,6 +19,8 @@ from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
+    from shmlint.syntax.shell import Command
+    from shmlint.syntax.shell_conditions import When
     from shmlint.syntax.shell_text import ShellText
 
 MOST_COMMANDS = 500
@@ -97,6 +99,8 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     if build is not None and dockerfile is not None and launch.build is None:
         follower.trail.append(Step(f"image built from {dockerfile.path}{' (guessed)' if guessed else ''}", build.span))
     words, span = _words(launch, image)
+    parts = (launch.entrypoint, launch.command)
+    follower.complete = all(part is None or (part.known is not None and "$" not in part.text) for part in parts)
     if words and all(word in _PASSED_ON for word in words):
         words = ()  # what somebody passes to the script
     if launch.kind == "devcontainer":
@@ -165,6 +169,8 @@ class Follower:
         self.trail: list[Step] = []
         self.stops: list[Step] = []
         self.seen: set[tuple[str, tuple[str, ...]]] = set()
+        self.complete = True
+        """All words of the launch are known."""
 
     def stop(self, text: str, span: Span | None) -> None:
         if all(step.text != text for step in self.stops):
@@ -186,11 +192,12 @@ class Follower:
         if depth > _DEPTH:
             self.stop("scripts start scripts too deep", span)
             return
-        context = _Context(span, directory, certain, guessed, depth)
+        context = _Context(span, directory, certain, guessed, depth, depth > 0 or self.complete)
         if program in SHELLS and self._shell(command, context):
             return
         if command[0] in ("source", ".") and len(command) > 1:
-            self._script(command[1], (), context, needed=not re.search(_SETS_UP, command[1]))
+            known = context._replace(arguments=False)  # those of the script that reads it
+            self._script(command[1], (), known, needed=not re.search(_SETS_UP, command[1]))
             return
         kind = kind_of(command)
         if kind == "build" and program == "make":
@@ -258,6 +265,8 @@ class Follower:
 
         known = {name: value.known for name, value in self.environment.items() if value.known is not None}
         known |= {str(i): argument for i, argument in enumerate(arguments, 1)}
+        if context.arguments and not any("$" in word or "`" in word for word in arguments):
+            known |= {"#": str(len(arguments)), **{str(i): "" for i in range(len(arguments) + 1, 10)}}
         directory = context.directory
         before = given(known)
         for name, word in exports(text, before):
@@ -277,6 +286,11 @@ class Follower:
             span = context.span if inline else command.span
             certain = context.certain and command.when == "always"
             self.run(words, span, directory, certain=certain, guessed=context.guessed, depth=context.depth + 1)
+            left = _leaves(command, words, context)
+            if left == "always":
+                break
+            if left == "perhaps":
+                context = context._replace(certain=False)
 
     # Programs -----------------------------------------------------------------------------
 
@@ -402,7 +416,7 @@ class Follower:
         self.trail.append(Step(f"{place.path}, target {' '.join(targets)}", context.span))
         for line in lines:
             inner = context._replace(guessed=context.guessed or place.guessed, depth=context.depth + 1)
-            self._commands(line, (), inner, inline=False)
+            self._commands(line, (), inner._replace(arguments=False), inline=False)
         return "silent"
 
     def _entry(self, path: str, arguments: tuple[str, ...], context: _Context, function: str = "") -> None:
@@ -419,6 +433,8 @@ class _Context(NamedTuple):
     certain: bool
     guessed: bool
     depth: int
+    arguments: bool = True
+    """All arguments of the script are known."""
 
 
 _SETS_UP = r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|environ"
@@ -480,6 +496,16 @@ def _inner(command: tuple[str, ...]) -> tuple[str, ...] | None:
     if inner and is_python(posixpath.basename(inner[0])):
         return inner[1:]
     return inner if inner and (inner[0].endswith(".py") or program in ("torchrun", "accelerate", "deepspeed")) else ()
+
+
+def _leaves(command: Command, words: list[str], context: _Context) -> When:
+    """Whether a script ends with a command. One that ends with a failure is not what it is started for."""
+    if not command.leaves:
+        return "never"
+    if command.when == "always" and (len(words) > 1 or words[0] == "exit"):
+        return "always"
+    runs = words if context.arguments else command.words  # `exec` alone only redirects
+    return "perhaps" if (words[0] == "exec" and len(runs) > 1) or words in (["exit"], ["exit", "0"]) else "never"
 
 
 def _with_arguments(words: Sequence[str], arguments: tuple[str, ...]) -> list[str]:

@@ -48,6 +48,45 @@ def compose(command: str, more: str = "") -> str:
 
 
 @table(
+    "script, command, verdict",
+    [
+        ('if [ $# -gt 0 ]; then exec "$@"; fi\nexec python train.py', "python serve.py", "not-needed"),
+        ('if [ $# -gt 0 ]; then exec "$@"; fi\nexec python train.py', "", "needed"),
+        ('if [ $# -gt 0 ]; then exec "$@"; fi\nexec python train.py', "${COMMAND}", "likely"),
+        ('if [ -f x ]; then exec "$@"; fi\nexec python train.py', "python serve.py", "likely"),
+        ('[ -f x ] && exec "$@"\npython train.py', "python serve.py", "likely"),
+        ('[ -f x ] || exit 1\npython train.py', "", "needed"),
+        ('[ -f x ] && exit 0\npython train.py', "", "likely"),
+        ('exec "$@"\npython train.py', "python serve.py", "not-needed"),
+        ('(exec "$@")\npython train.py', "python serve.py", "needed"),
+        ('exec > log 2>&1\npython train.py', "", "needed"),
+        ('[ "$@" ] && exec "$@"; python train.py', "python serve.py", "likely"),
+        ('if [ -n "$*" ]; then exec "$@"; else python train.py; fi', "python serve.py", "not-needed"),
+        ('if test -z "$1"; then python train.py; else exec "$@"; fi', "", "needed"),
+        ('if [ "$1" = train ]; then python train.py; else python serve.py; fi', "serve", "not-needed"),
+        ('if [[ ! "$1" == train ]]; then python serve.py; else python train.py; fi', "train", "needed"),
+        ('if [ "$1" = a ]; then python serve.py; elif (( $# > 1 )); then python train.py; fi', "a b", "not-needed"),
+        ('case "$1" in train) shift; python train.py;; *) exec "$@";; esac', "train", "needed"),
+        ('case "$1" in train) python train.py;; *) exec "$@";; esac', "python serve.py", "not-needed"),
+        ('shift\nif [ "$1" = train ]; then python train.py; fi', "x train", "likely"),
+        ('f() { if [ $# -gt 0 ]; then python train.py; fi; }\nf 1', "", "likely"),
+        ('while [ $# -gt 0 ]; do python train.py; shift; done', "x", "likely"),
+        ('while true; do python train.py; done', "", "needed"),
+        ('for i in 1 2; do python train.py; done', "", "needed"),
+        ('for i in $RUNS; do python train.py; done', "", "likely"),
+        ('[ -f x ] || python train.py', "", "likely"),
+        ('pip list && python train.py', "", "needed"),
+    ],
+)  # fmt: skip
+def test_conditions_of_scripts(tmp_path: Path, script: str, command: str, verdict: str) -> None:
+    files = {
+        "Dockerfile": DOCKERFILE + 'ENTRYPOINT ["./entry.sh"]\n', "entry.sh": f"#!/bin/bash\n{script}\n",
+        "train.py": LOADER, "serve.py": "print(1)\n", "compose.yaml": compose(command or "[]"),
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "command, verdict",
     [
         ("python train.py", "needed"),

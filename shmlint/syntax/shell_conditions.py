@@ -1,0 +1,319 @@
+"""Whether a command of a shell text runs: the conditions around it, decided where their values are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from shmlint.syntax.word import Word
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+When = Literal["always", "perhaps", "never", "value"]
+"""Whether a command runs: ``never`` where a condition is known to be false, ``value`` where it only gives a
+value that another command uses."""
+
+
+class Reading(Protocol):
+    """What is asked of the reader of a shell text."""
+
+    parents: dict[int, Node]
+    decided: dict[int, bool | int | None]
+    """What conditions say, and the branch that a ``case`` takes, by the id of the node."""
+    shifted: int | None
+    """The byte behind which arguments are moved."""
+
+    def raw(self, node: Node) -> str: ...
+
+    def words(self, *nodes: Node) -> list[Word]: ...
+
+    def special(self, name: str, node: Node) -> str | None: ...
+
+
+def when(node: Node, reader: Reading) -> When:
+    """Whether the branches around a command are taken.
+
+    A command behind ``&&`` counts as one that runs, unless a test stands before it: the other one is
+    meant to succeed.
+    """
+    perhaps = False
+    child = node
+    for _ in range(_DEPTH):
+        parent = reader.parents.get(child.id)
+        if parent is None:
+            return "perhaps" if perhaps else "always"
+        if parent.type in ("command_substitution", "process_substitution"):
+            return "value"
+        decide = _DECIDE.get(parent.type)
+        taken = decide(parent, child, reader) if decide is not None else True
+        if taken is False:
+            return "never"
+        perhaps = perhaps or taken is None
+        child = parent
+    return "perhaps"
+
+
+def leaves(node: Node, reader: Reading) -> bool:
+    """Whether ``exec`` or ``exit`` ends the text's own shell, and not one that is started for a part of it."""
+    child = node
+    for _ in range(_DEPTH):
+        parent, behind = reader.parents.get(child.id), child.next_sibling
+        if parent is None:
+            return True
+        if parent.type in _SHELLS or (behind is not None and behind.type == "&"):
+            return False
+        child = parent
+    return False
+
+
+_DEPTH = 100
+"""Conditions around a command, and inside each other, that are looked at."""
+_MOST_BRANCHES = 100
+_SHELLS = frozenset({"subshell", "pipeline", "function_definition", "command_substitution", "process_substitution"})
+
+
+# What decides ---------------------------------------------------------------------------------
+
+
+def _if(parent: Node, child: Node, reader: Reading) -> bool | None:
+    """``if`` and ``elif``: the condition, the commands behind ``then``, the other branches."""
+    condition = _condition(parent)
+    if any(part.id == child.id for part in condition):
+        return True
+    value = _evaluate(condition[-1], reader) if condition else None
+    if child.type not in ("elif_clause", "else_clause"):
+        return value
+    values = [value]
+    branches = [part for part in parent.children if part.type in ("elif_clause", "else_clause")]
+    if len(branches) > _MOST_BRANCHES:
+        return None
+    for other in branches:
+        if other.id == child.id:
+            break
+        tested = _condition(other)
+        values.append(_evaluate(tested[-1], reader) if tested else None)
+    if True in values:
+        return False
+    return None if None in values else True
+
+
+def _condition(node: Node) -> list[Node]:
+    """The commands between ``if`` and ``then``, or between ``while`` and ``do``."""
+    found: list[Node] = []
+    for child in node.children:
+        if child.type in ("then", "do_group"):
+            break
+        if child.is_named and child.type != "comment":
+            found.append(child)
+    return found
+
+
+def _while(parent: Node, child: Node, reader: Reading) -> bool | None:
+    condition = _condition(parent)
+    if child.type != "do_group" or not condition:
+        return True
+    value = _evaluate(condition[-1], reader)
+    return _not(value) if parent.children[0].type == "until" else value
+
+
+def _for(parent: Node, child: Node, reader: Reading) -> bool | None:
+    """A loop over words that stand there runs; one over what may be nothing perhaps."""
+    if child.type != "do_group":
+        return True
+    values = parent.children_by_field_name("value")
+    return True if values and not re.search(r"[$`*?\[]", reader.raw(values[0])) else None
+
+
+def _case(parent: Node, child: Node, reader: Reading) -> bool | None:
+    """Whether a branch of a ``case`` is the one that is taken; None where the value is not known."""
+    if any(value.id == child.id for value in parent.children_by_field_name("value")):
+        return None
+    case = reader.parents[parent.id]
+    if case.id not in reader.decided:
+        reader.decided[case.id] = _branch(case, reader)
+    taken = reader.decided[case.id]
+    return None if taken is None else taken == parent.id
+
+
+def _branch(case: Node, reader: Reading) -> int | None:
+    """The id of the branch that a ``case`` takes, 0 for none; None where that is not known."""
+    subject = case.child_by_field_name("value")
+    text = _value(subject, reader) if subject is not None else None
+    if text is None:
+        return None
+    for item in case.named_children:
+        patterns = [reader.raw(value).strip("\"'") for value in item.children_by_field_name("value")]
+        if item.type == "case_item" and any(fnmatchcase(text, pattern) for pattern in patterns):
+            return item.id
+    return 0
+
+
+def _list(parent: Node, child: Node, reader: Reading) -> bool | None:
+    """``A && B`` and ``A || B``."""
+    if len(parent.children) != 3:
+        return None  # the text is no shell
+    first, operator = parent.children[0], parent.children[1].type
+    if child.id == first.id:
+        return True
+    value = _evaluate(first, reader)
+    if operator == "||":
+        return _not(value)
+    return value if value is not None or _tests(first, reader) else True
+
+
+def _tests(node: Node, reader: Reading) -> bool:
+    """Whether a command only asks for something; the first one of several decides."""
+    for _ in range(_DEPTH):
+        if node.type != "list" or not node.named_children:
+            break
+        if _tests(node.named_children[-1], reader):
+            return True
+        node = node.named_children[0]
+    if node.type == "command":
+        return reader.raw(node).partition(" ")[0] in _ASKING
+    return node.type in ("test_command", "negated_command") or reader.raw(node).startswith("((")
+
+
+_ASKING = frozenset({"test", "grep", "egrep", "command", "which", "type", "hash", "pgrep", "cmp", "diff"})
+_DECIDE: Mapping[str, Callable[[Node, Node, Reading], bool | None]] = {
+    "if_statement": _if, "elif_clause": _if, "while_statement": _while, "for_statement": _for, "case_item": _case,
+    "list": _list,
+}  # fmt: skip
+
+
+# What conditions say --------------------------------------------------------------------------
+
+
+def _not(value: bool | None) -> bool | None:
+    return None if value is None else not value
+
+
+def _evaluate(node: Node, reader: Reading, depth: int = 0) -> bool | None:
+    """Whether a condition is true; None where that is not known."""
+    if node.id not in reader.decided:
+        reader.decided[node.id] = _worked_out(node, reader, depth) if depth < _DEPTH else None
+    found = reader.decided[node.id]
+    return None if found is None else bool(found)
+
+
+def _worked_out(node: Node, reader: Reading, depth: int) -> bool | None:
+    inner = node.named_children
+    if node.type == "negated_command" and inner:
+        return _not(_evaluate(inner[-1], reader, depth + 1))
+    if node.type == "test_command" or (node.type == "compound_statement" and reader.raw(node).startswith("((")):
+        return _test(inner[0], reader) if len(inner) == 1 else None
+    if node.type == "list" and len(node.children) == len(inner) + 1 == 3:
+        return _joined(node.children[1].type, [_evaluate(part, reader, depth + 1) for part in (inner[0], inner[-1])])
+    if node.type != "command":
+        return None
+    if reader.raw(node) in ("true", ":", "false"):
+        return reader.raw(node) != "false"
+    parts = inner[1:]
+    if not inner or reader.raw(inner[0]) != "test" or not parts:
+        return None
+    if reader.raw(parts[0]) == "!":
+        return _not(_compared(parts[1:], reader))
+    return _compared(parts, reader)
+
+
+def _joined(operator: str, values: Sequence[bool | None]) -> bool | None:
+    """``&&`` and ``||`` of values of which some may be unknown."""
+    decisive = operator in ("||", "-o")
+    if decisive in values:
+        return decisive
+    return None if None in values else not decisive
+
+
+def _test(node: Node, reader: Reading, depth: int = 0) -> bool | None:
+    """The inside of ``[ … ]``, ``[[ … ]]`` and ``(( … ))``."""
+    children = node.children
+    if depth > _DEPTH or (node.type == "unary_expression" and not children):
+        return None
+    if node.type == "parenthesized_expression" and len(node.named_children) == 1:
+        return _test(node.named_children[0], reader, depth + 1)
+    if node.type == "unary_expression" and reader.raw(children[0]) == "!":
+        return _not(_test(children[1], reader, depth + 1))
+    if node.type == "unary_expression" and len(children) == 1:
+        return _test(children[0], reader, depth + 1)
+    if node.type == "binary_expression" and len(children) == 3:
+        operator = reader.raw(children[1])
+        if operator in ("&&", "||", "-a", "-o"):
+            return _joined(operator, [_test(side, reader, depth + 1) for side in (children[0], children[2])])
+        if children[0].type == "unary_expression" and reader.raw(children[0]).startswith("!"):
+            return _not(_compared([children[0].children[-1], *children[1:]], reader))
+    return _compared(children if node.type in ("unary_expression", "binary_expression") else [node], reader)
+
+
+def _compared(parts: Sequence[Node], reader: Reading) -> bool | None:
+    """``-z A``, ``A = B``, ``A -gt B``, and ``A`` alone."""
+    if len(parts) == 3:
+        operator = reader.raw(parts[1])
+        left, right = _value(parts[0], reader), _value(parts[2], reader)
+        if left is None or right is None:
+            return None
+        if operator in ("=", "==", "!=") and not re.search(r"[*?\[]", reader.raw(parts[2])):
+            return (left == right) == (operator != "!=")
+        compare = _NUMBERS.get(operator)
+        return compare(int(left), int(right)) if compare and left.isdecimal() and right.isdecimal() else None
+    operator = reader.raw(parts[0]) if len(parts) == 2 else "-n"
+    if operator not in ("-z", "-n") or not 1 <= len(parts) <= 2:
+        return None
+    if reader.raw(parts[-1]).strip('"') in ("$@", "$*", "${@}", "${*}"):
+        count = _value_of("#", parts[-1], reader)
+        if count is None or (count not in ("0", "1") and "@" in reader.raw(parts[-1])):
+            return None  # several words are no test
+        return (count != "0") == (operator == "-n")
+    text = _value(parts[-1], reader)
+    return None if text is None else (text != "") == (operator == "-n")
+
+
+_NUMBERS: dict[str, Callable[[int, int], bool]] = {
+    "-gt": int.__gt__, "-ge": int.__ge__, "-lt": int.__lt__, "-le": int.__le__, "-eq": int.__eq__, "-ne": int.__ne__,
+    ">": int.__gt__, ">=": int.__ge__, "<": int.__lt__, "<=": int.__le__,
+}  # fmt: skip
+_VALUES = frozenset({"word", "number", "string", "raw_string", "simple_expansion", "expansion", "concatenation"})
+_ARGUMENT = re.compile(r"\$\{?[#@*0-9]")
+
+
+def _value(node: Node, reader: Reading) -> str | None:
+    """The text of a word of a condition; None where it is not known."""
+    if node.type not in _VALUES:
+        return None
+    raw = reader.raw(node)
+    if raw.strip('"') in ("$#", "${#}"):
+        return _value_of("#", node, reader)
+    if _ARGUMENT.search(raw) and _is_shifted(node, reader):
+        return None
+    found = reader.words(node)
+    if any(word.unknown for word in found) or len(found) > 1:
+        return None
+    return found[0].text if found else ""
+
+
+def _value_of(name: str, node: Node, reader: Reading) -> str | None:
+    """The value of a special variable."""
+    if _is_shifted(node, reader):
+        return None
+    return reader.special(name, node)
+
+
+def _is_shifted(node: Node, reader: Reading) -> bool:
+    """Whether the arguments at a node may be others than those of the text: of a function, or moved by ``shift``."""
+    end = node.start_byte
+    here: Node | None = node
+    while here is not None:
+        if here.type == "function_definition":
+            return True
+        if here.type in ("while_statement", "for_statement", "c_style_for_statement", "select_statement"):
+            end = here.end_byte
+        here = reader.parents.get(here.id)
+    return reader.shifted is not None and reader.shifted < end
+
+
+def first_shift(text: str) -> int | None:
+    """The byte at which a text moves or sets its arguments."""
+    found = re.search(r"\b(?:shift|getopts|set[ \t]+(?:--|[^-+\s]))", text)
+    return len(text[: found.start()].encode(errors="replace")) if found is not None else None
