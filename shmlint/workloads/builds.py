@@ -33,7 +33,8 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
         same = [build for build in _beside(names, repository) if image_names(build.tag, build.tag) & names]
     if same:
         return min(same, key=lambda build: _distance(build.span.path, launch.span.path)), False
-    return _guess(launch, repository), True
+    guessed = _guess(launch, repository)
+    return guessed, guessed is not None
 
 
 def image_names(image: str, written: str) -> set[str]:

@@ -48,6 +48,22 @@ def compose(command: str, more: str = "") -> str:
 
 
 @table(
+    "mount, program, verdict",
+    [
+        (".:/x", "train.py", "needed"),
+        (".:/x", "/x/train.py", "needed"),
+        ("$PWD:/x", "train.py", "needed"),
+        (".:/y", "train.py", "likely"),
+    ],
+)  # fmt: skip
+def test_a_mount_says_which_program_runs(tmp_path: Path, mount: str, program: str, verdict: str) -> None:
+    """An import of which nothing is known may add to what the code does, but takes nothing away."""
+    words = f"-v {mount.replace('.:', './:')} -w /x other/image python {program}"
+    files = {"train.py": "import unheard_of\n" + LOADER, "run.sh": f"docker run --gpus all {words}\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "script, command, verdict",
     [
         ('if [ $# -gt 0 ]; then exec "$@"; fi\nexec python train.py', "python serve.py", "not-needed"),
