@@ -84,7 +84,7 @@ def _item(value: str) -> int:
 def _resolution(value: str) -> tuple[int, int]:
     match = re.fullmatch(r"([1-9][0-9]{0,4})[x×]([1-9][0-9]{0,4})", value.lower())
     if match is None:
-        raise click.BadParameter(f"{value} is no resolution; write it like 1280x720, as under `detect` in Frigate's "
+        raise click.BadParameter(f"{value} is not a resolution; write it like 1280x720, as under `detect` in Frigate's "
                                  "settings")  # fmt: skip
     return int(match[1]), int(match[2])
 

@@ -222,7 +222,7 @@ def _is_path(source: str) -> bool:
 SHM_TARGETS = ("/dev/shm", "/dev")
 """A mount on /dev hides /dev/shm, too."""
 
-SECRET_SIZE = "it is no size"
+SECRET_SIZE = "it is not a valid size"
 """Why a size is refused that came out of an env file: what stands there is not to be printed."""
 
 

@@ -22,21 +22,21 @@ def parse_docker(text: str) -> int:
     1610612736
     """
     if not text:
-        raise InvalidSize("there is no size")
+        raise InvalidSize("the size is empty")
     number, space, suffix = text.partition(" ")
     if not space:
         last = max(text.rfind(char) for char in "0123456789.")
         number, suffix = text[: last + 1], text[last + 1 :]
     value = go_float(number)
     if value is None:
-        raise InvalidSize(f"`{number}` is no number" if number else f"`{text}` does not start with a number")
+        raise InvalidSize(f"`{number}` is not a number" if number else f"`{text}` does not start with a number")
     if value < 0:
         raise InvalidSize("a size cannot be negative")
     lowered = suffix.lower()
     if lowered[:1] in tuple("kmgtp") and lowered[1:] in ("", "b", "ib"):
         value *= 1 << _POWERS[lowered[0]]
     elif lowered not in ("", "b"):
-        raise InvalidSize(f"`{suffix}` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)")
+        raise InvalidSize(f"`{suffix}` is not a unit of Docker; use b, k, m, g (also kb, mb, gb)")
     # Go does not notice that a float is too large, or not a number: on amd64 the conversion then
     # gives the smallest integer.
     return int(value) if value < 2.0**63 else _INT64.start
@@ -87,7 +87,7 @@ def parse_tmpfs_option(text: str) -> int | None:
     """
     match = re.fullmatch(r"(?:0x([0-9a-f]+)|0([0-7]*)|([1-9][0-9]*)|)([kmgtpe]?)(%?)", text, re.ASCII | re.I)
     if not text or match is None:
-        raise InvalidSize(f"the kernel does not take `{text}` for a tmpfs; it takes k, m, g and %")
+        raise InvalidSize(f"the kernel does not accept `{text}` as the size of a tmpfs; it accepts k, m, g and %")
     hexadecimal, octal, decimal, unit, percent = match.groups()
     if hexadecimal:
         count = int(hexadecimal, 16)
@@ -117,7 +117,7 @@ def parse_quantity(text: str) -> int:
     number = r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})"
     match = re.fullmatch(rf"({number})(?:([KMGTPE])i|([kMGTPEmun]?)|[eE]([+-]?[0-9]{{1,3}}))", text, re.ASCII)
     if match is None:
-        raise InvalidSize(f"`{text}` is no quantity; Kubernetes takes Ki, Mi, Gi, and k, M, G")
+        raise InvalidSize(f"`{text}` is not a quantity; Kubernetes accepts Ki, Mi, Gi, and k, M, G")
     value, binary, decimal, exponent = Fraction(match[1]), match[2], match[3], match[4]
     if binary:
         value *= 1 << _POWERS[binary.lower()]

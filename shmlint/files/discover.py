@@ -229,7 +229,7 @@ def _look(tree: _Tree, names: bytes) -> list[_Result]:
             if target.startswith(tree.boundary):
                 found.append((result, target, True))
             else:
-                found.append(PathProblem(result.path, "is a link to a file outside; name it to have it read"))
+                found.append(PathProblem(result.path, "is a link to a file outside the directory; name it to check it"))
         else:
             found.append((result, os.path.join(tree.real, name.replace("/", os.sep)), False))
     return found

@@ -191,14 +191,14 @@ def hint(path: str) -> str:
     """Why a file is not read, and which one to name in its place."""
     name = path.rpartition("/")[2].lower()
     if "dockerfile" in name or name == "containerfile":
-        return "a Dockerfile starts no container; name the file that starts it, and this one is read with it"
+        return "a Dockerfile starts no container; name the file that starts it; this one is then read too"
     if name.endswith((".py", ".ipynb")):
-        return "a program starts no container; name the file that starts it, and the program is read with it"
+        return "a program starts no container; name the file that starts it; the program is then read too"
     if name.endswith((".yaml", ".yml")):
-        return "it has no `services` as a Compose file and is no manifest; a CI file is recognised by its path"
+        return "it is not a Compose file (no `services`) and not a manifest; CI files are recognised by their path"
     if name.endswith(".json"):
         return "only devcontainer.json and the output of `docker inspect` are read"
-    return "it is no Compose file, script, Makefile, unit, CI file, document, dev container or manifest"
+    return "it is not a Compose file, script, Makefile, unit, CI file, document, dev container or manifest"
 
 
 def screen(kinds: Collection[str]) -> re.Pattern[str]:

@@ -48,7 +48,7 @@ def read_text(path: str, top: str = "") -> Source | Unreadable:
     except (OSError, ValueError) as error:
         return Unreadable(path, reason(error))
     if len(data) > MOST:
-        return Unreadable(path, f"larger than {MOST >> 20} MiB, and so not read")
+        return Unreadable(path, f"not read: larger than {MOST >> 20} MiB")
     try:
         return Source(path, data.decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -242,20 +242,20 @@ def _entry(finding: Finding, change: Change, run: Run) -> Fixed:
 
 _WHY = {
     "overlap": "its edits overlap",
-    "launch-gone": "the files would hold other launches",
-    "own-launch": "something else of the launch would change",
-    "text": "something else in the file would change",
-    "stays": "the finding would stay",
+    "launch-gone": "the launches in the files would change",
+    "own-launch": "another part of the launch would change",
+    "text": "another part of the file would change",
+    "stays": "the finding would remain",
 }
 
 
 def _why(refusal: Refusal | None) -> str:
     """Why a change was not made, for people."""
     if refusal is None:
-        return "too many changes of these files failed"
+        return "too many changes to these files failed"
     if refusal.why == "other-launch" and refusal.launch is not None:
         span = refusal.launch.span
-        return f"{refusal.launch.words.launch} in {span.path}:{span.line} would change too"
+        return f"{refusal.launch.words.launch} in {span.path}:{span.line} would also change"
     if refusal.why == "new-finding" and refusal.finding is not None:
         span = refusal.finding.span
         return f"it would cause {refusal.finding.rule} in {span.path}:{span.line}"
@@ -264,7 +264,7 @@ def _why(refusal: Refusal | None) -> str:
 
 def _left_alone(finding: Finding, refusal: Refusal | None) -> Finding:
     """A finding whose fix was not made, with the reason in the place of the offer."""
-    advice = f"the change could not be proved to touch nothing else, so the file was left as it is: {_why(refusal)}"
+    advice = f"the fix was not applied, because it could not be proved safe: {_why(refusal)}"
     return finding._replace(fix=None, advice=advice)
 
 

@@ -66,7 +66,7 @@ def _prepared(path: str, on_disk: str, texts: tuple[bytes, bytes], *, with_backu
     try:
         with open(target, "rb") as file:
             if file.read() != old:
-                raise NotWritten(path, "it changed while it was being read; run shmlint again")
+                raise NotWritten(path, "it changed during the run; run shmlint again")
         before = os.stat(target)
         if not before.st_mode & 0o222 or not os.access(target, os.W_OK):
             # Replacing it needs no permission of its own; who took the permission away means the text.

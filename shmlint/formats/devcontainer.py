@@ -236,17 +236,17 @@ def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
         if bare != value and request.error:
             devices = bare.strip('"')
             right = f'"{devices}"' if "," in devices else devices
-            message = f"`--gpus {value}` is refused: no shell reads runArgs, so its quotation marks reach Docker"
+            message = f"`--gpus {value}` is refused: no shell removes the quotation marks in runArgs"
             changes = tuple(_write_gpus(option, right))
             yield GpuFault(span, message, changes, right=_RIGHT, value=value, meant=right)
         elif starts_count(value, request):
-            message = f"`--gpus {value}` is refused: the comma ends the device and starts a count"
+            message = f"`--gpus {value}` is refused: the comma ends the device list and starts a count"
             meant = quoted_devices(value)
             changes = tuple(_write_gpus(option, meant)) if meant is not None else ()
             yield GpuFault(span, message, changes, right=_RIGHT, value=value, meant=meant or value)
         elif "," in value and value.replace(",", "").isdigit():
             last = value.rpartition(",")[2]
-            message = f"`--gpus {value}` asks for {last} GPUs: of several counts the last one wins"
+            message = f"`--gpus {value}` asks for {last} GPUs: of several counts, the last one applies"
             advice = rf'"\"device={value}\"" for these devices, "{last}" for so many'
             yield GpuFault(span, message, (), advice, _RIGHT)
 
@@ -345,7 +345,7 @@ def _service(root: Json, path: str, workspace: Workspace) -> Launch | Unknown:
         return Unknown("file", f"it starts a compose file that lies {OUTSIDE}", " ".join(written))
     missing = next((file for file in files if not workspace.exists(file)), None)
     if missing is not None:
-        return Unknown("file", f"it starts {missing}, which is not here", missing)
+        return Unknown("file", f"it starts {missing}, which does not exist", missing)
     service = root.string("service")
     if service is None or _unknown(service.text):
         return Unknown("variable", "the service that it starts is unknown")
@@ -365,7 +365,7 @@ def _dead_arguments(root: Json) -> Iterator[Misplaced]:
     for option in dead:
         if option.word.span is not None:
             written = option.word.text.partition("=")[0]
-            message = f"`{written}` in runArgs is not read beside dockerComposeFile: what the compose file says counts"
+            message = f"`{written}` in runArgs is ignored with dockerComposeFile"
             yield Misplaced(option.word.span, message, at=f"runArgs {option.word.text}")
 
 

@@ -181,7 +181,7 @@ def _by_hand(container: Json, config: Json | None) -> str:
         where = f" in {files}" if files else ""
         return f"set `shm_size: {{size}}` for service `{service}`{where}, then docker compose up -d {service}"
     engine = "podman" if _by_podman(container) else "docker"
-    return f"remove the container and start it anew: {engine} run --shm-size={{size}} …"
+    return f"remove the container and start it again: {engine} run --shm-size={{size}} …"
 
 
 def _by_podman(container: Json) -> bool:
@@ -202,7 +202,7 @@ def _image(container: Json, config: Json | None) -> Value[str] | None:
             return found
     if config is None or config.string("Image") is None:
         return None
-    unknown = Unknown("image", "of the image only its digest is known")
+    unknown = Unknown("image", "only the digest of the image is known")
     return Value(unknown, _place(config, "Image"), _text(config, "Image"))
 
 

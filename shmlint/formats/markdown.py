@@ -230,7 +230,7 @@ def _shell_text(block: Block, source: Source) -> ShellText:
 
 
 def _unset(name: str) -> str:
-    return "`...` stands for more" if f"${name}" == _MANY else not_set(name)
+    return "`...` may stand for more options" if f"${name}" == _MANY else not_set(name)
 
 
 def _as_written(launch: Launch) -> Launch:

@@ -239,7 +239,7 @@ def _spared(run: Run) -> Iterator[str]:
 
 def _verdict(run: Run, launch: Launch) -> str:
     if launch.undecided:
-        return f"not judged: {launch.undecided.because}"
+        return f"not checked: {launch.undecided.because}"
     effective = run.effective(launch)
     need = run.need(launch)
     if effective.decided_by == "unknown":
@@ -292,7 +292,7 @@ def _summary(
     else:
         yield from (paint(line, worst) for line in wrapped(f"{found}; {read}" if run.paths else found, width))
     for entry in run.dead_baseline:
-        yield from _hanging(f"{entry.path}: {entry.rule} is in the baseline and not found any more", width)
+        yield from _hanging(f"{entry.path}: {entry.rule} is in the baseline but no longer found", width)
 
 
 def summary_line(counts: dict[str, int]) -> str:
@@ -304,7 +304,7 @@ def summary_line(counts: dict[str, int]) -> str:
         if not counts["files"]:
             line = "no file to check"
         elif not counts["gpu_launches"]:
-            line = "no container asks for a GPU"
+            line = "no container requests a GPU"
     if counts["fixed"]:
         line += f"; {counts['fixed']} fixed"
     if counts["fixable"]:
@@ -327,7 +327,7 @@ def read_line(run: Run, findings: Sequence[Finding], counts: dict[str, int]) -> 
     unknown = sum(finding.unknown_workload for finding in findings)
     told = {"unknown workload": unknown, "unknown GPU request": counts["gpu_unknown"]}
     line += "".join(f", {plural(count, what)}" for what, count in told.items() if count)
-    line += f", {counts['not_judged']} not judged" if counts["not_judged"] else ""
+    line += f", {counts['not_judged']} not checked" if counts["not_judged"] else ""
     reasons = Counter(place.kind for place in run.not_read)
     skipped = f"not read ({', '.join(f'{count} {_SKIPPED[kind]}' for kind, count in reasons.items())}; see --verbose)"
     parts = {"suppressed": run.suppressed, "in the baseline": run.accepted, skipped: run.not_read}

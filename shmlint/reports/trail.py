@@ -85,13 +85,13 @@ def _gpu(launch: Launch) -> Iterator[str]:
     if launch.gpu.requested is None:
         yield f"not known: {launch.gpu.unknown.because}" if launch.gpu.unknown is not None else "not known"
     elif not launch.gpu.requested:
-        yield "none asked for"
+        yield "none requested"
     for evidence in launch.gpu.evidence:
         yield f"{evidence.text} ({_place(evidence.span)})"
 
 
 _DECIDERS = {
-    "default": "the engine's default: nothing sets a size", "shm_size": "the size that is set",
+    "default": "the engine's default, because no size is set", "shm_size": "the size that is set",
     "tmpfs": "a tmpfs mounted there", "emptydir": "a memory volume mounted there", "bind": "a directory of the host",
     "volume": "a volume", "host": "the host's", "donor": "the container whose IPC namespace it joins",
     "none": "there is none", "unknown": "not known",
@@ -161,7 +161,7 @@ def _entry(launch: Launch, width: int) -> Iterator[str]:
     """The entry of the settings that would settle what the launch needs."""
     name = re.sub(r"[^a-z0-9]+", "-", (launch.name or "workload").lower()).strip("-") or "workload"
     image = image_names(launch.image.known)[0] if launch.image is not None and launch.image.known else ""
-    yield from labelled("", "Settings can say what it needs. In .shmlint.yaml, with the size that you know:", width, 0)
+    yield from labelled("", "You can set its need in .shmlint.yaml:", width, 0)
     yield ""
     yield "    workloads:"
     yield f"      - id: {name}"

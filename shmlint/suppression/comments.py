@@ -126,7 +126,7 @@ def _unused(comment: Suppression, used: Collection[int], settings: Settings, ign
     rules = [rule for rule, _ in all_rules().values()]
     if comment.names is None:
         if not used and not settings.select:
-            yield _finding(comment, "nothing is found here", [])
+            yield _finding(comment, "there is no finding here", [])
         return
     reasons = []
     useful = []
@@ -134,11 +134,11 @@ def _unused(comment: Suppression, used: Collection[int], settings: Settings, ign
         these = [rule for rule in rules if meant(rule, name.text)]
         if not these:
             close = nearest_rule(name.text)
-            reasons.append(f"no rule is called {name.text}" + (f" (did you mean {close}?)" if close else ""))
+            reasons.append(f"unknown rule {name.text}" + (f" (did you mean {close}?)" if close else ""))
         elif i not in used and all(
             rule is not RULE and selected(rule, settings) and not ignored(comment.span.path, rule) for rule in these
         ):
-            reasons.append(f"{name.text} finds nothing here")
+            reasons.append(f"{name.text} has no finding here")
         else:
             useful.append(name.text)
     if reasons or not comment.names:
@@ -149,7 +149,7 @@ def _finding(comment: Suppression, reason: str, useful: Sequence[str]) -> Findin
     span = comment.span
     if useful and comment.names:
         edit = Edit(span.path, comment.names[0].start, comment.names[-1].end, ", ".join(useful))
-        title = f"leave {', '.join(useful)} in the comment in line {span.line}"
+        title = f"keep {', '.join(useful)} in the comment in line {span.line}"
     else:
         edit = _removal(comment)
         title = f"remove the comment in line {span.line}"

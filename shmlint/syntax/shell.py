@@ -689,13 +689,13 @@ class _Reader:
         elif kind == "expansion":
             self._expansion(buffer, node, quoted)
         elif kind == "command_substitution":
-            buffer.add_unknown(self.raw(node), self._at(node), "a command gives it", not quoted)
+            buffer.add_unknown(self.raw(node), self._at(node), "it is the output of a command", not quoted)
         elif kind in ("brace_expression", "extglob_pattern"):
             buffer.add(self.raw(node), self._at(node))
         else:
             text = self.raw(node)
             if node.named_child_count:
-                buffer.add_unknown(text, self._at(node), "it is worked out when it runs", not quoted)
+                buffer.add_unknown(text, self._at(node), "it is computed at run time", not quoted)
             else:
                 self._literal(buffer, self.char(node.start_byte), self.char(node.end_byte))
 
@@ -842,7 +842,7 @@ class _Reader:
     def _because(self, name: str, raw: str) -> str:
         """Why what stands in an expansion is not known."""
         if name in self.variables.made:
-            return f"it is made of variable {name}"
+            return f"it contains variable {name}"
         return self.text.unset(name or raw)
 
 

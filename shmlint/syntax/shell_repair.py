@@ -99,7 +99,7 @@ def _joined(line: str) -> tuple[str, str]:
             end = "\r" if line.endswith("\r") else ""
             blanks = " " * (len(line) - at - 1 - len(end))
             what = "the comment" if comment else "the blank"
-            return f"{line[:at]}{blanks}\\{end}", f"{what} behind the backslash ends the command"
+            return f"{line[:at]}{blanks}\\{end}", f"{what} after the backslash ends the command"
         at = line.rfind("\\", 0, at) if "#" in line[at:] or at == len(line) - 1 else -1
     return line, ""
 

@@ -116,7 +116,7 @@ def _looks(case: Case) -> Need | None:
         return Need("not-needed", why="its command prepares something and ends")
     kind = case.program.kind
     if kind == "probe":
-        why = "its command looks at something and ends"
+        why = "its command prints something and ends"
         if not _asked_for(case):
             return Need("not-needed", why=why)
         known = case.known.need
@@ -167,7 +167,7 @@ def _to_the_end(case: Case) -> Need | None:
         return None
     first = case.program.entries[0]
     evidence = (Evidence(f"runs {first.path}", first.span),)
-    return Need("not-needed", why="its program was read to its end and uses no shared memory", evidence=evidence)
+    return Need("not-needed", why="its program was read completely and uses no shared memory", evidence=evidence)
 
 
 def _as_documented(case: Case) -> Need | None:
@@ -208,7 +208,7 @@ def _interactive(case: Case) -> Need | None:
         return None
     if case.torch is None:
         return image._replace(verdict="likely")
-    why = "a shell or a notebook in an environment with PyTorch: its DataLoader workers and ranks use shared memory"
+    why = "a shell or a notebook in an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
     return _likely(case, why, case.torch)
 
 
@@ -248,10 +248,10 @@ def _training(case: Case) -> Need | None:
         return None
     built = case.program.image is not None and case.program.image.command is None
     if case.program.default and (built or not case.launch.base_images):
-        why = "an environment with PyTorch: DataLoader workers and ranks use shared memory"
+        why = "an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
         return _likely(case, why, case.torch)
     if _says_training(case):
-        why = "training with PyTorch: DataLoader workers and ranks use shared memory"
+        why = "training with PyTorch, whose DataLoader workers and ranks use shared memory"
         return _likely(case, why, case.torch)
     return None
 
@@ -313,7 +313,7 @@ def _stopped(case: Case) -> str:
     for step in (*case.program.stops, *case.findings.stops):
         return step.text
     if case.program.default:
-        return "the command is the image's own"
+        return "the image's own command is unknown"
     if case.program.kind == "interactive":
-        return "what is run in it later is not written down"
+        return "programs that are started in it later are unknown"
     return ""

@@ -121,9 +121,9 @@ def _workers(case: _Case) -> Need | None:
         return None
     from shmlint.workloads.mechanisms import batches_at_once
 
-    text = f"{workers} DataLoader workers hand over up to {batches_at_once(workers)} batches at once in shared memory"
+    text = f"{workers} DataLoader workers keep up to {batches_at_once(workers)} batches in shared memory"
     if reading.private:
-        text = "DataLoader workers hand their batches over in shared memory"
+        text = "DataLoader workers pass their batches through shared memory"
     told = Evidence(text, reading.span, DATALOADER_SOURCE)
     verified = workload is not None and workload.verified
     minimum, recommended = (case.minimum, case.recommended) if verified else (None, None)
@@ -153,7 +153,7 @@ def _workload(case: _Case) -> Need:
         if one and not workload.single_gpu:
             return case.need("not-needed", f"with one GPU {workload.name} does not exchange data between processes")
         if workload.one_process and ranks is None and not reading.ranks_vary and reading.complete:
-            return case.need("not-needed", f"{workload.name} runs in one process unless its command asks for more")
+            return case.need("not-needed", f"{workload.name} runs in one process unless its command sets more")
         if not isinstance(count, int) or reading.ranks_vary:
             return case.need("likely")
     if workload.one_process and ranks is None and reading.words:
@@ -314,7 +314,7 @@ def _sizes(workload: Workload | None, launch: Launch, reading: _Reading) -> tupl
         return told, advised, f"; its `{workload.entry['size_option']}` asks for {shown}"
     if workload.memory_share is None:
         return workload.minimum, workload.recommended, ""
-    share = f"; it wants more than {workload.memory_share * 100:.0f} % of the container's memory"
+    share = f"; it needs more than {workload.memory_share * 100:.0f} % of the container's memory"
     limit = launch.memory_limit
     if limit is None or limit.known == 0:  # 0 is no limit
         return workload.minimum, workload.recommended, f"{share}, but no memory limit is set"

@@ -53,7 +53,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
                 sure = call.certain and counted and entry.certain and not entry.guessed
                 mechanisms.append((found, sure))
         if reading.collective is not None and ranks is not None and ranks > 1:
-            told = Evidence(f"{ranks} ranks talk to each other", reading.collective)
+            told = Evidence(f"{ranks} ranks communicate with each other", reading.collective)
             mechanisms.append((_nccl(ranks, (told,)), entry.certain and not entry.guessed))
         stops += reading.stops
         environment += reading.environment
@@ -113,9 +113,9 @@ def _mechanism(call: Call, items: Items, ranks: int | None, launch: Launch) -> M
 
 _TOLD = {
     "ray": "Ray keeps its object store in shared memory",
-    "browser": "a browser draws in shared memory",
-    "python-shm": "shared memory of Python's own",
-    "torch-sharing": "tensors go from process to process through shared memory",
+    "browser": "a browser uses shared memory for drawing",
+    "python-shm": "Python's `multiprocessing.shared_memory`",
+    "torch-sharing": "processes exchange tensors through shared memory",
     "ucx": "UCX exchanges data through shared memory",
 }
 
@@ -182,8 +182,8 @@ def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
     if processes.value in ("all", "auto", -1, "-1") or processes.value is POSITIVE:
         asked = count if isinstance(count, int) else None
         if asked is None and count != 1:
-            told = Evidence("one process a GPU", span)
-            return Mechanism("nccl", None, "estimated", "one process a GPU, NCCL between them", (told,), NCCL_SOURCE)
+            told = Evidence("one process per GPU", span)
+            return Mechanism("nccl", None, "estimated", "one process per GPU, NCCL between them", (told,), NCCL_SOURCE)
     if asked is None or asked < 2 or (isinstance(count, int) and count < 2):
         return None
     return _nccl(asked, (Evidence(f"{asked} ranks", span),))

@@ -13,7 +13,7 @@ Use = Literal["dataloader", "ranks", "ray", "browser", "python-shm", "torch-shar
 MANY = "many"
 """A default that is a number of processes that depends on the machine."""
 ALL = "all"
-"""A default that is one process a GPU."""
+"""A default that is one process per GPU."""
 
 
 class Row(NamedTuple):

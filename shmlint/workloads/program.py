@@ -190,7 +190,7 @@ class Follower:
             return
         program = posixpath.basename(command[0])
         if depth > _DEPTH:
-            self.stop("scripts start scripts too deep", span)
+            self.stop("the scripts are nested too deep", span)
             return
         context = _Context(span, directory, certain, guessed, depth, depth > 0 or self.complete)
         if program in SHELLS and self._shell(command, context):

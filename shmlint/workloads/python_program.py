@@ -76,7 +76,7 @@ def _read_program(entry: Entry, files: Files) -> Reading:
         walker.walk()
         return _result(walker)
     except (RecursionError, MemoryError):
-        stop = Step("its code is nested too deep to be read")
+        stop = Step("its code is nested too deep")
         return Reading((), None, (), (), (*walker.stops, stop), ())
 
 

@@ -86,11 +86,11 @@ class Walker:
         while self._pending:
             steps += 1
             if steps > MOST_STEPS:
-                self.stop("it has more code than is read", None)
+                self.stop("it has too much code", None)
                 return
             self._walk(self._pending.pop())
         if self._repository.full:
-            self.stop("it has more files than are read for one launch", None)
+            self.stop("it has too many files", None)
 
     def _push(self, unit: Unit) -> None:
         key = (unit.loaded.path, id(unit.node))
@@ -113,7 +113,7 @@ class Walker:
         if name.startswith(".") or self._optional or is_known(top):
             return
         if not self.modules.is_package(top, unit.loaded.path):
-            self.stop(f"it imports `{top}`, of which nothing is known", scope.span(node))
+            self.stop(f"it imports the unknown package `{top}`", scope.span(node))
 
     def _reach(self, loaded: Loaded, name: str, *, certain: bool, depth: int = 0) -> None:
         """Reach what a name of a module stands for."""
@@ -291,7 +291,7 @@ class Walker:
         if name not in ("exec", "eval") and isinstance(named, ast.Constant) and isinstance(named.value, str):
             self._import(named.value, node, scope, unit, unit.certain)
         else:
-            self.stop("it loads code by a name that is made when it runs", scope.span(node))
+            self.stop("it loads code by a name that is computed at run time", scope.span(node))
 
     def _set_environment(self, key: ast.expr, value: ast.expr, scope: Scope, node: ast.AST) -> None:
         name, text = self.evaluator.value(key, scope).value, self.evaluator.value(value, scope).value

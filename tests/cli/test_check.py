@@ -500,7 +500,7 @@ def test_add_ignore_that_cannot_be_written(run: Run, monkeypatch: pytest.MonkeyP
 
 def test_unused_suppressions_are_removed(run: Run) -> None:
     text = FIXED.replace("trainer:", f"trainer:{COMMENT}")
-    assert "  unused suppression: SHM101 finds nothing here\n" in run(compose=text).stdout
+    assert "  unused suppression: SHM101 has no finding here\n" in run(compose=text).stdout
     assert f"-  trainer:{COMMENT}\n+  trainer:\n" in run("--diff").stdout
     assert "1 fixed" in run("--fix").stdout
     assert Path("compose.yaml").read_text() == FIXED
@@ -595,7 +595,7 @@ def test_rules_in_settings_exist(run: Run, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "hint"),
     [
-        ("notes.txt", "hello\n", "no Compose file"),
+        ("notes.txt", "hello\n", "not a Compose file"),
         ("Dockerfile", "FROM x\n", "starts no container"),
         ("train.py", "import os\n", "a program starts no container"),
         ("values.yaml", "replicas: 1\n", "no `services`"),
@@ -665,7 +665,7 @@ def test_concise(run: Run) -> None:
 
 def test_dead_entries_of_a_baseline_are_reported(run: Run) -> None:
     run("--baseline", "known.json", "--update-baseline", compose=TRAINER)
-    assert "SHM101 is in the baseline and not found any more" in run("--baseline", "known.json", compose=FIXED).stdout
+    assert "SHM101 is in the baseline but no longer found" in run("--baseline", "known.json", compose=FIXED).stdout
 
 
 @pytest.mark.parametrize(

@@ -382,7 +382,7 @@ def test_the_trail_of_a_launch(project: Path, topic: str) -> None:
 
 def test_the_trail_of_an_unknown_workload_ends_with_an_entry_for_the_settings(project: Path) -> None:
     lines = list(explain.explain("compose.yaml:2"))
-    assert "not known  the command is the image's own" in lines
+    assert "not known  the image's own command is unknown" in lines
     at = lines.index("    workloads:")
     (project / ".shmlint.yaml").write_text("\n".join(line[4:] for line in lines[at:]) + "\n")
     again = "\n".join(explain.explain("compose.yaml:2"))

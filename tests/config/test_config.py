@@ -279,7 +279,7 @@ def test_the_nearest_rule_is_of_the_same_family(name: str, meant: str) -> None:
         ("unknown-workload: maybe\n", ".shmlint.yaml:1:1: unknown-workload must be one of note, warn, error, ignore"),
         ("shm-size: 1.5\n", ".shmlint.yaml:1:1: shm-size must be a size like 8gb"),
         ("shm-size: 8Gi\n",
-         ".shmlint.yaml:1:1: shm-size: `Gi` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
+         ".shmlint.yaml:1:1: shm-size: `Gi` is not a unit of Docker; use b, k, m, g (also kb, mb, gb)"),
         ("exclude: []\nshm-size: -1\n", ".shmlint.yaml:2:1: shm-size: a size must be greater than 0"),
         ("daemon-default-shm-size: '0'\n", ".shmlint.yaml:1:1: daemon-default-shm-size: a size must be greater than 0"),
         ("projects: [compose.yaml]\n", ".shmlint.yaml:1:12: projects[0]: 'compose.yaml' is not of type 'array'"),
@@ -293,7 +293,7 @@ def test_the_nearest_rule_is_of_the_same_family(name: str, meant: str) -> None:
         ("workloads:\n  - id: a\n    images: [a]\n",
          ".shmlint.yaml:2:5: a: `needs` is missing: yes, multi-gpu, no or depends"),
         ("workloads:\n  - id: a\n    needs: 'yes'\n    images: [a]\n    minimum: 8x\n",
-         ".shmlint.yaml:5:5: workloads[0].minimum: `x` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
+         ".shmlint.yaml:5:5: workloads[0].minimum: `x` is not a unit of Docker; use b, k, m, g (also kb, mb, gb)"),
         ("workloads:\n  - id: a\n    image: [a]\n", ".shmlint.yaml:3:5: unknown key image; did you mean images?"),
     ],
 )  # fmt: skip
@@ -306,7 +306,7 @@ def test_slips(text: str, message: str) -> None:
     [
         ("[tool.shmlint]\nshm-sise = '8gb'\n", "pyproject.toml:2:1: unknown key shm-sise; did you mean shm-size?"),
         ("[tool.shmlint]\nshm-size = '8x'\n",
-         "pyproject.toml:2:1: shm-size: `x` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
+         "pyproject.toml:2:1: shm-size: `x` is not a unit of Docker; use b, k, m, g (also kb, mb, gb)"),
         ("[tool.shmlint]\nselect = 1\n", "pyproject.toml:2:1: select must be a list of rule ids, prefixes or names"),
         ("tool.shmlint = 1\n", "pyproject.toml:1:6: tool.shmlint must be a table of settings"),
     ],

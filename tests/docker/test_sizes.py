@@ -103,16 +103,16 @@ def test_reads_numbers_as_go_does(text: str, size: int | None) -> None:
 @table(
     ("text", "words"),
     [
-        ("", "there is no size"),
-        ("8Gi", "`Gi` is no unit Docker knows"),
+        ("", "the size is empty"),
+        ("8Gi", "`Gi` is not a unit of Docker"),
         ("g", "`g` does not start with a number"),
         (" 8g", "` 8g` does not start with a number"),
         ("half", "`half` does not start with a number"),
-        ("8,5g", "`8,5` is no number"),
-        ("..5 g", "`..5` is no number"),
+        ("8,5g", "`8,5` is not a number"),
+        ("..5 g", "`..5` is not a number"),
         ("-8g", "cannot be negative"),
-        ("8 x", "`x` is no unit Docker knows"),
-        ("8  gb", "` gb` is no unit Docker knows"),
+        ("8 x", "`x` is not a unit of Docker"),
+        ("8  gb", "` gb` is not a unit of Docker"),
     ],
 )
 def test_says_why_a_size_is_refused(text: str, words: str) -> None:

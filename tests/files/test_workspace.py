@@ -76,7 +76,7 @@ def test_texts_are_decoded_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     cases = [
         (b"\xff\xfea\0", "UTF-16 text; save it as UTF-8"),
         (b"\xc3\xa4b\xff", "not UTF-8: byte 0xff"),
-        (b"a" * (MOST + 1), "larger than 8 MiB, and so not read"),
+        (b"a" * (MOST + 1), "not read: larger than 8 MiB"),
     ]
     for content, message in cases:
         Path("a").write_bytes(content)

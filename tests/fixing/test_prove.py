@@ -101,7 +101,7 @@ def test_what_cannot_be_changed_for_one_alone_is_left_and_says_why() -> None:
     outcome = fix.fix(read({"compose.yaml": anchor}))
     assert outcome.texts == {}
     (left,) = fix.remaining(outcome)
-    assert left.fix is None and "service `r` in compose.yaml:7 would change too" in left.advice
+    assert left.fix is None and "service `r` in compose.yaml:7 would also change" in left.advice
     from_file = {"compose.yaml": anchor.replace("&s 64m", "${SHM}").replace("*s", "${SHM}"), ".env": "SHM=64m\n"}
     assert fix.fix(read(from_file)).texts == {}
 

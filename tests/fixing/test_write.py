@@ -125,7 +125,7 @@ def test_a_file_that_changed_since_it_was_read_is_left(now: str | None, tmp_path
         Path("compose.yaml").unlink()
     else:
         Path("compose.yaml").write_bytes(now.encode())
-    with pytest.raises(write.NotWritten, match="changed while" if now else "cannot be written"):
+    with pytest.raises(write.NotWritten, match="changed during" if now else "cannot be written"):
         list(write.write(run, outcome.texts))
     if now is None:
         only(tmp_path)

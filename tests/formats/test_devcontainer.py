@@ -211,7 +211,7 @@ def test_several_compose_files_are_merged() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "because"),
     [
-        ("../compose.yaml", "../other.yaml", "other.yaml, which is not here"),
+        ("../compose.yaml", "../other.yaml", "other.yaml, which does not exist"),
         ("../compose.yaml", "${localEnv:FILE}", "`${localEnv:FILE}` is not set here"),
         ("../compose.yaml", "/etc/compose.yaml", "outside the repository"),
         ('"../compose.yaml"', "[]", "Compose files that it starts are unknown"),

@@ -416,9 +416,9 @@ def test_standard_input_is_recognised() -> None:
     assert named.output.startswith("out.txt:") and "SHM101" in named.output
     none = CliRunner().invoke(cli.program, ["-"], input="[]\n")
     assert none.exit_code == 0
-    assert none.output == "no container asks for a GPU; read 1 inspect file: 0 launches, 0 with a GPU\n"
+    assert none.output == "no container requests a GPU; read 1 inspect file: 0 launches, 0 with a GPU\n"
     other = CliRunner().invoke(cli.program, ["-"], input="services:\n  a:\n    image: x\n")
-    assert other.output == "no container asks for a GPU; read 1 Compose file: 1 launch, 0 with a GPU\n"
+    assert other.output == "no container requests a GPU; read 1 Compose file: 1 launch, 0 with a GPU\n"
 
 
 @pytest.mark.parametrize("name", ["inspect.json", "out.txt", "containers"])

@@ -49,7 +49,7 @@ STRAYS = {
 @pytest.mark.parametrize(("path", "key"), STRAYS.items())
 def test_a_request_under_another_key(tmp_path: Path, path: str, key: str) -> None:
     (found,) = findings(tmp_path, stray(path), select=(*THIS, "SHM001"))
-    assert found.message == f"service `x`: `{key}` is no key that Compose knows{REFUSES}"
+    assert found.message == f"service `x`: `{key}` is an unknown key{REFUSES}"
     assert found.span.text == key.rpartition(".")[2] and "`deploy.resources.reservations.devices`" in found.advice
 
 
@@ -83,7 +83,7 @@ CASES: dict[str, tuple[str, str, Count, str | None]] = {
     "no value": (gpus(""), "`gpus` has no value", None, None),
     "a default": (gpus("${G:-2}"), "`gpus: ${G:-2}` is neither `all` nor a list", 2, None),
     "mapping": (gpus("{count: 2}"), "`gpus` must be `all` or a list of requests", 2, None),
-    "list of all": (gpus("[all]"), "`gpus: [all]` is no list of requests", "all", gpus("all")),
+    "list of all": (gpus("[all]"), "`gpus: [all]` is not a list of requests", "all", gpus("all")),
     "list of one": (gpus("['0']"), "`gpus[0]` must be a mapping", 1, None),
     "JSON": ('{"services": {"x": {"image": "i", "gpus": 2}}}', "`gpus: 2` is neither `all` nor a list", 2,
              '{"services": {"x": {"image": "i", "gpus": [{"count": 2}]}}}'),
@@ -93,17 +93,17 @@ CASES: dict[str, tuple[str, str, Count, str | None]] = {
     "empty count": (gpus("[{count: }]"), "`gpus[0].count` is neither `all` nor a whole number", "all", None),
     "count and ids": (gpus("[{count: 1, device_ids: ['0', '1']}]"),
                       "`gpus[0]` has both `count` and `device_ids`, which exclude each other", 2, None),
-    "driver": (gpus("[{driver: 1}]"), "`gpus[0].driver` must be a text", "all", None),
-    "numbers for ids": (gpus("[{device_ids: [0, 3]}]"), "`gpus[0].device_ids` has numbers, and wants texts", 2,
+    "driver": (gpus("[{driver: 1}]"), "`gpus[0].driver` must be a string", "all", None),
+    "numbers for ids": (gpus("[{device_ids: [0, 3]}]"), "`gpus[0].device_ids` has numbers, and needs strings", 2,
                         gpus('[{device_ids: ["0", "3"]}]')),
     "reserved count and ids": (reserved("{capabilities: [gpu], count: all, device_ids: ['0']}"),
                                f"{DEVICE}` has both `count` and `device_ids`, which exclude each other", 1, None),
     "reserved numbers": (reserved("{capabilities: [gpu], device_ids: [0, '1', 2]}"),
-                         f"{DEVICE}.device_ids` has numbers, and wants texts", 3,
+                         f"{DEVICE}.device_ids` has numbers, and needs strings", 3,
                          reserved("""{capabilities: [gpu], device_ids: ["0", '1', "2"]}""")),
     "numbers in lines": (
         reserved("capabilities: [gpu]\n              device_ids:\n                - 0  # first\n                - 1"),
-        f"{DEVICE}.device_ids` has numbers, and wants texts", 2,
+        f"{DEVICE}.device_ids` has numbers, and needs strings", 2,
         reserved('capabilities: [gpu]\n              device_ids:\n                - "0"  # first\n'
                  '                - "1"'),
     ),
@@ -111,14 +111,15 @@ CASES: dict[str, tuple[str, str, Count, str | None]] = {
                    reserved('{capabilities: [gpu], device_ids: ["0", "1"]}')),
     "id as a number": (reserved("{capabilities: [gpu], device_ids: 0}"), f"{DEVICE}.device_ids` must be a list", 1,
                        reserved('{capabilities: [gpu], device_ids: ["0"]}')),
-    "an id twice": (gpus("[{device_ids: ['0', '1', '0']}]"), "`gpus[0].device_ids` says the same twice", 2, None),
+    "an id twice": (gpus("[{device_ids: ['0', '1', '0']}]"), "`gpus[0].device_ids` contains the same value twice", 2,
+                    None),
     "a number twice": (reserved("{capabilities: [gpu], device_ids: [0, 0]}"),
-                       f"{DEVICE}.device_ids` says the same twice", 1, None),
+                       f"{DEVICE}.device_ids` contains the same value twice", 1, None),
     "ids in one, one twice": (reserved('{capabilities: [gpu], device_ids: "0,1,0"}'),
                               f"{DEVICE}.device_ids` must be a list", 2,
                               reserved('{capabilities: [gpu], device_ids: ["0", "1"]}')),
-    "float id": (reserved("{capabilities: [gpu], device_ids: [1.5]}"), f"{DEVICE}.device_ids` must be a list of texts",
-                 1, None),
+    "float id": (reserved("{capabilities: [gpu], device_ids: [1.5]}"),
+                 f"{DEVICE}.device_ids` must be a list of strings", 1, None),
     "scalar capabilities":
         (reserved("capabilities: gpu"), f"{DEVICE}.capabilities` must be a list, like `[gpu]`", "all",
          reserved("capabilities: [gpu]")),
@@ -126,16 +127,16 @@ CASES: dict[str, tuple[str, str, Count, str | None]] = {
         (reserved('{capabilities: "gpu"}'), f"{DEVICE}.capabilities` must be a list, like `[gpu]`", "all",
          reserved('{capabilities: ["gpu"]}')),
     "nested capabilities":
-        (reserved("capabilities: [[gpu, utility]]"), f"{DEVICE}.capabilities` must be a list of texts",
+        (reserved("capabilities: [[gpu, utility]]"), f"{DEVICE}.capabilities` must be a list of strings",
          "all", reserved("capabilities: [gpu, utility]")),
     "no capabilities": (reserved("driver: nvidia\n              count: 1"), f"{DEVICE}` has no `capabilities`", 1,
                         reserved("driver: nvidia\n              count: 1\n              capabilities: [gpu]")),
     "no capabilities in braces": (reserved("{count: 1}"), f"{DEVICE}` has no `capabilities`", 1,
                                   reserved("{count: 1, capabilities: [gpu]}")),
     "the same twice":
-        (reserved("capabilities: [gpu, gpu]"), f"{DEVICE}.capabilities` says the same twice", "all", None),
-    "another key": (reserved("{capabilities: [gpu], device-ids: ['0']}"), f"`device-ids` is no key of {DEVICE}`", "all",
-                    None),
+        (reserved("capabilities: [gpu, gpu]"), f"{DEVICE}.capabilities` contains the same value twice", "all", None),
+    "another key": (reserved("{capabilities: [gpu], device-ids: ['0']}"), f"`device-ids` is not a key of {DEVICE}`",
+                    "all", None),
     "no list":
         ("services:\n  x:\n    image: i\n    deploy: {resources: {reservations: {devices: {capabilities: [gpu]}}}}\n",
          "`reservations.devices` must be a list", "all", None),

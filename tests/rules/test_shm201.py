@@ -29,7 +29,7 @@ test_what_is_found = levels_test(CASES, SIZE_RULES)
 MESSAGES: dict[str, tuple[str, str]] = {
     "refused": (service("shm_size: 8Gi"),
                 "service `x`: shm_size `8Gi` is refused: "
-                "`Gi` is no unit Docker knows; it knows b, k, m, g (also kb, mb, gb)"),
+                "`Gi` is not a unit of Docker; use b, k, m, g (also kb, mb, gb)"),
 }  # fmt: skip
 
 

@@ -46,15 +46,15 @@ def test_names(name: str, expected: bool) -> None:
 PLACED = "deploy: {placement: {constraints: [node.labels.gpu == true]}}"
 
 TAKEN: dict[str, tuple[str, str, str]] = {
-    "by name": ("docker-stack.yml", stack(gpu=""), "docker-stack.yml is called a stack file"),
-    "no version": ("stack.yml", stack(gpu="", head=""), "stack.yml is called a stack file"),
+    "by name": ("docker-stack.yml", stack(gpu=""), "docker-stack.yml has the name of a stack file"),
+    "no version": ("stack.yml", stack(gpu="", head=""), "stack.yml has the name of a stack file"),
     "a reservation": ("compose.yaml", stack(),
-                      "`deploy.resources.reservations.generic_resources` means something to a swarm only"),
-    "a placement": ("compose.yaml", stack(gpu=PLACED), "`deploy.placement` means something to a swarm only"),
+                      "`deploy.resources.reservations.generic_resources` is used by a swarm only"),
+    "a placement": ("compose.yaml", stack(gpu=PLACED), "`deploy.placement` is used by a swarm only"),
     "an endpoint": ("compose.yaml", stack(gpu="deploy: {endpoint_mode: dnsrr}"),
-                    "`deploy.endpoint_mode` means something to a swarm only"),
+                    "`deploy.endpoint_mode` is used by a swarm only"),
     "on every node": ("compose.yaml", stack(gpu="deploy: {mode: global}"),
-                      "`deploy.mode: global` means something to a swarm only"),
+                      "`deploy.mode: global` is used by a swarm only"),
     "what Compose reads too": ("compose.yaml", stack(gpu="deploy: {mode: replicated, replicas: 2}"), ""),
     "what people copy": ("compose.yaml", stack(gpu="deploy: {update_config: {order: start-first}}"), ""),
     "nothing": ("compose.yaml", stack(gpu=""), ""),
@@ -89,7 +89,7 @@ def test_what_is_taken_for_a_stack(tmp_path: Path, name: str, text: str, because
 def test_a_setting_takes_what_the_client_takes(tmp_path: Path, name: str, text: str, because: str) -> None:
     refused = because == "" and name == "docker-stack.yml"
     launches = run(tmp_path, {name: text}, engine="swarm").launches
-    assert [launch.swarm for launch in launches] == ["" if refused else "the settings say `engine: swarm`"]
+    assert [launch.swarm for launch in launches] == ["" if refused else "the settings contain `engine: swarm`"]
 
 
 @pytest.mark.docker_client

@@ -24,15 +24,15 @@ def service(*lines: str, end: str = "\n") -> str:
 
 
 def key(name: str) -> str:
-    return f"`{name}` is no key of a service, and Compose refuses the file: `shm_size` is"
+    return f"`{name}` is not a key of a service, and Compose refuses the file; the key is `shm_size`"
 
 
 def under(place: str, name: str = "shm_size") -> str:
     return f"`{name}` under `{place}` is refused by Compose: it is a key of the service"
 
 
-BESIDE = "`shm_size` beside `services` is refused by Compose: it is a key of a service"
-VARIABLE = "`{}` in `environment` is a variable for the program, and sizes nothing"
+BESIDE = "`shm_size` at the top level is refused by Compose: it is a key of a service"
+VARIABLE = "`{}` in `environment` is a variable for the program, and does not set the size"
 DEVICE = "deploy.resources.reservations.devices[0]"
 
 CASES: dict[str, tuple[str, list[str], str | None]] = {
@@ -152,7 +152,7 @@ def test_an_override_is_judged_with_its_base(tmp_path: Path) -> None:
 
 
 IMAGE = "foo:1"
-BEHIND = "`--shm-size` behind the image is an argument of what runs there, not Docker's option"
+BEHIND = "`--shm-size` after the image is an argument of the program, not an option of Docker"
 
 COMMANDS: dict[str, tuple[str, list[str], str | None]] = {
     "behind": (f"docker run --gpus all {IMAGE} --shm-size=8g", [BEHIND],
@@ -173,14 +173,14 @@ COMMANDS: dict[str, tuple[str, list[str], str | None]] = {
     "behind a value": (f"docker run {IMAGE} --model x --shm-size=8g", [], None),
     "underscore":
         (f"docker run --gpus all --shm_size=8g {IMAGE}",
-         ["`--shm_size` is an unknown flag, and Docker refuses the command: `--shm-size` is the option"], None),
+         ["`--shm_size` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"], None),
     "one hyphen": (f"docker run -shm-size=8g --gpus all {IMAGE}",
-                   ["`-shm-size` is an unknown flag, and Docker refuses the command: `--shm-size` is the option"],
+                   ["`-shm-size` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"],
                    None),
     "no hyphen": (f"docker run --shmsize 8g {IMAGE}",
-                  ["`--shmsize` is an unknown flag, and Docker refuses the command: `--shm-size` is the option"], None),
+                  ["`--shmsize` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"], None),
     "short": (f"docker run --shm 8g {IMAGE}",
-              ["`--shm` is an unknown flag, and Docker refuses the command: `--shm-size` is the option"], None),
+              ["`--shm` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"], None),
     "another's": (f"docker run --shmop 8g {IMAGE} --shm 8g", [], None),
 }  # fmt: skip
 

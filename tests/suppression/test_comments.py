@@ -152,16 +152,16 @@ def test_documents_about_suppressing(tmp_path: Path) -> None:
 @table(
     ("comment", "message", "left"),
     [
-        ("# shmlint: ignore[SHM101] why", "SHM101 finds nothing here", ""),
-        ("# shmlint: ignore why", "nothing is found here", ""),
+        ("# shmlint: ignore[SHM101] why", "SHM101 has no finding here", ""),
+        ("# shmlint: ignore why", "there is no finding here", ""),
         ("# shmlint: ignore[]", "it names no rule", ""),
-        ("# shmlint: ignore[SHM110]", "no rule is called SHM110 (did you mean SHM", ""),
-        ("# shmlint: ignore[SHM102, nonsense] a", "SHM102 finds nothing here; no rule is called nonsense", ""),
-        ("# shmlint: ignore[SHM103, SHM101] a", "SHM101 finds nothing here", "  # shmlint: ignore[SHM103] a"),
-        ("# shmlint: ignore[SHM102,SHM103,SHM101] a", "SHM102 finds nothing here; SHM101 finds nothing here",
+        ("# shmlint: ignore[SHM110]", "unknown rule SHM110 (did you mean SHM", ""),
+        ("# shmlint: ignore[SHM102, nonsense] a", "SHM102 has no finding here; unknown rule nonsense", ""),
+        ("# shmlint: ignore[SHM103, SHM101] a", "SHM101 has no finding here", "  # shmlint: ignore[SHM103] a"),
+        ("# shmlint: ignore[SHM102,SHM103,SHM101] a", "SHM102 has no finding here; SHM101 has no finding here",
          "  # shmlint: ignore[SHM103] a"),
-        ("# note # shmlint: ignore[SHM101] a", "SHM101 finds nothing here", "  # note"),
-        ("# shmlint: ignore[SHM101] a # noqa", "SHM101 finds nothing here", "  # noqa"),
+        ("# note # shmlint: ignore[SHM101] a", "SHM101 has no finding here", "  # note"),
+        ("# shmlint: ignore[SHM101] a # noqa", "SHM101 has no finding here", "  # noqa"),
     ],
 )  # fmt: skip
 def test_unused(tmp_path: Path, comment: str, message: str, left: str) -> None:

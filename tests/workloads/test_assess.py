@@ -509,10 +509,10 @@ def test_a_command_that_looks_and_ends(words: tuple[str, ...], looks: bool) -> N
     assert (assess(found).verdict == "not-needed") is looks
 
 
-def test_ray_wants_a_share_of_the_memory() -> None:
+def test_ray_needs_a_share_of_the_memory() -> None:
     need = assess(launch("rayproject/ray:2.9.0-gpu", memory=20 * GIB))
     assert need.verdict == "needed" and (need.minimum, need.recommended) == (512 * 1024**2, 6 * GIB)
-    assert need.why.endswith("; it wants more than 30 % of the container's memory, here 6 GiB of 20 GiB")
+    assert need.why.endswith("; it needs more than 30 % of the container's memory, here 6 GiB of 20 GiB")
 
 
 def test_a_share_of_a_small_memory_is_enough() -> None:

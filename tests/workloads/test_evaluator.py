@@ -266,13 +266,13 @@ def test_shapes_of_items(tmp_path: Path, code: str, words: str, shapes: list[tup
 @table(
     "code, stop",
     [
-        ("import nobodys", "it imports `nobodys`, of which nothing is known"),
+        ("import nobodys", "it imports the unknown package `nobodys`"),
         ("try:\n    import nobodys\nexcept ImportError:\n    pass", ""),
         ("if False:\n    import nobodys", ""),
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import nobodys", ""),
-        ("match x:\n    case 1:\n        import nobodys", "it imports `nobodys`, of which nothing is known"),
-        ("import importlib\nimportlib.import_module(name)", "it loads code by a name that is made when it runs"),
-        ("exec(text)", "it loads code by a name that is made when it runs"),
+        ("match x:\n    case 1:\n        import nobodys", "it imports the unknown package `nobodys`"),
+        ("import importlib\nimportlib.import_module(name)", "it loads code by a name that is computed at run time"),
+        ("exec(text)", "it loads code by a name that is computed at run time"),
         ("import subprocess\nsubprocess.run(words)", "it starts an unknown program"),
         ("import subprocess\nsubprocess.run(['ls', name])", ""),
         ("import os\nos.system(f'python {name}.py --fast')", ""),
@@ -282,11 +282,11 @@ def test_shapes_of_items(tmp_path: Path, code: str, words: str, shapes: list[tup
         ("from . import plain\nfrom .plain import *\nprint(step())", ""),
         ("import plain, broken", f"broken.py {UNPARSED}"),
         ("import legacy", ""),  # what it says cannot matter: it is not parsed
-        ("@app.route('/')\ndef f():\n    import nobodys", "it imports `nobodys`, of which nothing is known"),
+        ("@app.route('/')\ndef f():\n    import nobodys", "it imports the unknown package `nobodys`"),
         ("def f():\n    import nobodys", ""),
         ("class A:\n    @property\n    def f(self):\n        import nobodys\nA().f\n",
-         "it imports `nobodys`, of which nothing is known"),
-        ("with a() as b:\n    while c:\n        import nobodys", "it imports `nobodys`, of which nothing is known"),
+         "it imports the unknown package `nobodys`"),
+        ("with a() as b:\n    while c:\n        import nobodys", "it imports the unknown package `nobodys`"),
     ],
 )  # fmt: skip
 def test_what_ends_the_trail(tmp_path: Path, code: str, stop: str) -> None:

@@ -26,8 +26,8 @@ _RIGHT = "`gpus: all`, or `gpus: [{count: 2}]` for two of them"
 def find(service: Branch) -> Iterator[GpuFault]:
     """What is refused in ``deploy.resources.reservations.devices`` and in ``gpus``."""
     for entry, place in stray_requests(service):
-        message = f"`{place}` is no key that Compose knows; Compose refuses the file"
-        advice = "a request for devices stands under `deploy.resources.reservations.devices`"
+        message = f"`{place}` is an unknown key; Compose refuses the file"
+        advice = "a device request belongs under `deploy.resources.reservations.devices`"
         yield GpuFault(entry.layer.span(entry.key), message, (), advice, "")
     reservations = service.get("deploy", "resources", "reservations")
     devices = reservations.get("devices") if isinstance(reservations, Branch) else None
@@ -35,20 +35,20 @@ def find(service: Branch) -> Iterator[GpuFault]:
     if isinstance(devices, Leaf) and devices.kind == "null" and isinstance(reservations, Branch):
         yield _fault(devices, f"`{DEVICES}` has no value", advice="delete the key", key=(reservations, "devices"))
     elif isinstance(devices, Branch | Leaf):
-        yield _fault(devices, f"`{DEVICES}` must be a list", advice="put `- ` in front of each request")
+        yield _fault(devices, f"`{DEVICES}` must be a list", advice="add `- ` before each request")
     for i, item in enumerate(items_of(devices)):
         yield from _request(item, f"{DEVICES}[{i}]", deploy=True)
     if isinstance(gpus, Leaf):
         yield from _text(gpus, service)
     elif isinstance(gpus, Branch):
-        yield _fault(gpus, "`gpus` must be `all` or a list of requests", advice="put `- ` in front of its first key")
+        yield _fault(gpus, "`gpus` must be `all` or a list of requests", advice="add `- ` before its first key")
         yield from _request(gpus, "gpus", deploy=False)
     else:
         alone = isinstance(gpus, Listing) and len(gpus.items) == 1
         for i, item in enumerate(items_of(gpus)):
             if isinstance(item, Leaf) and alone and item.text.lower() in ("all", "-1"):
                 changes = _replaced(gpus, "all", f"`gpus: {item.text}`") if isinstance(gpus, Listing) else ()
-                yield _fault(item, f"`gpus: [{item.written}]` is no list of requests", changes)
+                yield _fault(item, f"`gpus: [{item.written}]` is not a list of requests", changes)
             else:
                 yield from _request(item, f"gpus[{i}]", deploy=False)
 
@@ -110,7 +110,7 @@ def _request(item: Tree, at: str, *, deploy: bool) -> Iterator[GpuFault]:
     yield from _ids(item, at)
     count, ids = item.get("count"), item.get("device_ids")
     if count is not None and ids is not None:
-        advice = "delete `count` for these devices, or `device_ids` for so many of any"
+        advice = "delete `count` to request these devices, or `device_ids` to request any devices"
         message = f"`{at}` has both `count` and `device_ids`, which exclude each other"
         yield _fault(count, message, advice=advice, key=(item, "count"))
     elif count is not None and not is_count(count):
@@ -119,12 +119,12 @@ def _request(item: Tree, at: str, *, deploy: bool) -> Iterator[GpuFault]:
         yield _fault(count, message, advice=advice, key=(item, "count"))
     driver = item.get("driver")
     if driver is not None and not (isinstance(driver, Leaf) and driver.kind == "str"):
-        message = f"`{at}.driver` must be a text"
+        message = f"`{at}.driver` must be a string"
         yield _fault(driver, message, advice="write `driver: nvidia`", key=(item, "driver"))
     for name, entry in item.entries.items() if deploy else ():
         if name not in _KEYS and not name.startswith("x-") and "shm" not in name.lower():
             span = entry.layer.span(entry.key)
-            message = f"`{name}` is no key of `{at}`; Compose refuses the file"
+            message = f"`{name}` is not a key of `{at}`; Compose refuses the file"
             yield GpuFault(span, message, (), f"known are {', '.join(_KEYS)}", "")
 
 
@@ -142,7 +142,7 @@ def _capabilities(item: Branch, at: str, *, deploy: bool) -> Iterator[GpuFault]:
     where = f"`{at}.capabilities`"
     if given is None:
         if deploy:
-            advice = "write `capabilities: [gpu]` beside it"
+            advice = "add `capabilities: [gpu]`"
             yield _fault(item, f"`{at}` has no `capabilities`", tuple(_with_capabilities(item)), advice)
     elif isinstance(given, Leaf):
         text = given.written.strip()
@@ -153,9 +153,9 @@ def _capabilities(item: Branch, at: str, *, deploy: bool) -> Iterator[GpuFault]:
         leaves = [leaf for leaf in given.items if isinstance(leaf, Leaf) and leaf.kind == "str"]
         if len(leaves) < len(given.items):
             changes = _flat(given)
-            yield _fault(given, f"{where} must be a list of texts", changes, "write `capabilities: [gpu]`")
+            yield _fault(given, f"{where} must be a list of strings", changes, "write `capabilities: [gpu]`")
         elif len({leaf.text for leaf in leaves}) < len(leaves):
-            yield _fault(given, f"{where} says the same twice", advice="write `capabilities: [gpu]`")
+            yield _fault(given, f"{where} contains the same value twice", advice="write `capabilities: [gpu]`")
     elif isinstance(given, Branch):
         yield _fault(given, f"{where} must be a list, like `[gpu]`", advice="write `capabilities: [gpu]`")
 
@@ -211,12 +211,12 @@ def _ids(item: Branch, at: str) -> Iterator[GpuFault]:
         wrong = [leaf for leaf in given.items if not isinstance(leaf, Leaf) or leaf.kind != "str"]
         known = [leaf.text for leaf in given.items if isinstance(leaf, Leaf) and not leaf.interpolated.unset]
         if len(set(known)) < len(known):
-            yield _fault(given, f"{where} says the same twice", advice="name each device once")
+            yield _fault(given, f"{where} contains the same value twice", advice="name each device once")
         elif wrong:
             numbers = [leaf for leaf in wrong if isinstance(leaf, Leaf) and leaf.kind == "int" and _plain(leaf.node)]
             changes = _in_quotes(numbers) if len(numbers) == len(wrong) else ()
-            shown = f"{where} has numbers" if len(numbers) == len(wrong) else f"{where} must be a list of texts"
-            yield _fault(wrong[0], f"{shown}, and wants texts" if changes else shown, changes,
+            shown = f"{where} has numbers" if len(numbers) == len(wrong) else f"{where} must be a list of strings"
+            yield _fault(wrong[0], f"{shown}, and needs strings" if changes else shown, changes,
                         """write `device_ids: ["0", "1"]`""")  # fmt: skip
 
 

@@ -27,7 +27,7 @@ def find(
     declared = service.tree.get(KEY) is not None
     for name, entry in service.tree.entries.items():
         if name != KEY and _means_size(name):
-            message = f"`{name}` is no key of a service, and Compose refuses the file: `{KEY}` is"
+            message = f"`{name}` is not a key of a service, and Compose refuses the file; the key is `{KEY}`"
             renaming = () if declared else tuple(_rename(entry))
             declared = declared or bool(renaming)
             yield _misplaced(entry, name, message, renaming, read_size(entry.tree))
@@ -43,14 +43,14 @@ def find(
         for entry in project.strays:
             name = entry.key.value if isinstance(entry.key, Scalar) else ""
             if name == KEY or _means_size(name):
-                message = f"`{name}` beside `services` is refused by Compose: it is a key of a service"
+                message = f"`{name}` at the top level is refused by Compose: it is a key of a service"
                 alone = len(project.services) == 1 and not declared
                 moving = tuple(_move(entry, service, rewriter)) if alone else ()
                 yield _misplaced(entry, name, message, moving, _moved(entry.tree))
     if not declared:
         for name in VARIABLES:
             if name in environment:
-                message = f"`{name}` in `environment` is a variable for the program, and sizes nothing"
+                message = f"`{name}` in `environment` is a variable for the program, and does not set the size"
                 yield Misplaced(environment[name].span, message, at=f"environment.{name}")
 
 

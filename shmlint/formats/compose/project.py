@@ -290,7 +290,7 @@ class _Local:
         if (where.path, named.text) in trail:
             names = [name for _, name in (*trail, (where.path, named.text))]
             chain = " → ".join(names if len(names) < 8 else [*names[:4], "…", *names[-3:]])
-            self.project.problems.append(Problem(named.span, f"`extends` goes in a circle: {chain}"))
+            self.project.problems.append(Problem(named.span, f"`extends` is circular: {chain}"))
             return service
         base = where.service(named.text, trail) if len(trail) < _MAX_CHAIN else None
         # A base that was read before brings its own chain along.
@@ -303,7 +303,7 @@ class _Local:
         if base is None:
             if named.text not in where.names():
                 self.project.problems.append(
-                    Problem(named.span, f"`extends` names `{named.text}`, and {where.path} has no such service")
+                    Problem(named.span, f"`extends` names `{named.text}`, which is not a service of {where.path}")
                 )
             return service
         return Service(
@@ -321,7 +321,7 @@ class _Local:
         if not self.workspace.inside(path, self.path):
             return f"it extends {path}, which lies {OUTSIDE}"
         if not self.workspace.exists(path):
-            return f"it extends {path}, which is not here"
+            return f"it extends {path}, which does not exist"
         try:
             documents = read_documents(path, self.workspace)
         except Unreadable as error:
@@ -360,7 +360,7 @@ def _include(
         if inclusion is None:
             continue
         if inclusion.files[0] in trail:
-            project.problems.append(Problem(inclusion.span, f"`include` goes in a circle: {inclusion.files[0]}"))
+            project.problems.append(Problem(inclusion.span, f"`include` is circular: {inclusion.files[0]}"))
             continue
         refused: list[str] = []
         variables = read_variables(inclusion.env_files, workspace, layer.variables, refused)
@@ -422,7 +422,7 @@ def _inclusion(project: Project, item: Tree, layer: Layer, workspace: Workspace)
             project.unknown = f"{path} includes {file}, which lies {OUTSIDE}"
             return None
         if not workspace.exists(file):
-            project.unknown = f"{path} includes {file}, which is not here"
+            project.unknown = f"{path} includes {file}, which does not exist"
             project.problems.append(Problem(leaf.span, f"`include` names {file}, and there is no such file", "missing"))
             return None
     files = tuple(map(place, named))

@@ -27,7 +27,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source
 from shmlint.syntax.yaml import YamlError, parse_part, read_documents
 
-_PART = "the file it is taken from must give it an image and may set shm_size"
+_PART = "the file it comes from must set its image and may set shm_size"
 
 _MANY_BASES = 4
 """An overlay that fits more bases than this is read with the first ones only."""
@@ -328,12 +328,12 @@ def _placed(
     if name in combination.needs_base and launch.image is None and not launch.undecided:
         service = project.services[name]
         if service.tree.get("build") is None:
-            because = "another compose file must give it an image and may set shm_size"
+            because = "another Compose file must set its image and may set shm_size"
             return launch._replace(undecided=Unknown("file", because))
     path = launch.span.path
     is_default = os.path.basename(path) in DEFAULT_FILES
     if len(combination.files) == 1 and not is_default and name in taken.extended.get(path, ()):
-        return launch._replace(undecided=Unknown("extended", "other files extend it; it is judged there"))
+        return launch._replace(undecided=Unknown("extended", "other files extend it; it is checked there"))
     if combination.named:
         return launch._replace(combination=Combination(combination.files))
     if combination.rival and launch.gpu.requested:

@@ -67,5 +67,5 @@ def _value_fault(leaf: Leaf, path: str) -> str:
         except InvalidInterpolation:
             shown = " ".join(leaf.written.split())
             shown = shown if len(shown) <= 60 else shown[:57] + "..."
-            return f"invalid interpolation format for `{path}`: `{shown}`; write $$ for a dollar sign that is meant"
+            return f"invalid interpolation format for `{path}`: `{shown}`; write $$ for a literal dollar sign"
     return ""

@@ -62,7 +62,7 @@ def _what(tree: Tree) -> str:
     if isinstance(tree, Listing):
         return "a list"
     if isinstance(tree, Leaf):
-        return {"null": "nothing", "str": "a text", "bool": "true or false"}.get(tree.kind, "a number")
+        return {"null": "nothing", "str": "a string", "bool": "true or false"}.get(tree.kind, "a number")
     return "a mapping"
 
 

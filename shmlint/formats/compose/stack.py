@@ -75,11 +75,11 @@ def why(project: Project, workspace: Workspace, settings: Settings) -> str:
     """
     because = ""
     if settings.engine == "swarm":
-        because = "the settings say `engine: swarm`"
+        because = "the settings contain `engine: swarm`"
     elif named := next((f for f in project.files if is_named_a_stack(f)), None):
-        because = f"{os.path.basename(named)} is called a stack file"
+        because = f"{os.path.basename(named)} has the name of a stack file"
     elif key := _only_swarm(project):
-        because = f"`{key}` means something to a swarm only"
+        because = f"`{key}` is used by a swarm only"
     return because if because and _accepted(project, workspace) else ""
 
 

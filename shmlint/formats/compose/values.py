@@ -70,7 +70,7 @@ def read_size(tree: Tree) -> Value[Size]:
     if tree.refused:
         return Value(Size(None, tree.refused), span, written)
     if tree.kind == "null":
-        return Value(Size(None, "no value: Compose wants a number or string"), span, written)
+        return Value(Size(None, "no value: Compose needs a number or a string"), span, written)
     if tree.kind == "bool":
         return Value(Size(None, f"`{written}` is not a size"), span, written)
     too_large = isinstance(tree.plain_value, int) and abs(tree.plain_value) >= 2**63
@@ -130,6 +130,6 @@ def _environment_value(name: str, text: str | None, leaf: Leaf, variables: Varia
         text = variables.get(name)
         private = True
         if text is None:
-            because = "it is taken from the host's environment"
+            because = "it depends on the host's environment"
     value: str | Unknown = Unknown("variable", because) if because else text or ""
     return Value(value, leaf.span, leaf.written, because, private)

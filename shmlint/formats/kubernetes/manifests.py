@@ -66,7 +66,7 @@ def _parsed(path: str, workspace: Workspace) -> File:
         if template is not None:
             return _a_template(source, template)
         if "{{" in source.text:
-            return File(not_read=NotRead(error.problem.span, "it is no YAML, and seems to be a template", "dynamic"))
+            return File(not_read=NotRead(error.problem.span, "it is not YAML, and seems to be a template", "dynamic"))
         return File(problem=error.problem)
     if template is not None:
         files = [span for document in documents for span in _data(document.root)]

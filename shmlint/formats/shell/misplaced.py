@@ -20,13 +20,13 @@ def misspelt(run: RunCommand) -> Iterator[Misplaced]:
     size = run.shm_size()
     if size is not None and is_one_word(size) and size.word.span is not None:
         given = size.word
-        message = f"`{given.text}` is one word, which is refused as an unknown flag"
+        message = f"`{given.text}` is a single word, which is refused as an unknown flag"
         advice = "write the option and its value as two words"
         yield Misplaced(size.word.span, message, tuple(join_by_sign(size)), _value((given,)), (), given.text, advice)
     name = word.text.partition("=")[0] if word is not None else ""
     bare = name.lstrip("-").replace("-", "").replace("_", "")
     if word is not None and word.span is not None and bare in ("shm", "shmsize"):
-        message = f"`{name}` is an unknown flag, and Docker refuses the command: `{OPTION}` is the option"
+        message = f"`{name}` is an unknown flag, and Docker refuses the command; the option is `{OPTION}`"
         yield Misplaced(word.span, message, at=name, advice=f"write {OPTION}")
 
 
@@ -40,9 +40,9 @@ def behind_image(run: RunCommand) -> Iterator[Misplaced]:
             words: Sequence[Word] = run.command[at : at + (1 if joined else 2)]
             changes = tuple(_moved(run, at, words))
             size, given = _value(words), tuple(word.text for word in words)
-            message = f"`{OPTION}` behind the image is an argument of what runs there, not Docker's option"
-            advice = f"write {OPTION} in front of the image"
-            yield Misplaced(word.span, message, changes, size, given, f"{OPTION} behind the image", advice)
+            message = f"`{OPTION}` after the image is an argument of the program, not an option of Docker"
+            advice = f"write {OPTION} before the image"
+            yield Misplaced(word.span, message, changes, size, given, f"{OPTION} after the image", advice)
             return
         if not joined:
             return  # whether the next word is its value is unknown
@@ -86,4 +86,4 @@ def _moved(run: RunCommand, at: int, words: Sequence[Word]) -> Iterator[Change]:
     given = f"{OPTION}={found[0]}"
     start = known[0].start
     edits = (Edit(source.path, start, start, f"{given} "), Edit(source.path, behind, last, ""))
-    yield Change(edits, f"move `{given}` in front of the image in line {known[0].line}")
+    yield Change(edits, f"move `{given}` before the image in line {known[0].line}")

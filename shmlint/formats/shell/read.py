@@ -68,12 +68,12 @@ _GLUED = re.compile(r"(?:run|create)-\S+")
 def not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
     """Where a shell ends a container start that goes on for its reader, and starts that it takes for others."""
     for repair in repaired(text)[1]:
-        because = f"{repair.because}: a shell does not pass on the options behind it"
+        because = f"{repair.because}: the shell does not pass on the options after it"
         yield NotRead(Span(text.source, repair.at, repair.at + 1), because, "syntax")
     for command in found:
         at = skip_to_engine(command.words)
         if at is not None and at + 1 < len(command.words) and _GLUED.fullmatch(command.words[at + 1].text):
-            because = f"`{command.words[at + 1].text}` is no command of the engine: a blank is missing"
+            because = f"`{command.words[at + 1].text}` is not a command of the engine: a space is missing"
             yield NotRead(command.span, because, "syntax")
         elif at is not None and any("\n" in word.text for word in command.words[at:]) and _lacks_image(command):
             because = "a quotation mark is not closed: the lines behind it are one word, and no image is left"

@@ -70,7 +70,7 @@ def read_launch(command: Command) -> Launch | None:
     )
     launch = named(launch, name.value if name is not None and not name.unknown else None)
     if no_image is not None and not run.unknown:
-        because = "what stands in the place of its image is none"
+        because = "the word where its image belongs is not an image name"
         launch = launch._replace(undecided=Unknown("arguments", because, " ".join(no_image.text.split())[:80]))
     return with_misspelt(launch, run)
 
@@ -234,7 +234,7 @@ def _size(run: RunCommand, span: Span) -> Value[Size] | None:
     except InvalidSize as error:
         return Value(Size(None, str(error)), place, text)
     if count == 0 and run.engine in ("podman", "nerdctl"):  # nerdctl hands it to the kernel (pkg/ipcutil)
-        return Value(Unknown("engine", f"to {run.engine} 0 is no limit"), place, text)
+        return Value(Unknown("engine", f"{run.engine} reads 0 as no limit"), place, text)
     return Value(Size(count, bare_number=text.isdigit()), place, text)
 
 
@@ -358,7 +358,7 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
             yield GpuFault(place, message, (added,), "write --gpus all", "")
             continue
         if is_one_word(option):
-            message = f"`{option.word.text}` is one word, which {_who(run)} refuses as an unknown flag"
+            message = f"`{option.word.text}` is a single word, which {_who(run)} refuses as an unknown flag"
             yield GpuFault(place, message, tuple(join_by_sign(option)), "write the option and its value as two words")
             continue
         if request.error:
@@ -366,10 +366,10 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
             if value.lower() == "all" and option.value_span is not None:
                 span = option.value_span
                 changes = (Change((Edit(span.path, span.start, span.end, "all"),), f"write `all` in line {span.line}"),)
-            advice = "leave --gpus out for no GPU" if value.lower() in ("none", "") else ""
+            advice = "remove --gpus to request no GPU" if value.lower() in ("none", "") else ""
             yield GpuFault(place, f"`--gpus {value}` is refused by {_who(run)}: {request.error}", changes, advice, "")
         elif request.daemon_error and not starts_count(value, request):
-            advice = "leave the count out for these devices, or the devices for so many"
+            advice = "remove the count, or the devices"
             yield GpuFault(place, f"`--gpus {value}` is refused by the engine: {request.daemon_error}", (), advice, "")
 
 
@@ -383,17 +383,17 @@ def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
         if place is None:
             continue
         if starts_count(value, request):
-            message = f"`--gpus {value}` is refused: the comma ends the device and starts a count"
+            message = f"`--gpus {value}` is refused: the comma ends the device list and starts a count"
             meant = quoted_devices(value)
             if meant is None:
-                yield GpuFault(place, message, (), "leave the count out for these devices, or the devices for so many")
+                yield GpuFault(place, message, (), "remove the count, or the devices")
             else:
                 right = f"--gpus '{meant}'"
                 changes = tuple(write_quotes(option, meant))
                 yield GpuFault(place, message, changes, "", right, value, meant)
         elif value and "," in value and value.replace(",", "").isdigit():
             last = value.rpartition(",")[2]
-            message = f"`--gpus {value}` asks for {last} GPUs: of several counts the last one wins"
+            message = f"`--gpus {value}` asks for {last} GPUs: of several counts, the last one applies"
             advice = f"""--gpus '"device={value}"' for these devices, --gpus {last} for so many"""
             yield GpuFault(place, message, (), advice)
 

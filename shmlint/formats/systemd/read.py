@@ -86,7 +86,7 @@ def _broken(source: Source) -> Iterator[NotRead]:
     for setting in settings(source):
         if setting.key in _STARTED and mentions_engine(setting.text):
             for at in setting.broken:
-                because = "the blank behind the backslash ends the command: the options behind it are not passed on"
+                because = "the blank after the backslash ends the command: the options after it are not passed on"
                 yield NotRead(Span(source, at, at + 1), because, "syntax")
 
 

@@ -252,7 +252,7 @@ ACROSS: list[tuple[dict[str, str], tuple[str, ...], str, Any]] = [
       "lib/c.yaml": "services:\n  a: {image: x, environment: [A]}\n"}, (), "environment", {"A": "1"}),
     ({"compose.yaml": "include: [lib/c.yaml]\n", "lib/.env": "A=1\n", ".env": "B=2\n",
       "lib/c.yaml": "services:\n  a: {image: x, environment: {A: , B: }}\n"}, (), "environment",
-     {"A": Unknown("variable", "it is taken from the host's environment"), "B": "2"}),
+     {"A": Unknown("variable", "it depends on the host's environment"), "B": "2"}),
     # A build without a context is in the directory of the project that writes it.
     ({"compose.yaml": "include: [lib/c.yaml]\n", "lib/c.yaml": "services:\n  a: {build: {dockerfile: D}, gpus: all}\n",
       "lib/D": "FROM right\n", "D": "FROM wrong\n"}, (), "base_images", ["right"]),
@@ -397,11 +397,11 @@ def test_an_include_that_gives_the_same_twice_is_no_conflict(tmp_path: Path, mon
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("services:\n  a: {extends: b}\n  b: {extends: a}\n", 2, "circle: b → a → b"),
-        ("services:\n  a: {extends: a}\n", 2, "circle: a → a"),
-        ("services:\n  a: {extends: {file: compose.yaml, service: a}}\n", 2, "circle"),
-        ("services:\n  a: {extends: none}\n", 2, "names `none`, and compose.yaml has no such service"),
-        ("services:\n  a:\n    image: x\ninclude:\n  - compose.yaml\n", 5, "`include` goes in a circle"),
+        ("services:\n  a: {extends: b}\n  b: {extends: a}\n", 2, "circular: b → a → b"),
+        ("services:\n  a: {extends: a}\n", 2, "circular: a → a"),
+        ("services:\n  a: {extends: {file: compose.yaml, service: a}}\n", 2, "circular"),
+        ("services:\n  a: {extends: none}\n", 2, "names `none`, which is not a service of compose.yaml"),
+        ("services:\n  a:\n    image: x\ninclude:\n  - compose.yaml\n", 5, "`include` is circular"),
         ("services:\n" + "".join(f"  s{i}: {{extends: s{i + 1}}}\n" for i in range(300)) + "  s300: {image: x}\n",
          None, "goes through more than 100 services"),
     ],
@@ -419,11 +419,11 @@ def test_circles_and_gaps_are_problems(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("services:\n  a: {extends: {file: none.yaml, service: a}}\n", "none.yaml, which is not here"),
+        ("services:\n  a: {extends: {file: none.yaml, service: a}}\n", "none.yaml, which does not exist"),
         ("services:\n  a: {extends: {file: '${F}', service: a}}\n", "a file that a variable names"),
         ("services:\n  a: {extends: {file: /etc/passwd, service: a}}\n", "outside the repository"),
         ("services:\n  a: {extends: {file: https://example.com/x.yaml, service: a}}\n", "not fetched"),
-        ("include: [none.yaml]\nservices:\n  a: {image: x}\n", "none.yaml, which is not here"),
+        ("include: [none.yaml]\nservices:\n  a: {image: x}\n", "none.yaml, which does not exist"),
     ],
 )
 def test_what_is_not_here_leaves_a_launch_undecided(

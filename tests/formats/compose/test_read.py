@@ -149,7 +149,7 @@ def test_an_overlay_is_judged_with_its_base(tmp_path: Path, monkeypatch: pytest.
 def test_an_overlay_without_a_base_is_undecided() -> None:
     found = run({"compose.gpu.yaml": f"services:\n  t:\n{GPU}"})
     undecided = found.launches[0].undecided
-    assert undecided is not None and "another compose file" in undecided.because
+    assert undecided is not None and "another Compose file" in undecided.because
     assert said(found) == []
 
 
@@ -269,9 +269,9 @@ def test_a_dockerfile_tells_base_and_command(build: str, bases: list[str], entry
         ("services:\n  a: text\n", (2, 6), "`services.a` must be a mapping"),
         ("services:\n  - a\n", (2, 3), "`services` must be a mapping of services"),
         ("services: 3\n", (1, 11), "`services` must be a mapping of services"),
-        ("services:\n  a:\n    image: [x]\n", (3, 12), "`services.a.image` must be a text"),
-        ("services:\n  a:\n    image: 3\n", (3, 12), "`services.a.image` must be a text"),
-        ("services:\n  a:\n    tmpfs: {x: y}\n", (3, 12), "must be a text or a list"),
+        ("services:\n  a:\n    image: [x]\n", (3, 12), "`services.a.image` must be a string"),
+        ("services:\n  a:\n    image: 3\n", (3, 12), "`services.a.image` must be a string"),
+        ("services:\n  a:\n    tmpfs: {x: y}\n", (3, 12), "must be a string or a list"),
         ("services:\n  a: {image: x}\n  a: {image: y}\n", (3, 3), "key `a` is already set in line 2"),
         ("- a\n", (1, 1), "expected a mapping at the top, found a list"),
         ("", (1, 1), "it is empty"),
