@@ -218,7 +218,7 @@ _TALK = r"(?i)log|print|echo|msg|info|warn|err|desc|note|dry|skip|assert|expect|
 
 
 def _wrapped(words: Sequence[Word], at: int) -> int | None:
-    """The index of an engine right behind one word that is no known program: a function that runs its arguments."""
+    """The index of an engine directly after a word that is not a known program: a function that runs its arguments."""
     after = words[at + 1 : at + 3]
     runs = len(after) == 2 and _engine(after[0]) is not None and after[1].text == "run"
     return at + 1 if runs and re.fullmatch(r"[A-Za-z_][\w.-]*", words[at].text) and not words[at].unknown else None

@@ -25,7 +25,7 @@ _KINDS = {type(None): "null", bool: "bool", int: "int", float: "float", str: "st
 
 
 class WrongTag(ValueError):
-    """A scalar is no value of the kind that its tag names."""
+    """A scalar is not a value of the kind that its tag names."""
 
 
 def resolve(text: str, tag: str | None, *, plain: bool) -> bool | int | float | str | None:

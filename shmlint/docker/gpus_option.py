@@ -68,7 +68,7 @@ _ID = re.compile(r"[0-9]+(?::[0-9]+)?|(?:GPU|MIG)-[\w/-]+")
 def quoted_devices(value: str) -> str | None:
     """A value with its list of devices quoted, so that the client reads it as one.
 
-    None where there is no such list, or where what stands behind a comma may be something else.
+    None where there is no such list, or where the text after a comma may be something else.
 
     >>> quoted_devices("device=0,1,capabilities=gpu"), quoted_devices("device=0,all")
     ('"device=0,1",capabilities=gpu', None)

@@ -1,7 +1,7 @@
 """A ``docker run`` command line, read as the client reads it, wherever it is written.
 
 Options follow spf13/pflag (flag.go parseLongArg, parseSingleShortArg) with interspersed options
-off: the first word that is no option is the image, and all that follows is its command. The
+off: the first word that is not an option is the image, and all that follows is its command. The
 option table is docker_run_flags.json. Compared with the docker 28.2 client.
 """
 
@@ -389,7 +389,7 @@ class _Reader:
 
 
 def _lacks_value(after: Word, rest: Sequence[Word]) -> bool:
-    """Whether the word behind ``--gpus`` is no value of it and can only be the image, whose place it would take.
+    """Whether the word after ``--gpus`` is not its value and can only be the image, whose place it would take.
 
     The client refuses the command; read as it was meant, the words behind keep their meaning.
     """

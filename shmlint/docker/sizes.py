@@ -9,7 +9,7 @@ _INT64 = range(-(2**63), 2**63)
 
 
 class InvalidSize(ValueError):
-    """A text is no size; the message says why."""
+    """A text is not a valid size; the message says why."""
 
 
 def parse_docker(text: str) -> int:
@@ -66,7 +66,7 @@ def go_float(text: str) -> float | None:
 def parse_compose(value: int | str) -> int:
     """Bytes as Compose reads ``shm_size`` (compose-go types/bytes.go).
 
-    A YAML integer as it is, but one that only fits an unsigned integer as 0, which is no size;
+    A YAML integer as it is, but one that only fits an unsigned integer as 0, which is not a size;
     a text as a whole number first, so that "-1" passes, then in Docker's grammar. Raises InvalidSize.
     """
     if isinstance(value, int):
