@@ -175,7 +175,7 @@ def _value(root: Node, source: Source, char: Callable[[int], int]) -> Json:
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.S)
 _LONE = "\ufffd"
-"""Stands for half of a surrogate pair, which is no character."""
+"""Stands for half of a surrogate pair, which is not a character."""
 
 
 def _decode(value: Json) -> None:

@@ -139,7 +139,7 @@ def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _too_deep(text: str) -> bool:
-    """Whether brackets or operators nest deeper than a person writes. Strings count too: that is no harm."""
+    """Whether brackets or operators nest deeper than a person writes. Strings count too, which does no harm."""
     depth = chain = 0
     for char in text:
         if char in "([{":

@@ -1,6 +1,6 @@
 """The commands of a shell text: their words, with variables that the text itself sets followed.
 
-tree-sitter-bash reads the syntax. A variable that is assigned once is followed; what hangs on a
+tree-sitter-bash reads the syntax. A variable that is assigned once is followed; what depends on a
 branch, on an argument or on another program stays unknown.
 """
 
@@ -129,7 +129,7 @@ _CONTINUED = re.compile(r"[^`\n]*\S[ \t]+`\r?")
 
 
 def _without_comments(text: ShellText) -> ShellText:
-    """Blanks in the place of `` `# comments` ``, whose last backtick the grammar takes for a part of the comment."""
+    """Blanks instead of `` `# comments` ``, whose last backtick the grammar reads as part of the comment."""
     if "`" not in text.text or "#" not in text.text:
         return text
     return text._replace(text=re.sub(r"`[ \t]*#[^`\n]*`", lambda found: " " * len(found[0]), text.text))
@@ -464,7 +464,7 @@ class _Reader:
     def _called(self, words: Sequence[Word], node: Node) -> tuple[Word, ...]:
         """The words of a command; where it calls a function that runs its arguments, those of what that runs.
 
-        Of a function that does something else with them the name is marked: whatever it is, it is no program's.
+        The name of a function that does something else with them is marked, because it is not a program's name.
         """
         at = next((i for i, word in enumerate(words) if not _ASSIGNED.match(word.text)), len(words))
         body = self.bodies.get(words[at].text) if at < len(words) and not words[at].unknown else None

@@ -48,7 +48,7 @@ class ShellText(NamedTuple):
     """For each character the place it is used at, where that is not the place it is written at:
     a variable's value is written at its definition and used at its name."""
     unset: Callable[[str], str] = not_set
-    """Why a variable that nothing sets is not known, by its name; some stand for what is no variable."""
+    """Why a variable that nothing sets is not known, by its name; some stand for something that is not a variable."""
 
     def offset(self, at: int) -> int:
         """The place of a character; that of the next one that has any, where it has none."""
@@ -100,10 +100,10 @@ class Places:
         self.names: dict[str, str] = {}
 
     def name(self, text: str, what: str = "a placeholder") -> str:
-        """The variable that a shell reads in the place of a text."""
+        """The variable that a shell reads instead of a text."""
         if text in self.names:
             return self.names[text]
-        # What it is called tells an image from options: `params.` in front of a name is no part of that.
+        # Its name tells an image from options: the prefix `params.` is not part of the name.
         plain = re.sub(r"[^A-Za-z0-9_]", "_", re.sub(r"\b(?:env|params)\.", "", text))
         name = f"_{len(self.written)}_{plain.strip('_')}"
         self.written[name], self.what[name], self.names[text] = text, what, name

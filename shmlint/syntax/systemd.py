@@ -256,7 +256,7 @@ _MARKED = re.compile(r"\{\{.*?\}\}|\$\{\{.*?\}\}|(?<![\w@])@[A-Z][A-Z0-9_]*@|<[A
 
 
 def without_marks(chars: Sequence[Char], places: Places) -> list[Char]:
-    """A value with a specifier in the place of each mark that a build or a person replaces: ``@IMAGE@``."""
+    """A value with a specifier instead of each mark that a build or a person replaces: ``@IMAGE@``."""
     text = "".join(char for char, _ in chars)
     found: list[Char] = []
     at = 0
