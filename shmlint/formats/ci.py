@@ -275,7 +275,7 @@ def _built(step: Mapping, source: Source, directory: str) -> Iterator[Build]:
 
 
 def _input_scripts(step: Mapping) -> list[tuple[Node, str]] | None:
-    """Of the inputs of an action those that a shell of the host runs; None where it is no action.
+    """The inputs of an action that a shell of the host runs; None where it is not an action.
 
     An action does with its inputs what it likes, inside of containers mostly; one that says ssh
     hands its script to the shell of another machine.

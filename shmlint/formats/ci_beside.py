@@ -19,7 +19,7 @@ def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: b
     try:
         old = read_documents(path, before)
     except Unreadable:
-        return True  # it is no YAML: its commands are read one by one, and each is compared as a launch
+        return True  # it is not YAML: its commands are read one by one, and each is compared as a launch
     try:
         new = read_documents(path, after)
     except Unreadable:

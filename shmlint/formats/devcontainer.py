@@ -66,13 +66,13 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 
 def _unknown(text: str) -> str:
-    """Why a text is not fully known: what a variable gives hangs on the host, or on who uses the template."""
+    """Why a text is not fully known: a variable depends on the host, or on who uses the template."""
     _, variable, rest = text.partition("${")
     return f"`${{{rest.partition('}')[0]}}}` is not set here" if variable else ""
 
 
 def _word(value: Json) -> Word:
-    """A string as an argument. One that starts with a variable may become any option, in the place of one."""
+    """A string as an argument. One that starts with a variable may become any option."""
     unknown = _unknown(value.text)
     whole = value.text.startswith("${")
     return Word(value.text, value.inside, unknown, maybe_many=whole, options=whole, offsets=value.offsets)

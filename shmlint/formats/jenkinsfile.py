@@ -261,7 +261,7 @@ def _container(
         run, kind="ci-container", span=span, label=label, rewriter=RunRewriter(run, Word(""), home, words),
         gpu=read_gpu(run),
     )  # fmt: skip
-    # It is no shell that takes the options apart: what a backslash means there is not known.
+    # The options are not split by a shell: what a backslash means there is unknown.
     lists = tuple(
         fault._replace(changes=tuple(c for c in fault.changes if not any("\\" in edit.text for edit in c.edits)))
         for fault in launch.gpu.device_lists

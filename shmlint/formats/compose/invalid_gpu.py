@@ -56,7 +56,7 @@ def find(service: Branch) -> Iterator[GpuFault]:
 def _fault(
     at: Tree, why: str, changes: tuple[Change, ...] = (), advice: str = "", key: tuple[Branch, str] | None = None
 ) -> GpuFault:
-    """A refused request; what is refused stands first in the message. ``key`` is marked where there is no value."""
+    """A refused request; the message starts with what is refused. ``key`` is marked where there is no value."""
     assert not isinstance(at, Removed)
     span = at.span
     if key is not None and span.start == span.end:
@@ -88,7 +88,7 @@ def _key(beside: Leaf, name: str) -> str:
 
 
 def _replaced(tree: Leaf | Listing, text: str, shown: str) -> tuple[Change, ...]:
-    """Another text in the place of a value that is written right there."""
+    """Another text instead of a value that is written at this place."""
     node = tree.node
     if node.anchor or node.tag or (isinstance(tree, Leaf) and tree.interpolated.used):
         return ()
@@ -129,7 +129,7 @@ def _request(item: Tree, at: str, *, deploy: bool) -> Iterator[GpuFault]:
 
 
 def is_count(tree: Tree) -> bool:
-    """Whether a ``count`` is one that Compose takes (Go's Atoi), or hangs on something unknown."""
+    """Whether a ``count`` is one that Compose takes (Go's Atoi), or depends on something unknown."""
     if not isinstance(tree, Leaf):
         return False
     if tree.kind == "int" or tree.interpolated.unset:

@@ -34,7 +34,7 @@ _STRAYS = (
     (("deploy", "resources", "limits"), ("devices",)),
     ((), ("device_requests", "reservations", "resources")),
 )
-"""Where people write a request for devices that is no key there: part of the path left out, or the API's own name."""
+"""Wrong places where people request devices: part of the path left out, or the API's own name."""
 
 
 def stray_requests(tree: Branch) -> Iterator[tuple[Entry, str]]:

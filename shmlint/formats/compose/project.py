@@ -135,7 +135,7 @@ def load_project(
     if directory is None:
         directory = os.path.dirname(normal(files[0]))
     project = Project(tuple(normal(f) for f in files), directory)
-    # Every shell sets PWD. Its value hangs on the machine; relative to the project it is always this.
+    # Every shell sets PWD. Its value depends on the machine; relative to the project it is always this.
     variables: Variables = {"PWD": "."}
     refused: list[str] = []
     for place in dict.fromkeys([directory if started_in is None else started_in, directory]):

@@ -1,4 +1,4 @@
-"""Edits that put a key and a value into a service, or another value in the place of one."""
+"""Edits that put a key and a value into a service, or replace a value."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def change(verb: str, source: Source, edit: Edit, here: Source) -> Change:
 
 
 def replace(entry: Entry, leaf: Leaf, key: str, text: str, here: Source) -> Iterator[Change]:
-    """Another value in the place of the one that is there."""
+    """Replace the value that is there."""
     source = leaf.layer.source
     node = leaf.node
     verb = f"change `{key}` to {text} in"
     if leaf.interpolated.used:
-        pass  # it would not hang on the variable any more
+        pass  # it would no longer depend on the variable
     elif node.start >= node.end:  # `shm_size:` with nothing behind it
         at = end_of(source.text, entry.key, node)
         yield change_at(verb, source, at, here, Edit(source.path, at, at, f" {text}"))

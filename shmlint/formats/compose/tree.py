@@ -60,7 +60,7 @@ class Layer:
 
 
 class Removed:
-    """``!reset`` where it is no value of a mapping: the item of a list, a whole document."""
+    """``!reset`` where it is not a value of a mapping: the item of a list, a whole document."""
 
     __slots__ = ()
 

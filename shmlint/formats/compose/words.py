@@ -6,7 +6,7 @@ from __future__ import annotations
 def split_words(text: str) -> list[str] | None:
     """The words of a ``command`` or ``entrypoint``; None for a text that Compose refuses.
 
-    Compose uses go-shellwords, which is no shell: it stops reading at a bare ``;``, ``&``, ``|``,
+    Compose uses go-shellwords, which is not a shell: it stops reading at a bare ``;``, ``&``, ``|``,
     ``<`` or ``>``, a backslash takes any character after it, also between double quotes, and
     what stands in backquotes or ``$( )`` is kept with them.
     """
@@ -31,7 +31,7 @@ def split_words(text: str) -> list[str] | None:
             continue
         elif char in "'\"" and "(" not in inside and not inside & {"'", '"'} - {char}:
             inside ^= {char}
-            begun = begun or char not in inside  # nothing but an opening quote is no word yet
+            begun = begun or char not in inside  # an opening quote alone is not a word yet
             continue
         elif char in ";&|<>" and not inside:
             if char == ">" and word[:1].isdigit():

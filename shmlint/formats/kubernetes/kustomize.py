@@ -43,7 +43,7 @@ class Built(NamedTuple):
 class _Patch(NamedTuple):
     path: str
     root: Map | None
-    """None where it is no strategic-merge patch."""
+    """None where it is not a strategic-merge patch."""
     target: Map | None
 
 

@@ -47,7 +47,7 @@ def _words(value: Value[tuple[str, ...]] | None) -> tuple[str, ...]:
 
 
 def _counted(value: Value[tuple[str, ...]] | None, slots: str) -> Value[tuple[str, ...]] | None:
-    """A command with the ranks of one worker in the place of all ranks."""
+    """A command with the ranks of one worker instead of all ranks."""
     words = _words(value)
     if value is None or not words:
         return value

@@ -135,7 +135,7 @@ def _in(tree: Map, source: Source) -> Written | None:
 
 
 def _resized(volume: Volume, size: int) -> Iterator[Change]:
-    """Another limit in the place of the one that is there, or one where there is none."""
+    """Replace the limit, or add one where there is none."""
     body = volume.body
     if body is None:
         return

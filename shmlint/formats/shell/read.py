@@ -81,7 +81,7 @@ def not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
 
 
 def _lacks_image(command: Command) -> bool:
-    """Whether a command is to start a container, and is no launch for want of an image."""
+    """Whether a command should start a container, and is not a launch because it has no image."""
     return find_docker(command.words) is not None and read_launch(command) is None
 
 

@@ -192,7 +192,7 @@ _NAME = re.compile(r"""["']?(?:--env=|-e=?)?["']?([\w.-]+)=""")
 """The name of a variable in the word that holds it, the option before it where the two are one word."""
 
 _ALONE = re.compile(r"""["']?(?:--[a-z-]+(?:=.*)?|-e(?:=?[\w.-]+(?:=.*)?)?)["']?""", re.S)
-"""An option that is no cluster of several."""
+"""An option that is not a cluster of several."""
 
 
 def _named(verb: str, option: Option, edits: Sequence[Edit]) -> Change:

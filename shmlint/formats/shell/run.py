@@ -296,7 +296,7 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
         if place is not None:
             requests.append(Runtime("--runtime", place, f"--runtime {runtime.value}", runtime.value or ""))
     for option in run.devices():
-        # `--device=$DEV` could be a GPU; a device is no reason for an alarm either way
+        # `--device=$DEV` could be a GPU; a device alone raises no alarm either way
         path, place = (option.value or "").partition(":")[0], option.word.span or fallback
         if place is not None:
             requests.append(DeviceNode("--device", place, f"--device {path}", path))
