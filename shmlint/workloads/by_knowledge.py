@@ -267,7 +267,7 @@ class _Reading:
 
 
 def _is_known(launch: Launch) -> bool:
-    """Whether nothing in the launch's own words hangs on a variable."""
+    """Whether nothing in the launch's own words depends on a variable."""
     return all(part is None or not part.because for part in (launch.entrypoint, launch.command))
 
 
@@ -351,7 +351,7 @@ _VISIBLE = (
 _RANK_VARIABLES = ("NUM_SHARD", "TENSOR_PARALLEL_SIZE", "NPROC_PER_NODE")
 """Environment variables that inference servers and launchers read their number of processes from."""
 _TORCHRUN_VARIABLES = ("PET_NPROC_PER_NODE",)
-"""What torchrun reads in the place of its option (torch/distributed/argparse_util.py)."""
+"""What torchrun reads instead of its option (torch/distributed/argparse_util.py)."""
 
 
 def _reads_processes(words: Sequence[str]) -> bool:

@@ -157,7 +157,7 @@ def _executed(launch: Launch, repository: Repository, follower: Follower) -> Non
 
 
 def _behind_exec(words: Sequence[str]) -> tuple[str, ...] | None:
-    """The command of ``docker exec CONTAINER COMMAND``; None where it is no such command."""
+    """The command of ``docker exec CONTAINER COMMAND``; None where it is another command."""
     left = tuple(words[1:] if words[:1] and words[0] == "sudo" else words)
     if len(left) < 4 or left[0] not in _ENGINES:
         return None

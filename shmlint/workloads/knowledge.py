@@ -225,7 +225,7 @@ def _fits(text: str, pattern: str) -> bool:
 
 @cache
 def _plain_part(pattern: str) -> str:
-    """The longest part of a glob that is no wildcard; the glob itself where it has none."""
+    """The longest part of a glob without a wildcard; the glob itself where it has none."""
     if "*" not in pattern and "?" not in pattern and "[" not in pattern:
         return pattern
     longest = max(pattern.replace("?", "*").split("*"), key=len)

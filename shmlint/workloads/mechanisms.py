@@ -97,7 +97,7 @@ SEGMENT = segment()
 
 
 def version(text: str) -> tuple[int, int]:
-    """An NCCL version's first two numbers. Raises ValueError for what is no version."""
+    """An NCCL version's first two numbers. Raises ValueError for what is not a version."""
     major, minor = text.split(".")[:2]
     return int(major), int(minor)
 
@@ -105,7 +105,7 @@ def version(text: str) -> tuple[int, int]:
 def proxy_pool(nccl: str | None = None) -> int:
     """Bytes of one rank's proxy pool in an NCCL version; the newest known where none is named.
 
-    A version older than the table counts as its first. Raises ValueError for what is no version.
+    A version older than the table counts as its first. Raises ValueError for what is not a version.
     """
     if nccl is None:
         return PROXY_POOL[-1][1]
@@ -121,7 +121,7 @@ def nccl_terms(
 
     Every rank's proxy pool, and a segment a channel for each connection of a ring (one a rank) and
     of a tree against its direction (one less), where ranks reach each other neither by P2P nor
-    through cuMem host memory. Raises ValueError for what is no version.
+    through cuMem host memory. Raises ValueError for what is not a version.
     """
     if ranks < 2:
         return ()
@@ -140,7 +140,7 @@ def nccl_terms(
 
 
 def nccl_upper_bound(ranks: int, nccl: str | None = None, channels: int = CHANNELS) -> int:
-    """Bytes of ``nccl_terms`` together. Raises ValueError for what is no version."""
+    """Bytes of ``nccl_terms`` together. Raises ValueError for what is not a version."""
     return total(nccl_terms(ranks, nccl, channels))
 
 

@@ -465,7 +465,7 @@ _MODULELAUNCHERS = {
 
 
 def _inner(command: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The Python words behind a launcher; None where the command is no launcher."""
+    """The Python words after a launcher; None where the command is not a launcher."""
     program = posixpath.basename(command[0])
     rest = command[1:]
     if is_python(program) and "-m" in rest[:4]:
@@ -509,7 +509,7 @@ def _leaves(command: Command, words: list[str], context: _Context) -> When:
 
 
 def _with_arguments(words: Sequence[str], arguments: tuple[str, ...]) -> list[str]:
-    """Words with a script's own arguments in the place of ``"$@"``."""
+    """Words with a script's own arguments instead of ``"$@"``."""
     found: list[str] = []
     for word in words:
         if word in ("$@", "$*", "${@}", "${*}"):

@@ -146,7 +146,7 @@ def _shape(last: str, site: Site, evaluator: Evaluator) -> tuple[int, ...]:
 
 
 def _of_image(value: object) -> tuple[int, ...]:
-    """The shape of an image of this size; nothing where it is no size."""
+    """The shape of an image of this size; nothing where it is not a size."""
     sides = value if isinstance(value, tuple) else (value, value)
     if len(sides) == 2 and all(isinstance(side, int) and 0 < side < 100_000 for side in sides):
         return (3, *sides)
@@ -154,7 +154,7 @@ def _of_image(value: object) -> tuple[int, ...]:
 
 
 def _of_volume(value: object) -> tuple[int, ...]:
-    """The shape of a volume with one channel; nothing where it is no size."""
+    """The shape of a volume with one channel; nothing where it is not a size."""
     sides = value if isinstance(value, tuple) else ()
     if len(sides) == 3 and all(isinstance(side, int) and 0 < side < 10_000 for side in sides):
         return (1, *sides)
