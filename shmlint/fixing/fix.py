@@ -263,7 +263,7 @@ def _why(refusal: Refusal | None) -> str:
 
 
 def _left_alone(finding: Finding, refusal: Refusal | None) -> Finding:
-    """A finding whose fix was not made, with the reason in the place of the offer."""
+    """A finding whose fix was not made, with the reason instead of the offer."""
     advice = f"the fix was not applied, because it could not be proved safe: {_why(refusal)}"
     return finding._replace(fix=None, advice=advice)
 

@@ -176,13 +176,13 @@ def _quoted(launch: Launch, place: Span) -> Launch:
 
 
 def _with_memory(launch: Launch, size: int | None) -> Launch:
-    """A container of a pod with a memory volume on /dev/shm, in the place of what is mounted there."""
+    """A container of a pod with a memory volume on /dev/shm, which replaces what is mounted there."""
     others = tuple(mount for mount in launch.mounts if mount.target != "/dev/shm")
     return launch._replace(mounts=(*others, Mount("emptydir", "/dev/shm", size, launch.home)))
 
 
 def _moved(launch: Launch, at: str) -> Launch:
-    """A launch whose misplaced size is read, and is no argument of its command any more."""
+    """A launch whose misplaced size is read, and is no longer an argument of its command."""
     item = next((item for item in launch.misplaced if item.at == at), None)
     if item is None or item.size is None:
         return launch

@@ -342,7 +342,7 @@ def _size(launch: Launch) -> object:
 def _findings(attempt: Attempt, texts: dict[str, str]) -> Proof | Refusal:
     """The proof, unless a finding stays that was to go, or there is one that was not there before.
 
-    A repaired launch may have a less severe finding in the place of the one that is gone.
+    A repaired launch may have a less severe finding instead of the one that is gone.
     """
     moved, stood = places(attempt.run.launches, attempt.shifts), places(attempt.after.launches)
     before = places(attempt.run.launches)
