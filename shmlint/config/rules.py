@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def unknown_rule(pattern: str) -> str:
-    """An error message for a pattern that no rule's id starts with and that is no rule's name, else ``""``."""
+    """An error message for a pattern that is not a rule's name or the start of a rule's id, else ``""``."""
     from shmlint.files.installed import rule_names
 
     upper, known = pattern.upper(), rule_names()
