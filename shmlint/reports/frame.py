@@ -64,7 +64,7 @@ def _marks(finding: Finding) -> list[Mark]:
 
 
 def _content(span: Span) -> Span:
-    """The first line of a block of YAML in the place of the block, which begins with its indicator."""
+    """The first line of a block of YAML instead of the block, which begins with its indicator."""
     head, newline, rest = span.text.partition("\n")
     if not newline or not _INDICATOR.fullmatch(head.rstrip()):
         return span

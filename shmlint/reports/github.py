@@ -119,7 +119,7 @@ def _rule(finding: Finding) -> str:
 
 
 def _link(address: str) -> str:
-    """A link to who says what is needed; nothing for what is no plain address."""
+    """A link to the source of the need; nothing where that is not a plain address."""
     return f"[source]({address})" if _ADDRESS.fullmatch(address) else ""
 
 
