@@ -1,4 +1,4 @@
-"""Finds the container engine in a command line, behind ``sudo``, ``env`` and the like.
+"""Finds the container engine in a command line, after ``sudo``, ``env`` and the like.
 
 Sources: the manual pages of the commands in the table; ``docker --help`` of the 28.2 client;
 podman docs/source/markdown/podman.1.md; nerdctl docs/command-reference.md (global flags).
@@ -225,11 +225,11 @@ def _wrapped(words: Sequence[Word], at: int) -> int | None:
 
 
 _RUNS = frozenset({"--", "-exec", "-execdir", "-ok"})
-"""What stands in front of a command: the end of the options of whatever runs it (``op run -- docker``), and find's."""
+"""What stands before a command: the end of the options of whatever runs it (``op run -- docker``), and find's."""
 
 
 def _behind_dashes(words: Sequence[Word], at: int) -> int | None:
-    """The index of an engine right behind a word that says that a command follows."""
+    """The index of an engine directly after a word that says that a command follows."""
     ends = next((i for i in range(at, len(words)) if words[i].text in _RUNS), None)
     if ends is None or ends + 1 >= len(words) or _engine(words[ends + 1]) is None:
         return None

@@ -391,7 +391,7 @@ class _Reader:
 def _lacks_value(after: Word, rest: Sequence[Word]) -> bool:
     """Whether the word after ``--gpus`` is not its value and can only be the image, whose place it would take.
 
-    The client refuses the command; read as it was meant, the words behind keep their meaning.
+    The client refuses the command; read as intended, the words after it keep their meaning.
     """
     if after.unknown or not parse_gpus(after.text).error:
         return False

@@ -15,7 +15,7 @@ class InvalidSize(ValueError):
 def parse_docker(text: str) -> int:
     """Bytes as docker/go-units ``RAMInBytes`` (size.go) reads them: ``--shm-size``, ``--memory``.
 
-    A number, at most one space, and one of b k m g t p with an optional b or ib behind the last
+    A number, at most one space, and one of b k m g t p with an optional b or ib after the last
     five; 1024-based, truncated. Raises InvalidSize.
 
     >>> parse_docker("1.5g")
@@ -147,7 +147,7 @@ def spell_compose(size: int) -> str:
 
 
 def spell_docker(size: int) -> str:
-    """A size as people write it behind ``--shm-size``.
+    """A size as people write it after ``--shm-size``.
 
     >>> spell_docker(8589934592)
     '8g'
