@@ -34,7 +34,7 @@ class BuiltImage:
     nearest first; the names of stages are followed, never given. A variable without a known
     value stays as it is written (``${X}``), in names and in ``environment``. ``command`` and
     ``entrypoint`` are None where the Dockerfile leaves them to the base image, ``()`` where it
-    empties them; the shell form stands behind ``/bin/sh -c``, or what SHELL says.
+    empties them; the shell form stands after ``/bin/sh -c``, or what SHELL says.
     """
 
     base_images: tuple[tuple[str, int], ...]
@@ -116,7 +116,7 @@ def _declare(
     pairs: Iterable[tuple[str, str | None]], args: Mapping[str, str], outer: Mapping[str, str],
     arguments: dict[str, str],
 ) -> None:  # fmt: skip
-    """Add what ARG declares to ``arguments``; ``outer`` are those in front of the first stage."""
+    """Add what ARG declares to ``arguments``; ``outer`` are those before the first stage."""
     for key, default in pairs:
         given = args.get(key, outer.get(key) if default is None else default)
         if given is not None:

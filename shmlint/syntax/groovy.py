@@ -97,7 +97,7 @@ def pieces(string: String) -> Iterator[Piece]:
 
 
 def blocks(code: str) -> dict[int, int]:
-    """Where the block of each opening brace ends: behind its closing brace, or at the end of the text."""
+    """Where the block of each opening brace ends: after its closing brace, or at the end of the text."""
     found: dict[int, int] = {}
     open_: list[int] = []
     for match in re.finditer(r"[{}]", code):

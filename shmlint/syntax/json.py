@@ -1,7 +1,7 @@
 """JSON with comments and trailing commas, with a place for everything.
 
 tree-sitter-json is used because it keeps the position of every node, comments included, and reads
-on behind a slip, as editors do; the parsers that allow comments (json5, pyjson5, commentjson)
+on after a slip, as editors do; the parsers that allow comments (json5, pyjson5, commentjson)
 give values without places.
 """
 
@@ -78,7 +78,7 @@ def parse(source: Source) -> tuple[Json | None, list[Problem]]:
 
 
 def parse_all(source: Source) -> tuple[list[Json], list[Problem]]:
-    """The values of a text, one behind the other, and what is wrong with its syntax; none without that."""
+    """The values of a text, one after the other, and what is wrong with its syntax; none without that."""
     text = source.text
     data = text.encode("utf-8", "surrogatepass")
     offsets = character_offsets(text)
@@ -119,7 +119,7 @@ def _first_error(root: Node, text: str, char: Callable[[int], int]) -> Node | No
 
 
 def _behind_comma(node: Node) -> bool:
-    """Whether a node stands behind a trailing comma."""
+    """Whether a node stands after a trailing comma."""
     before, after = _neighbours(node)
     if before is None or before.type != "," or after is None or after.type not in "]}":
         return False
@@ -128,13 +128,13 @@ def _behind_comma(node: Node) -> bool:
 
 
 def _trails(comma: Node) -> bool:
-    """Whether a comma stands behind a value and in front of the closing bracket."""
+    """Whether a comma stands after a value and before the closing bracket."""
     before, after = _neighbours(comma)
     return before is not None and before.is_named and not before.is_error and after is not None and after.type in "]}"
 
 
 def _neighbours(node: Node) -> tuple[Node | None, Node | None]:
-    """What stands in front of a node and behind it, comments left out."""
+    """What stands before a node and after it, comments left out."""
     before, after = node.prev_sibling, node.next_sibling
     while before is not None and before.type == "comment":
         before = before.prev_sibling

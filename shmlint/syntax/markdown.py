@@ -118,7 +118,7 @@ def _blocks(source: Source, lines: Sequence[Line], depth: int, *, mdx: bool = Fa
 def _deep_fence(
     source: Source, lines: Sequence[Line], texts: Sequence[str], number: int, depth: int
 ) -> Generator[Block, None, int]:
-    """The block of a fence that starts at a line; returns the number of the line behind it."""
+    """The block of a fence that starts at a line; returns the number of the line after it."""
     fence = _DEEP_FENCE.match(texts[number])
     assert fence is not None
     end = next((n for n in range(number + 1, len(texts)) if texts[n].strip() == fence[1]), len(texts))
@@ -135,7 +135,7 @@ _CODE_DIRECTIVES = frozenset({"code-block", "code", "code-cell", "sourcecode", "
 def _code(source: Source, lines: tuple[Line, ...], info: str | None, depth: int) -> Iterator[Block]:
     """A block of code, or what is in it where it is a place for other blocks.
 
-    ``info`` is what stands behind the fence, None for an indented block.
+    ``info`` is what stands after the fence, None for an indented block.
     """
     directive = _DIRECTIVE_INFO.match(info.strip()) if info else None
     if directive is not None and directive[1] == "eval-rst":
@@ -222,7 +222,7 @@ def _rst_blocks(source: Source, lines: Sequence[Line]) -> Iterator[Block]:
             number += 1
         while body and not source.text[body[0][0] : body[0][1]].strip():
             body.pop(0)
-        # Options of the directive (`:linenos:`) stand in front of the code.
+        # Options of the directive (`:linenos:`) stand before the code.
         while body and directive is not None and re.match(r"\s*:[\w-]+:", source.text[body[0][0] : body[0][1]]):
             body.pop(0)
         if body:

@@ -16,7 +16,7 @@ _LONGEST = 512 * 1024
 _DEEPEST = 80
 """Brackets inside brackets; deeper ones are refused before the parser sees them."""
 _LONGEST_CHAIN = 2000
-"""Operators behind each other without a comma or a line between; a tree of more is too deep to walk."""
+"""Operators after each other without a comma or a line between; a tree of more is too deep to walk."""
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -160,7 +160,7 @@ def _too_deep(text: str) -> bool:
 
 
 def dotted(node: ast.expr) -> str:
-    """``a.b.c`` of an expression; what is in front of a call or a subscript is left out (``?.c``)."""
+    """``a.b.c`` of an expression; what is before a call or a subscript is left out (``?.c``)."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

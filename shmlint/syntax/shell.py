@@ -315,7 +315,7 @@ class _Reader:
             self._assign(self.raw(name), node, node, self._branch(node))
 
     def _note_assignment(self, node: Node) -> None:
-        """An assignment, unless it is one in front of a command, which only that command sees."""
+        """An assignment, unless it is one before a command, which only that command sees."""
         parent = self.parents.get(node.id)
         if parent is not None and parent.type == "command" and not self._stands_alone(node, parent):
             return
@@ -397,7 +397,7 @@ class _Reader:
         return self._range(found) if found is not None else None
 
     def _branch(self, node: Node) -> tuple[int, int] | None:
-        """The range in which an assignment is sure to have been made; None: everywhere behind it."""
+        """The range in which an assignment is sure to have been made; None: everywhere after it."""
         here: Node | None = node
         while here is not None and here.id in self.parents:
             parent = self.parents[here.id]
@@ -827,7 +827,7 @@ class _Reader:
     def _alternative(
         self, buffer: Buffer, node: Node, held: tuple[Buffer | list[Word] | str, Sequence[Node]], quoted: bool
     ) -> None:
-        """``${NAME:+--name "$NAME"}``: the words behind the sign where the variable holds something, else none."""
+        """``${NAME:+--name "$NAME"}``: the words after the sign where the variable holds something, else none."""
         value, behind = held
         then = self._joined(behind)
         if isinstance(value, Buffer) and not value.unknown:

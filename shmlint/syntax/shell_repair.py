@@ -1,7 +1,7 @@
 """Container starts whose lines a shell does not join, read as a person would read them.
 
-A comment or a blank behind a backslash, a comment between continued lines and a missing backslash end
-a command for the shell. What stands behind them is read as a part of it, and the place is noted.
+A comment or a blank after a backslash, a comment between continued lines and a missing backslash end
+a command for the shell. What stands after them is read as a part of it, and the place is noted.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ _JOIN = "\ue005"
 
 
 _GOES_ON = re.compile(r"[ \t]+(?:--[a-z][\w-]*|-[A-Za-z])(?:[= \t]|\\|\r?$)")
-"""An option in a recipe of make, in which a dash in front of a command means something else."""
+"""An option in a recipe of make, in which a dash before a command means something else."""
 
 
 def goes_on(text: str, after: str) -> bool:
-    """Whether a recipe's line starts a container and is meant to go on in the one behind it."""
+    """Whether a recipe's line starts a container and is meant to go on in the one after it."""
     if _START.match(text) is None:
         return False
     last = text.rpartition("\n")[2]

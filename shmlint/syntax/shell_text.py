@@ -70,7 +70,7 @@ class ShellText(NamedTuple):
 
 
 def place(source: Source, offsets: Sequence[int]) -> Span | None:
-    """The place of characters that stand behind each other, with nothing but left-out ones between."""
+    """The place of characters that stand after each other, with nothing but left-out ones between."""
     if not offsets or offsets[0] < 0:
         return None
     if not isinstance(offsets, range):

@@ -165,7 +165,7 @@ class Variables:
     def _after(self, name: str, state: State, at: int, function: Range | None, *, called: bool = False) -> State:
         """What a variable that held ``state`` holds at a place in a function, or outside of all.
 
-        ``called``: the place is behind the call of that function, which does not see its local variables.
+        ``called``: the place is after the call of that function, which does not see its local variables.
         """
         made = [m for m in (*self.made.get(name, ()), *self.made.get(ANY, ())) if m.function == function]
         if called and any(m.local for m in made):
@@ -183,7 +183,7 @@ class Variables:
         return state
 
     def _called(self, name: str, state: State, call: Call, at: int) -> State:
-        """What a variable holds behind the call of a function."""
+        """What a variable holds after the call of a function."""
         for function in self.functions.get(call.name, ()):
             if (name, function) in self.under_way or not self._sets(name, function):
                 continue
@@ -210,7 +210,7 @@ class Variables:
         return False
 
     def _assigned(self, name: str, state: State, made: Assignment, at: int) -> State:
-        """What a variable holds behind an assignment."""
+        """What a variable holds after an assignment."""
         value = made.value()
         if made.branch is not None and not made.branch[0] <= at < made.branch[1]:
             return self._perhaps(name, state, made)
@@ -234,7 +234,7 @@ class Variables:
         return self._perhaps(name, longer, made) if repeated else longer
 
     def _perhaps(self, name: str, state: State, made: Assignment) -> State:
-        """What a variable holds behind an assignment that may not have been made."""
+        """What a variable holds after an assignment that may not have been made."""
         value = made.value()
         if value is None and made.because:
             return state if isinstance(state, str) else made.because
@@ -257,7 +257,7 @@ def _texts(state: State) -> object:
 
 
 def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_role: bool) -> State:
-    """What a variable holds behind an assignment that may not have been made."""
+    """What a variable holds after an assignment that may not have been made."""
     unsure = f"variable {name} is set in one branch only"
     lengthens = made.append or made.lengthens
     harmless = has_role or (is_harmless(value) and (lengthens or isinstance(state, str) or is_harmless(state)))

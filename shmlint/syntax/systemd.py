@@ -25,7 +25,7 @@ class Setting(NamedTuple):
     """All of its lines."""
     chars: tuple[Char, ...]
     broken: tuple[int, ...] = ()
-    """Where blanks behind a backslash end it for systemd, which its reader does not see."""
+    """Where blanks after a backslash end it for systemd, which its reader does not see."""
 
     @property
     def text(self) -> str:
@@ -134,7 +134,7 @@ def words(chars: Sequence[Char]) -> Iterator[list[Item]]:
 
 
 def _unescaped(text: str, at: int) -> tuple[str, int]:
-    """What a backslash in front of ``at`` and the characters from there on stand for, and how many these are."""
+    """What a backslash before ``at`` and the characters from there on stand for, and how many these are."""
     if (coded := _CODED.match(text, at)) is not None:
         code = int(coded[4], 8) if coded[4] else int(coded[1] or coded[2] or coded[3], 16)
         return (chr(code) if 0 < code < 0x110000 else "?"), coded.end() - at
@@ -163,7 +163,7 @@ class Writer:
         return self.builder.build(home)._replace(unset=self.places.because)
 
     def command(self, found: Sequence[list[Item]]) -> None:
-        """A command line with the marks in front of its program, and ``;`` between several."""
+        """A command line with the marks before its program, and ``;`` between several."""
         first = True
         skip = False
         for word in found:
@@ -171,7 +171,7 @@ class Writer:
                 self.builder.put("\n", word[0].at)
                 first = True
                 continue
-            if skip:  # behind `@` stands what the program is told of its own name
+            if skip:  # after `@` comes the name that the program gets as its own
                 skip = False
                 continue
             if first:
@@ -185,7 +185,7 @@ class Writer:
             self.word(word)
 
     def word(self, word: Sequence[Item]) -> None:
-        """One word, and a blank behind it."""
+        """One word, and a blank after it."""
         if not word:
             return
         raw = "".join(item.char for item in word if not item.mark)

@@ -340,7 +340,7 @@ def _go_scanner() -> Any:
 
 @cache
 def _go_parser() -> Any:
-    """A parser that takes any number of ``...`` behind a document, and then wants a ``---`` as go-yaml does."""
+    """A parser that takes any number of ``...`` after a document, and then wants a ``---`` as go-yaml does."""
     from ruamel.yaml.parser import Parser
 
     class GoParser(Parser):
@@ -364,7 +364,7 @@ class _Open:
 
 
 def _compose(source: Source, parser: Any, anchors: dict[str, Node]) -> Document:
-    """Nodes of one document, without recursion. ``parser`` stands behind its start event.
+    """Nodes of one document, without recursion. ``parser`` stands after its start event.
 
     ``anchors`` are those of the documents before it, which go-yaml still knows; its own are added.
     """
@@ -415,7 +415,7 @@ def _scalar(text: str, event: Any, stack: list[_Open], parser: Any) -> Scalar:
     if tag is not None or event.anchor is not None:
         start = _content_start(text, start)
     elif not event.value and not style and stack and stack[-1].key is not None and not stack[-1].node.flow:
-        # Nothing behind the colon: that is up to where the next thing begins.
+        # Nothing after the colon: that is up to where the next thing begins.
         start = end = parser.peek_event().start_mark.index
     return Scalar(start, end, tag, event.anchor, event.value, style)
 
@@ -501,7 +501,7 @@ def _tag(event: Any) -> str | None:
 
 
 def _content_start(text: str, at: int) -> int:
-    """The offset behind the properties (``&anchor``, ``!tag``) that stand before a node."""
+    """The offset after the properties (``&anchor``, ``!tag``) that stand before a node."""
     while at < len(text) and text[at] in "&!":
         end = at
         while end < len(text) and text[end] not in " \t\r\n,[]{}":
