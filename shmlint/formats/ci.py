@@ -139,7 +139,7 @@ def _as_template(source: Source) -> list[Document] | None:
         return None
 
 
-# Of a line the first engine alone: behind a # there are only comments.
+# Of a line the first engine alone: after a # there are only comments.
 _COMMAND = re.compile(r"(?>[^\n#]*?\b(?P<engine>docker|nvidia-docker|podman|nerdctl)\b)[^\n#]*\b(?:run|create)\b")
 _KEYED = re.compile(r"(?P<indentation>[ \t]*(?:-[ \t]+)*)(?:(?P<key>[\w.-]+):(?=\s|$)[ \t]*)?(?P<value>[^\n]*)")
 _HEADER = re.compile(r"(?:[|>][-+\d]*)?[ \t]*(?:#.*)?$")
@@ -471,7 +471,7 @@ def _block(builder: Builder, node: Scalar, source: Source) -> None:
     first = next((text[start:end] for start, end in lines if text[start:end].strip()), None)
     if first is None:
         return
-    # An indentation indicator leaves some of the blanks in front of the first line to the text.
+    # An indentation indicator leaves some of the blanks before the first line to the text.
     value = next((line for line in node.value.split("\n") if line.strip()), "")
     indentation = (len(first) - len(first.lstrip(" "))) - (len(value) - len(value.lstrip(" ")))
     breaks: list[int] = []  # the line ends since the last line with anything on it
@@ -561,7 +561,7 @@ def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch
 
 
 def ignore_comment(launch: Launch, text: str) -> Edit | None:
-    """A comment behind the key of a container, or above a command."""
+    """A comment after the key of a container, or above a command."""
     source, line = launch.span.source, launch.span.line
     if launch.kind == "ci-container":
         return at_end(source, line, f"# {text}")

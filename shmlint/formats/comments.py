@@ -18,12 +18,12 @@ from shmlint.model.suppression import Suppression
 
 _WHAT = r"[ \t]*shmlint:[ \t]*(?P<verb>ignore-file|ignore)(?![\w-])(?:\[(?P<names>[^\]\r\n]*)\])?"
 HASH = re.compile(rf"(?<![^\s@{BOM}])#{_WHAT}(?:(?!\s#\s)[^\r\n])*")
-"""Another tool's comment may stand behind it: `# shmlint: ignore[SHM101] reason # noqa`."""
+"""Another tool's comment may stand after it: `# shmlint: ignore[SHM101] reason # noqa`."""
 SLASHES = re.compile(rf"//{_WHAT}(?:(?!\s//\s)[^\r\n])*")
 HTML = re.compile(rf"<!--{_WHAT}(?:(?!-->)[^\r\n])*-->")
 
 _OWN_LINE = f" \t@>{BOM}"
-"""May stand in front of a comment that has its line for itself (`@` in a make recipe, `>` in a quotation)."""
+"""May stand before a comment that has its line for itself (`@` in a make recipe, `>` in a quotation)."""
 
 
 # What a comment says and speaks of ---------------------------------------------------------------
@@ -83,12 +83,12 @@ def first_line(source: Source, line: int) -> int:
 
 
 def before(source: Source, offset: int) -> str:
-    """What stands in front of an offset on its line."""
+    """What stands before an offset on its line."""
     return source.text[source.line_span(source.position(offset).line)[0] : offset]
 
 
 def outside_quotes(source: Source) -> Callable[[int], bool]:
-    """Says of an offset whether the quotes in front of it on its line are closed: a guess for text of any syntax."""
+    """Says of an offset whether the quotes before it on its line are closed: a guess for text of any syntax."""
 
     def outside(offset: int) -> bool:
         text = before(source, offset)
@@ -110,8 +110,8 @@ def at_end(source: Source, line: int, comment: str) -> Edit:
 def above(source: Source, line: int, comment: str, *, code: int | None = None, margin: bool = False) -> Edit:
     """A line with a comment above another one, indented like it, or at the ``margin``.
 
-    ``code`` is where the code of the line starts in a document; what stands in front of it stands
-    in front of the comment too.
+    ``code`` is where the code of the line starts in a document; what stands before it stands
+    before the comment too.
     """
     text = source.text
     line_start = source.line_span(line)[0]

@@ -431,7 +431,7 @@ class DevcontainerRewriter(ReadOnly):
         return options, [given.entries[name]] if given is not None and name in given.entries else []
 
     def _items(self, options: Sequence[Option]) -> list[int] | None:
-        """The numbers of the items of ``runArgs`` that hold options; None where one cannot be told from another."""
+        """The numbers of the items of ``runArgs`` that hold options; None where they cannot be distinguished."""
         array = self.root.get("runArgs")
         numbers = {item.start + 1: i for i, item in enumerate(array.items)} if array is not None else {}
         found: list[int] = []
@@ -507,7 +507,7 @@ class DevcontainerRewriter(ReadOnly):
         yield _before(self._anchor(array), argument, gap="" if packed else " ")
 
     def _anchor(self, array: Json) -> Json:
-        """The element to put the option in front of: the one that asks for GPUs, else the first."""
+        """The element to put the option before: the one that asks for GPUs, else the first."""
         gpu = self.run.last("--gpus")
         for item in array.items:
             if gpu is not None and gpu.word.span is not None and item.start <= gpu.word.span.start < item.end:
@@ -522,7 +522,7 @@ class DevcontainerRewriter(ReadOnly):
 
 
 def _before(item: Json, new: str, shown: str = "", gap: str = " ") -> Change:
-    """Put something in front of an element: on a line of its own where the element starts one."""
+    """Put something before an element: on a line of its own where the element starts one."""
     source = item.source
     start = source.text.rfind("\n", 0, item.start) + 1
     indentation = source.text[start : item.start]
@@ -584,7 +584,7 @@ def _removed(source: Source, members: Sequence[tuple[int, int]], chosen: Sequenc
 
 
 def _next_comma(text: str, at: int) -> int | None:
-    """The offset of the comma behind a value, comments passed over; None where there is none."""
+    """The offset of the comma after a value, comments passed over; None where there is none."""
     while at < len(text):
         if text.startswith("//", at):
             newline = text.find("\n", at)
@@ -600,10 +600,10 @@ def _next_comma(text: str, at: int) -> int | None:
 
 
 def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
-    """The suppression comments, which JSON with comments has behind two slashes."""
+    """The suppression comments, which JSON with comments has after two slashes."""
     return line_suppressions(source, SLASHES, "//", lambda at: before(source, at).count('"') % 2 == 0)
 
 
 def ignore_comment(launch: Launch, text: str) -> Edit | None:
-    """A comment behind the opening brace."""
+    """A comment after the opening brace."""
     return at_end(launch.span.source, launch.span.line, f"// {text}")

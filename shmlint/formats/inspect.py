@@ -278,7 +278,7 @@ def _devices(host: Json) -> Iterator[Value[str]]:
 
 
 def _mounts(container: Json, host: Json) -> Iterator[Mount]:
-    """Mounts on /dev/shm and /dev, each once: what was asked for says more than what came of it."""
+    """Mounts on /dev/shm and /dev, each once; the request takes precedence over the result."""
     seen = set()
     for mount in map(mounts.read, _mount_requests(container, host)):
         if mount is not None and mount.target not in seen:

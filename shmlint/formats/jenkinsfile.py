@@ -43,7 +43,7 @@ _LONGEST_BLOCK = 4000
 """Characters of a block in which the settings of an agent are looked for."""
 
 _NEAR = 400
-"""Characters in front of a string in which the step that it belongs to is looked for."""
+"""Characters before a string in which the step that it belongs to is looked for."""
 
 _STEP = re.compile(r"\b(?P<step>sh|bat|powershell|pwsh)\b(?:\s*\(?\s*|[\s(][^(){};]*?\bscript\s*:\s*)\Z")
 _SSH = re.compile(r"\bsshCommand\b[^(){};]*\bcommand\s*:\s*\Z")
@@ -62,7 +62,7 @@ class Pipeline(NamedTuple):
     places: Places
 
     def string(self, start: int) -> String | None:
-        """The string that starts at a place or behind the blanks there."""
+        """The string that starts at a place or after the blanks there."""
         while start < len(self.code) and self.code[start] in " \t":
             start += 1
         return self.strings.get(start)

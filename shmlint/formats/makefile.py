@@ -125,7 +125,7 @@ class _Variables:
             self.unsure.add(name)
 
     def include(self, names: Iterable[str]) -> None:
-        """Let an included file set these; an assignment behind it holds all the same."""
+        """Let an included file set these; an assignment after it holds all the same."""
         for name in names:
             for lost in list(self.known) if name == _ANY else [name]:
                 if lost in self.known:

@@ -218,7 +218,7 @@ def _shell_text(block: Block, source: Source) -> ShellText:
             skip = len(text) - len(text.lstrip()) + 2
         stripped = text.rstrip()
         continues = stripped.endswith(escape) and not stripped.endswith("\\\\")
-        if continues:  # blanks behind the last character are a slip of the writer's
+        if continues:  # blanks after the last character are a slip of the writer's
             end = start + len(stripped) - 1
             _take(builder, source, start + skip, end)
             builder.put("\\", end)
@@ -328,7 +328,7 @@ def _of_next_block(comment: Suppression, code: Sequence[tuple[int, int]]) -> Sup
 
 
 def ignore_comment(launch: Launch, text: str) -> Edit | None:
-    """A comment in the block's own language: above a command, behind a service; an HTML comment behind a code span."""
+    """A comment in the block's own language: above a command, after a service; an HTML comment after a code span."""
     source, line, offset = launch.span.source, launch.span.line, launch.span.start
     if launch.kind == "compose-service":
         return at_end(source, line, f"# {text}")
@@ -345,7 +345,7 @@ def ignore_comment(launch: Launch, text: str) -> Edit | None:
 def commands_of_blocks(source: Source) -> Iterator[tuple[int, tuple[Command, ...]]]:
     """The commands in the code of a document, block by block, with the offset at which the block starts.
 
-    What a document shows behind the start of a shell in a container is what it runs there.
+    What a document shows after the start of a shell in a container is what it runs there.
     """
     for block in blocks(source):
         if block.inline or block.language not in _SHELL:

@@ -39,5 +39,5 @@ def _texts(source: Source, workspace: Workspace) -> Iterator[tuple[int, int]]:
 
 
 def ignore_comment(launch: Launch, text: str) -> Edit | None:
-    """A comment behind the service's key."""
+    """A comment after the service's key."""
     return at_end(launch.span.source, launch.span.line, f"# {text}")

@@ -220,7 +220,7 @@ def _key_line(member: _Member) -> list[Edit] | None:
 
 
 def _start_of_line(member: _Member) -> int | None:
-    """Where the line of a member of a block starts; None where something else stands in front of it."""
+    """Where the line of a member of a block starts; None where something else stands before it."""
     text = member.source.text
     start = text.rfind("\n", 0, member.first.start) + 1
     before = text[start : member.first.start].removeprefix("\ufeff")
@@ -240,7 +240,7 @@ def _removed(member: _Member) -> list[Edit] | None:
     if start is None:
         return None
     end = end_of(source.text, member.first, member.last, member.first.start - start)
-    if source.text[end - 1] == "\n":  # a block scalar that keeps the empty lines behind it
+    if source.text[end - 1] == "\n":  # a block scalar that keeps the empty lines after it
         return [_line_edit(source, start, end)]
     if not _ends_line(source.text, end):
         return None
@@ -248,20 +248,20 @@ def _removed(member: _Member) -> list[Edit] | None:
 
 
 def _ends_line(text: str, at: int) -> bool:
-    """Whether nothing but a comment stands behind an offset on its line."""
+    """Whether nothing but a comment stands after an offset on its line."""
     newline = text.find("\n", at)
     rest = text[at : newline if newline >= 0 else len(text)].strip(" \t\r")
     return not rest or (rest.startswith("#") and text[at : at + 1].isspace())
 
 
 def _end_of_line(text: str, at: int) -> int:
-    """The offset behind the ending of the line an offset stands on."""
+    """The offset after the ending of the line an offset stands on."""
     newline = text.find("\n", at)
     return len(text) if newline < 0 else newline + 1
 
 
 def _line_edit(source: Source, start: int, end: int) -> Edit:
-    """Take whole lines away; the last line of a file without a final newline leaves none behind."""
+    """Take whole lines away; the last line of a file without a final newline still has none."""
     text = source.text
     if end == len(text) and not text.endswith("\n") and start > 0:
         start -= 2 if text[start - 2 : start] == "\r\n" else 1
@@ -299,7 +299,7 @@ def _removed_from_flow(member: _Member) -> list[Edit] | None:
 
 
 def _comma_before(member: _Member) -> int | None:
-    """The offset of the comma in front of a member in brackets or braces."""
+    """The offset of the comma before a member in brackets or braces."""
     holder = member.holder
     previous = holder.pairs[member.at - 1] if isinstance(holder, Mapping) else (holder.items[member.at - 1],) * 2
     text = member.source.text

@@ -178,7 +178,7 @@ def _flat(given: Listing) -> tuple[Change, ...]:
 
 
 def _with_capabilities(item: Branch) -> Iterator[Change]:
-    """The key that is missing, behind the others of the request."""
+    """The key that is missing, after the others of the request."""
     node = item.node
     if not isinstance(node, MappingNode) or not node.pairs:
         return

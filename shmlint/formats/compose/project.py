@@ -432,7 +432,7 @@ def _inclusion(project: Project, item: Tree, layer: Layer, workspace: Workspace)
 
 
 def default_files(directory: str, workspace: Workspace) -> tuple[str, ...]:
-    """What ``docker compose`` reads in a directory when it is told nothing; empty where it finds nothing.
+    """What ``docker compose`` reads in a directory when no file is named; empty where it finds nothing.
 
     ``COMPOSE_FILE`` in ``.env`` counts.
     """

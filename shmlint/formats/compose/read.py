@@ -218,7 +218,7 @@ def _upwards(path: str, workspace: Workspace) -> list[str]:
 
 
 def _base_part(default: Sequence[str]) -> tuple[str, ...]:
-    """The files in front of an automatic override: what people combine overlays with."""
+    """The files before an automatic override: what people combine overlays with."""
     return tuple(f for f in default if os.path.basename(f) not in OVERRIDE_FILES)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shmlint.formats.compose.project import Body
 
 _NEIGHBOURS = ("runtime", "gpus", "image", "build", "extends", "container_name", "<<")
-"""The keys a new ``shm_size`` is put behind, the best first."""
+"""The keys a new ``shm_size`` is put after, the best first."""
 
 KEY = "shm_size"
 
@@ -44,7 +44,7 @@ def replace(entry: Entry, leaf: Leaf, key: str, text: str, here: Source) -> Iter
     verb = f"change `{key}` to {text} in"
     if leaf.interpolated.used:
         pass  # it would no longer depend on the variable
-    elif node.start >= node.end:  # `shm_size:` with nothing behind it
+    elif node.start >= node.end:  # `shm_size:` with nothing after it
         at = end_of(source.text, entry.key, node)
         yield change_at(verb, source, at, here, Edit(source.path, at, at, f" {text}"))
     else:
@@ -89,7 +89,7 @@ def insert(body: Body, pair: Pair, here: Source) -> Iterator[Change]:
 
 
 def _insert_block(body: Body, node: Mapping, pair: Pair, here: Source) -> Iterator[Change]:
-    """A line behind the best neighbour; where that cannot be, a line above the first key."""
+    """A line after the best neighbour; where that cannot be, a line above the first key."""
     source = body.layer.source
     key, value = neighbour_of(node)
     indentation = indentation_of(source.text, key.start)
@@ -140,7 +140,7 @@ def indentation_of(text: str, at: int) -> str:
 
 
 def end_of(text: str, key: Node, value: Node, indentation: int = 0) -> int:
-    """The offset behind the last character of a value. ``indentation`` is that of the key."""
+    """The offset after the last character of a value. ``indentation`` is that of the key."""
     while not isinstance(value, Alias | Scalar) and not getattr(value, "flow", True):
         if isinstance(value, Mapping) and value.pairs:
             key, value = value.pairs[-1]
@@ -156,7 +156,7 @@ def end_of(text: str, key: Node, value: Node, indentation: int = 0) -> int:
         return at + 1 if text[at : at + 1] == ":" else key.end
     end = value.end
     if isinstance(value, Scalar) and value.style in ("|", ">") and "+" not in _header(text, value):
-        # Empty lines behind a block scalar are no part of it; deeper white space may be.
+        # Empty lines after a block scalar are no part of it; deeper white space may be.
         while True:
             above = text.rfind("\n", 0, end) + 1
             blank = text[above:end]
@@ -173,9 +173,9 @@ def _header(text: str, scalar: Scalar) -> str:
 
 
 def line_edit(source: Source, end: int, line: str) -> Edit:
-    """A line of its own behind the line that ``end`` stands on."""
+    """A line of its own after the line that ``end`` stands on."""
     text = source.text
-    if end and text[end - 1] == "\n":  # a block scalar that keeps the empty lines behind it
+    if end and text[end - 1] == "\n":  # a block scalar that keeps the empty lines after it
         at = end
     else:
         newline = text.find("\n", end)

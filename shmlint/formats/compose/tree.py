@@ -212,7 +212,7 @@ class Branch:
 
 
 class Listing:
-    """A sequence, or several put behind each other by merging."""
+    """A sequence, or several put after each other by merging."""
 
     __slots__ = ("_items", "_parts", "layer", "node")
 

@@ -11,7 +11,7 @@ __all__ = ["ignore_comment", "suppressions"]
 
 
 def ignore_comment(launch: Launch, text: str) -> Edit | None:
-    """A comment behind the container's name; JSON has none."""
+    """A comment after the container's name; JSON has none."""
     source = launch.span.source
     if source.path.lower().endswith(".json") or source.text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
         return None

@@ -199,7 +199,7 @@ def _added_item(holder: Written | None, key: str, item: tuple[Entry, ...]) -> Ed
     if isinstance(value, yaml.Sequence) and value.anchor is None:
         return _added_to(source, value, item, quoted=_quoted(node))
     if isinstance(value, yaml.Scalar) and value.anchor is None and not node.flow and not value.value:
-        # `volumes:` with nothing behind it.
+        # `volumes:` with nothing after it.
         end = end_of(source.text, name, value)
         lines = _item_lines(source, node, indentation_of(source.text, name.start), item, end)
         return line_edit(source, end, lines)
@@ -223,7 +223,7 @@ def _added_list(source: Source, node: yaml.Mapping, key: str, item: tuple[Entry,
 
 
 def _ends_in_block(value: yaml.Node) -> bool:
-    """Whether the last thing in a value is a block of text: a line end behind it would be a part of it."""
+    """Whether the last thing in a value is a block of text: a line end after it would be a part of it."""
     while isinstance(value, yaml.Mapping | yaml.Sequence):
         parts = [inner for _, inner in value.pairs] if isinstance(value, yaml.Mapping) else value.items
         if value.flow or not parts:
@@ -233,7 +233,7 @@ def _ends_in_block(value: yaml.Node) -> bool:
 
 
 def _added_to(source: Source, value: yaml.Sequence, item: tuple[Entry, ...], *, quoted: bool) -> Edit | None:
-    """An item behind the last one of a list."""
+    """An item after the last one of a list."""
     if value.flow:
         if not value.items:
             at = value.start + 1
@@ -252,13 +252,13 @@ def _added_to(source: Source, value: yaml.Sequence, item: tuple[Entry, ...], *, 
 
 
 def _behind_last(source: Source, node: yaml.Mapping, text: str) -> Edit:
-    """A pair behind the last one of a mapping in flow style."""
+    """A pair after the last one of a mapping in flow style."""
     key, value = node.pairs[-1]
     return _separated(source, key.start, end_of(source.text, key, value), text)
 
 
 def _separated(source: Source, start: int, end: int, text: str) -> Edit:
-    """A text behind a comma, on a line of its own where what stands before it has one."""
+    """A text after a comma, on a line of its own where what stands before it has one."""
     line = source.text.rfind("\n", 0, start) + 1
     if line and not source.text[line:start].strip():
         return Edit(source.path, end, end, f",{newline_of(source, start)}{source.text[line:start]}{text}")

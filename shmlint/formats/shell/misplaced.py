@@ -31,7 +31,7 @@ def misspelt(run: RunCommand) -> Iterator[Misplaced]:
 
 
 def behind_image(run: RunCommand) -> Iterator[Misplaced]:
-    """``--shm-size`` among the first words behind the image: an argument of the container's command."""
+    """``--shm-size`` among the first words after the image: an argument of the container's command."""
     at = 0
     while at < len(run.command) and run.command[at].text.startswith("-"):
         word = run.command[at]
@@ -61,7 +61,7 @@ def _size(words: Sequence[Word]) -> tuple[str, int] | None:
 
 
 def _value(words: Sequence[Word]) -> Value[Size] | None:
-    """The size as it is read in front of the image."""
+    """The size as it is read before the image."""
     found, span = _size(words), words[0].span
     if found is None or span is None:
         return None
@@ -69,7 +69,7 @@ def _value(words: Sequence[Word]) -> Value[Size] | None:
 
 
 def _moved(run: RunCommand, at: int, words: Sequence[Word]) -> Iterator[Change]:
-    """The option in front of the image."""
+    """The option before the image."""
     image, before, found = run.image, run.command[at - 1] if at else run.image, _size(words)
     if image is None or before is None or found is None or run.shm_size() is not None:
         return

@@ -16,7 +16,7 @@ OPTION = "--shm-size"
 
 
 class RunRewriter(ReadOnly):
-    """Rewrites one command. ``verb`` is the word ``run``, ``words`` all behind it."""
+    """Rewrites one command. ``verb`` is the word ``run``, ``words`` all after it."""
 
     __slots__ = ("run", "span", "verb", "words")
 
@@ -135,7 +135,7 @@ class RunRewriter(ReadOnly):
         return span.source is self.span.source and self.span.start <= span.start and span.end <= self.span.end
 
     def _first(self) -> Option | None:
-        """The option to put another in front of: one whose value is elsewhere and asks for GPUs, or the first."""
+        """The option to put another before: one whose value is elsewhere and asks for GPUs, or the first."""
         here = [option for option in self.run.options if self._here(option.word)]
         asking = [option for option in here if _asks_for_gpus(option) and option.value_word is not None]
         return next(iter([*asking, *here]), None)
@@ -157,7 +157,7 @@ class RunRewriter(ReadOnly):
         return self._last_device(found) if found is not None and found.name == "--device" else found
 
     def _last_device(self, option: Option) -> Option:
-        """The last of the devices that stand behind an option: nothing is put between them."""
+        """The last of the devices that stand after an option: nothing is put between them."""
         options = list(self.run.options)
         at = options.index(option)
         for after in options[at + 1 :]:

@@ -173,7 +173,7 @@ def _undecided(run: RunCommand) -> Unknown | None:
 
 
 def _misplaced(run: RunCommand) -> tuple[Misplaced, ...]:
-    """A ``--shm-size`` behind the image; the most commands have none and do not pay for the search."""
+    """A ``--shm-size`` after the image; the most commands have none and do not pay for the search."""
     if not run.command or not any(word.text.startswith("--shm-size") for word in run.command):
         return ()
     from shmlint.formats.shell.misplaced import behind_image
@@ -399,7 +399,7 @@ def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
 
 
 def starts_count(value: str, request: GpuDevices) -> bool:
-    """Whether a bare field stands behind the device: ``device=0,1``."""
+    """Whether a bare field stands after the device: ``device=0,1``."""
     if not request.device_ids or not request.number:
         return False
     behind = value.partition("device=")[2].split(",")[1:]

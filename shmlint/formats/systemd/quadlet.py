@@ -112,7 +112,7 @@ class QuadletRewriter(ReadOnly):
         return next((key for key in reversed(self.keys) if key.key == name), None)
 
     def _added(self, line: str) -> Change:
-        """A line behind the one that asks for GPUs, or the one with the image."""
+        """A line after the one that asks for GPUs, or the one with the image."""
         devices = [key for key in self.keys if key.key == "AddDevice" or "--gpus" in key.text]
         behind = (devices[-1] if devices else self.image).span
         indentation = behind.text[: len(behind.text) - len(behind.text.lstrip())]

@@ -82,7 +82,7 @@ def _assignments(setting: Setting) -> Iterator[tuple[str, Sequence[Char] | None]
 
 
 def _broken(source: Source) -> Iterator[NotRead]:
-    """Where a blank behind a backslash ends a container start that goes on for its reader."""
+    """Where a blank after a backslash ends a container start that goes on for its reader."""
     for setting in settings(source):
         if setting.key in _STARTED and mentions_engine(setting.text):
             for at in setting.broken:
