@@ -294,7 +294,7 @@ def told_size(launch: Launch, workload: Workload) -> int | None:
     option = workload.entry.get("size_option")
     words = [word for command in simple_commands(flatten(_command(launch))) for word in command] if option else []
     for i, word in enumerate(words):
-        # An option may hold the name of a setting: ``--backend-config=python,size=N``, or with a space behind it.
+        # An option may hold the name of a setting: ``--backend-config=python,size=N``, or with a space after it.
         for written in (word, f"{word}={words[i + 1]}" if i + 1 < len(words) else ""):
             if written.startswith(f"{option}="):
                 text = written.removeprefix(f"{option}=")

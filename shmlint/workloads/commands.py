@@ -56,7 +56,7 @@ _LOOKS = frozenset(
 
 
 def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:
-    """Words split at shell operators, without the shells and wrappers in front of a program."""
+    """Words split at shell operators, without the shells and wrappers before a program."""
     command: list[str] = []
     for word in (*words, ";"):
         if word not in (";", "&&", "||", "|", "&"):
@@ -237,7 +237,7 @@ def is_python(program: str) -> bool:
 
 
 def kind_of(words: Sequence[str]) -> Kind:
-    """What a simple command does, wrappers in front of it left out."""
+    """What a simple command does, wrappers before it left out."""
     program = words[0].rpartition("/")[2]
     rest = words[1:]
     if program in _SHELLS:
@@ -356,7 +356,7 @@ def unwrapped(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _behind(words: tuple[str, ...], takes: frozenset[str]) -> tuple[str, ...]:
-    """Words behind the options of a program that runs others."""
+    """Words after the options of a program that runs others."""
     at = 0
     while at < len(words) and words[at].startswith("-") and len(words[at]) > 1:
         if words[at] == "--":

@@ -160,7 +160,7 @@ _TOP = (
 )
 """A variable or command that gives the directory of a script or of the repository."""
 _VARIABLE = r"^(?:\$\w+|\$\{\w+\}|\$\((?:[^()]|\([^()]*\))*\))/"
-"""A directory in front of a path that only a variable or a command tells."""
+"""A directory before a path that only a variable or a command gives."""
 _UNKNOWN = r"[$`%<>{}]"
 
 

@@ -150,7 +150,7 @@ def installed_command(name: str, files: Files) -> tuple[str, str] | None:
 
 
 def module_file(module: str, folders: Sequence[str], files: Files) -> str | None:
-    """The file of a module below some directories."""
+    """The file of a module under some directories."""
     path = module.strip().replace(".", "/")
     for folder in folders:
         for candidate in (f"{path}.py", f"{path}/__init__.py"):

@@ -53,7 +53,7 @@ class Reading(NamedTuple):
     """The shapes of items that transforms and datasets tell."""
     environment: tuple[tuple[str, str, Span], ...]
     stops: tuple[Step, ...]
-    """What kept it from being read to its end."""
+    """Why it was not read completely."""
     commands: tuple[tuple[tuple[str, ...], Span], ...]
     """Programs that it starts."""
 
