@@ -46,7 +46,7 @@ With halving, fewer find a repair that can be proved, unless nearly all cannot.
 """
 
 UNCOVERED = 3
-"""So many findings in a row that come to light one behind the other are followed."""
+"""So many findings in a row that come to light one after the other are followed."""
 
 
 class Fixed(NamedTuple):
