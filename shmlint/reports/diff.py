@@ -10,7 +10,7 @@ from shmlint.run import Run
 _Opcode = tuple[str, int, int, int, int]
 
 _FAR = 40
-"""Lines within which the texts come together again behind a change."""
+"""Lines within which the texts come together again after a change."""
 
 _SURE = 2
 """So many equal lines are not by chance; where lines were replaced by as many others, one is not."""

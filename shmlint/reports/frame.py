@@ -147,7 +147,7 @@ def _source_line(view: View) -> str:
 
 
 def _mark(mark: Mark, view: View, room: int) -> Iterator[str]:
-    """A marker, and what is said of the place: behind it, or below where that does not fit."""
+    """A marker, and what is said of the place: after it, or below where that does not fit."""
     start, end = max(mark.span.start, view.start), min(mark.span.end, view.end)
     pad = _columns(mark.span, view.start, start) + view.cut_left
     length = max(min(_columns(mark.span, start, max(start, end)), room - pad), 1)

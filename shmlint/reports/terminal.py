@@ -42,7 +42,7 @@ def columns(text: str) -> int:
 
 
 def padded(text: str, width: int) -> str:
-    """A text with blanks behind it up to a width in columns."""
+    """A text with blanks after it up to a width in columns."""
     return text + " " * (width - columns(text))
 
 
@@ -102,6 +102,6 @@ def _parts(word: str, room: int) -> list[str]:
 
 
 def labelled(label: str, text: str, room: int, margin: int) -> list[str]:
-    """The lines of a text behind a label that takes ``margin`` columns; the next lines stand under the text."""
+    """The lines of a text after a label that takes ``margin`` columns; the next lines stand under the text."""
     first, *rest = wrapped(text, max(room - margin, 20))
     return [padded(label, margin) + first, *(" " * margin + line for line in rest)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _INDENT = "  "
 _MARGIN = 5
-"""Columns of ``why`` and ``fix`` with the blanks behind them."""
+"""Columns of ``why`` and ``fix`` with the blanks after them."""
 BASES: dict[Basis, str] = {
     "documented": "documented", "measured": "measured", "computed": "computed", "estimated": "estimated",
     "chosen": "our choice",
@@ -173,7 +173,7 @@ def _remedy(finding: Finding, paint: Paint, width: int, *, several: bool) -> Ite
 
 
 def _block(label: str, texts: Sequence[str], paint: Paint, width: int) -> Iterator[str]:
-    """Texts behind a label, each on lines of its own."""
+    """Texts after a label, each on lines of its own."""
     lead = label
     for text in texts:
         for line in wrapped(escape(text), width - len(_INDENT) - _MARGIN):
