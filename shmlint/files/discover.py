@@ -31,7 +31,7 @@ SCAN_LIMIT = 5_000_000
 """Bytes; a larger file is read only when it is named."""
 
 MANY = 30_000
-"""Names below a directory from which on several processes look at them."""
+"""Names under a directory from which on several processes look at them."""
 
 PORTION = 100_000
 """Bytes of names that one of them takes at a time."""
@@ -60,7 +60,7 @@ def discover(
 
     Files that are named come always, whatever their kind (UNSUPPORTED where neither name nor
     content tells) and whatever ``exclude`` says. Directories give their files of ``kinds``.
-    ``exclude`` holds patterns as in a ``.gitignore`` in the working directory; below a directory
+    ``exclude`` holds patterns as in a ``.gitignore`` in the working directory; under a directory
     outside of that they count from the directory that was named.
 
     A path that cannot be read is a PathProblem, never an exception.
@@ -116,7 +116,7 @@ def _named(path: str, shown: str) -> Found | PathProblem | None:
 
 
 def _shown(path: str, top: str) -> str:
-    """A path as it is printed. ``..`` stays: behind a link it is not what it seems."""
+    """A path as it is printed. ``..`` stays: after a link it is not what it seems."""
     if os.path.isabs(path):
         here = os.path.join(top or os.getcwd(), "")
         path = path[len(here) :] or "." if os.path.join(path, "").startswith(here) else path
@@ -164,7 +164,7 @@ _Result = PathProblem | tuple[Found, str, bool]
 
 
 def _scan(root: str, wanted: _Wanted, jobs: int) -> Iterator[_Result]:
-    """Files below a directory."""
+    """Files under a directory."""
     from shmlint.files.git import ask_git
     from shmlint.files.walk import walk
 
@@ -207,7 +207,7 @@ def _portions(names: bytes) -> Iterator[bytes]:
 
 
 def _look(tree: _Tree, names: bytes) -> list[_Result]:
-    """Those of some files below a directory that are to be read."""
+    """Those of some files under a directory that are to be read."""
     from shmlint.files.patterns import exclusion
     from shmlint.files.walk import without_skipped
 

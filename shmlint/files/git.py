@@ -1,4 +1,4 @@
-"""The names that git knows below a directory.
+"""The names that git knows under a directory.
 
 The repository may be a stranger's pull request. Only ``ls-files`` and ``check-ignore`` are run, with
 everything switched off by which a repository could make git start a program or use the network.
@@ -24,7 +24,7 @@ _GIT_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "
 
 
 def ask_git(real: str, top: str) -> bytes | None:
-    """What git knows below a directory, as NUL-terminated names; None where it does not say.
+    """What git knows under a directory, as NUL-terminated names; None where it does not say.
 
     It does not where it is not installed, refuses (another owner, no work tree), takes too long,
     or ignores the whole directory, which somebody named all the same.

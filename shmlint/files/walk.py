@@ -1,4 +1,4 @@
-"""The names below a directory without git, and the directories that are skipped."""
+"""The names under a directory without git, and the directories that are skipped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOOLS = _SKIPPED | {
 
 
 def without_skipped(real: str, names: bytes) -> Iterator[str]:
-    """The NUL-separated names of files below ``real``, without those in directories that are skipped."""
+    """The NUL-separated names of files under ``real``, without those in directories that are skipped."""
     suspect = re.compile(rb"(?:^|/)(?:\.git|node_modules|__pycache__|\.?venv)/")
     for raw in names.split(b"\0"):
         if raw:
@@ -56,7 +56,7 @@ name's length. A stranger's pattern with more is left out, so that more files ar
 
 
 def walk(real: str, top: str | None) -> Iterator[str | PathProblem]:
-    """Files below a directory, ``.gitignore`` honoured, also those above it in its work tree.
+    """Files under a directory, ``.gitignore`` honoured, also those above it in its work tree.
 
     Not honoured, as git would: ``.git/info/exclude`` and the user's own list of patterns.
     """
