@@ -23,7 +23,7 @@ def main() -> NoReturn:
         error(str(wrong))
         sys.exit(2)
     except KeyboardInterrupt:
-        print(file=sys.stderr)  # behind the ^C of the terminal
+        print(file=sys.stderr)  # after the ^C of the terminal
         error("interrupted")
         sys.exit(1)
     except BrokenPipeError:

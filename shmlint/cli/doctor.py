@@ -67,7 +67,7 @@ def command(**options: Unpack[Options]) -> int:
     """Check the container that shmlint runs in.
 
     Reports /dev/shm, limits, GPUs and NCCL variables, and checks them with the rules. COMMAND is
-    what is going to run there; options behind its first word are its own.
+    what is going to run there; options after its first word are its own.
     """
     out = open_output(options["output"], options["color"])
     settings = load_settings(options["config"], ["."])

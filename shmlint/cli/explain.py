@@ -64,7 +64,7 @@ def command(**options: Unpack[Options]) -> int:
 
 
 class NothingFound(Exception):
-    """What was asked for is not known; the message says what comes near."""
+    """The name is unknown; the message suggests similar ones."""
 
 
 class Symptom(NamedTuple):
@@ -328,7 +328,7 @@ def _rule_lines(ids: Sequence[str]) -> Iterator[str]:
 def terminal(markdown: str, width: int = _WIDTH) -> Iterator[str]:
     """Markdown for a terminal: headings underlined, paragraphs and list items wrapped, tables in columns.
 
-    Links become their text; one out of the page keeps its address behind it. A fence that names a
+    Links become their text; one out of the page keeps its address after it. A fence that names a
     file has the name above it.
     """
     fence = False

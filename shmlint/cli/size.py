@@ -114,7 +114,7 @@ def _torch(value: str) -> str:
 
 
 class _SizeCommand(Command):
-    """Leaves alone what is not its own: behind ``docker run`` every option is the engine's or the container's."""
+    """Leaves alone what is not its own: after ``docker run`` every option is the engine's or the container's."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.ignore_unknown_options = True
