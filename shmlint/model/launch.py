@@ -363,7 +363,7 @@ class Launch(NamedTuple):
     network: Value[str] | None = None
     """The network mode: ``host``, ``none``, ``container:…``, or the name of a network."""
     engine: Literal["docker", "podman", "nerdctl"] = "docker"
-    """What is told to start it."""
+    """The engine that starts it."""
     swarm: str = ""
     """Why it is taken to be started by ``docker stack deploy``, which drops ``shm_size`` and ``ipc``."""
     misplaced: tuple[Misplaced, ...] = ()
@@ -375,7 +375,7 @@ class Launch(NamedTuple):
 
     @property
     def podman(self) -> bool:
-        """Whether it is Podman that is told to start it."""
+        """Whether Podman starts it."""
         return self.engine == "podman"
 
     @property

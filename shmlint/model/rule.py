@@ -14,7 +14,7 @@ class Rule(NamedTuple):
     name: str
     severity: Severity
     default: bool = True
-    """Whether it runs unless asked for."""
+    """Whether it runs by default."""
 
     @property
     def address(self) -> str | None:
