@@ -243,7 +243,7 @@ class Follower:
         self._text(source, arguments, context._replace(guessed=context.guessed or place.guessed), inline=False)
 
     def _passes_on(self, path: str, arguments: tuple[str, ...], context: _Context) -> bool:
-        """Follow the command that a script runs, where the build of the image makes that script."""
+        """Follow the command in the arguments of a script that the build of the image writes to run it."""
         name = posixpath.basename(path)
         runs = self.image.runs if self.image is not None else ()
         if not any(name in text and "$@" in text for text, _ in runs):
