@@ -76,7 +76,7 @@ def not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
             because = f"`{command.words[at + 1].text}` is not a command of the engine: a space is missing"
             yield NotRead(command.span, because, "syntax")
         elif at is not None and any("\n" in word.text for word in command.words[at:]) and _lacks_image(command):
-            because = "a quotation mark is not closed: the lines behind it are one word, and no image is left"
+            because = "a quotation mark is not closed: the lines after it are one word, and no image is left"
             yield NotRead(command.span, because, "syntax")
 
 
