@@ -162,7 +162,7 @@ def test_circles_of_files(tree: Path) -> None:
         (tree / name).write_text(f"include: [{other}]\nservices:\n  a: {{extends: {{file: {other}, service: a}}}}\n")
     done = run(tree, ".")
     good_one_is_found(tree, done)
-    assert "circle" in done.stdout
+    assert "circular" in done.stdout
 
 
 @posix
