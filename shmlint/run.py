@@ -130,11 +130,8 @@ def _checked(reading: Reading, launches: Iterator[Launch], context: Context) -> 
             yield report(problem)
     for launch in launches:
         at = context.of(launch)
-        chosen = rules[id(at.settings)]
-        run = at.as_run(launch) if any(rule.id.startswith("NCCL") for rule, _ in chosen) else launch
-        for rule, check in chosen:
-            found = check(run if rule.id.startswith("NCCL") else launch, at)
-            yield from (finding if finding.launch is not run else finding._replace(launch=launch) for finding in found)
+        for _, check in rules[id(at.settings)]:
+            yield from check(launch, at)
 
 
 def _without_ignored(findings: Iterable[Finding], settings: Settings) -> Iterable[Finding]:

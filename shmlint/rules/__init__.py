@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -25,6 +25,7 @@ from shmlint.workloads.knowledge import Workload, users
 from shmlint.workloads.repository import Shared
 
 if TYPE_CHECKING:
+    from shmlint.model.launch import Value
     from shmlint.workloads.program import Program
 
 T = TypeVar("T")
@@ -49,7 +50,8 @@ class Context:
     """What a rule can use besides the launch itself."""
 
     __slots__ = (
-        "_every", "_needs", "_programs", "_results", "_views", "launches", "repository", "settings", "workloads",
+        "_environments", "_every", "_needs", "_programs", "_results", "_views",
+        "launches", "repository", "settings", "workloads",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +67,7 @@ class Context:
         self._results: dict[Key[Any], Any] = {}
         self._needs: dict[int, tuple[Launch, Need]] = {}
         self._programs: dict[int, tuple[Launch, Program]] = {}
+        self._environments: dict[int, tuple[Launch, Mapping[str, Value[str]]]] = {}
         self._every = settings
         self._views = {id(settings): self}
 
@@ -102,21 +105,15 @@ class Context:
             known = self._needs[id(launch)] = (launch, self.of(launch)._assessed(launch))
         return known[1]
 
-    def as_run(self, launch: Launch) -> Launch:
-        """A launch with the variables that its image and its scripts set for the program."""
+    def environment(self, launch: Launch) -> Mapping[str, Value[str]]:
+        """The variables of a GPU launch's program: the launch's own, and those that its image, scripts and code set."""
         if not launch.gpu.requested or self.repository is None:
-            return launch
-        program = self._program(launch, self.repository)
-        more = {k: v for k, v in program.environment.items() if k not in launch.environment and "NCCL" in k}
-        entries = [program.files.repository.peek(entry.path) for entry in program.entries]
-        if any(source is not None and "NCCL_" in source.text for source in entries):
-            from shmlint.model.launch import Value
-            from shmlint.workloads.by_program import read
-
-            for name, text, span in read(launch, program).environment:
-                if "NCCL" in name and name not in launch.environment:
-                    more.setdefault(name, Value(text, span, text))
-        return launch._replace(environment={**launch.environment, **more}) if more else launch
+            return launch.environment
+        known = self._environments.get(id(launch))
+        if known is None:
+            program = self._program(launch, self.repository)
+            known = self._environments[id(launch)] = launch, {**_in_code(launch, program), **program.variables}
+        return known[1]
 
     def _assessed(self, launch: Launch) -> Need:
         from shmlint.workloads.assess import assess
@@ -137,6 +134,24 @@ class Context:
             files = Files(workspace, launch.span.path, shared)
             known = self._programs[id(launch)] = launch, resolve(launch, files, builds)
         return known[1]
+
+
+_OF_INTEREST = ("NCCL_", "GLOO_", "TORCH_DISTRIBUTED_")
+"""Prefixes of the variables that rules are about. Code that names none of them is not read for its variables."""
+
+
+def _in_code(launch: Launch, program: Program) -> dict[str, Value[str]]:
+    """What the Python code of a launch puts into ``os.environ``."""
+    sources = [program.files.repository.peek(entry.path) for entry in program.entries]
+    if not any(source is not None and name in source.text for source in sources for name in _OF_INTEREST):
+        return {}
+    from shmlint.model.launch import Value
+    from shmlint.workloads.by_program import read
+
+    found: dict[str, Value[str]] = {}
+    for name, text, span in read(launch, program).environment:
+        found.setdefault(name, Value(text, span, text))
+    return found
 
 
 _RULE = re.compile(r"[a-z]+[0-9]{3}_")

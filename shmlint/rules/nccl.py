@@ -26,15 +26,14 @@ def number(text: str) -> int:
     return int(digits, base) * (-1 if found[1] == "-" else 1)
 
 
-def given(launch: Launch, name: str) -> str | None:
-    """A variable's value if the launch itself sets it; None if the host or an env file does."""
-    value = launch.environment.get(name)
+def given(value: Value[str] | None) -> str | None:
+    """A variable's value if the repository sets it; None if the host or an env file does."""
     return value.known if value is not None and not value.private else None
 
 
-def is_on(launch: Launch, name: str) -> bool:
+def is_on(value: Value[str] | None) -> bool:
     """Whether a switch such as ``NCCL_IB_DISABLE`` is known to be on."""
-    text = given(launch, name)
+    text = given(value)
     return text is not None and number(text) != 0
 
 

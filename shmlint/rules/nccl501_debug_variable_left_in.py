@@ -57,15 +57,15 @@ _NVIDIA = "NVIDIA lists it for debugging: do not set it in production, except as
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
-    for name, value in launch.environment.items():
+    for name, value in context.environment(launch).items():
         if name not in DEFAULTS:
             continue
         from shmlint.rules.nccl import ENV_PAGE, given, is_on, removal
 
-        text = given(launch, name)
+        text = given(value)
         if text is None or not text.strip() or text.strip().upper() == DEFAULTS[name]:
             continue
-        if name.endswith("_DISABLE") and not is_on(launch, name):
+        if name.endswith("_DISABLE") and not is_on(value):
             continue  # NCCL reads `true` as 0
         if _has_own_rule(launch, context, name):
             continue

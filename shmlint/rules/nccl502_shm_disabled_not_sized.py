@@ -16,13 +16,13 @@ RULE = Rule("NCCL502", "shm-disabled-not-sized", "warning")
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
-    variable = launch.environment.get("NCCL_SHM_DISABLE")
+    variable = context.environment(launch).get("NCCL_SHM_DISABLE")
     if variable is None:
         return
     from shmlint.rules.nccl import is_on
 
     effective = launch.effective_shm(context.settings.default_shm_size)
-    if not is_on(launch, "NCCL_SHM_DISABLE") or effective.bytes is None:
+    if not is_on(variable) or effective.bytes is None:
         return
     need = context.need(launch)
     if need.verdict == "not-needed" or effective.bytes >= need.floor:

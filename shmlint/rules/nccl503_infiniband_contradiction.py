@@ -14,13 +14,13 @@ RULE = Rule("NCCL503", "infiniband-contradiction", "warning")
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
-    variable = launch.environment.get("NCCL_IB_DISABLE")
+    variable = context.environment(launch).get("NCCL_IB_DISABLE")
     if variable is None or not launch.devices:
         return
     from shmlint.rules.nccl import ENV_PAGE, infiniband, is_on, removal
 
     device = infiniband(launch)
-    if device is None or not is_on(launch, "NCCL_IB_DISABLE"):
+    if device is None or not is_on(variable):
         return
     yield Finding(
         RULE.id,

@@ -19,13 +19,14 @@ _SOURCE = "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
-    for name, value in launch.environment.items():
+    environment = context.environment(launch)
+    for name, value in environment.items():
         if name not in RENAMED or value.private:
             continue
         from shmlint.rules.nccl import removal
 
         new = f"TORCH_{name}"
-        both = new in launch.environment
+        both = new in environment
         yield Finding(
             RULE.id,
             RULE.severity,

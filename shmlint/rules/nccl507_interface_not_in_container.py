@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.model.finding import Evidence, Finding, Reason
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Launch, Value
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.wording import gpu_evidence, when
@@ -24,15 +24,15 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if launch.undecided or launch.swarm:
         return
     for variable, source in _SOURCES.items():
-        if variable in launch.environment:
-            yield from _check(launch, context, variable, source)
+        value = context.environment(launch).get(variable)
+        if value is not None:
+            yield from _check(launch, context, variable, value, source)
 
 
-def _check(launch: Launch, context: Context, variable: str, source: str) -> Iterator[Finding]:
+def _check(launch: Launch, context: Context, variable: str, value: Value[str], source: str) -> Iterator[Finding]:
     from shmlint.rules.nccl import given
 
-    value = launch.environment[variable]
-    names = _wanted(given(launch, variable) or "")
+    names = _wanted(given(value) or "")
     if not names or not all(name.startswith(_OF_HOSTS) for name in names) or not _own_network(launch, context):
         return
     network = launch.network

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.files.read import normal
-from shmlint.model.launch import Launch, Value
+from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Source, Span
+from shmlint.model.source import Source
 from shmlint.workloads.commands import is_python, kind_of, names_training, unwrapped
 from shmlint.workloads.packages import installed_command
-from shmlint.workloads.program import LAUNCHERS, SHELLS, Follower, Program, passes_words
+from shmlint.workloads.program import LAUNCHERS, SHELLS, Follower, Program, assigned, passes_words
 from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         if passed or (starts and _starts_program(starts, program)):
             sure = bool(passed) or here
             before = follower.environment
-            follower.environment = before | _assigned(words, command.span) if "=" in words[0] else before
+            given = assigned(command, command.span)
+            follower.environment = before | given if given else before  # what scripts export is added to ``before``
             follower.run(passed or words, command.span, program.files.workdir, certain=sure, guessed=False, depth=1)
             follower.environment = before
 
@@ -127,18 +128,6 @@ def _commands_behind(source: Source, start: int, repository: Repository) -> Iter
         for command in commands:
             if max(begin, command.span.start) >= start:
                 yield command
-
-
-def _assigned(words: Sequence[str], span: Span) -> dict[str, Value[str]]:
-    """The variables that a command sets for itself: ``GPUS=8 ./train.sh``."""
-    found: dict[str, Value[str]] = {}
-    for word in words:
-        name, equals, text = word.partition("=")
-        if not equals or not name.isidentifier():
-            break
-        if "$" not in text:
-            found[name] = Value(text, span, text)
-    return found
 
 
 def _executed(launch: Launch, repository: Repository, follower: Follower) -> None:

@@ -60,6 +60,9 @@ class Program(NamedTuple):
     stops: tuple[Step, ...]
     """Where resolution stopped, and why."""
     environment: Mapping[str, Value[str]]
+    """What all commands are given."""
+    assigned: Mapping[str, Value[str]]
+    """What single commands are given: ``GPUS=8 ./train.sh``."""
     files: Files
     image: BuiltImage | None
     dockerfile: Source | None
@@ -68,6 +71,11 @@ class Program(NamedTuple):
     documented: tuple[Entry, ...] = ()
     """Programs that the documentation starts in such a container, where the launch itself leaves it open."""
     documented_commands: tuple[Ran, ...] = ()
+
+    @property
+    def variables(self) -> Mapping[str, Value[str]]:
+        """What all commands or some are given."""
+        return {**self.assigned, **self.environment}
 
     @property
     def kind(self) -> Kind:
@@ -112,7 +120,7 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     default = launch.kind != "devcontainer" and (not words or (passes_words(launch) and not follower.commands))
     return Program(
         tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
-        follower.environment, files, image, dockerfile, default,
+        follower.environment, follower.assigned, files, image, dockerfile, default,
     )  # fmt: skip
 
 
@@ -126,6 +134,28 @@ def follow(words: Sequence[str], span: Span, program: Program) -> Follower:
     follower = Follower(program.files, dict(program.environment), program.image)
     follower.run(words, span, program.files.workdir, certain=False, guessed=False, depth=1)
     return follower
+
+
+_MPI = frozenset({"mpirun", "mpiexec", "orterun"})
+
+
+def assigned(command: Command, place: Span | None = None) -> dict[str, Value[str]]:
+    """The variables that a command is given: ``GPUS=8 ./train.sh``, ``env GPUS=8 …``, ``mpirun -x GPUS=8 …``.
+
+    They stand at ``place`` if their own places are not those of a file.
+    """
+    found: dict[str, Value[str]] = {}
+    before, front, mpi = "", True, False
+    for word in command.words:
+        name, equals, text = word.text.partition("=")
+        if equals and name.isidentifier() and (front or (mpi and before == "-x")):
+            if not word.unknown and "$" not in text:
+                found[name] = Value(text, place or word.span or command.span, text)
+        else:
+            front = front and word.text in ("env", "exec")
+            mpi = mpi or posixpath.basename(word.text) in _MPI
+        before = word.text
+    return found
 
 
 _PASSED_ON = frozenset({"$@", "$*", "${@}", "${*}", "..."})
@@ -164,6 +194,7 @@ class Follower:
         self.files = files
         self.image = image
         self.environment = environment
+        self.assigned: dict[str, Value[str]] = {}
         self.commands: list[Ran] = []
         self.entries: list[Entry] = []
         self.trail: list[Step] = []
@@ -284,6 +315,9 @@ class Follower:
                     directory = posixpath.normpath(posixpath.join(directory, words[1]))
                 continue
             span = context.span if inline else command.span
+            started = unwrapped(words)
+            if started and kind_of(started) != "silent":
+                self.assigned = {**assigned(command, context.span if inline else None), **self.assigned}
             certain = context.certain and command.when == "always"
             self.run(words, span, directory, certain=certain, guessed=context.guessed, depth=context.depth + 1)
             left = _leaves(command, words, context)

@@ -462,3 +462,22 @@ def test_variables_that_a_program_sets_are_checked(tmp_path: Path, code: str) ->
     files = {"compose.yaml": compose("python train.py", "    shm_size: 16g\n"), "Dockerfile": DOCKERFILE}
     (found,) = findings(tmp_path, {**files, "train.py": code}, select=("NCCL501",))
     assert (found.span.path, found.span.line) == ("train.py", 2)
+
+
+@table(
+    "line, rule",
+    [
+        ("export GLOO_SOCKET_IFNAME=ens5", "NCCL507"),
+        ("export TORCH_DISTRIBUTED_DEBUG=DETAIL", "NCCL506"),
+        ("NCCL_P2P_DISABLE=1 python train.py", "NCCL501"),
+        ("exec env NCCL_P2P_DISABLE=1 python train.py", "NCCL501"),
+        ("mpirun -np 2 -x NCCL_P2P_DISABLE=1 python train.py", "NCCL501"),
+        ("python train.py -x NCCL_P2P_DISABLE=1", None),
+        ('NCCL_P2P_DISABLE="$1" python train.py', None),
+        ("NCCL_P2P_DISABLE=1 echo", None),
+    ],
+)
+def test_variables_that_a_script_sets_are_checked(tmp_path: Path, line: str, rule: str | None) -> None:
+    files = {"compose.yaml": compose("bash run.sh", "    shm_size: 16g\n"), "Dockerfile": DOCKERFILE, "train.py": SERVE}
+    found = findings(tmp_path, {**files, "helper.py": HELPER, "run.sh": f"cd /app\n{line}\n"}, select=("NCCL",))
+    assert [(f.span.path, f.span.line, f.rule) for f in found] == ([("run.sh", 2, rule)] if rule else [])
