@@ -33,6 +33,18 @@ def _is_compose(content: bytes) -> bool:
     )
 
 
+_STARTS_WITH = _COMPOSE_KEYS - {b"name", b"version"}
+
+
+def _may_be_compose(content: bytes) -> bool:
+    """Whether a file that is called like a compose file can be one: not if all it has are keys of another tool.
+
+    Charts (``compose-values.yaml``), manifests and workflows are called so too.
+    """
+    keys = set(re.findall(_TOP_LEVEL_KEY, content))
+    return keys <= _COMPOSE_KEYS or any(key in _STARTS_WITH or key.startswith(b"x-") for key in keys)
+
+
 _API_VERSION = rb"""(?m)^(?:\xef\xbb\xbf)?[ \t{]*["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z{]"""
 _KIND = rb"""(?m)^[ \t{]*["']?kind["']?[ \t]*:[ \t]*["']?[A-Z{]|,[ \t]*"kind"[ \t]*:"""
 
@@ -73,6 +85,8 @@ def _path(*endings: str) -> str:
     return rf"/(?i:{'|'.join(endings)})\Z"
 
 
+_NEVER = r"(?!)"
+
 # The first that matches is it: `Jenkinsfile.md` is a document, `Makefile.bat` a makefile. GitHub takes
 # every file of its directory for a workflow, whatever it is called; beside other tools' pipelines a
 # compose file is usual and keeps its name's meaning.
@@ -95,10 +109,11 @@ _KINDS = (
     _Kind("devcontainer", named=_path(r"\.?devcontainer\.json")),
     _Kind(
         "compose",
-        named=_path(r"[^/]*compose[^/]*\.ya?ml", r"docker-stack[^/]*\.ya?ml"),
-        maybe=_path(r"[^/]*\.ya?ml"),
-        tells=_is_compose,
+        named=_path(r"(?:docker-)?compose(?:\.[^/]*)?\.ya?ml", r"docker-stack[^/]*\.ya?ml"),
+        maybe=_path(r"[^/]*compose[^/]*\.ya?ml"),
+        tells=_may_be_compose,
     ),
+    _Kind("compose", named=_NEVER, maybe=_path(r"[^/]*\.ya?ml"), tells=_is_compose),
     _Kind(
         "kubernetes",
         named=_path(r"kustomization\.ya?ml", "kustomization"),
@@ -183,8 +198,8 @@ def unnamed(path: str, content: bytes) -> str:
     if re.search(rb"\b(?:docker|podman|nerdctl)\b[^\n]*\brun\b", content) is not None:
         return "shell"
     name = path.lower().rpartition("/")[2]
-    meant = "compose" in name or (name.endswith((".yaml", ".yml")) and not content.strip())
-    return "compose" if meant else UNSUPPORTED
+    empty = name.endswith((".yaml", ".yml")) and not content.strip()
+    return "compose" if empty or ("compose" in name and _may_be_compose(content)) else UNSUPPORTED
 
 
 def hint(path: str) -> str:

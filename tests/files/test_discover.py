@@ -78,13 +78,10 @@ def paths(*named: str, exclude: tuple[str, ...] = (), kinds: tuple[str, ...] = (
         ("docker-compose.yml", "compose"),
         ("Docker-Compose.YAML", "compose"),
         ("a/b/docker-compose.gpu.yml", "compose"),
-        ("my-compose-file.yaml", "compose"),
         ("docker-stack.yml", "compose"),
         ("docker-stack.prod.yaml", "compose"),
         (".devcontainer/docker-compose.yml", "compose"),
         (".buildkite/docker-compose.yml", "compose"),
-        ("odd\nname compose.yml", "compose"),
-        ("caf\udce9-compose.yml", "compose"),
         (".github/workflows/docker-compose.yml", "ci"),
         (".github/workflows/build.yaml", "ci"),
         (".github/actions/setup/action.yml", "ci"),
@@ -126,6 +123,24 @@ def paths(*named: str, exclude: tuple[str, ...] = (), kinds: tuple[str, ...] = (
 )
 def test_the_name_decides(path: str, kind: str | None) -> None:
     assert classify(path, unread) == kind
+
+
+@table(
+    "path, content, kind",
+    [
+        ("my-compose-file.yaml", "", "compose"),
+        ("my-compose-file.yaml", "{services: {a: {image: x}}}", "compose"),
+        ("my-compose-file.yaml", "name: a\nservice:\n  b:\n    image: x\nservices: [", "compose"),
+        ("odd\nname compose.yml", "x-gpu: &gpu\n  gpus: all\n", "compose"),
+        ("caf\udce9-compose.yml", "include: [other.yaml]\n", "compose"),
+        ("compose-values.yaml", "replicaCount: 1\nimage:\n  tag: '${{ x }}'\n", None),
+        ("deploy/compose-app.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "kubernetes"),
+        ("templates/compose.build.yml", "name: build\njobs:\n  a: {}\n", "compose"),
+        ("templates/compose-build.yml", "name: build\njobs:\n  a: {}\n", None),
+    ],
+)
+def test_the_content_decides_where_only_a_part_of_the_name_fits(path: str, content: str, kind: str | None) -> None:
+    assert classify(path, content.encode) == kind
 
 
 @table(
@@ -196,7 +211,7 @@ def test_content_is_judged_in_linear_time(line: bytes) -> None:
     [
         ("docker-compose.yml", "compose"),
         ("values.yaml", "unsupported"),
-        ("docker-compose.yml.j2", "compose"),
+        ("docker-compose.yml.j2", "unsupported"),
         ("notes", "unsupported"),
         ("run.sh", "shell"),
         (".github/workflows/a.yml", "ci"),
@@ -206,6 +221,12 @@ def test_content_is_judged_in_linear_time(line: bytes) -> None:
 def test_a_named_file_is_always_read(tree: Path, name: str, kind: str) -> None:
     write(name, content="a: b\n")
     assert list(discover([name], exclude=["*"], kinds=["compose"])) == [Found(name, kind, explicit=True)]
+
+
+def test_a_named_template_of_a_compose_file_is_read(tree: Path) -> None:
+    name = "docker-compose.yml.j2"
+    write(name, content="services: {}\n")
+    assert list(discover([name], kinds=["compose"])) == [Found(name, "compose", explicit=True)]
 
 
 def test_the_place_of_a_named_file_counts(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
