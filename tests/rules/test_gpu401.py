@@ -1,4 +1,4 @@
-"""GPU401's fix: the list of devices reaches Docker as one, whatever the list stands in."""
+"""GPU401: the fix makes the list of devices reach Docker as one, whatever the list stands in."""
 
 from __future__ import annotations
 
