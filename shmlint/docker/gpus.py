@@ -1,9 +1,8 @@
 """Which GPUs a container is started with: the one reader of whatever asks for them.
 
 A format hands in what it found, each with the place it was written at: device requests, device
-nodes, the runtime, the environment. The names and rules are those of moby (daemon/devices_*.go), the
-vendors' container toolkits and the Container Device Interface. Accelerators that are no GPUs in the
-strict sense, such as Gaudi and Ascend, count as GPUs here: their programs use /dev/shm the same way.
+nodes, the runtime, the environment. The rules are those of moby (daemon/devices_*.go) and the vendors'
+container toolkits.
 """
 
 from __future__ import annotations
@@ -12,74 +11,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
-from shmlint.model.launch import NOTHING, GpuEvidence, GpuRequest, Unknown, Value, Vendor
+from shmlint.docker.accelerators import ACCELERATORS, AMD, NVIDIA, Accelerator, of_cdi, of_device
+from shmlint.model.launch import NOTHING, GpuEvidence, GpuRequest, Unknown, Value
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 
 Count = int | Literal["all"] | None
 """A number of GPUs; None where GPUs are asked for and the number is not known."""
-
-
-class Accelerator(NamedTuple):
-    """How a kind of GPU or accelerator is handed to a container."""
-
-    label: str
-    vendor: Vendor | None
-    """None for those that the machine-readable reports have no name for."""
-    runtime: str = ""
-    variable: str = ""
-    """Which devices the runtime hands in; without the runtime it does nothing."""
-    driver: str = ""
-    """The drivers of a device request start with it."""
-    capabilities: frozenset[str] = frozenset()
-    """A device request without a driver gets these GPUs if its capabilities are among them."""
-    cdi: str = ""
-    """The vendor and the classes of its CDI names, as a pattern."""
-    device: str = ""
-    """The nodes that stand for one device each, as a pattern."""
-    node: str = ""
-    """The other nodes that only its users need, as a pattern."""
-    shared: bool = False
-    """Whether one node gives access to all devices."""
-    resource: str = ""
-    """The names of its extended resources in Kubernetes, as a pattern."""
-
-
-NVIDIA = Accelerator(
-    "NVIDIA", "nvidia", "nvidia", "NVIDIA_VISIBLE_DEVICES", "nvidia",
-    frozenset({"gpu", "nvidia", "compute", "compat32", "graphics", "utility", "video", "display"}),
-    cdi=r"nvidia\.com/(?:gpu|mig|gpu-all)", device=r"/dev/nvidia[0-9]+", node=r"/dev/(?:nvidia.*|dxg)",
-    resource=r"nvidia\.com/(?:gpu(?:[.-][\w.-]+)?|mig-[\w.-]+)",
-)  # fmt: skip
-"""moby daemon/devices_nvidia_linux.go; /dev/dxg is the node of the Windows Subsystem for Linux."""
-AMD = Accelerator(
-    "AMD", "amd", "amd", "AMD_VISIBLE_DEVICES", "amd", frozenset({"gpu", "amd"}),
-    cdi=r"amd\.com/gpu", node="/dev/kfd", resource=r"amd\.com/gpu(?:[.-][\w.-]+)?",
-)  # fmt: skip
-"""moby daemon/devices_amd_linux.go; rocm.docs.amd.com, "Running ROCm Docker containers"."""
-METAX = Accelerator("MetaX", None, node="/dev/mxcd", shared=True)
-ACCELERATORS = (
-    NVIDIA,
-    AMD,
-    # /dev/dri alone is display and transcoding hardware, not a GPU workload.
-    Accelerator("Intel", "intel", cdi=r"intel\.com/(?:gpu|xpu)", resource=r"gpu\.intel\.com/(?:i915|xe)"),
-    # docs.habana.ai, "Docker Installation". /dev/accel/accel0 may as well be an NPU of a notebook.
-    Accelerator(
-        "Gaudi", None, "habana", "HABANA_VISIBLE_DEVICES", "habana", cdi=r"habana\.ai/gaudi",
-        device=r"/dev/hl[0-9]+", node=r"/dev/(?:hl|accel/accel)_controlD[0-9]+",
-        resource=r"habana\.ai/gaudi",
-    ),
-    # hiascend.com, "Ascend Docker Runtime", and "Use in Containers" for the nodes.
-    Accelerator(
-        "Ascend", None, "ascend", "ASCEND_VISIBLE_DEVICES", "ascend",
-        device=r"/dev/v?davinci[0-9]+", node=r"/dev/davinci_manager", resource=r"huawei\.com/Ascend[\w.-]+",
-    ),
-    Accelerator("Moore Threads", None, "mthreads", "MTHREADS_VISIBLE_DEVICES", "mthreads"),
-    METAX,
-)  # fmt: skip
-_FOR_ALL = {"/dev/dxg": NVIDIA, "/dev/kfd": AMD, "/dev/mxcd": METAX}
-"""Nodes that give access to all GPUs of a machine."""
-
 
 # What formats hand in ----------------------------------------------------------------------------
 
@@ -245,7 +183,7 @@ def _read_request(request: Request) -> _Found | None:
             return None
         text = f"{request.name}: {'' if request.amount is None else request.amount}".rstrip(": ")
         return _Found(plugin, request.amount, GpuEvidence(request.key, text, request.span))
-    accelerator = _of_device(request.device) if isinstance(request, DeviceNode) else None
+    accelerator = of_device(request.device) if isinstance(request, DeviceNode) else None
     if accelerator is None:
         return None
     number: Count = "all" if accelerator.shared else None  # the others are counted together
@@ -272,7 +210,7 @@ def _of_device_request(driver: str, capabilities: Iterable[str], ids: Iterable[s
     With a driver the capabilities are ignored (moby daemon/devices.go).
     """
     wanted = frozenset(capabilities)
-    named = next((found for found in map(_of_cdi, ids) if found is not None), None)
+    named = next((found for found in map(of_cdi, ids) if found is not None), None)
     if driver and driver != "cdi":
         own = next((row for row in ACCELERATORS if row.driver and driver.startswith(row.driver)), None)
         return own or (NVIDIA if "gpu" in wanted else None)
@@ -326,38 +264,7 @@ def _default_runtime(environment: Mapping[str, Value[str]]) -> Unknown | None:
     return None
 
 
-# Devices -----------------------------------------------------------------------------------------
-
-
-def is_gpu_runtime(name: str) -> bool:
-    """Whether a runtime of this name hands in GPUs."""
-    return bool(name) and any(row.runtime == name for row in ACCELERATORS)
-
-
-def is_gpu(device: str) -> bool:
-    """Whether a device node or CDI name hands in a GPU.
-
-    >>> is_gpu("/dev/nvidia0"), is_gpu("nvidia.com/gpu=all"), is_gpu("/dev/dri")
-    (True, True, False)
-    """
-    return _of_device(device) is not None
-
-
-def _of_device(device: str) -> Accelerator | None:
-    if not device.startswith("/"):
-        return _of_cdi(device)
-    for row in ACCELERATORS:
-        if any(pattern and re.fullmatch(pattern, device) for pattern in (row.device, row.node)):
-            return row
-    return None
-
-
-def _of_cdi(name: str) -> Accelerator | None:
-    """What a CDI name stands for (``nvidia.com/gpu=all``)."""
-    kind, equals, _ = name.partition("=")
-    if not equals:
-        return None
-    return next((row for row in ACCELERATORS if row.cdi and re.fullmatch(row.cdi, kind)), None)
+# How many -----------------------------------------------------------------------------------------
 
 
 def _numbers_together(devices: Collection[str]) -> list[Count]:
@@ -368,35 +275,12 @@ def _numbers_together(devices: Collection[str]) -> list[Count]:
     single = {
         device.partition("=")[2] or device
         for device in devices
-        if _of_cdi(device) is not None or any(row.device and re.fullmatch(row.device, device) for row in ACCELERATORS)
+        if of_cdi(device) is not None or any(row.device and re.fullmatch(row.device, device) for row in ACCELERATORS)
     }
     numbers: list[Count] = [count_ids(single)] if single else []
     if "/dev/kfd" in devices:
         numbers.append(len({device for device in devices if device.startswith("/dev/dri/renderD")}) or "all")
     return numbers
-
-
-class Present(NamedTuple):
-    """The GPUs of a machine; ``number`` is None where its nodes do not show it."""
-
-    accelerator: Accelerator
-    number: int | None
-    nodes: tuple[str, ...]
-
-
-def present(devices: Sequence[str]) -> Present | None:
-    """The GPUs of a machine that has these device nodes. Nodes that only manage GPUs are none."""
-    for row in ACCELERATORS:
-        own = tuple(device for device in devices if row.device and re.fullmatch(row.device, device))
-        if own:
-            return Present(row, len(own), own)
-    node = next((device for device in _FOR_ALL if device in devices), None)
-    if node is None:
-        return None
-    if node != "/dev/kfd":
-        return Present(_FOR_ALL[node], None, (node,))
-    render = tuple(device for device in devices if device.startswith("/dev/dri/renderD"))
-    return Present(AMD, len(render) or None, (node, *render))
 
 
 def count_ids(ids: Iterable[str]) -> Count:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from shmlint.docker.gpus import present
+from shmlint.docker.accelerators import present
 from shmlint.docker.sizes import human
 from shmlint.model.launch import (
     GpuEvidence,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from shmlint.docker.gpus import is_gpu, is_gpu_runtime
+from shmlint.docker.accelerators import is_gpu, is_gpu_runtime
 from shmlint.docker.run_options import Option, RunCommand
 from shmlint.docker.sizes import spell_docker
 from shmlint.model.launch import Change, ReadOnly
