@@ -16,9 +16,10 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.ci_variables import Environment, unsure_names, within
 from shmlint.formats.comments import HASH, above, at_end, first_line, line_suppressions, outside_quotes
 from shmlint.formats.shell.build import builds
+from shmlint.formats.shell.gpus import read_gpu, without_single_quotes
 from shmlint.formats.shell.read import Part, not_read
 from shmlint.formats.shell.rewrite import RunRewriter
-from shmlint.formats.shell.run import launch_of, launches, named, read_gpu, read_launch, without_single_quotes
+from shmlint.formats.shell.run import launch_of, launches, named, read_launch
 from shmlint.model.launch import Build, Launch, ReadOnly
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple

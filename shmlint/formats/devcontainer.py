@@ -19,7 +19,8 @@ from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
 from shmlint.formats.comments import SLASHES, at_end, before, line_suppressions
-from shmlint.formats.shell.run import launch_of, named, read_gpu, starts_count, with_misspelt
+from shmlint.formats.shell.gpus import read_gpu, starts_count
+from shmlint.formats.shell.run import launch_of, named, with_misspelt
 from shmlint.model.launch import (
     Bind,
     Build,

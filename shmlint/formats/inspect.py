@@ -351,7 +351,7 @@ def _created(config: Json) -> GpuRequest:
     if not items:
         return GpuRequest()
     from shmlint.docker.run_options import find_docker, read_run
-    from shmlint.formats.shell.run import read_gpu
+    from shmlint.formats.shell.gpus import read_gpu
     from shmlint.syntax.word import Word
 
     words = [Word(item.text, item.span) for item in items if item.kind == "string"]

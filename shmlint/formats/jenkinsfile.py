@@ -19,9 +19,10 @@ from shmlint.formats.ci import as_arguments
 from shmlint.formats.comments import HASH, SLASHES, above, at_end, first_line, line_suppressions
 from shmlint.formats.shell.beside import same
 from shmlint.formats.shell.build import builds
+from shmlint.formats.shell.gpus import read_gpu
 from shmlint.formats.shell.read import Part, read_parts
 from shmlint.formats.shell.rewrite import RunRewriter
-from shmlint.formats.shell.run import launch_of, read_gpu, worded
+from shmlint.formats.shell.run import launch_of, worded
 from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple

@@ -12,8 +12,9 @@ from shmlint.formats import sources
 from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
 from shmlint.formats.shell.beside import same
 from shmlint.formats.shell.build import builds
+from shmlint.formats.shell.gpus import without_single_quotes
 from shmlint.formats.shell.read import Part, not_read
-from shmlint.formats.shell.run import launches, tied, without_single_quotes, worded
+from shmlint.formats.shell.run import launches, tied, worded
 from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings

@@ -2,134 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from shmlint.formats.shell.run import launches
-from shmlint.model.launch import Launch, Unknown, Value
-from shmlint.model.source import Source
-from shmlint.syntax.shell import commands
-from shmlint.syntax.shell_text import whole
+from tests.formats.shell.commands import DEFAULT, GIB, MIB, NEEDY, known, one, read
 from tests.table import table
-
-MIB = 1 << 20
-GIB = 1 << 30
-DEFAULT = 64 * MIB
-
-
-def read(text: str) -> list[Launch]:
-    return launches(list(commands(whole(Source("x.sh", text), 0, len(text)))))
-
-
-def one(text: str) -> Launch:
-    (launch,) = read(text)
-    return launch
-
-
-def known(value: Value[Any] | None) -> Any:
-    """What a value is, None where there is none or it is not known."""
-    return value.known if value is not None else None
-
-
-@table(
-    ("options", "vendor", "count"),
-    [
-        ("--gpus all", "nvidia", "all"),
-        ("--gpus=all", "nvidia", "all"),
-        ("--gpus -1", "nvidia", "all"),
-        ("--gpus 2", "nvidia", 2),
-        ("--gpus count=3", "nvidia", 3),
-        ("--gpus 1,2", "nvidia", 2),
-        ("--gpus '\"device=0,1\"'", "nvidia", 2),
-        ('--gpus "\\"device=0,1\\""', "nvidia", 2),
-        ('--gpus \\"device=0,1,2\\"', "nvidia", 3),
-        ("--gpus device=0", "nvidia", 1),
-        ("--gpus device=GPU-1234", "nvidia", 1),
-        ("--gpus driver=nvidia", "nvidia", 1),
-        ("--gpus 'all,\"capabilities=compute,utility\"'", "nvidia", "all"),
-        ("--gpus '\"capabilities=compute,utility\"'", "nvidia", 1),
-        ("--gpus 1 --gpus '\"device=2,3\"'", "nvidia", 2),
-        ("--gpus $GPUS", "nvidia", None),
-        ('--gpus \\"device=$IDS\\"', "nvidia", None),
-        ("--gpus ALL", "nvidia", "all"),
-        ("--gpus two", "nvidia", None),
-        ("--runtime=nvidia", "nvidia", "all"),
-        ("--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=0,1", "nvidia", 2),
-        ("--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=all", "nvidia", "all"),
-        ("--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=$V", "nvidia", None),
-        ("--runtime=nvidia --gpus 2", "nvidia", 2),
-        ("--runtime=amd", "amd", "all"),
-        ("--device nvidia.com/gpu=all", "nvidia", "all"),
-        ("--device nvidia.com/gpu=0 --device nvidia.com/gpu=1", "nvidia", 2),
-        ("--device=/dev/nvidia0 --device /dev/nvidia1:/dev/nvidia1 --device /dev/nvidiactl", "nvidia", 2),
-        ("--device /dev/nvidiactl --device /dev/nvidia-uvm", "nvidia", None),
-        ("--device /dev/dxg", "nvidia", None),
-        ("--device=/dev/kfd --device=/dev/dri", "amd", "all"),
-        ("--device=/dev/kfd --device=/dev/dri/renderD128", "amd", 1),
-        ("--device amd.com/gpu=0", "amd", 1),
-    ],
-)
-def test_gpus(options: str, vendor: str, count: object) -> None:
-    gpu = one(f"docker run {options} img").gpu
-    assert (gpu.requested, gpu.vendor, gpu.number) == (True, vendor, count)
-    assert gpu.evidence
-
-
-@table(
-    "options",
-    [
-        "",
-        "--gpus 0",
-        "--gpus none",
-        "--runtime runc",
-        "--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=none",
-        "--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=void",
-        "--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=",
-        "-e NVIDIA_VISIBLE_DEVICES=none",
-        "-e CUDA_VISIBLE_DEVICES=0",
-        "--device /dev/dri",
-        "--device /dev/snd",
-        "--device $DEVICE",
-        "--privileged",
-    ],
-)
-def test_no_gpus(options: str) -> None:
-    assert one(f"docker run {options} img").gpu.requested is False
-
-
-@pytest.mark.parametrize(
-    "options",
-    ["-e NVIDIA_VISIBLE_DEVICES=all", "--runtime=$RUNTIME", "$DOCKER_ARGS", '"$@"', '"${ARGS[@]}"', "--newest x"],
-)
-def test_gpus_that_are_not_known(options: str) -> None:
-    gpu = one(f"docker run {options} img").gpu
-    assert gpu.requested is None
-    assert gpu.unknown
-
-
-@table(
-    ("command", "count"),
-    [
-        ("nvidia-docker run img", "all"),
-        ("NV_GPU=0 nvidia-docker run img", 1),
-        ("NV_GPU=0,1 nvidia-docker run img", 2),
-        ("NV_GPU='0,1,2' sudo -E nvidia-docker run img", 3),
-        ("NV_GPU=$G nvidia-docker run img", None),
-        ("nvidia-docker run -e NVIDIA_VISIBLE_DEVICES=1 img", 1),
-        ("podman run --gpus all img", "all"),
-        ("podman run --gpus 0 --gpus 1 img", 2),
-        ("podman run --device nvidia.com/gpu=all --security-opt=label=disable img", "all"),
-        ("G='--gpus all'; docker run $G img", "all"),
-        ("A=(--gpus 2); docker run \"${A[@]}\" img", 2),
-        ("docker run --gpus ${N:-4} img", 4),
-        ("docker create --gpus 1 img", 1),
-        ("docker container run --gpus 1 img", 1),
-    ],
-)
-def test_gpus_of_commands(command: str, count: object) -> None:
-    gpu = one(command).gpu
-    assert (gpu.requested, gpu.vendor, gpu.number) == (True, "nvidia", count)
 
 
 @table(
@@ -182,33 +58,6 @@ def test_what_dev_shm_becomes(options: str, decided_by: str, size: int | None) -
     assert (effective.decided_by, effective.bytes) == (decided_by, size)
 
 
-@pytest.mark.parametrize(
-    ("options", "text", "size"),
-    [
-        ("--shm-size=8g", "8g", 8 * GIB),
-        ("--shm-size 64", "64", 64),
-        ("'--shm-size=8GiB'", "8GiB", 8 * GIB),
-        ("--shm-size=8Gi", "8Gi", None),
-        ("--shm-size=-1", "-1", None),
-        ("--shm-size=", "", None),
-        ("--shm-size=1e9", "1e9", 10**9),
-    ],
-)
-def test_the_size_that_is_written(options: str, text: str, size: int | None) -> None:
-    shm = one(f"docker run {options} img").shm
-    assert shm is not None
-    assert not isinstance(shm.value, Unknown)
-    assert (shm.text, shm.span.text, shm.value.bytes) == (text, text, size)
-    assert bool(shm.value.error) == (size is None)
-    assert shm.value.bare_number == (text == "64")
-
-
-def test_a_size_in_a_variable_is_where_that_is_set() -> None:
-    shm = one('SHM="64m"\ndocker run --shm-size=$SHM img').shm
-    assert shm is not None
-    assert (shm.span.text, shm.span.line, known(shm).bytes) == ("64m", 1, 64 * MIB)
-
-
 RUNS = "docker run --gpus all img"
 
 
@@ -237,23 +86,6 @@ def test_which_commands_run(text: str, engines: list[str]) -> None:
     assert [launch.engine for launch in read(text)] == engines
 
 
-@table(
-    ("options", "image", "count", "refused"),
-    [
-        ("--gpus r/img:1 python t.py", "r/img:1", "all", True),
-        ("--gpus -it img python t.py", "img", "all", True),
-        ("--gpus --shm-size=8g img", "img", "all", True),
-        ("--gpus all img", "img", "all", False),
-        ("--gpus device=GPU-1/2 img", "img", 1, False),
-        ("--gpus two img", "img", None, True),
-    ],
-)
-def test_gpus_without_a_value(options: str, image: str, count: object, refused: bool) -> None:
-    """What stands behind is read as it was meant, so that all findings speak of one image."""
-    launch = one(f"docker run {options}")
-    assert (known(launch.image), launch.gpu.number, bool(launch.gpu.invalid)) == (image, count, refused)
-
-
 def test_nerdctl() -> None:
     launch = one("nerdctl run --gpus '\"device=0,1\"' --cgroup-conf a=b --umask 022 --rootfs img")
     assert (launch.gpu.number, known(launch.image), launch.engine) == (2, "img", "nerdctl")
@@ -264,12 +96,6 @@ def test_nerdctl() -> None:
         assert one(f"nerdctl run {options} img").effective_shm().decided_by == "unknown"
     assert one("nerdctl run --ipc=shareable --shm-size=1g img").effective_shm().bytes == GIB
     assert one("docker run --ipc=shareable img").effective_shm().bytes == DEFAULT
-
-
-def test_zero_is_no_limit_to_podman() -> None:
-    effective = one("podman run --shm-size=0 img").effective_shm()
-    assert (effective.decided_by, effective.bytes) == ("unknown", None)
-    assert one("podman run --shm-size=1g img").effective_shm().bytes == GIB
 
 
 @table(
@@ -326,26 +152,6 @@ def test_a_size_beside_unknown_options_counts() -> None:
     assert launch.undecided
 
 
-def test_everything_else() -> None:
-    launch = one(
-        "docker run -m 2g --name n -e A=1 -e B -e C=$D --env-file e --ulimit memlock=-1 --ulimit stack=67108864 "
-        "--cap-add SYS_NICE --cap-add=IPC_LOCK --privileged --entrypoint /bin/sh img"
-    )
-    assert (launch.kind, launch.name, launch.names) == ("docker-run", "n", ("n",))
-    assert known(launch.memory_limit) == 2 * GIB
-    assert {name: known(value) for name, value in launch.environment.items()} == {"A": "1", "B": None, "C": None}
-    assert launch.env_files
-    assert {name: known(value) for name, value in launch.ulimits.items()} == {"memlock": "-1", "stack": "67108864"}
-    assert launch.cap_add == ("SYS_NICE", "IPC_LOCK")
-    assert launch.privileged
-    assert known(launch.entrypoint) == ("/bin/sh",)
-
-
-@pytest.mark.parametrize("options", ["--privileged=false", "--privileged=$X"])
-def test_not_privileged(options: str) -> None:
-    assert not one(f"docker run {options} img").privileged
-
-
 @table(
     "text",
     [
@@ -386,21 +192,6 @@ def test_where_it_starts(text: str, line: int, first: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "device_lists", "changed"),
-    [
-        ("device=0,1", 1, True), ("1,2", 1, False), ("device=0", 0, False), ("'\"device=0,1\"'", 0, False),
-        ("all", 0, False), ("$X", 0, False), ("device=0,all", 1, False),
-    ],
-)  # fmt: skip
-def test_device_lists(value: str, device_lists: int, changed: bool) -> None:
-    found = one(f"docker run --gpus {value} img").gpu.device_lists
-    assert (len(found), any(fault.changes for fault in found)) == (device_lists, changed)
-
-
-NEEDY = "nvcr.io/nvidia/pytorch:24.01-py3"
-
-
-@pytest.mark.parametrize(
     ("options", "image"),
     [
         ("$TTY $X11", NEEDY), ('${NAME:+--name "$NAME"}', NEEDY), ("${A%%=*}=8g", NEEDY), ("--shm-\\\nsize=8g", NEEDY),
@@ -417,12 +208,3 @@ def test_two_words_in_one_are_read_as_they_were_meant() -> None:
     assert found.shm is not None and found.shm.text == "8g"
     assert [fault.span.text for fault in found.gpu.invalid] == ['"--gpus all"']
     assert [slip.at for slip in found.misplaced] == ["--shm-size 8g"]
-
-
-def test_a_pod_shares_its_shm() -> None:
-    assert one(f"podman run --pod p --gpus all {NEEDY}\n").effective_shm(0).decided_by == "unknown"
-
-
-def test_a_size_of_a_mount_that_docker_refuses() -> None:
-    (mount,) = one(f"docker run --mount type=tmpfs,dst=/dev/shm,tmpfs-size=8Gi {NEEDY}\n").mounts
-    assert mount.size_error and mount.size_span is not None and mount.size_span.text == "8Gi"

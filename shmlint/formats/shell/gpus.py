@@ -1,0 +1,166 @@
+"""What a ``docker run`` command asks for in GPUs, and its values of ``--gpus`` that are not read as meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker import gpus as gpu_requests
+from shmlint.docker.gpus import ALL, DeviceNode, DeviceRequest, Request, Runtime
+from shmlint.docker.gpus_option import GpuDevices, quoted_devices
+from shmlint.docker.run_options import (
+    DockerCommand,
+    RunCommand,
+    is_one_word,
+)
+from shmlint.formats.shell.options import environment_of
+from shmlint.formats.shell.rewrite import join_by_sign, write_quotes
+from shmlint.model.launch import (
+    Change,
+    GpuFault,
+    GpuRequest,
+    Launch,
+    Unknown,
+    Value,
+)
+from shmlint.model.source import Edit, Span
+from shmlint.syntax.word import Word
+
+
+def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word | None = None) -> GpuRequest:
+    """Everything in a command line that asks for GPUs."""
+    requests: list[Request] = list(_device_requests(run))
+    runtime, fallback = run.runtime(), _first_span(run)
+    if docker is not None and docker.engine == "nvidia-docker":
+        place = binary.span if binary is not None and binary.span is not None else fallback
+        named = next((word for word in docker.assignments if word.text.partition("=")[0] == "NV_GPU"), None)
+        if place is not None:
+            devices = _caller_names(named, place) if named is not None else None
+            requests.append(Runtime("nvidia-docker", place, "nvidia-docker", "nvidia", devices))
+    if runtime is not None and not runtime.unknown:
+        place = runtime.word.span or fallback
+        if place is not None:
+            requests.append(Runtime("--runtime", place, f"--runtime {runtime.value}", runtime.value or ""))
+    for option in run.devices():
+        # `--device=$DEV` could be a GPU; a device alone raises no alarm either way
+        path, place = (option.value or "").partition(":")[0], option.word.span or fallback
+        if place is not None:
+            requests.append(DeviceNode("--device", place, f"--device {path}", path))
+    unknown = run.unknown
+    if unknown is None and runtime is not None and runtime.unknown:
+        unknown = Unknown("variable", runtime.unknown, runtime.value or "")
+    environment = environment_of(run, fallback) if fallback is not None else {}
+    request = gpu_requests.read(requests, environment, unknown)
+    return request._replace(device_lists=tuple(_device_lists(run)), invalid=tuple(_invalid(run)))
+
+
+def _first_span(run: RunCommand) -> Span | None:
+    """Where something stands that an option without a place of its own can point at."""
+    words = (run.image, *run.command, *(option.word for option in run.options))
+    return next((word.span for word in words if word is not None and word.span), None)
+
+
+def _caller_names(assignment: Word, place: Span) -> Value[str]:
+    """The devices that the caller's ``NV_GPU`` names."""
+    text = assignment.text.partition("=")[2]
+    value = Unknown("variable", assignment.unknown) if assignment.unknown else text
+    return Value(value, assignment.span or place, text)
+
+
+def _device_requests(run: RunCommand) -> Iterator[DeviceRequest]:
+    """The values of ``--gpus``; what is refused is read as it was meant: `ALL`."""
+    earlier: tuple[str, ...] = ()
+    for option, request in run.gpus():
+        place = option.word.span or _first_span(run)
+        value = "all" if option.value is None else option.value.lower()
+        if place is None or (request.error and value in ("none", "")):
+            continue
+        count: int | None = request.number
+        if option.unknown or request.error:
+            count = ALL if value == "all" and not option.unknown else None
+        ids = request.device_ids
+        if ids and run.engine == "podman":  # each is one device; docker's are requests of their own
+            earlier = ids = (*earlier, *ids)
+        capabilities = (*request.capabilities, "gpu")
+        yield DeviceRequest(
+            "--gpus", place, f"--gpus {option.value or ''}", "", request.driver, capabilities, ids, count
+        )
+
+
+def _who(run: RunCommand) -> str:
+    return {"podman": "Podman", "nerdctl": "nerdctl"}.get(run.engine, "Docker")
+
+
+def _invalid(run: RunCommand) -> Iterator[GpuFault]:
+    """Values of ``--gpus`` that are refused, but for lists of devices, which are ``_device_lists``."""
+    for option, request in run.gpus():
+        value = option.value or ""
+        place = (option.value_word or option.word).span
+        if option.unknown or place is None:
+            continue
+        if option.value is None:
+            message = f"`--gpus` has no value, and {_who(run)} takes the next word for it"
+            added = Change((Edit(place.path, place.end, place.end, " all"),), f"add `all` in line {place.line}")
+            yield GpuFault(place, message, (added,), "write --gpus all", "")
+            continue
+        if is_one_word(option):
+            message = f"`{option.word.text}` is a single word, which {_who(run)} refuses as an unknown flag"
+            yield GpuFault(place, message, tuple(join_by_sign(option)), "write the option and its value as two words")
+            continue
+        if request.error:
+            changes: tuple[Change, ...] = ()
+            if value.lower() == "all" and option.value_span is not None:
+                span = option.value_span
+                changes = (Change((Edit(span.path, span.start, span.end, "all"),), f"write `all` in line {span.line}"),)
+            advice = "remove --gpus to request no GPU" if value.lower() in ("none", "") else ""
+            yield GpuFault(place, f"`--gpus {value}` is refused by {_who(run)}: {request.error}", changes, advice, "")
+        elif request.daemon_error and not starts_count(value, request):
+            advice = "remove the count, or the devices"
+            yield GpuFault(place, f"`--gpus {value}` is refused by the engine: {request.daemon_error}", (), advice, "")
+
+
+def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
+    """Values of ``--gpus`` that look like a list of devices and are not read as one."""
+    for option, request in run.gpus():
+        value = option.value or ""
+        if option.unknown or run.engine == "podman":
+            continue
+        place = (option.value_word or option.word).span
+        if place is None:
+            continue
+        if starts_count(value, request):
+            message = f"`--gpus {value}` is refused: the comma ends the device list and starts a count"
+            meant = quoted_devices(value)
+            if meant is None:
+                yield GpuFault(place, message, (), "remove the count, or the devices")
+            else:
+                right = f"--gpus '{meant}'"
+                changes = tuple(write_quotes(option, meant))
+                yield GpuFault(place, message, changes, "", right, value, meant)
+        elif value and "," in value and value.replace(",", "").isdigit():
+            last = value.rpartition(",")[2]
+            message = f"`--gpus {value}` asks for {last} GPUs: of several counts, the last one applies"
+            advice = f"""--gpus '"device={value}"' for these devices, --gpus {last} for so many"""
+            yield GpuFault(place, message, (), advice)
+
+
+def starts_count(value: str, request: GpuDevices) -> bool:
+    """Whether a bare field stands after the device: ``device=0,1``."""
+    if not request.device_ids or not request.number:
+        return False
+    behind = value.partition("device=")[2].split(",")[1:]
+    return any("=" not in field for field in behind)
+
+
+def without_single_quotes(launch: Launch) -> Launch:
+    """A launch whose list of devices is never put between single quotation marks.
+
+    Outside of a shell of Unix they are characters like others: on Windows, and where the runner of GitHub
+    splits the options of a job container.
+    """
+    if not launch.gpu.device_lists:
+        return launch
+    lists = tuple(
+        fault._replace(changes=tuple(c for c in fault.changes if "'" not in "".join(e.text for e in c.edits)))
+        for fault in launch.gpu.device_lists
+    )
+    return launch._replace(gpu=launch.gpu._replace(device_lists=lists))

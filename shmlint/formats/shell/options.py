@@ -1,0 +1,121 @@
+"""What the options of a ``docker run`` command say, each value with the place it is written at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker import mounts
+from shmlint.docker.mounts import MountRequest
+from shmlint.docker.run_options import (
+    Option,
+    RunCommand,
+)
+from shmlint.docker.sizes import InvalidSize, parse_docker
+from shmlint.model.launch import (
+    Bind,
+    Mount,
+    Size,
+    Unknown,
+    Value,
+)
+from shmlint.model.source import Span
+
+
+def environment_of(run: RunCommand, span: Span) -> dict[str, Value[str]]:
+    found = {}
+    for name, setting in run.env().items():
+        unknown = setting.value is None or setting.unknown
+        value = Unknown("variable", setting.unknown) if unknown else setting.value or ""
+        found[name] = Value(value, setting.option.word.span or span, setting.option.value or "", setting.unknown)
+    return found
+
+
+def place_of(option: Option, span: Span) -> Span:
+    if option.value_span is not None:
+        return option.value_span
+    word = option.value_word or option.word
+    return word.span or option.word.span or span
+
+
+def text_of(option: Option | None, span: Span) -> Value[str] | None:
+    if option is None or (option.value == "" and not option.unknown):
+        return None
+    value = Unknown("variable", option.unknown) if option.unknown else option.value or ""
+    return Value(value, place_of(option, span), option.value or "", option.unknown)
+
+
+def ipc_of(run: RunCommand, span: Span) -> Value[str] | None:
+    """The IPC mode; in a pod the namespace is the pod's unless the container says otherwise."""
+    pod = run.last("--pod") or run.last("--pod-id-file")
+    if run.engine == "podman" and pod is not None and run.ipc() is None:
+        return Value(Unknown("engine", "the containers of a pod share its /dev/shm"), place_of(pod, span), "")
+    return text_of(run.ipc(), span)
+
+
+def argument_of(option: Option | None, span: Span) -> Value[tuple[str, ...]] | None:
+    if option is None or not option.value:
+        return None
+    return Value((option.value,), place_of(option, span), option.value, option.unknown)
+
+
+def size_of(run: RunCommand, span: Span) -> Value[Size] | None:
+    option = run.shm_size()
+    if option is None:
+        ipc = run.ipc()
+        if run.engine == "nerdctl" and ipc is not None and ipc.value == "shareable":  # pkg/ipcutil/ipcutil_linux.go
+            because = "nerdctl gives a shareable /dev/shm without a size half of the host's memory"
+            return Value(Unknown("engine", because), place_of(ipc, span), "")
+        return None
+    place, text = place_of(option, span), option.value or ""
+    if option.unknown:
+        return Value(Unknown("variable", option.unknown), place, text, option.unknown)
+    try:
+        count = parse_docker(text)
+    except InvalidSize as error:
+        return Value(Size(None, str(error)), place, text)
+    if count == 0 and run.engine in ("podman", "nerdctl"):  # nerdctl hands it to the kernel (pkg/ipcutil)
+        return Value(Unknown("engine", f"{run.engine} reads 0 as no limit"), place, text)
+    return Value(Size(count, bare_number=text.isdigit()), place, text)
+
+
+def bytes_of(option: Option | None, span: Span) -> Value[int] | None:
+    if option is None:
+        return None
+    place, text = place_of(option, span), option.value or ""
+    if option.unknown:
+        return Value(Unknown("variable", option.unknown), place, text, option.unknown)
+    try:
+        return Value(parse_docker(text), place, text)
+    except InvalidSize:
+        return None
+
+
+def mounts_of(run: RunCommand, span: Span) -> Iterator[Mount]:
+    for option, given in run.shm_mounts():
+        place = place_of(option, span)
+        size_span = None
+        if given.size_at is not None and option.value_span is not None:
+            start = option.value_span.start + given.size_at
+            size_span = Span(option.value_span.source, start, start + len(given.size_text))
+        options: Value[str] | None = None
+        if option.name == "--tmpfs":
+            text = (option.value or "").partition(":")[2]
+            unknown = Unknown("variable", option.unknown) if option.unknown and given.size_text else None
+            options = Value(unknown or text, place, text)
+        size: Value[Size] | None = None
+        if given.size_text:
+            read: Size | Unknown = Size(given.size, given.error)
+            if given.error and option.unknown:
+                read = Unknown("variable", option.unknown)
+            size = Value(read, place, given.size_text)
+        mount = mounts.read(
+            MountRequest(given.target, place, given.type, given.source, options, size, size_span)
+        )
+        if mount is not None:
+            yield mount
+
+
+def binds_of(run: RunCommand, span: Span) -> Iterator[Bind]:
+    for option, mount in run.mounts():
+        if option.name != "--tmpfs" and mount.source and mount.target and not mount.error:
+            yield Bind(mount.source, mount.path, place_of(option, span))

@@ -1,0 +1,137 @@
+"""The GPUs that a command line asks for."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.formats.shell.commands import known, one
+from tests.table import table
+
+
+@table(
+    ("options", "vendor", "count"),
+    [
+        ("--gpus all", "nvidia", "all"),
+        ("--gpus=all", "nvidia", "all"),
+        ("--gpus -1", "nvidia", "all"),
+        ("--gpus 2", "nvidia", 2),
+        ("--gpus count=3", "nvidia", 3),
+        ("--gpus 1,2", "nvidia", 2),
+        ("--gpus '\"device=0,1\"'", "nvidia", 2),
+        ('--gpus "\\"device=0,1\\""', "nvidia", 2),
+        ('--gpus \\"device=0,1,2\\"', "nvidia", 3),
+        ("--gpus device=0", "nvidia", 1),
+        ("--gpus device=GPU-1234", "nvidia", 1),
+        ("--gpus driver=nvidia", "nvidia", 1),
+        ("--gpus 'all,\"capabilities=compute,utility\"'", "nvidia", "all"),
+        ("--gpus '\"capabilities=compute,utility\"'", "nvidia", 1),
+        ("--gpus 1 --gpus '\"device=2,3\"'", "nvidia", 2),
+        ("--gpus $GPUS", "nvidia", None),
+        ('--gpus \\"device=$IDS\\"', "nvidia", None),
+        ("--gpus ALL", "nvidia", "all"),
+        ("--gpus two", "nvidia", None),
+        ("--runtime=nvidia", "nvidia", "all"),
+        ("--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=0,1", "nvidia", 2),
+        ("--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=all", "nvidia", "all"),
+        ("--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=$V", "nvidia", None),
+        ("--runtime=nvidia --gpus 2", "nvidia", 2),
+        ("--runtime=amd", "amd", "all"),
+        ("--device nvidia.com/gpu=all", "nvidia", "all"),
+        ("--device nvidia.com/gpu=0 --device nvidia.com/gpu=1", "nvidia", 2),
+        ("--device=/dev/nvidia0 --device /dev/nvidia1:/dev/nvidia1 --device /dev/nvidiactl", "nvidia", 2),
+        ("--device /dev/nvidiactl --device /dev/nvidia-uvm", "nvidia", None),
+        ("--device /dev/dxg", "nvidia", None),
+        ("--device=/dev/kfd --device=/dev/dri", "amd", "all"),
+        ("--device=/dev/kfd --device=/dev/dri/renderD128", "amd", 1),
+        ("--device amd.com/gpu=0", "amd", 1),
+    ],
+)
+def test_gpus(options: str, vendor: str, count: object) -> None:
+    gpu = one(f"docker run {options} img").gpu
+    assert (gpu.requested, gpu.vendor, gpu.number) == (True, vendor, count)
+    assert gpu.evidence
+
+
+@table(
+    "options",
+    [
+        "",
+        "--gpus 0",
+        "--gpus none",
+        "--runtime runc",
+        "--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=none",
+        "--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=void",
+        "--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=",
+        "-e NVIDIA_VISIBLE_DEVICES=none",
+        "-e CUDA_VISIBLE_DEVICES=0",
+        "--device /dev/dri",
+        "--device /dev/snd",
+        "--device $DEVICE",
+        "--privileged",
+    ],
+)
+def test_no_gpus(options: str) -> None:
+    assert one(f"docker run {options} img").gpu.requested is False
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["-e NVIDIA_VISIBLE_DEVICES=all", "--runtime=$RUNTIME", "$DOCKER_ARGS", '"$@"', '"${ARGS[@]}"', "--newest x"],
+)
+def test_gpus_that_are_not_known(options: str) -> None:
+    gpu = one(f"docker run {options} img").gpu
+    assert gpu.requested is None
+    assert gpu.unknown
+
+
+@table(
+    ("command", "count"),
+    [
+        ("nvidia-docker run img", "all"),
+        ("NV_GPU=0 nvidia-docker run img", 1),
+        ("NV_GPU=0,1 nvidia-docker run img", 2),
+        ("NV_GPU='0,1,2' sudo -E nvidia-docker run img", 3),
+        ("NV_GPU=$G nvidia-docker run img", None),
+        ("nvidia-docker run -e NVIDIA_VISIBLE_DEVICES=1 img", 1),
+        ("podman run --gpus all img", "all"),
+        ("podman run --gpus 0 --gpus 1 img", 2),
+        ("podman run --device nvidia.com/gpu=all --security-opt=label=disable img", "all"),
+        ("G='--gpus all'; docker run $G img", "all"),
+        ("A=(--gpus 2); docker run \"${A[@]}\" img", 2),
+        ("docker run --gpus ${N:-4} img", 4),
+        ("docker create --gpus 1 img", 1),
+        ("docker container run --gpus 1 img", 1),
+    ],
+)
+def test_gpus_of_commands(command: str, count: object) -> None:
+    gpu = one(command).gpu
+    assert (gpu.requested, gpu.vendor, gpu.number) == (True, "nvidia", count)
+
+
+@table(
+    ("options", "image", "count", "refused"),
+    [
+        ("--gpus r/img:1 python t.py", "r/img:1", "all", True),
+        ("--gpus -it img python t.py", "img", "all", True),
+        ("--gpus --shm-size=8g img", "img", "all", True),
+        ("--gpus all img", "img", "all", False),
+        ("--gpus device=GPU-1/2 img", "img", 1, False),
+        ("--gpus two img", "img", None, True),
+    ],
+)
+def test_gpus_without_a_value(options: str, image: str, count: object, refused: bool) -> None:
+    """What stands behind is read as it was meant, so that all findings speak of one image."""
+    launch = one(f"docker run {options}")
+    assert (known(launch.image), launch.gpu.number, bool(launch.gpu.invalid)) == (image, count, refused)
+
+
+@pytest.mark.parametrize(
+    ("value", "device_lists", "changed"),
+    [
+        ("device=0,1", 1, True), ("1,2", 1, False), ("device=0", 0, False), ("'\"device=0,1\"'", 0, False),
+        ("all", 0, False), ("$X", 0, False), ("device=0,all", 1, False),
+    ],
+)  # fmt: skip
+def test_device_lists(value: str, device_lists: int, changed: bool) -> None:
+    found = one(f"docker run --gpus {value} img").gpu.device_lists
+    assert (len(found), any(fault.changes for fault in found)) == (device_lists, changed)
