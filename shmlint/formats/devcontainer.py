@@ -21,18 +21,7 @@ from shmlint.formats import sources
 from shmlint.formats.comments import SLASHES, at_end, before, line_suppressions
 from shmlint.formats.shell.gpus import read_gpu, starts_count
 from shmlint.formats.shell.run import launch_of, named, with_misspelt
-from shmlint.model.launch import (
-    Bind,
-    Build,
-    Change,
-    GpuFault,
-    GpuRequest,
-    Launch,
-    Misplaced,
-    ReadOnly,
-    Unknown,
-    Value,
-)
+from shmlint.model.launch import Bind, Build, Change, GpuFault, GpuRequest, Launch, Misplaced, ReadOnly, Unknown, Value
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
@@ -332,7 +321,7 @@ def _compose_launch(root: Json, path: str, workspace: Workspace) -> Launch:
 
 def _service(root: Json, path: str, workspace: Workspace) -> Launch | Unknown:
     """The service that is started, or why it is not known."""
-    from shmlint.formats.compose.project import load_project
+    from shmlint.formats.compose.load import load_project
     from shmlint.formats.compose.service import read_project
 
     written = [item.text for item in _strings(root.get("dockerComposeFile"))]

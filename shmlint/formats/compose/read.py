@@ -7,16 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
-from shmlint.formats.compose.project import (
-    DEFAULT_FILES,
-    OVERRIDE_FILES,
-    Project,
-    default_files,
-    incomplete,
-    load_project,
-    read_document,
-    service_names,
-)
+from shmlint.formats.compose.files import DEFAULT_FILES, OVERRIDE_FILES, default_files, incomplete, service_names
+from shmlint.formats.compose.load import load_project, read_document
+from shmlint.formats.compose.project import Project
 from shmlint.formats.compose.service import read_project
 from shmlint.formats.compose.shape import check
 from shmlint.formats.compose.tree import Branch, Layer, Tree

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.files import read_env_file
 from shmlint.formats.compose.gpus import device_paths, read_gpu
 from shmlint.formats.compose.mounts import read_mounts
 from shmlint.formats.compose.places import placed_mappings
-from shmlint.formats.compose.project import Project, Service, read_env_file
+from shmlint.formats.compose.project import Project, Service
 from shmlint.formats.compose.rewrite import ServiceRewriter
 from shmlint.formats.compose.tree import Branch, Leaf, Tree, items_of
 from shmlint.formats.compose.values import (
@@ -23,15 +24,7 @@ from shmlint.formats.compose.values import (
     text_value,
     unset,
 )
-from shmlint.model.launch import (
-    Bind,
-    Build,
-    Launch,
-    Misplaced,
-    Unknown,
-    Value,
-    Words,
-)
+from shmlint.model.launch import Bind, Build, Launch, Misplaced, Unknown, Value, Words
 from shmlint.model.source import Span
 
 

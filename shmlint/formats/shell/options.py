@@ -6,18 +6,9 @@ from collections.abc import Iterator
 
 from shmlint.docker import mounts
 from shmlint.docker.mounts import MountRequest
-from shmlint.docker.run_options import (
-    Option,
-    RunCommand,
-)
+from shmlint.docker.run_options import Option, RunCommand
 from shmlint.docker.sizes import InvalidSize, parse_docker
-from shmlint.model.launch import (
-    Bind,
-    Mount,
-    Size,
-    Unknown,
-    Value,
-)
+from shmlint.model.launch import Bind, Mount, Size, Unknown, Value
 from shmlint.model.source import Span
 
 

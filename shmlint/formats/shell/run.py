@@ -6,13 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shmlint.docker.images import is_reference
-from shmlint.docker.run_options import (
-    RunCommand,
-    can_be_reference,
-    find_docker,
-    is_one_word,
-    read_run,
-)
+from shmlint.docker.run_options import RunCommand, can_be_reference, find_docker, is_one_word, read_run
 from shmlint.formats.shell.gpus import read_gpu
 from shmlint.formats.shell.options import (
     argument_of,
@@ -26,16 +20,7 @@ from shmlint.formats.shell.options import (
     text_of,
 )
 from shmlint.formats.shell.rewrite import RunRewriter
-from shmlint.model.launch import (
-    GpuRequest,
-    Kind,
-    Launch,
-    Misplaced,
-    Rewriter,
-    Unknown,
-    Value,
-    Words,
-)
+from shmlint.model.launch import GpuRequest, Kind, Launch, Misplaced, Rewriter, Unknown, Value, Words
 from shmlint.model.source import Span
 from shmlint.syntax.shell import Command
 from shmlint.syntax.word import Word

@@ -19,7 +19,8 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats.compose.project import default_files, load_project
+from shmlint.formats.compose.files import default_files
+from shmlint.formats.compose.load import load_project
 from shmlint.formats.compose.read import read
 from shmlint.formats.compose.service import read_project
 from shmlint.model.launch import Launch

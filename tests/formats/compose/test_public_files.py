@@ -20,7 +20,8 @@ import pytest
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
-from shmlint.formats.compose.project import default_files, incomplete, load_project
+from shmlint.formats.compose.files import default_files, incomplete
+from shmlint.formats.compose.load import load_project
 from shmlint.formats.compose.service import read_project
 from shmlint.formats.compose.shape import check
 from shmlint.syntax.yaml import read_documents

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats.compose.project import load_project
+from shmlint.formats.compose.load import load_project
 from shmlint.formats.compose.service import read_project
 from shmlint.formats.compose.shape import check
 from shmlint.model.source import Source

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats.compose.project import Project, default_files, load_project
+from shmlint.formats.compose.files import default_files
+from shmlint.formats.compose.load import load_project
+from shmlint.formats.compose.project import Project
 from shmlint.formats.compose.service import read_project
 from shmlint.model.launch import Launch, Unknown
 from tests.oracles.agreement import disagreements

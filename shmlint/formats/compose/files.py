@@ -1,0 +1,118 @@
+"""Files that Compose reads without being told to, and what a file by itself says of the project it is part of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+from shmlint.files.cache import Key
+from shmlint.files.read import Unreadable, normal
+from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.tree import Branch, Layer, Tree, Variables
+from shmlint.syntax.yaml import read_documents
+
+DEFAULT_FILES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
+OVERRIDE_FILES = (
+    "compose.override.yml", "compose.override.yaml",
+    "docker-compose.override.yml", "docker-compose.override.yaml",
+)  # fmt: skip
+"""Compose takes the first of each that is there (compose-go cli/options.go)."""
+
+
+def read_variables(
+    paths: Iterable[str], workspace: Workspace, before: Variables, problems: list[str]
+) -> dict[str, str | None]:
+    """The variables of a project: those of ``before``, then of its env files, later files over earlier ones.
+
+    A file that is not there gives none. What Compose refuses in one is added to ``problems``.
+    """
+    found: dict[str, str | None] = {}
+    for path in paths:
+        _read_env_file(path, workspace, before, found, problems)
+    return {**found, **before}
+
+
+def read_env_file(path: str, workspace: Workspace, before: Variables) -> dict[str, str | None]:
+    """The variables that an env file gives to a container, substituted from ``before``."""
+    found: dict[str, str | None] = {}
+    _read_env_file(path, workspace, before, found, [])
+    return found
+
+
+def _read_env_file(
+    path: str, workspace: Workspace, before: Variables, found: dict[str, str | None], problems: list[str]
+) -> None:
+    try:
+        text = workspace.source(path).text if workspace.exists(path) else ""
+    except Unreadable:
+        return
+    if not text:
+        return
+    from shmlint.formats.compose.dotenv import InvalidEnvFile, parse
+
+    try:
+        parse(text, before, found)
+    except InvalidEnvFile as error:
+        problems.append(f"Compose cannot read {normal(path)}, line {error.line}: {error.message}")
+
+
+def default_files(directory: str, workspace: Workspace) -> tuple[str, ...]:
+    """What ``docker compose`` reads in a directory when no file is named; empty where it finds nothing.
+
+    ``COMPOSE_FILE`` in ``.env`` counts.
+    """
+    env = os.path.join(directory, ".env")
+    if workspace.exists(env):
+        try:
+            has_setting = "COMPOSE_FILE" in workspace.source(env).text
+        except Unreadable:
+            has_setting = False
+        if has_setting:
+            variables = read_env_file(env, workspace, {})
+            named = variables.get("COMPOSE_FILE")
+            if named:
+                separator = variables.get("COMPOSE_PATH_SEPARATOR") or ":"
+                files = tuple(normal(os.path.join(directory, f)) for f in named.split(separator) if f)
+                if files and all(workspace.exists(f) for f in files):
+                    return files
+    base = next((f for f in DEFAULT_FILES if workspace.exists(os.path.join(directory, f))), None)
+    if base is None:
+        return ()
+    files_ = [base]
+    override = next((f for f in OVERRIDE_FILES if workspace.exists(os.path.join(directory, f))), None)
+    if override is not None:
+        files_.append(override)
+    return tuple(normal(os.path.join(directory, f)) for f in files_)
+
+
+_SERVICES: Key[list[tuple[str, Tree]]] = Key("compose services")
+
+
+def _written(path: str, workspace: Workspace) -> list[tuple[str, Tree]]:
+    """The services that a file itself writes, extends not followed. Raises Unreadable."""
+    # Every overlay asks this of every file beside it.
+    return workspace.once(_SERVICES, path, lambda files: list(_services(path, files)))
+
+
+def _services(path: str, workspace: Workspace) -> Iterator[tuple[str, Tree]]:
+    for document in read_documents(path, workspace):
+        root = Layer(document.source, {}, "").tree(document.root)
+        found = root.get("services") if isinstance(root, Branch) else None
+        if isinstance(found, Branch):
+            yield from ((name, entry.tree) for name, entry in found.entries.items())
+
+
+def incomplete(path: str, workspace: Workspace) -> list[str]:
+    """The services of a file that need another file before they can start. Raises Unreadable."""
+    names: dict[str, bool] = {}
+    for name, tree in _written(path, workspace):
+        whole = isinstance(tree, Branch) and any(
+            key in tree.entries for key in ("image", "build", "extends", "provider")
+        )
+        names[name] = names.get(name, False) or whole
+    return [name for name, whole in names.items() if not whole]
+
+
+def service_names(path: str, workspace: Workspace) -> set[str]:
+    """The names of the services a file itself writes. Raises Unreadable."""
+    return {name for name, _ in _written(path, workspace)}

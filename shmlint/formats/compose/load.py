@@ -1,0 +1,161 @@
+"""Reads Compose files into a project, with what they include."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from shmlint.files.boundary import OUTSIDE
+from shmlint.files.read import Unreadable, normal
+from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.extends import Local
+from shmlint.formats.compose.files import read_variables
+from shmlint.formats.compose.project import Project, Service, merged, put, without_tags
+from shmlint.formats.compose.tree import Branch, Layer, Leaf, Tree, Variables, conflict, items_of, with_context
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Problem, Span
+from shmlint.syntax.yaml import Document, read_documents
+
+
+def load_project(
+    files: Sequence[str], workspace: Workspace, *, directory: str | None = None, started_in: str | None = None
+) -> Project:
+    """Read files as ``docker compose -f A -f B`` does.
+
+    ``directory`` is the project directory, that of the first file where none is given. The `.env`
+    file of the directory that Compose is started in, if there is another, comes before its own.
+    Raises Unreadable where one of the files cannot be read.
+    """
+    if directory is None:
+        directory = os.path.dirname(normal(files[0]))
+    project = Project(tuple(normal(f) for f in files), directory)
+    # Every shell sets PWD. Its value depends on the machine; relative to the project it is always this.
+    variables: Variables = {"PWD": "."}
+    refused: list[str] = []
+    for place in dict.fromkeys([directory if started_in is None else started_in, directory]):
+        variables = read_variables([os.path.join(place, ".env")], workspace, variables, refused)
+    project.problems += (Problem(Span(workspace.source(project.files[0]), 0, 0), message) for message in refused)
+    _read_files(project, variables, variables, workspace, ())
+    return project
+
+
+def _read_files(
+    project: Project, variables: Variables, outer: Variables, workspace: Workspace, trail: tuple[str, ...]
+) -> None:
+    for path in project.files:
+        for document in read_documents(path, workspace):
+            layer = Layer(document.source, variables, project.directory, outer)
+            root = layer.tree(document.root)
+            if isinstance(root, Branch):
+                services = _written_in(project, root, layer, workspace)
+                if root.get("include") is not None:
+                    _include(project, services, root, layer, workspace, (*trail, path))
+                put(project, root, services)
+
+
+def read_document(project: Project, document: Document, layer: Layer, workspace: Workspace) -> None:
+    """Merge the services of one document into a project; what it includes is left out."""
+    root = layer.tree(document.root)
+    if isinstance(root, Branch):
+        put(project, root, _written_in(project, root, layer, workspace))
+
+
+def _written_in(project: Project, root: Branch, layer: Layer, workspace: Workspace) -> dict[str, Service]:
+    """The services of one document, with what they extend."""
+    local = Local(layer.source.path, [(layer, root)], layer.directory, project, workspace)
+    found = ((name, local.service(name, ())) for name in local.names())
+    return {name: service for name, service in found if service is not None}
+
+
+class _Inclusion(NamedTuple):
+    """An entry of ``include``."""
+
+    span: Span
+    files: tuple[str, ...]
+    directory: str
+    env_files: tuple[str, ...]
+
+
+def _include(
+    project: Project,
+    services: dict[str, Service],
+    root: Branch,
+    layer: Layer,
+    workspace: Workspace,
+    trail: tuple[str, ...],
+) -> None:
+    """Add what a document includes to the services it writes itself. Both go over the files before it."""
+    for item in items_of(root.get("include")):
+        inclusion = _inclusion(project, item, layer, workspace)
+        if inclusion is None:
+            continue
+        if inclusion.files[0] in trail:
+            project.problems.append(Problem(inclusion.span, f"`include` is circular: {inclusion.files[0]}"))
+            continue
+        refused: list[str] = []
+        variables = read_variables(inclusion.env_files, workspace, layer.variables, refused)
+        project.problems += (Problem(inclusion.span, message) for message in refused)
+        included = Project(inclusion.files, inclusion.directory)
+        try:
+            _read_files(included, variables, layer.outer, workspace, trail)
+        except Unreadable as error:
+            project.unknown = f"{layer.source.path} includes {error.path}, which cannot be read"
+            continue
+        project.unknown = project.unknown or included.unknown
+        project.problems += included.problems
+        project.included |= included.included.union(inclusion.files)
+        for file, names in included.extended.items():
+            project.extended.setdefault(file, set()).update(names)
+        for name, service in included.services.items():
+            _import(project, services, name, service, inclusion.span)
+
+
+def _import(project: Project, services: dict[str, Service], name: str, service: Service, span: Span) -> None:
+    """Add an included service. Compose before 5.0 refuses one that is there and differs; later ones merge them."""
+    home = next(body.layer for body in service.bodies if body.own)
+    imported = Service(name, with_context(without_tags(service), home), service.bodies, service.unknown)
+    own = services.get(name)
+    if own is None:
+        services[name] = imported
+        return
+    if conflict(imported.tree, own.tree):
+        message = f"`services.{name}` conflicts with the service of this name in {service.bodies[0].layer.source.path}"
+        project.problems.append(Problem(own.bodies[0].layer.span(own.bodies[0].key), message))
+    services[name] = merged(imported, own)
+
+
+def _inclusion(project: Project, item: Tree, layer: Layer, workspace: Workspace) -> _Inclusion | None:
+    """An entry of ``include``; None where what it names cannot be had, which is noted on the project."""
+    path = layer.source.path
+
+    def leaves(tree: Tree | None) -> list[Leaf]:
+        return [leaf for leaf in items_of(tree) if isinstance(leaf, Leaf)]
+
+    named = leaves(item.get("path") if isinstance(item, Branch) else item)
+    beside = leaves(item.get("project_directory")) if isinstance(item, Branch) else []
+    env = leaves(item.get("env_file")) if isinstance(item, Branch) else []
+    if not named:
+        return None
+    if any(leaf.interpolated.unset for leaf in (*named, *beside, *env)):
+        project.unknown = f"{path} includes a file that a variable names"
+        return None
+    if any(leaf.text.startswith(("http://", "https://", "git@", "oci://")) for leaf in named):
+        project.unknown = f"{path} includes a file from the network, which is not fetched"
+        return None
+
+    def place(leaf: Leaf) -> str:
+        return normal(os.path.join(layer.directory, leaf.text))
+
+    for leaf in named:
+        file = place(leaf)
+        if not workspace.inside(file, path):
+            project.unknown = f"{path} includes {file}, which lies {OUTSIDE}"
+            return None
+        if not workspace.exists(file):
+            project.unknown = f"{path} includes {file}, which does not exist"
+            project.problems.append(Problem(leaf.span, f"`include` names {file}, and there is no such file", "missing"))
+            return None
+    files = tuple(map(place, named))
+    directory = place(beside[0]) if beside else os.path.dirname(files[0])
+    env_files = tuple(map(place, env)) or (os.path.join(directory, ".env"),)
+    return _Inclusion(named[0].span, files, directory, tuple(f for f in env_files if workspace.inside(f, path)))
