@@ -13,7 +13,7 @@ from shmlint.formats.compose.tree import Branch, Layer, Leaf, Listing, Tree
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import InvalidSettings
 from shmlint.model.source import Position, Source
-from shmlint.syntax.yaml import read_documents
+from shmlint.syntax.yaml_read import read_documents
 
 if TYPE_CHECKING:
     from shmlint.syntax.yaml import Node, Scalar

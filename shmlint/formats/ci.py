@@ -29,8 +29,9 @@ from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell import Command, commands, given
 from shmlint.syntax.shell_text import NOWHERE, Builder, ShellText, mentions_engine, not_set
 from shmlint.syntax.word import Word
-from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, YamlError, parse, read_documents
+from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, YamlError
 from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml_read import parse, read_documents
 
 _TALK = frozenset(
     {"name", "displayName", "description", "if", "uses", "title", "label", "summary", "default", "help", "when",

@@ -10,8 +10,9 @@ from shmlint.formats.ci import parts
 from shmlint.formats.shell.beside import same
 from shmlint.formats.shell.read import Part
 from shmlint.syntax.shell_text import mentions_engine
-from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, read_documents
+from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml_read import read_documents
 
 
 def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:

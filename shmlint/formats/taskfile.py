@@ -24,8 +24,9 @@ from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell import given
 from shmlint.syntax.shell_text import Builder, Places, ShellText, mentions_engine
 from shmlint.syntax.yaml import Mapping as MappingNode
-from shmlint.syntax.yaml import Node, Scalar, read_documents
+from shmlint.syntax.yaml import Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml_read import read_documents
 
 _DEPTH = 8
 """Variables inside variables are followed this deep."""

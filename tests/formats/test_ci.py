@@ -17,7 +17,8 @@ from shmlint.formats.ci import shell_text
 from shmlint.model.launch import Launch
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source
-from shmlint.syntax.yaml import Mapping, Scalar, parse
+from shmlint.syntax.yaml import Mapping, Scalar
+from shmlint.syntax.yaml_read import parse
 from tests.project import findings, fixed, run
 from tests.table import table
 

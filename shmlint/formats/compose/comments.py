@@ -10,8 +10,9 @@ from shmlint.formats.comments import HASH, at_end, line_suppressions
 from shmlint.model.launch import Launch
 from shmlint.model.source import Edit, Source
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.yaml import Mapping, Node, Scalar, read_documents
+from shmlint.syntax.yaml import Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml_read import read_documents
 
 
 def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:

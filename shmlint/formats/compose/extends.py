@@ -11,7 +11,8 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.project import Body, Project, Service, without_tags
 from shmlint.formats.compose.tree import Branch, Layer, Leaf, Tree, merge_service
 from shmlint.model.source import Problem
-from shmlint.syntax.yaml import Scalar, read_documents
+from shmlint.syntax.yaml import Scalar
+from shmlint.syntax.yaml_read import read_documents
 
 _MAX_CHAIN = 100
 """Services that extend one another, counted; more is nothing that anyone wrote by hand."""

@@ -9,7 +9,7 @@ from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.tree import Branch, Layer, Tree, Variables
-from shmlint.syntax.yaml import read_documents
+from shmlint.syntax.yaml_read import read_documents
 
 DEFAULT_FILES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 OVERRIDE_FILES = (

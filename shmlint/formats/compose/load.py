@@ -14,7 +14,8 @@ from shmlint.formats.compose.project import Project, Service, merged, put, witho
 from shmlint.formats.compose.tree import Branch, Layer, Leaf, Tree, Variables, conflict, items_of, with_context
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem, Span
-from shmlint.syntax.yaml import Document, read_documents
+from shmlint.syntax.yaml import Document
+from shmlint.syntax.yaml_read import read_documents
 
 
 def load_project(

@@ -18,7 +18,8 @@ from shmlint.model.reading import Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source
-from shmlint.syntax.yaml import YamlError, parse_part, read_documents
+from shmlint.syntax.yaml import YamlError
+from shmlint.syntax.yaml_read import parse_part, read_documents
 
 _PART = "the file it comes from must set its image and may set shm_size"
 

@@ -11,8 +11,9 @@ from shmlint.formats.compose.splice import KEY, NULLS, Pair, change, insert, oth
 from shmlint.formats.compose.tree import Leaf
 from shmlint.model.launch import Change, ReadOnly
 from shmlint.model.source import Span
-from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, read_documents
+from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml_read import read_documents
 
 if TYPE_CHECKING:
     from shmlint.files.workspace import Workspace

@@ -30,8 +30,9 @@ from shmlint.formats.compose.tree import Branch, Layer, Leaf, items_of
 from shmlint.model.launch import Change, Words
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Span
-from shmlint.syntax.yaml import Mapping, Scalar, read_documents
+from shmlint.syntax.yaml import Mapping, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml_read import read_documents
 
 SERVICE_KEYS = frozenset(
     {

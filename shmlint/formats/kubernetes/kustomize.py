@@ -16,7 +16,8 @@ from shmlint.formats.kubernetes.manifests import Manifest, read_file
 from shmlint.formats.kubernetes.tree import Field, Leaf, List, Map, Tree, build
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
-from shmlint.syntax.yaml import YamlError, parse_part, read_documents
+from shmlint.syntax.yaml import YamlError
+from shmlint.syntax.yaml_read import parse_part, read_documents
 
 NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 

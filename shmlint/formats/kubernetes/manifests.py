@@ -13,7 +13,8 @@ from shmlint.formats.kubernetes.tree import List, Map, build
 from shmlint.model.reading import NotRead
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem, Source, Span
-from shmlint.syntax.yaml import Mapping, Node, Scalar, read_documents
+from shmlint.syntax.yaml import Mapping, Node, Scalar
+from shmlint.syntax.yaml_read import read_documents
 
 _TEMPLATE = re.compile(
     r"\{\{-|-\}\}|\{%|\{\{\s*(?:\$?\.(?:Values|Release|Chart|Files|Capabilities|Template)\b"

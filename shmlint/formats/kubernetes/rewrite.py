@@ -20,7 +20,7 @@ from shmlint.model.launch import Change, ReadOnly
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Edit, Source
 from shmlint.syntax import yaml
-from shmlint.syntax.yaml import read_documents
+from shmlint.syntax.yaml_read import read_documents
 
 
 class Entry(NamedTuple):

@@ -24,7 +24,7 @@ from shmlint.formats.compose.files import default_files, incomplete
 from shmlint.formats.compose.load import load_project
 from shmlint.formats.compose.service import read_project
 from shmlint.formats.compose.shape import check
-from shmlint.syntax.yaml import read_documents
+from shmlint.syntax.yaml_read import read_documents
 from tests.oracles.agreement import disagreements
 from tests.oracles.compose import compose_answer, need_compose
 

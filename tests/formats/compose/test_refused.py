@@ -11,7 +11,7 @@ from shmlint.formats.compose.load import load_project
 from shmlint.formats.compose.service import read_project
 from shmlint.formats.compose.shape import check
 from shmlint.model.source import Source
-from shmlint.syntax.yaml import parse
+from shmlint.syntax.yaml_read import parse
 from tests.oracles.compose import compose_config, need_compose
 from tests.table import table
 

@@ -15,7 +15,7 @@ from shmlint.formats.compose.rewrite import same_but_for_size
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source
 from shmlint.run import Run, lint
-from shmlint.syntax.yaml import parse
+from shmlint.syntax.yaml_read import parse
 from tests.oracles.compose import compose_answer, need_compose
 from tests.table import table
 

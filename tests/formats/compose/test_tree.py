@@ -12,7 +12,7 @@ import pytest
 
 from shmlint.formats.compose.tree import Branch, Entry, Layer, Leaf, Listing, Removed, Tree, items_of, merge_service
 from shmlint.model.source import Source
-from shmlint.syntax.yaml import parse
+from shmlint.syntax.yaml_read import parse
 from tests.table import table
 
 

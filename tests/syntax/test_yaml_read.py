@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from shmlint.model.source import Source
-from shmlint.syntax.yaml import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence, YamlError, parse, parse_part
+from shmlint.syntax.yaml import Alias, Mapping, Node, Scalar, Sequence, YamlError
+from shmlint.syntax.yaml_read import MAX_DEPTH, parse, parse_part
 from tests.table import table
 
 
