@@ -71,7 +71,9 @@ FORMATS = {
     "markdown": Format(
         "shmlint.formats.markdown", "shmlint.formats.markdown", alone=True, beside="shmlint.formats.markdown"
     ),
-    "ci": Format("shmlint.formats.ci", "shmlint.formats.ci", alone=True, beside="shmlint.formats.ci_beside"),
+    "ci": Format(
+        "shmlint.formats.ci.read", "shmlint.formats.ci.comments", alone=True, beside="shmlint.formats.ci.beside"
+    ),
     "devcontainer": Format("shmlint.formats.devcontainer", "shmlint.formats.devcontainer"),
     "inspect": Format("shmlint.formats.inspect", "shmlint.formats.inspect"),
     "kubernetes": Format(

@@ -15,7 +15,7 @@ from functools import partial
 from shmlint.docker.run_options import read_run
 from shmlint.files.workspace import Workspace
 from shmlint.formats import sources
-from shmlint.formats.ci import as_arguments
+from shmlint.formats.ci.containers import as_arguments
 from shmlint.formats.comments import HASH, SLASHES, above, at_end, first_line, line_suppressions
 from shmlint.formats.shell.beside import same
 from shmlint.formats.shell.build import builds

@@ -11,7 +11,6 @@ from functools import partial
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
-from shmlint.formats.ci import scalar_text
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
 from shmlint.formats.shell.beside import same
 from shmlint.formats.shell.read import Part, read_parts
@@ -27,6 +26,7 @@ from shmlint.syntax.yaml import Mapping as MappingNode
 from shmlint.syntax.yaml import Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
 from shmlint.syntax.yaml_read import read_documents
+from shmlint.syntax.yaml_text import scalar_text
 
 _DEPTH = 8
 """Variables inside variables are followed this deep."""

@@ -1,6 +1,6 @@
 """What merge keys, tags and merging make of nodes, value by value.
 
-That Compose says the same of whole projects is asked in test_project.py and test_differential.py.
+That Compose says the same of whole projects is asked in test_load.py and test_differential.py.
 """
 
 from __future__ import annotations

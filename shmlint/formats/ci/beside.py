@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
-from shmlint.formats.ci import parts
+from shmlint.formats.ci.read import parts
 from shmlint.formats.shell.beside import same
 from shmlint.formats.shell.read import Part
 from shmlint.syntax.shell_text import mentions_engine

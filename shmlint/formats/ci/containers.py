@@ -1,0 +1,110 @@
+"""Containers that a CI system starts itself: those of jobs, their services, and container resources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shmlint.docker.run_options import read_run
+from shmlint.formats.ci.expressions import shell_text, why_unknown
+from shmlint.formats.shell.gpus import read_gpu, without_single_quotes
+from shmlint.formats.shell.rewrite import RunRewriter
+from shmlint.formats.shell.run import launch_of, named
+from shmlint.model.launch import Launch
+from shmlint.model.source import Source, Span
+from shmlint.syntax.shell import commands
+from shmlint.syntax.shell_text import NOWHERE, ShellText
+from shmlint.syntax.word import Word
+from shmlint.syntax.yaml import Mapping, Node, Scalar
+from shmlint.syntax.yaml import Sequence as SequenceNode
+
+
+def containers(body: Mapping, job: str | None, source: Source) -> Iterator[Launch]:
+    """The containers that a mapping starts: a job's own, its services, an Azure container resource.
+
+    ``job`` is the name of the job that it is the body of.
+    """
+    for key, node in body.pairs:
+        if not isinstance(key, Scalar):
+            continue
+        value = node if isinstance(node, Mapping) else None
+        if key.value == "container" and value is not None and value.get("image") is not None:
+            yield from _container(key, value, source, job)
+        elif key.value == "container" and isinstance(node, Scalar) and node.value:
+            if job is not None:  # GitHub: the image alone
+                yield from _container(key, None, source, job, node)
+            elif body.get("image") is not None and body.get("options") is not None:
+                yield from _container(key, body, source, node.value)
+        elif key.value == "services" and value is not None:
+            for service, inner in value.pairs:
+                if not isinstance(service, Scalar) or not isinstance(inner, Mapping):
+                    continue
+                if inner.get("image") is not None and (job is not None or inner.get("options") is not None):
+                    yield from _container(service, inner, source, service.value)
+
+
+def job_names(root: Node) -> dict[int, str]:
+    """The names of the jobs of a document by the id of their bodies."""
+    jobs = root.get("jobs") if isinstance(root, Mapping) else None
+    pairs = jobs.pairs if isinstance(jobs, Mapping) else ()
+    return {id(body): name.value for name, body in reversed(pairs) if isinstance(name, Scalar)}
+
+
+def _container(
+    key: Scalar, body: Mapping | None, source: Source, name: str | None, image: Node | None = None
+) -> Iterator[Launch]:
+    """A job container or service: its options are those of ``docker create``."""
+    image = image if image is not None else body.get("image") if body is not None else None
+    options = body.get("options") if body is not None else None
+    image_node = image.resolved if image is not None else None
+    if not isinstance(image_node, Scalar):
+        return
+    words: list[Word] = []
+    home = Span(source, image_node.start, image_node.end)
+    if options is not None and isinstance(options.resolved, Scalar):
+        text = as_arguments(shell_text(options.resolved, source))
+        first = next(iter(commands(text)), None)
+        words = [_option(word) for word in first.words[1:]] if first is not None else []
+        home = text.home
+    if body is not None:
+        words += _given(body, source)
+    unknown = "it depends on an expression" if "${{" in image_node.value else ""
+    words.append(Word(image_node.value, Span(source, image_node.start, image_node.end), unknown))
+    run = read_run(words, "docker", "create")
+    launch = launch_of(
+        run, kind="ci-container", span=Span(source, key.start, key.end),
+        label=f"container of job `{name}`" if name else "job container",
+        rewriter=RunRewriter(run, Word(""), home, words), gpu=read_gpu(run),
+    )  # fmt: skip
+    yield without_single_quotes(named(launch, name))
+
+
+def _option(word: Word) -> Word:
+    """A word of the options: what an expression gives are more options, never the image."""
+    if not word.unknown or not re.fullmatch(r"\$\{\w+\}|\$\w+", word.text):
+        return word
+    return Word("$OPTIONS", word.span, word.unknown, maybe_many=True)
+
+
+def as_arguments(text: ShellText) -> ShellText:
+    """Options as the arguments of one command, however many lines they take."""
+    line = re.sub(r"\\?\n", lambda m: " " * len(m[0]), text.text)
+    nowhere = [NOWHERE] * len("docker ")
+    stands = [*nowhere, *text.stands] if text.stands else ()
+    return text._replace(text=f"docker {line}", offsets=[*nowhere, *text.offsets], stands=stands)
+
+
+def _given(body: Mapping, source: Source) -> Iterator[Word]:
+    """The volumes and the environment of a job container, as options of a command line."""
+    volumes, environment = body.get("volumes"), body.get("env")
+    if isinstance(volumes, SequenceNode):
+        for item in volumes.items:
+            if isinstance(item, Scalar):
+                yield Word("-v")
+                yield Word(item.value, Span(source, item.start, item.end), why_unknown(item.value))
+    if isinstance(environment, Mapping):
+        for name, value in environment.pairs:
+            if isinstance(name, Scalar) and isinstance(value, Scalar):
+                yield Word("-e")
+                text = f"{name.value}={value.value}"
+                yield Word(text, Span(source, name.start, value.end), why_unknown(value.value))

@@ -1,0 +1,224 @@
+"""CI files: the scripts in their steps, and job containers with options of their own.
+
+GitHub workflows and actions, GitLab, CircleCI, Azure, Buildkite, Travis and the like all hold
+their scripts as YAML texts; which key they stand under tells them from descriptions.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+from shmlint.files.read import Unreadable
+from shmlint.files.workspace import Workspace
+from shmlint.formats.ci.containers import containers, job_names
+from shmlint.formats.ci.expressions import as_written, shell_text
+from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
+from shmlint.formats.ci.variables import Environment, unsure_names, within
+from shmlint.formats.shell.build import builds
+from shmlint.formats.shell.read import Part, not_read
+from shmlint.formats.shell.run import launches, read_launch
+from shmlint.model.launch import Build, Launch, ReadOnly
+from shmlint.model.reading import NotRead, Reading
+from shmlint.model.record import NamedTuple
+from shmlint.model.settings import Settings
+from shmlint.model.source import Problem, Source, Span
+from shmlint.syntax.shell import Command, given
+from shmlint.syntax.shell_text import NOWHERE, ShellText, mentions_engine
+from shmlint.syntax.word import Word
+from shmlint.syntax.yaml import Alias, Mapping, Node, Scalar
+from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml_read import read_documents
+
+_SHARED_SHELL = frozenset(
+    {"script", "before_script", "after_script", "commands", "before_install", "install", "after_success"}
+)
+"""Keys whose lists are run line by line in one shell: what one line sets, the next can use."""
+
+
+def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
+    """The containers that CI jobs start."""
+    found: list[Launch] = []
+    problems: list[Problem] = []
+    seen = _Seen([], [], [])
+    for path in paths:
+        try:
+            source = workspace.source(path)
+            if not mentions_engine(source.text) and "container" not in source.text and "options" not in source.text:
+                continue
+        except Unreadable as error:
+            problems.append(error.problem)
+            continue
+        try:
+            documents = read_documents(path, workspace)
+        except Unreadable as error:
+            template = template_documents(source)
+            if template is None:
+                problems.append(error.problem)
+                found += (as_written(launch) for launch in single_commands(source))
+                continue
+            documents = template
+        for document in documents:
+            found += (as_written(launch) for launch in _launches(document.root, source, seen))
+    found.sort(key=lambda launch: (launch.span.path, launch.span.start))
+    return Reading(tuple(found), tuple(problems), tuple(seen.built), tuple(seen.unread))
+
+
+class _Seen(NamedTuple):
+    """What is seen beside launches."""
+
+    unread: list[NotRead]
+    built: list[Build]
+    parts: list[Part]
+    """The scripts that speak of a container engine."""
+
+
+class _Place(NamedTuple):
+    """What holds where a script runs."""
+
+    environment: Environment
+    top: str
+    """The directory of the repository."""
+    directory: str
+    """Relative paths count from there."""
+
+    def inside(self, node: Mapping, unsure: frozenset[str]) -> _Place:
+        """What holds for the scripts in a mapping."""
+        defaults = node.get("defaults")
+        run = defaults.get("run") if isinstance(defaults, Mapping) else None
+        directory = self.directory
+        for here in (run, node):
+            for key in ("working-directory", "working_directory", "workingDirectory"):
+                value = here.get(key) if isinstance(here, Mapping) else None
+                directory = os.path.join(self.top, value.value) if isinstance(value, Scalar) else directory
+        return self._replace(environment=within(self.environment, node, unsure), directory=directory)
+
+
+_TOP = re.compile(r"(?:^|(?<=/))\.?(?:github|gitlab|circleci|buildkite|woodpecker|semaphore|azure-pipelines)/")
+
+
+def _top(path: str) -> str:
+    """The directory in which jobs start: that of the repository, not that of the file."""
+    found = _TOP.search(path)
+    return path[: found.start()].rstrip("/") if found is not None else os.path.dirname(path)
+
+
+def _launches(root: Node, source: Source, seen: _Seen) -> Iterator[Launch]:
+    """The launches of a document, each node looked at once."""
+    stack: list[tuple[Node, str, _Place]] = [(root, "", _Place({}, *[_top(source.path)] * 2))]
+    jobs = job_names(root)
+    unsure = unsure_names(root, source.text)
+    while stack:
+        node, key, place = stack.pop()
+        if isinstance(node, Alias):
+            continue  # what it stands for is read where it is written
+        if isinstance(node, Mapping):
+            yield from containers(node, jobs.get(id(node)), source)
+            yield from _of_arguments(node, source)
+            scripts = _input_scripts(node)
+            inner = place.inside(node, unsure)
+            seen.built.extend(_built(node, source, inner.directory))
+            for name, value in node.pairs:
+                if not isinstance(name, Scalar) or (name.value in TALK and not _holds_steps(name, value)):
+                    continue
+                if name.value == "with" and scripts is not None:
+                    stack += [(script, key, inner) for script, key in scripts]
+                else:
+                    stack.append((value, name.value, inner))
+        elif isinstance(node, SequenceNode):
+            lines = [item for item in node.items if isinstance(item, Scalar)]
+            if key in _SHARED_SHELL and len(lines) > 1:
+                yield from _of_script(_joined([shell_text(line, source) for line in lines]), place, seen)
+                stack += [(item, key, place) for item in node.items if not isinstance(item, Scalar)]
+            else:
+                stack += [(item, key, place) for item in node.items]
+        elif isinstance(node, Scalar) and mentions_engine(node.value):
+            yield from _of_script(shell_text(node, source), place, seen)
+
+
+def parts(root: Node, source: Source) -> list[Part]:
+    """The scripts of a document that speak of a container engine."""
+    seen = _Seen([], [], [])
+    for _ in _launches(root, source, seen):
+        pass
+    return seen.parts
+
+
+def _holds_steps(name: Scalar, value: Node) -> bool:
+    """Whether a key that is talk elsewhere names what is run: Bitbucket's ``default`` pipeline."""
+    return name.value == "default" and isinstance(value, SequenceNode)
+
+
+def _of_arguments(step: Mapping, source: Source) -> Iterator[Launch]:
+    """A step of Cloud Build whose image is the docker client: its arguments are a command without a shell."""
+    name, arguments = step.get("name"), step.get("args")
+    if not isinstance(name, Scalar) or not name.value.endswith("/docker") or step.get("entrypoint") is not None:
+        return
+    items = arguments.items if isinstance(arguments, SequenceNode) else ()
+    words = [
+        Word(item.value, Span(source, item.start, item.end), "a substitution" if "$" in item.value else "")
+        for item in items if isinstance(item, Scalar)
+    ]  # fmt: skip
+    launch = read_launch(Command((Word("docker"), *words), Span(source, name.start, name.end)))
+    if launch is not None and len(words) == len(items):
+        yield launch._replace(rewriter=ReadOnly(), words=launch.words._replace(by_hand=_BY_HAND))
+
+
+_BY_HAND = "add `--shm-size={size}` to the arguments"
+
+
+def _of_script(text: ShellText, place: _Place, seen: _Seen) -> list[Launch]:
+    """The launches of a script; what else it shows is added to ``seen``."""
+    if not mentions_engine(text.text):
+        return []
+    part = Part(text, given(place.environment))
+    seen.parts.append(part)
+    read_commands = list(part.commands)
+    seen.unread.extend(not_read(text, read_commands))
+    seen.built.extend(builds(read_commands, place.directory))
+    return launches(read_commands)
+
+
+def _built(step: Mapping, source: Source, directory: str) -> Iterator[Build]:
+    """The images that ``docker/build-push-action`` builds."""
+    uses, inputs = step.get("uses"), step.get("with")
+    if not isinstance(uses, Scalar) or not uses.value.startswith("docker/build-push-action@"):
+        return
+    values = {
+        key.value: value.value
+        for key, value in (inputs.pairs if isinstance(inputs, Mapping) else ())
+        if isinstance(key, Scalar) and isinstance(value, Scalar)
+    }
+    pairs = (line.partition("=") for line in values.get("build-args", "").splitlines())
+    args = tuple((name.strip(), value) for name, equals, value in pairs if equals)
+    span = Span(source, uses.start, uses.end)
+    for tag in re.split(r"[,\s]+", values.get("tags", "").strip()):
+        if tag:
+            context, file, target = values.get("context", "."), values.get("file"), values.get("target")
+            yield Build(tag, context, file, target, args, span, directory)
+
+
+def _input_scripts(step: Mapping) -> list[tuple[Node, str]] | None:
+    """The inputs of an action that a shell of the host runs; None where it is not an action.
+
+    An action does with its inputs what it likes, inside of containers mostly; one that says ssh
+    hands its script to the shell of another machine.
+    """
+    uses, inputs = step.get("uses"), step.get("with")
+    if not isinstance(uses, Scalar) or not isinstance(inputs, Mapping):
+        return None
+    if "ssh" not in uses.value:
+        return []
+    found = [(inputs.get(key), key) for key in ("script", "command")]
+    return [(node, key) for node, key in found if node is not None]
+
+
+def _joined(texts: Sequence[ShellText]) -> ShellText:
+    """Lines of one shell that stand in several scalars."""
+    offsets: list[int] = []
+    for text in texts:
+        offsets += [*text.offsets, NOWHERE]
+    source = texts[0].source
+    home = Span(source, texts[0].home.start, texts[-1].home.end)
+    return ShellText(source, "".join(f"{text.text}\n" for text in texts), offsets, home, unset=texts[0].unset)

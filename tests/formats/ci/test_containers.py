@@ -1,0 +1,99 @@
+"""Containers that a CI system starts itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.formats.ci.workflows import GITHUB, IMAGE, JOB, after_fix, launches
+from tests.project import fixed
+from tests.table import table
+
+
+@table("newline", ["\n", "\r\n"])
+@table(
+    ("options", "old", "new"),
+    [
+        ("--gpus all", "all", "all --shm-size=8g"),
+        ("--gpus=all --rm", "--gpus=all", "--gpus=all --shm-size=8g"),
+        ("'--gpus all'", "all'", "all --shm-size=8g'"),
+        ('"--gpus all"', 'all"', 'all --shm-size=8g"'),
+        (">-\n        --gpus all\n        --ulimit memlock=-1", "all\n", "all --shm-size=8g\n"),
+        ("|\n        --gpus all\n        --ulimit memlock=-1", "all\n", "all --shm-size=8g\n"),
+        ("--gpus all --shm-size 64m", "64m", "8g"),
+        ("--runtime=nvidia", "--runtime=nvidia", "--runtime=nvidia --shm-size=8g"),
+    ],
+)
+def test_job_containers(tmp_path: Path, newline: str, options: str, old: str, new: str) -> None:
+    text = f"{JOB}    container:\n      image: {IMAGE}\n      options: {options}\n    steps:\n      - run: ls\n"
+    text, old, new = (part.replace("\n", newline) for part in (text, old, new))
+    (launch,) = launches(tmp_path, text)
+    assert (launch.kind, launch.name, launch.span.line, launch.span.text) == ("ci-container", "train", 5, "container")
+    assert fixed(tmp_path, {GITHUB: text}) == {GITHUB: text.replace(old, new)}
+    if "64m" not in options:
+        after_fix(tmp_path, text)
+
+
+def test_what_a_job_container_says_of_dev_shm(tmp_path: Path) -> None:
+    text = (
+        f"{JOB}    container:\n      image: {IMAGE}\n      options: --gpus all\n      volumes: ['/dev/shm:/dev/shm']\n"
+        "      env:\n        NCCL_SHM_DISABLE: 1\n"
+    )
+    (launch,) = launches(tmp_path, text)
+    assert [mount.target for mount in launch.mounts] == ["/dev/shm"]
+    assert "NCCL_SHM_DISABLE" in launch.environment
+    assert after_fix(tmp_path, text) == text
+
+
+@pytest.mark.parametrize(
+    ("container", "image"),
+    [
+        (f"container: {IMAGE}\n", IMAGE),
+        ("container: ${{ matrix.image }}\n", "${{ matrix.image }}"),
+        (f"container:\n      image: {IMAGE}\n", IMAGE),
+    ],
+)
+def test_a_container_without_options(tmp_path: Path, container: str, image: str) -> None:
+    (launch,) = launches(tmp_path, f"{JOB}    {container}    steps: []\n")
+    assert (launch.kind, launch.name, launch.span.line) == ("ci-container", "train", 5)
+    assert launch.image is not None and launch.image.text == image
+    assert launch.gpu.requested is False
+
+
+@pytest.mark.parametrize(
+    "options", ["--gpus all ${{ inputs.more }}", "${{ matrix.container }}", "${{ matrix.image }} --rm"]
+)
+def test_options_that_are_an_expression(tmp_path: Path, options: str) -> None:
+    text = f"{JOB}    container:\n      image: {IMAGE}\n      options: {options}\n"
+    (launch,) = launches(tmp_path, text)
+    assert launch.image is not None and launch.image.known == IMAGE
+    assert launch.gpu.requested is (True if "gpus" in options else None)
+    assert launch.undecided is not None
+    assert launch.undecided.because == "it depends on an expression; it may hold --shm-size"
+    assert after_fix(tmp_path, text) == text
+
+
+def test_services(tmp_path: Path) -> None:
+    text = (
+        f"{JOB}    container: {IMAGE}\n    services:\n      llm:\n"
+        "        image: vllm/vllm-openai\n        options: >-\n"
+        '          --gpus all\n          --health-cmd "curl x"\n      redis:\n        image: redis\n'
+    )
+    found = launches(tmp_path, text)
+    assert [(launch.name, launch.span.line, launch.gpu.requested) for launch in found] == [
+        ("train", 5, False),
+        ("llm", 7, True),
+        ("redis", 12, False),
+    ]
+    assert after_fix(tmp_path, text) == text.replace("all\n", "all --shm-size=8g\n")
+
+
+def test_azure_container_resources(tmp_path: Path) -> None:
+    text = (
+        f"resources:\n  containers:\n  - container: gpu\n    image: {IMAGE}\n    options: --gpus all\n"
+        "jobs:\n- job: t\n  container: gpu\n"
+    )
+    (launch,) = launches(tmp_path, text, "azure-pipelines.yml")
+    assert (launch.kind, launch.name, launch.span.line) == ("ci-container", "gpu", 3)
+    assert after_fix(tmp_path, text, "azure-pipelines.yml") == text.replace("all\n", "all --shm-size=8g\n")

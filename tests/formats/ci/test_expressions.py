@@ -1,0 +1,37 @@
+"""Scripts with expressions and PowerShell in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.formats.ci.workflows import IMAGE, after_fix, launches, steps
+
+
+def test_powershell(tmp_path: Path) -> None:
+    text = steps(
+        "      - shell: pwsh\n        run: |\n"
+        f"          & docker run `\n            --gpus all `\n            {IMAGE}\n"
+    )
+    assert after_fix(tmp_path, text) == text.replace("all `", "all --shm-size=8g `")
+
+
+@pytest.mark.parametrize(
+    ("command", "undecided"),
+    [
+        (f"docker run ${{{{ inputs.options }}}} --gpus all {IMAGE}", True),
+        (f"docker run -v ${{{{ github.workspace }}}}:/w {{{{ a }}}} --gpus all {IMAGE}", True),
+        (f"docker run --gpus all -v ${{{{ github.workspace }}}}:/w {IMAGE}", False),
+        (f'docker run --gpus all {IMAGE} bash -c "x ${{{{ matrix.y }}}}"', False),
+        ("docker run --gpus all ${{ env.IMAGE }}", False),
+    ],
+)
+def test_expressions(tmp_path: Path, command: str, undecided: bool) -> None:
+    (launch,) = launches(tmp_path, steps(f"      - run: |\n          {command}\n"))
+    assert launch.gpu.requested
+    assert bool(launch.undecided) is undecided
+    assert launch.undecided is None or "variable _" not in launch.undecided.because
+    assert launch.image is not None and launch.image.span.text in (IMAGE, "${{ env.IMAGE }}")
+    if "env.IMAGE" in command:
+        assert launch.image.text == "${{ env.IMAGE }}" and launch.image.because
