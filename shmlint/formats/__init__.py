@@ -74,7 +74,7 @@ FORMATS = {
     "ci": Format(
         "shmlint.formats.ci.read", "shmlint.formats.ci.comments", alone=True, beside="shmlint.formats.ci.beside"
     ),
-    "devcontainer": Format("shmlint.formats.devcontainer", "shmlint.formats.devcontainer"),
+    "devcontainer": Format("shmlint.formats.devcontainer.read", "shmlint.formats.devcontainer.comments"),
     "inspect": Format("shmlint.formats.inspect", "shmlint.formats.inspect"),
     "kubernetes": Format(
         "shmlint.formats.kubernetes.read", "shmlint.formats.kubernetes.comments",

@@ -1,0 +1,52 @@
+"""Lists of devices in ``runArgs`` that Docker reads as something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.docker.gpus_option import quoted_devices
+from shmlint.docker.run_options import Option, RunCommand
+from shmlint.formats.shell.gpus import starts_count
+from shmlint.model.launch import Change, GpuFault
+from shmlint.model.source import Edit
+
+_RIGHT = r'"--gpus", "\"device=0,1\""'
+
+
+def misread_device_lists(run: RunCommand) -> Iterator[GpuFault]:
+    """Values of ``--gpus`` that look like a list of devices and are not read as one.
+
+    No shell reads these arguments, so Docker sees each quotation mark that the string holds.
+    """
+    for option, request in run.gpus():
+        value = option.value or ""
+        span = (option.value_word or option.word).span
+        if option.unknown or span is None:
+            continue
+        bare = value.strip("'")
+        if bare != value and request.error:
+            devices = bare.strip('"')
+            right = f'"{devices}"' if "," in devices else devices
+            message = f"`--gpus {value}` is refused: no shell removes the quotation marks in runArgs"
+            changes = tuple(_write_gpus(option, right))
+            yield GpuFault(span, message, changes, right=_RIGHT, value=value, meant=right)
+        elif starts_count(value, request):
+            message = f"`--gpus {value}` is refused: the comma ends the device list and starts a count"
+            meant = quoted_devices(value)
+            changes = tuple(_write_gpus(option, meant)) if meant is not None else ()
+            yield GpuFault(span, message, changes, right=_RIGHT, value=value, meant=meant or value)
+        elif "," in value and value.replace(",", "").isdigit():
+            last = value.rpartition(",")[2]
+            message = f"`--gpus {value}` asks for {last} GPUs: of several counts, the last one applies"
+            advice = rf'"\"device={value}\"" for these devices, "{last}" for so many'
+            yield GpuFault(span, message, (), advice, _RIGHT)
+
+
+def _write_gpus(option: Option, value: str) -> Iterator[Change]:
+    """Write another value of ``--gpus`` into the string that holds it."""
+    place = (option.value_word or option.word).span
+    if place is None:
+        return
+    given = f"{option.word.text.partition('=')[0]}={value}" if option.joined else value
+    text = given.replace("\\", r"\\").replace('"', r"\"")
+    yield Change((Edit(place.path, place.start, place.end, text),), f'write "{text}" in line {place.line}')

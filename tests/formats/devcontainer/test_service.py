@@ -1,0 +1,103 @@
+"""Dev containers that are services of a Compose project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.formats.devcontainer.containers import GIB, HERE, launch
+from tests.project import findings, fixed
+from tests.table import table
+
+COMPOSE = """\
+services:
+  app:
+    image: nvcr.io/nvidia/pytorch:24.01-py3
+    command: sleep infinity
+  db:
+    image: postgres
+"""
+
+
+STARTS = '{"dockerComposeFile": "../compose.yaml", "service": "app", "hostRequirements": {"gpu": true}}'
+
+
+def test_the_service_that_is_started_gets_the_gpu() -> None:
+    found = launch(STARTS, **{"compose.yaml": COMPOSE})
+    assert found.kind == "devcontainer" and found.files == (HERE, "compose.yaml")
+    assert found.gpu.requested and found.gpu.number == "all" and not found.undecided
+    assert found.home.text == "true" and found.words.launch == "dev container (service `app`)"
+
+
+def test_several_compose_files_are_merged() -> None:
+    more = "services:\n  app:\n    shm_size: 8gb\n    gpus: all\n"
+    text = '{"dockerComposeFile": ["../compose.yaml", "more.yaml"], "service": "app"}'
+    found = launch(text, **{"compose.yaml": COMPOSE, ".devcontainer__more.yaml": more})
+    assert found.gpu.requested and found.effective_shm().bytes == 8 * GIB
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "because"),
+    [
+        ("../compose.yaml", "../other.yaml", "other.yaml, which does not exist"),
+        ("../compose.yaml", "${localEnv:FILE}", "`${localEnv:FILE}` is not set here"),
+        ("../compose.yaml", "/etc/compose.yaml", "outside the repository"),
+        ('"../compose.yaml"', "[]", "Compose files that it starts are unknown"),
+        ('"service": "app"', '"service": "web"', "no service web"),
+        ('"service": "app", ', "", "service that it starts is unknown"),
+    ],
+)
+def test_what_is_not_here_is_not_known(old: str, new: str, because: str) -> None:
+    found = launch(STARTS.replace(old, new), **{"compose.yaml": COMPOSE})
+    assert found.undecided is not None and because in found.undecided.because
+    assert found.effective_shm().decided_by == "unknown"
+    assert found.gpu.requested is True
+    without = launch(STARTS.replace(old, new).replace("true", "false"), **{"compose.yaml": COMPOSE})
+    assert without.gpu.requested is None and without.gpu.unknown == without.undecided == found.undecided
+
+
+def test_the_fix_goes_into_the_compose_file(tmp_path: Path) -> None:
+    files = {HERE: STARTS, "compose.yaml": COMPOSE}
+    assert [(f.rule, f.span.path) for f in findings(tmp_path, files)] == [("SHM101", HERE)]
+    (name, text), = fixed(tmp_path, files).items()
+    assert name == "compose.yaml"
+    assert [line for line in text.splitlines() if line not in COMPOSE.splitlines()] == ["    shm_size: 8gb"]
+    assert findings(tmp_path, {**files, name: text}) == []
+
+
+def test_the_fix_goes_into_the_compose_file_once(tmp_path: Path) -> None:
+    """The service itself is judged too, and two dev containers start it: one finding, of the service."""
+    compose = COMPOSE.replace("    command", "    gpus: all\n    command")
+    other = {".devcontainer/b/devcontainer.json": STARTS.replace("../", "../../")}
+    files = {HERE: STARTS, **other, "compose.yaml": compose}
+    assert [f.launch.kind for f in findings(tmp_path, files) if f.launch] == ["compose-service"]
+    changed = fixed(tmp_path, files)
+    assert list(changed) == ["compose.yaml"] and changed["compose.yaml"].count("shm_size: 8gb") == 1
+    assert findings(tmp_path, {**files, **changed}) == []
+
+
+def test_what_only_the_dev_container_has_is_its_own(tmp_path: Path) -> None:
+    """A size of the service is the service's, a GPU that only the dev container asks for is not."""
+    invalid = COMPOSE.replace("    command", "    shm_size: 8x\n    command")
+    found = findings(tmp_path, {HERE: STARTS, "compose.yaml": invalid})
+    assert [(f.rule, f.launch.kind) for f in found if f.launch] == [("SHM201", "compose-service")]
+    found = findings(tmp_path, {HERE: STARTS, "compose.yaml": COMPOSE})
+    assert [(f.rule, f.launch.kind) for f in found if f.launch] == [("SHM101", "devcontainer")]
+
+
+@table(
+    ("given", "dead"),
+    [
+        ('["--shm-size=8g"]', ["--shm-size=8g"]),
+        ('["--shm-size", "8g", "--ipc", "host"]', ["--shm-size", "--ipc"]),
+        ('["--tmpfs=/dev/shm", "--init"]', ["--tmpfs=/dev/shm"]),
+        ('["--name", "--shm-size=8g", "-v", "/data:/data"]', []),
+    ],
+)
+@table("gpu", ["true", "false"])
+def test_run_arguments_beside_compose_are_dead(tmp_path: Path, given: str, dead: list[str], gpu: str) -> None:
+    text = STARTS.replace("true", gpu).replace("}}", f'}}, "runArgs": {given}}}')
+    for files in ({HERE: text, "compose.yaml": COMPOSE}, {HERE: text.replace("../compose", "../missing")}):
+        found = findings(tmp_path, files, select=("SHM210",))
+        assert [f.span.text for f in found] == dead and all(f.severity == "error" for f in found)
