@@ -30,8 +30,9 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.groovy import String, blocks, pieces, strings
-from shmlint.syntax.shell import commands, given
+from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import Builder, Places, ShellText, mentions_engine
+from shmlint.syntax.shell_variables import given
 from shmlint.syntax.word import Word
 
 _DEPTH = 8

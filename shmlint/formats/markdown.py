@@ -21,7 +21,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.markdown import Block, blocks
-from shmlint.syntax.shell import Command, commands, given
+from shmlint.syntax.shell import Command, commands
 from shmlint.syntax.shell_text import (
     BLANK,
     CLOSE,
@@ -34,6 +34,7 @@ from shmlint.syntax.shell_text import (
     mentions_engine,
     not_set,
 )
+from shmlint.syntax.shell_variables import given
 
 _SHELL = frozenset(
     {"", "bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "text", "none",

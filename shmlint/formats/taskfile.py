@@ -20,8 +20,8 @@ from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.shell import given
 from shmlint.syntax.shell_text import Builder, Places, ShellText, mentions_engine
+from shmlint.syntax.shell_variables import given
 from shmlint.syntax.yaml import Mapping as MappingNode
 from shmlint.syntax.yaml import Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode

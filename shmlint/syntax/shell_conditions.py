@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
-from shmlint.syntax.word import Word
+from shmlint.syntax.shell_tree import Tree
+from shmlint.syntax.shell_words import Words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -17,23 +18,19 @@ When = Literal["always", "perhaps", "never", "value"]
 value that another command uses."""
 
 
-class Reading(Protocol):
-    """What is asked of the reader of a shell text."""
+class Conditions:
+    """The conditions of a text, and what was found of them."""
 
-    parents: dict[int, Node]
-    decided: dict[int, bool | int | None]
-    """What conditions say, and the branch that a ``case`` takes, by the id of the node."""
-    shifted: int | None
-    """The byte behind which arguments are moved."""
-
-    def raw(self, node: Node) -> str: ...
-
-    def words(self, *nodes: Node) -> list[Word]: ...
-
-    def special(self, name: str, node: Node) -> str | None: ...
+    def __init__(self, words: Words) -> None:
+        self.words = words
+        self.tree = words.tree
+        self.decided: dict[int, bool | int | None] = {}
+        """What conditions say, and the branch that a ``case`` takes, by the id of the node."""
+        self.shifted = _first_shift(self.tree.text.text)
+        """The byte behind which arguments are moved."""
 
 
-def when(node: Node, reader: Reading) -> When:
+def when(node: Node, known: Conditions) -> When:
     """Whether the branches around a command are taken.
 
     A command behind ``&&`` counts as one that runs, unless a test stands before it: the other one is
@@ -42,13 +39,13 @@ def when(node: Node, reader: Reading) -> When:
     perhaps = False
     child = node
     for _ in range(_DEPTH):
-        parent = reader.parents.get(child.id)
+        parent = known.tree.parents.get(child.id)
         if parent is None:
             return "perhaps" if perhaps else "always"
         if parent.type in ("command_substitution", "process_substitution"):
             return "value"
         decide = _DECIDE.get(parent.type)
-        taken = decide(parent, child, reader) if decide is not None else True
+        taken = decide(parent, child, known) if decide is not None else True
         if taken is False:
             return "never"
         perhaps = perhaps or taken is None
@@ -56,11 +53,11 @@ def when(node: Node, reader: Reading) -> When:
     return "perhaps"
 
 
-def leaves(node: Node, reader: Reading) -> bool:
+def leaves(node: Node, tree: Tree) -> bool:
     """Whether ``exec`` or ``exit`` ends the text's own shell, and not one that is started for a part of it."""
     child = node
     for _ in range(_DEPTH):
-        parent, behind = reader.parents.get(child.id), child.next_sibling
+        parent, behind = tree.parents.get(child.id), child.next_sibling
         if parent is None:
             return True
         if parent.type in _SHELLS or (behind is not None and behind.type == "&"):
@@ -78,12 +75,12 @@ _SHELLS = frozenset({"subshell", "pipeline", "function_definition", "command_sub
 # What decides ---------------------------------------------------------------------------------
 
 
-def _if(parent: Node, child: Node, reader: Reading) -> bool | None:
+def _if(parent: Node, child: Node, known: Conditions) -> bool | None:
     """``if`` and ``elif``: the condition, the commands behind ``then``, the other branches."""
     condition = _condition(parent)
     if any(part.id == child.id for part in condition):
         return True
-    value = _evaluate(condition[-1], reader) if condition else None
+    value = _evaluate(condition[-1], known) if condition else None
     if child.type not in ("elif_clause", "else_clause"):
         return value
     values = [value]
@@ -94,7 +91,7 @@ def _if(parent: Node, child: Node, reader: Reading) -> bool | None:
         if other.id == child.id:
             break
         tested = _condition(other)
-        values.append(_evaluate(tested[-1], reader) if tested else None)
+        values.append(_evaluate(tested[-1], known) if tested else None)
     if True in values:
         return False
     return None if None in values else True
@@ -111,74 +108,74 @@ def _condition(node: Node) -> list[Node]:
     return found
 
 
-def _while(parent: Node, child: Node, reader: Reading) -> bool | None:
+def _while(parent: Node, child: Node, known: Conditions) -> bool | None:
     condition = _condition(parent)
     if child.type != "do_group" or not condition:
         return True
-    value = _evaluate(condition[-1], reader)
+    value = _evaluate(condition[-1], known)
     return _not(value) if parent.children[0].type == "until" else value
 
 
-def _for(parent: Node, child: Node, reader: Reading) -> bool | None:
+def _for(parent: Node, child: Node, known: Conditions) -> bool | None:
     """A loop over words that stand there runs; one over what may be nothing perhaps."""
     if child.type != "do_group":
         return True
     values = parent.children_by_field_name("value")
-    return True if values and not re.search(r"[$`*?\[]", reader.raw(values[0])) else None
+    return True if values and not re.search(r"[$`*?\[]", known.tree.raw(values[0])) else None
 
 
-def _case(parent: Node, child: Node, reader: Reading) -> bool | None:
+def _case(parent: Node, child: Node, known: Conditions) -> bool | None:
     """Whether a branch of a ``case`` is the one that is taken; None where the value is not known."""
     if any(value.id == child.id for value in parent.children_by_field_name("value")):
         return None
-    case = reader.parents[parent.id]
-    if case.id not in reader.decided:
-        reader.decided[case.id] = _branch(case, reader)
-    taken = reader.decided[case.id]
+    case = known.tree.parents[parent.id]
+    if case.id not in known.decided:
+        known.decided[case.id] = _branch(case, known)
+    taken = known.decided[case.id]
     return None if taken is None else taken == parent.id
 
 
-def _branch(case: Node, reader: Reading) -> int | None:
+def _branch(case: Node, known: Conditions) -> int | None:
     """The id of the branch that a ``case`` takes, 0 for none; None where that is not known."""
     subject = case.child_by_field_name("value")
-    text = _value(subject, reader) if subject is not None else None
+    text = _value(subject, known) if subject is not None else None
     if text is None:
         return None
     for item in case.named_children:
-        patterns = [reader.raw(value).strip("\"'") for value in item.children_by_field_name("value")]
+        patterns = [known.tree.raw(value).strip("\"'") for value in item.children_by_field_name("value")]
         if item.type == "case_item" and any(fnmatchcase(text, pattern) for pattern in patterns):
             return item.id
     return 0
 
 
-def _list(parent: Node, child: Node, reader: Reading) -> bool | None:
+def _list(parent: Node, child: Node, known: Conditions) -> bool | None:
     """``A && B`` and ``A || B``."""
     if len(parent.children) != 3:
         return None  # the text is no shell
     first, operator = parent.children[0], parent.children[1].type
     if child.id == first.id:
         return True
-    value = _evaluate(first, reader)
+    value = _evaluate(first, known)
     if operator == "||":
         return _not(value)
-    return value if value is not None or _tests(first, reader) else True
+    return value if value is not None or _tests(first, known) else True
 
 
-def _tests(node: Node, reader: Reading) -> bool:
+def _tests(node: Node, known: Conditions) -> bool:
     """Whether a command only asks for something; the first one of several decides."""
     for _ in range(_DEPTH):
         if node.type != "list" or not node.named_children:
             break
-        if _tests(node.named_children[-1], reader):
+        if _tests(node.named_children[-1], known):
             return True
         node = node.named_children[0]
     if node.type == "command":
-        return reader.raw(node).partition(" ")[0] in _ASKING
-    return node.type in ("test_command", "negated_command") or reader.raw(node).startswith("((")
+        return known.tree.raw(node).partition(" ")[0] in _ASKING
+    return node.type in ("test_command", "negated_command") or known.tree.raw(node).startswith("((")
 
 
 _ASKING = frozenset({"test", "grep", "egrep", "command", "which", "type", "hash", "pgrep", "cmp", "diff"})
-_DECIDE: Mapping[str, Callable[[Node, Node, Reading], bool | None]] = {
+_DECIDE: Mapping[str, Callable[[Node, Node, Conditions], bool | None]] = {
     "if_statement": _if, "elif_clause": _if, "while_statement": _while, "for_statement": _for, "case_item": _case,
     "list": _list,
 }  # fmt: skip
@@ -191,32 +188,32 @@ def _not(value: bool | None) -> bool | None:
     return None if value is None else not value
 
 
-def _evaluate(node: Node, reader: Reading, depth: int = 0) -> bool | None:
+def _evaluate(node: Node, known: Conditions, depth: int = 0) -> bool | None:
     """Whether a condition is true; None where that is not known."""
-    if node.id not in reader.decided:
-        reader.decided[node.id] = _worked_out(node, reader, depth) if depth < _DEPTH else None
-    found = reader.decided[node.id]
+    if node.id not in known.decided:
+        known.decided[node.id] = _worked_out(node, known, depth) if depth < _DEPTH else None
+    found = known.decided[node.id]
     return None if found is None else bool(found)
 
 
-def _worked_out(node: Node, reader: Reading, depth: int) -> bool | None:
+def _worked_out(node: Node, known: Conditions, depth: int) -> bool | None:
     inner = node.named_children
     if node.type == "negated_command" and inner:
-        return _not(_evaluate(inner[-1], reader, depth + 1))
-    if node.type == "test_command" or (node.type == "compound_statement" and reader.raw(node).startswith("((")):
-        return _test(inner[0], reader) if len(inner) == 1 else None
+        return _not(_evaluate(inner[-1], known, depth + 1))
+    if node.type == "test_command" or (node.type == "compound_statement" and known.tree.raw(node).startswith("((")):
+        return _test(inner[0], known) if len(inner) == 1 else None
     if node.type == "list" and len(node.children) == len(inner) + 1 == 3:
-        return _joined(node.children[1].type, [_evaluate(part, reader, depth + 1) for part in (inner[0], inner[-1])])
+        return _joined(node.children[1].type, [_evaluate(part, known, depth + 1) for part in (inner[0], inner[-1])])
     if node.type != "command":
         return None
-    if reader.raw(node) in ("true", ":", "false"):
-        return reader.raw(node) != "false"
+    if known.tree.raw(node) in ("true", ":", "false"):
+        return known.tree.raw(node) != "false"
     parts = inner[1:]
-    if not inner or reader.raw(inner[0]) != "test" or not parts:
+    if not inner or known.tree.raw(inner[0]) != "test" or not parts:
         return None
-    if reader.raw(parts[0]) == "!":
-        return _not(_compared(parts[1:], reader))
-    return _compared(parts, reader)
+    if known.tree.raw(parts[0]) == "!":
+        return _not(_compared(parts[1:], known))
+    return _compared(parts, known)
 
 
 def _joined(operator: str, values: Sequence[bool | None]) -> bool | None:
@@ -227,46 +224,46 @@ def _joined(operator: str, values: Sequence[bool | None]) -> bool | None:
     return None if None in values else not decisive
 
 
-def _test(node: Node, reader: Reading, depth: int = 0) -> bool | None:
+def _test(node: Node, known: Conditions, depth: int = 0) -> bool | None:
     """The inside of ``[ … ]``, ``[[ … ]]`` and ``(( … ))``."""
     children = node.children
     if depth > _DEPTH or (node.type == "unary_expression" and not children):
         return None
     if node.type == "parenthesized_expression" and len(node.named_children) == 1:
-        return _test(node.named_children[0], reader, depth + 1)
-    if node.type == "unary_expression" and reader.raw(children[0]) == "!":
-        return _not(_test(children[1], reader, depth + 1))
+        return _test(node.named_children[0], known, depth + 1)
+    if node.type == "unary_expression" and known.tree.raw(children[0]) == "!":
+        return _not(_test(children[1], known, depth + 1))
     if node.type == "unary_expression" and len(children) == 1:
-        return _test(children[0], reader, depth + 1)
+        return _test(children[0], known, depth + 1)
     if node.type == "binary_expression" and len(children) == 3:
-        operator = reader.raw(children[1])
+        operator = known.tree.raw(children[1])
         if operator in ("&&", "||", "-a", "-o"):
-            return _joined(operator, [_test(side, reader, depth + 1) for side in (children[0], children[2])])
-        if children[0].type == "unary_expression" and reader.raw(children[0]).startswith("!"):
-            return _not(_compared([children[0].children[-1], *children[1:]], reader))
-    return _compared(children if node.type in ("unary_expression", "binary_expression") else [node], reader)
+            return _joined(operator, [_test(side, known, depth + 1) for side in (children[0], children[2])])
+        if children[0].type == "unary_expression" and known.tree.raw(children[0]).startswith("!"):
+            return _not(_compared([children[0].children[-1], *children[1:]], known))
+    return _compared(children if node.type in ("unary_expression", "binary_expression") else [node], known)
 
 
-def _compared(parts: Sequence[Node], reader: Reading) -> bool | None:
+def _compared(parts: Sequence[Node], known: Conditions) -> bool | None:
     """``-z A``, ``A = B``, ``A -gt B``, and ``A`` alone."""
     if len(parts) == 3:
-        operator = reader.raw(parts[1])
-        left, right = _value(parts[0], reader), _value(parts[2], reader)
+        operator = known.tree.raw(parts[1])
+        left, right = _value(parts[0], known), _value(parts[2], known)
         if left is None or right is None:
             return None
-        if operator in ("=", "==", "!=") and not re.search(r"[*?\[]", reader.raw(parts[2])):
+        if operator in ("=", "==", "!=") and not re.search(r"[*?\[]", known.tree.raw(parts[2])):
             return (left == right) == (operator != "!=")
         compare = _NUMBERS.get(operator)
         return compare(int(left), int(right)) if compare and left.isdecimal() and right.isdecimal() else None
-    operator = reader.raw(parts[0]) if len(parts) == 2 else "-n"
+    operator = known.tree.raw(parts[0]) if len(parts) == 2 else "-n"
     if operator not in ("-z", "-n") or not 1 <= len(parts) <= 2:
         return None
-    if reader.raw(parts[-1]).strip('"') in ("$@", "$*", "${@}", "${*}"):
-        count = _value_of("#", parts[-1], reader)
-        if count is None or (count not in ("0", "1") and "@" in reader.raw(parts[-1])):
+    if known.tree.raw(parts[-1]).strip('"') in ("$@", "$*", "${@}", "${*}"):
+        count = _value_of("#", parts[-1], known)
+        if count is None or (count not in ("0", "1") and "@" in known.tree.raw(parts[-1])):
             return None  # several words are no test
         return (count != "0") == (operator == "-n")
-    text = _value(parts[-1], reader)
+    text = _value(parts[-1], known)
     return None if text is None else (text != "") == (operator == "-n")
 
 
@@ -278,29 +275,29 @@ _VALUES = frozenset({"word", "number", "string", "raw_string", "simple_expansion
 _ARGUMENT = re.compile(r"\$\{?[#@*0-9]")
 
 
-def _value(node: Node, reader: Reading) -> str | None:
+def _value(node: Node, known: Conditions) -> str | None:
     """The text of a word of a condition; None where it is not known."""
     if node.type not in _VALUES:
         return None
-    raw = reader.raw(node)
+    raw = known.tree.raw(node)
     if raw.strip('"') in ("$#", "${#}"):
-        return _value_of("#", node, reader)
-    if _ARGUMENT.search(raw) and _is_shifted(node, reader):
+        return _value_of("#", node, known)
+    if _ARGUMENT.search(raw) and _is_shifted(node, known):
         return None
-    found = reader.words(node)
+    found = known.words.read(node)
     if any(word.unknown for word in found) or len(found) > 1:
         return None
     return found[0].text if found else ""
 
 
-def _value_of(name: str, node: Node, reader: Reading) -> str | None:
+def _value_of(name: str, node: Node, known: Conditions) -> str | None:
     """The value of a special variable."""
-    if _is_shifted(node, reader):
+    if _is_shifted(node, known):
         return None
-    return reader.special(name, node)
+    return known.words.special(name, node)
 
 
-def _is_shifted(node: Node, reader: Reading) -> bool:
+def _is_shifted(node: Node, known: Conditions) -> bool:
     """Whether the arguments at a node may be others than those of the text: of a function, or moved by ``shift``."""
     end = node.start_byte
     here: Node | None = node
@@ -309,11 +306,11 @@ def _is_shifted(node: Node, reader: Reading) -> bool:
             return True
         if here.type in ("while_statement", "for_statement", "c_style_for_statement", "select_statement"):
             end = here.end_byte
-        here = reader.parents.get(here.id)
-    return reader.shifted is not None and reader.shifted < end
+        here = known.tree.parents.get(here.id)
+    return known.shifted is not None and known.shifted < end
 
 
-def first_shift(text: str) -> int | None:
+def _first_shift(text: str) -> int | None:
     """The byte at which a text moves or sets its arguments."""
     found = re.search(r"\b(?:shift|getopts|set[ \t]+(?:--|[^-+\s]))", text)
     return len(text[: found.start()].encode(errors="replace")) if found is not None else None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import character_offsets
-from shmlint.syntax.shell import parsed, walk
+from shmlint.syntax.shell_tree import parsed, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -6,7 +6,8 @@ where something else may set it: a file that is sourced, a text that is evaluate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.shell_text import not_set
@@ -331,3 +332,15 @@ def is_harmless(value: Buffer | list[Word] | str | None) -> bool:
     return not any(word in lowered for word in _TELLING)
 
 
+def given(values: Mapping[str, str]) -> Variables:
+    """Variables that are set before a text runs: its environment, and its arguments by their numbers."""
+    variables = Variables()
+    for name, value in values.items():
+        buffer = Buffer()
+        buffer.add(value, (), True)
+        variables.note(name, Assignment(-1, partial(_same, buffer)))
+    return variables
+
+
+def _same(value: Buffer) -> Value:
+    return value

@@ -292,7 +292,8 @@ class Follower:
 
     def _commands(self, text: ShellText, arguments: tuple[str, ...], context: _Context, *, inline: bool) -> None:
         """Follow the commands of a shell text."""
-        from shmlint.syntax.shell import commands, exports, given
+        from shmlint.syntax.shell import commands, exports
+        from shmlint.syntax.shell_variables import given
 
         known = {name: value.known for name, value in self.environment.items() if value.known is not None}
         known |= {str(i): argument for i, argument in enumerate(arguments, 1)}

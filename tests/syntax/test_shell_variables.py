@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.syntax.test_shell import dockers
+from tests.syntax.scripts import dockers
 from tests.table import table
 
 RUN = "docker run --shm-size=$S img\n"

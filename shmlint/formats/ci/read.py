@@ -24,8 +24,9 @@ from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source, Span
-from shmlint.syntax.shell import Command, given
+from shmlint.syntax.shell import Command
 from shmlint.syntax.shell_text import NOWHERE, ShellText, mentions_engine
+from shmlint.syntax.shell_variables import given
 from shmlint.syntax.word import Word
 from shmlint.syntax.yaml import Alias, Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode

@@ -9,7 +9,7 @@ from shmlint.formats.comments import HASH, above, first_line, line_suppressions
 from shmlint.model.launch import Launch
 from shmlint.model.source import Edit, Source
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.shell import comments
+from shmlint.syntax.shell_tree import comments
 
 
 def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:

@@ -17,8 +17,8 @@ from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.shell import given
 from shmlint.syntax.shell_text import Places, mentions_engine
+from shmlint.syntax.shell_variables import given
 from shmlint.syntax.systemd import Char, Setting, Writer, settings, without_marks, words
 
 _STARTED = ("ExecStart", "ExecStartPre", "ExecStartPost", "ExecCondition", "ExecReload", "ExecStop", "ExecStopPost")

@@ -1,0 +1,156 @@
+"""What the nodes of a shell text do to its variables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from shmlint.syntax.shell_text import mentions_engine
+from shmlint.syntax.shell_variables import ANY, Assignment, Buffer, Call, Range, nothing
+from shmlint.syntax.shell_words import Words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_SETTERS = frozenset({"read", "mapfile", "readarray", "getopts"})
+
+_SETS = re.compile(r"(?:^[\"']?|[;&|\n]\s*|\bexport\s+)[A-Za-z_]\w*\+?=")
+"""An assignment in a text that is evaluated."""
+
+
+class Assignments:
+    """Notes on the variables of ``words`` what nodes do to them."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+        self.tree = words.tree
+        self.variables = words.variables
+        self.references: set[str] = set()
+        """Variables that stand for others, whose names are not known."""
+
+    def note(self, node: Node) -> None:
+        """What a node does to variables."""
+        kind = node.type
+        if kind == "variable_assignment":
+            self._assignment(node)
+        elif kind == "expansion":
+            self._default(node)
+        elif kind in ("for_statement", "c_style_for_statement", "select_statement"):
+            name = next((c for c in node.children if c.type == "variable_name"), None)
+            if name is not None:
+                self._unknown(self.tree.raw(name), node)
+        elif kind == "unset_command":
+            for child in node.named_children:
+                if child.type == "variable_name":
+                    self._unknown(self.tree.raw(child), node)
+        elif kind == "declaration_command":
+            self._declaration(node)
+        elif kind == "command":
+            self._command(node)
+
+    def _unknown(self, name: str, node: Node, because: str = "") -> None:
+        function = self.tree.function_of(node)
+        self.variables.note(name, Assignment(self.tree.at(node), nothing, function=function, because=because))
+
+    def _anything(self, node: Node) -> None:
+        """A command after which any variable may have another value."""
+        raw = " ".join(self.tree.raw(node).split())
+        shown = raw if len(raw) <= 40 else f"{raw[:39]}…"
+        self._unknown(ANY, node, f"`{shown}` may set it")
+
+    def _declaration(self, node: Node) -> None:
+        """``export $(…)`` sets what is not known; ``local X`` makes a variable of the function's own."""
+        words = (self.tree.raw(c) for c in node.named_children if c.type == "word")
+        options = "".join(word for word in words if word[:1] == "-")
+        for child in node.named_children:
+            if child.type == "variable_assignment":
+                name = child.child_by_field_name("name")
+                if "n" in options and name is not None:
+                    self.references.add(self.tree.raw(name))
+            elif child.type == "variable_name":
+                if "n" in options:
+                    self.references.add(self.tree.raw(child))
+                elif self.tree.is_local(child):
+                    function = self.tree.function_of(node)
+                    self.variables.note(
+                        self.tree.raw(child), Assignment(self.tree.end_of(child), Buffer, function=function, local=True)
+                    )
+            elif child.type in ("command_substitution", "simple_expansion", "expansion", "string", "concatenation"):
+                self._anything(node)
+
+    def _command(self, node: Node) -> None:
+        """The variables that a command sets: ``read``, ``.``, ``eval``; the function that it calls."""
+        parts = [c for c in node.named_children if c.type != "variable_assignment"]
+        while parts and self.tree.raw(parts[0]) in ("command", "builtin"):
+            parts = parts[1:]
+        if not parts:
+            return
+        name, rest = self.tree.raw(parts[0]), parts[1:]
+        if name in self.variables.functions:
+            tree = self.tree
+            self.variables.calls.append(Call(tree.at(node), name, tree.branch_of(node), tree.function_of(node)))
+        elif name in (".", "source"):
+            if not rest or not self.tree.raw(rest[0]).rstrip("\"'").endswith("/activate"):
+                self._anything(node)
+        elif name == "eval":
+            self._evaluation(node, rest)
+        elif name == "printf":
+            if len(rest) > 1 and self.tree.raw(rest[0]) == "-v":
+                self._unknown(self.tree.raw(rest[1]), node)
+        elif name in _SETTERS:
+            for child in rest:
+                if child.type == "word" and not self.tree.raw(child).startswith("-"):
+                    self._unknown(self.tree.raw(child), node)
+                elif child.type in ("string", "simple_expansion", "expansion") and name == "read":
+                    self._anything(node)
+
+    def _evaluation(self, node: Node, parts: Sequence[Node]) -> None:
+        """``eval`` sets what its text assigns; where that is not known, anything."""
+        raw = " ".join(map(self.tree.raw, parts))
+        held = re.fullmatch(r"\"?\$\{?(\w+)\}?\"?", raw)
+        if held is not None and held[1] in self.variables.made:
+            values = [made.value() for made in self.variables.made[held[1]]]
+            texts = ["".join(value.chars) for value in values if isinstance(value, Buffer)]
+            if len(texts) == len(values) and not any(_SETS.search(text) for text in texts):
+                return
+        elif mentions_engine(raw) and _SETS.search(raw) is None:
+            return
+        self._anything(node)
+
+    def _default(self, node: Node) -> None:
+        """``${NAME:=value}`` sets a variable that is not set."""
+        name = node.named_children[0] if node.named_children else None
+        operator = next((c.type for c in node.children if c.type in (":=", "=")), "")
+        if name is not None and name.type == "variable_name" and operator:
+            self._assign(self.tree.raw(name), node, node, self.tree.branch_of(node))
+
+    def _assignment(self, node: Node) -> None:
+        """An assignment, unless it is one before a command, which only that command sees."""
+        parent = self.tree.parents.get(node.id)
+        if parent is not None and parent.type == "command" and not self.tree.is_separate(node, parent):
+            return
+        name = node.child_by_field_name("name")
+        if name is None:
+            return
+        if name.type == "subscript":  # A[0]=…: the array is no longer what its literal says
+            inner = name.named_children[0] if name.named_children else name
+            self._unknown(self.tree.raw(inner), node)
+            return
+        text = self.tree.raw(name)
+        if text in self.references:
+            self._anything(node)
+            return
+        self._assign(text, node, node.child_by_field_name("value"), self.tree.branch_of(node))
+
+    def _assign(self, name: str, node: Node, value: Node | None, branch: Range | None) -> None:
+        append = any(child.type == "+=" for child in node.children)
+        raw = self.tree.raw(value) if value is not None else ""
+        lengthens = f"${name}" in raw or f"${{{name}" in raw
+        loop, function = self.tree.loop_of(node), self.tree.function_of(node)
+        made = Assignment(
+            self.tree.end_of(node), cache(partial(self.words.assigned, value)), append, branch, lengthens, function,
+            self.tree.is_local(node), loop,
+        )  # fmt: skip
+        self.variables.note(name, made)

@@ -1,0 +1,178 @@
+"""The syntax tree of a shell text: its nodes, where they are in the file, and what is around them."""
+
+from __future__ import annotations
+
+import re
+from _thread import get_ident
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from shmlint.model.source import Span, character_offsets
+from shmlint.syntax.shell_text import ShellText
+from shmlint.syntax.shell_variables import Range
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+_BRANCHES = frozenset(
+    {"if_statement", "elif_clause", "else_clause", "case_item", "while_statement", "for_statement",
+     "c_style_for_statement", "subshell", "pipeline", "list", "command_substitution"}
+)  # fmt: skip
+
+_DECIDING = frozenset(
+    {"if_statement", "case_item", "while_statement", "for_statement", "c_style_for_statement",
+     "command_substitution", "process_substitution", "function_definition"}
+)  # fmt: skip
+
+
+@cache
+def _parser(thread: int) -> Parser:
+    """A parser of the thread's own: two threads must not share one."""
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+def parsed(text: str) -> Node:
+    """The root of a shell text's tree; its places are bytes of UTF-8."""
+    return _parser(get_ident()).parse(text.encode("utf-8", "surrogatepass")).root_node
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """All nodes in the order of the text, without recursion."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += reversed(node.children)
+
+
+def comments(text: str) -> set[int]:
+    """Where the comments of a shell script start."""
+    offsets = character_offsets(text)
+    starts = (node.start_byte for node in walk(parsed(text)) if node.type == "comment")
+    return {start if offsets is None else offsets[start] for start in starts}
+
+
+class Tree:
+    """A shell text as nodes.
+
+    ``place`` is where all of the text is used, and in which function, where that is not where it is written;
+    ``function`` is the function that the text as a whole is in.
+    """
+
+    def __init__(
+        self, text: ShellText, place: tuple[int, Range | None] | None = None, function: Range | None = None
+    ) -> None:
+        self.text = text
+        self.place = place
+        self.function = function
+        self.root = parsed(text.text)
+        self.nodes = list(walk(self.root))
+        self.parents: dict[int, Node] = {}
+        """By id: the grammar's own look-up goes down from the root each time."""
+        self.deciding: dict[int, Node] = {}
+        """The innermost node around each that decides whether it runs, by id."""
+        for node in self.nodes:
+            around = node if node.type in _DECIDING else self.deciding.get(node.id)
+            for child in node.children:
+                self.parents[child.id] = node
+                if around is not None:
+                    self.deciding[child.id] = around
+        self.chars = character_offsets(text.text)
+
+    def char(self, byte: int) -> int:
+        return byte if self.chars is None else self.chars[byte]
+
+    def raw(self, node: Node) -> str:
+        return self.text.text[self.char(node.start_byte) : self.char(node.end_byte)]
+
+    def at(self, node: Node) -> int:
+        """Where a node is used in the file."""
+        return self.place[0] if self.place is not None else self.text.offset(self.char(node.start_byte))
+
+    def end_of(self, node: Node) -> int:
+        """Where a node ends in the file."""
+        return self.text.offset(max(self.char(node.end_byte) - 1, self.char(node.start_byte)))
+
+    def offsets(self, start: int, end: int) -> Sequence[int]:
+        return self.text.offsets[start:end]
+
+    def is_separate(self, node: Node, command: Node) -> bool:
+        """Whether an assignment is none of a command, which the grammar takes for one with it.
+
+        It reads ``A=x B=y`` and the command of the next line as one.
+        """
+        name = command.child_by_field_name("name")
+        if name is None:
+            return True
+        between = self.text.text[self.char(node.end_byte) : self.char(name.start_byte)]
+        return re.search(r"(?<!\\)\r?\n", between) is not None
+
+    def is_local(self, node: Node) -> bool:
+        """Whether a declaration makes a variable of the function's own."""
+        parent = self.parents.get(node.id)
+        declared = parent is not None and parent.type == "declaration_command"
+        keyword = self.raw(parent.children[0]) if declared and parent is not None else ""
+        return keyword in ("local", "declare", "typeset") and self.function_of(node) is not None
+
+    def range_of(self, node: Node) -> Range:
+        return self.text.offset(self.char(node.start_byte)), self.end_of(node) + 1
+
+    def loop_of(self, node: Node) -> Range | None:
+        """The outermost loop around a node, in its function."""
+        found = None
+        here = self.deciding.get(node.id)
+        while here is not None and here.type != "function_definition":
+            if here.type in ("for_statement", "c_style_for_statement", "while_statement"):
+                found = here
+            here = self.deciding.get(here.id)
+        return self.range_of(found) if found is not None else None
+
+    def branch_of(self, node: Node) -> tuple[int, int] | None:
+        """The range in which an assignment is sure to have been made; None: everywhere after it."""
+        here: Node | None = node
+        while here is not None and here.id in self.parents:
+            parent = self.parents[here.id]
+            if parent.type == "function_definition":
+                return None
+            if parent.type in _BRANCHES:
+                start, end = parent.start_byte, parent.end_byte
+                if parent.type == "list":
+                    if parent.children and parent.children[0] == here:
+                        here = parent
+                        continue
+                    start = here.start_byte
+                elif parent.type == "if_statement":
+                    other = next(
+                        (c for c in parent.children if c.type in ("else_clause", "elif_clause")), None
+                    )
+                    if other is not None:
+                        end = other.start_byte
+                return self.text.offset(self.char(start)), self.text.offset(self.char(end))
+            here = parent
+        return None
+
+    def function_of(self, node: Node) -> Range | None:
+        """The innermost function that a node stands in."""
+        if self.place is not None:
+            return self.place[1]
+        here: Node | None = node
+        while here is not None:
+            if here.type == "function_definition":
+                return self.range_of(here)
+            here = self.deciding.get(here.id)
+        return self.function
+
+    def touch(self, node: Node, after: Node) -> bool:
+        """Whether nothing stands between two nodes, or only a backslash and the line end that it hides."""
+        between = self.text.text[self.char(node.end_byte) : self.char(after.start_byte)]
+        return between in ("", "\\\n", "\\\r\n")
+
+    def span(self, node: Node, last: Node | None = None) -> Span | None:
+        return self.text.span(self.char(node.start_byte), self.char((last or node).end_byte))
+
+    def places(self, node: Node) -> Sequence[int]:
+        return self.offsets(self.char(node.start_byte), self.char(node.end_byte))

@@ -1,0 +1,339 @@
+"""The words of a shell text: what its nodes come to, with variables followed that the text itself sets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from shmlint.model.source import Span
+from shmlint.syntax.shell_text import has_placeholder, place, restore
+from shmlint.syntax.shell_tree import Tree
+from shmlint.syntax.shell_variables import Buffer, State, Value, Variables, are_options, is_harmless
+from shmlint.syntax.word import Word
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_EXPANSIONS = 50
+"""Expansions inside expansions are followed this deep: ``${A:-${B:-…}}``."""
+
+_MOST_WORDS = 5_000
+"""Words of one command that are looked at; nobody writes as many."""
+
+_EXPANSION = re.compile(r"\$\{(\w+)(:?[-=+])")
+"""The start of ``${NAME:-…}`` and its like."""
+
+_WHOLE_ARRAY = re.compile(r'\$\{(\w+)\[([@*])\]\}|\$\{(\w+)\[@\]:?\+"\$\{\3\[(@)\]\}"\}')
+"""``${NAME[@]}``, and ``${NAME[@]+"${NAME[@]}"}``, which is the same where unset variables are errors."""
+
+_ANSI = r"\\(?:[xuU]([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))"
+
+_ANSI_LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
+class Words:
+    """Reads the words of a tree; ``variables`` are those that it sets and those that are set around it."""
+
+    def __init__(self, tree: Tree, variables: Variables) -> None:
+        self.tree = tree
+        self.variables = variables
+        self.level = 0
+        self.busy: set[int] = set()
+
+    def assigned(self, node: Node | None) -> Value:
+        """What an assignment assigns."""
+        if node is None:
+            return Buffer()
+        if node.id in self.busy:
+            return None
+        self.busy.add(node.id)
+        try:
+            if node.type == "array":
+                place = self.tree.span(node)
+                return [
+                    word if word.array is not None or word.used is not None else replace(word, array=place)
+                    for word in self.arguments([item for item in node.named_children if item.type != "comment"])
+                ]
+            buffer = Buffer()
+            self.add(buffer, node, quoted=True)
+            # Where the variable is used without quotation marks, they may still become many words.
+            buffer.unknown = [(start, end, why, True) for start, end, why, _ in buffer.unknown]
+            return buffer
+        finally:
+            self.busy.discard(node.id)
+
+    def _held(self, name: str, node: Node) -> State:
+        """What a variable holds where a node uses it."""
+        return self.variables.value(name, self.tree.at(node), self.tree.function_of(node))
+
+    def _may_be_set(self, name: str, node: Node) -> bool:
+        return self.variables.may_be_set(name, self.tree.at(node), self.tree.function_of(node))
+
+    def special(self, name: str, node: Node) -> str | None:
+        """The value of ``$#``, where the arguments are known."""
+        value = self._held(name, node)
+        return "".join(value.chars) if isinstance(value, Buffer) and not value.unknown else None
+
+    def assignment(self, node: Node) -> Word:
+        buffer = Buffer()
+        name = node.child_by_field_name("name")
+        value = node.child_by_field_name("value")
+        buffer.add(f"{self.tree.raw(name) if name is not None else ''}=")
+        if value is not None and value.type != "array":
+            self.add(buffer, value, quoted=True)
+        return self._word(buffer, 0, len(buffer.chars), self.tree.span(node))
+
+    def arguments(self, nodes: Sequence[Node]) -> list[Word]:
+        """The words of nodes; the parser cuts `"a"\\b` in two, so those that touch are one."""
+        found: list[Word] = []
+        start = 0
+        for i, node in enumerate(nodes):
+            if i + 1 == len(nodes) or not self.tree.touch(node, nodes[i + 1]):
+                found += self.read(*nodes[start : i + 1])
+                start = i + 1
+            if len(found) > _MOST_WORDS:
+                return [*found, Word("", None, f"it has more than {_MOST_WORDS} words", True)]
+        return found
+
+    def read(self, *nodes: Node) -> list[Word]:
+        """The words an argument becomes: one, none, or as many as a variable holds."""
+        array = self._array(nodes[0]) if len(nodes) == 1 else None
+        if array is not None:
+            return array
+        buffer = Buffer()
+        for node in nodes:
+            self.add(buffer, node, quoted=False)
+        return self._split(buffer, self.tree.span(nodes[0], nodes[-1]))
+
+    def _array(self, node: Node) -> list[Word] | None:
+        """The words of ``"${NAME[@]}"``; None where the node is something else."""
+        quoted = node.type == "string"
+        raw = self.tree.raw(node)[1:-1] if quoted else self.tree.raw(node)
+        found = _WHOLE_ARRAY.fullmatch(raw)
+        if found is None or (quoted and len(node.named_children) != 1):
+            return None
+        if quoted and found[2] != "@":  # "${NAME[*]}" is one word
+            return None
+        name = found[1] or found[3]
+        value = self._held(name, node)
+        if isinstance(value, list):
+            return value
+        if isinstance(value, Buffer):
+            return self._split(value, self.tree.span(node))
+        return [Word(self.tree.raw(node), self.tree.span(node), value, True)]
+
+    def _split(self, buffer: Buffer, written: Span | None) -> list[Word]:
+        found: list[Word] = []
+        start = 0
+        for i, char in enumerate(buffer.chars):
+            if buffer.splits[i] and char in " \t\n":
+                if i > start:
+                    found.append(self._word(buffer, start, i, written))
+                start = i + 1
+        if start < len(buffer.chars) or (not found and buffer.quoted):
+            found.append(self._word(buffer, start, len(buffer.chars), written))
+        return found
+
+    def _word(self, buffer: Buffer, start: int, end: int, written: Span | None) -> Word:
+        text = restore("".join(buffer.chars[start:end]))
+        because, many = "", False
+        for a, b, why, splits in buffer.unknown:
+            if (a < end and b > start) or (a == b and start <= a <= end):
+                because = because or why
+                many = many or (splits and a == start and b == end)
+        whole = start == 0 and end == len(buffer.chars)
+        inner = place(self.tree.text.source, buffer.offsets[start:end])
+        span = written if whole else inner
+        # A word that is all one variable's value stands where that was assigned.
+        if span is None or (inner is not None and not (span.start <= inner.start and inner.end <= span.end)):
+            span = inner
+        if not because and has_placeholder("".join(buffer.chars[start:end])):
+            because = "a placeholder"
+        inside = written is None or (span is not None and written.start <= span.start and span.end <= written.end)
+        used = None if inside else written
+        offsets = buffer.offsets[start:end]
+        harmless, options = buffer.harmless and bool(because), buffer.options and bool(because)
+        return Word(text, span, because, many, harmless, options, offsets, used)
+
+    def add(self, buffer: Buffer, node: Node, quoted: bool) -> None:
+        if self.level > _EXPANSIONS:
+            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), "it is nested too deep", not quoted)
+            return
+        self.level += 1
+        self._add_part(buffer, node, quoted)
+        self.level -= 1
+
+    def _add_part(self, buffer: Buffer, node: Node, quoted: bool) -> None:
+        kind = node.type
+        if kind in ("word", "number", "variable_name", "special_variable_name", "test_operator", "regex"):
+            self._literal(buffer, self.tree.char(node.start_byte), self.tree.char(node.end_byte))
+        elif kind == "raw_string":
+            buffer.quoted = True
+            start, end = self.tree.char(node.start_byte) + 1, self.tree.char(node.end_byte) - 1
+            buffer.add(self.tree.text.text[start:end], self.tree.offsets(start, end))
+        elif kind == "ansi_c_string":
+            buffer.quoted = True
+            self._ansi(buffer, self.tree.char(node.start_byte) + 2, self.tree.char(node.end_byte) - 1)
+        elif kind in ("string", "translated_string"):
+            self._string(buffer, node)
+        elif kind == "concatenation":
+            self._parts(buffer, node, quoted)
+        elif kind == "simple_expansion":
+            self._variable(buffer, node, self.tree.raw(node)[1:], quoted)
+        elif kind == "expansion":
+            self._expansion(buffer, node, quoted)
+        elif kind == "command_substitution":
+            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), "it is the output of a command", not quoted)
+        elif kind in ("brace_expression", "extglob_pattern"):
+            buffer.add(self.tree.raw(node), self.tree.places(node))
+        else:
+            text = self.tree.raw(node)
+            if node.named_child_count:
+                buffer.add_unknown(text, self.tree.places(node), "it is computed at run time", not quoted)
+            else:
+                self._literal(buffer, self.tree.char(node.start_byte), self.tree.char(node.end_byte))
+
+    def _parts(self, buffer: Buffer, node: Node, quoted: bool) -> None:
+        end = node.start_byte
+        for child in node.children:
+            if child.start_byte > end:
+                a, b = self.tree.char(end), self.tree.char(child.start_byte)
+                buffer.add(self.tree.text.text[a:b], self.tree.offsets(a, b))
+            self.add(buffer, child, quoted)
+            end = child.end_byte
+
+    def _string(self, buffer: Buffer, node: Node) -> None:
+        """A double-quoted text. Blanks beside expansions belong to no node, so what lies between
+        the nodes is taken from the text itself."""
+        buffer.quoted = True
+        raw = self.tree.raw(node)
+        opening = raw.find('"') + 1
+        at = self.tree.char(node.start_byte) + opening
+        end = self.tree.char(node.end_byte) - (1 if raw.endswith('"') and len(raw) > opening else 0)
+        for child in node.named_children:
+            if child.type == "string_content":
+                continue
+            start = self.tree.char(child.start_byte)
+            self._quoted_literal(buffer, at, start)
+            self.add(buffer, child, quoted=True)
+            at = self.tree.char(child.end_byte)
+        self._quoted_literal(buffer, at, end)
+
+    def _quoted_literal(self, buffer: Buffer, start: int, end: int) -> None:
+        text = self.tree.text.text[start:end]
+        i = 0
+        while i < len(text):
+            if text[i] == "\\" and i + 1 < len(text) and text[i + 1] in '$`"\\\n':
+                if text[i + 1] != "\n":
+                    buffer.add(text[i + 1], self.tree.offsets(start + i + 1, start + i + 2))
+                i += 2
+            else:
+                buffer.add(text[i], self.tree.offsets(start + i, start + i + 1))
+                i += 1
+
+    def _literal(self, buffer: Buffer, start: int, end: int) -> None:
+        text = self.tree.text.text[start:end]
+        if "\\" not in text:
+            buffer.add(text, self.tree.offsets(start, end))
+            return
+        i = 0
+        while i < len(text):
+            if text[i] == "\\" and i + 1 < len(text):
+                if text[i + 1] not in "\r\n":
+                    buffer.add(text[i + 1], self.tree.offsets(start + i + 1, start + i + 2))
+                i += 3 if text[i + 1 : i + 3] == "\r\n" else 2
+            else:
+                buffer.add(text[i], self.tree.offsets(start + i, start + i + 1))
+                i += 1
+
+    def _ansi(self, buffer: Buffer, start: int, end: int) -> None:
+        """The inside of ``$'…'``."""
+        at = start
+        for escape in re.finditer(_ANSI, self.tree.text.text[start:end], re.S):
+            a, b = start + escape.start(), start + escape.end()
+            buffer.add(self.tree.text.text[at:a], self.tree.offsets(at, a))
+            hexadecimal, octal, letter = escape.groups()
+            if letter:
+                char = _ANSI_LETTERS.get(letter, letter)
+            else:
+                code = int(hexadecimal, 16) if hexadecimal else int(octal, 8)
+                char = chr(code) if code < 0x110000 else ""
+            buffer.add(char, [self.tree.text.offsets[b - 1]] * len(char))
+            at = b
+        buffer.add(self.tree.text.text[at:end], self.tree.offsets(at, end))
+
+    def _variable(self, buffer: Buffer, node: Node, name: str, quoted: bool) -> None:
+        value = self._held(name, node)
+        if isinstance(value, list):  # the first element
+            if not value or value[0].maybe_many or value[0].unknown or len(value[0].offsets) != len(value[0].text):
+                value = f"variable {name} is an array"
+            else:
+                buffer.add(value[0].text, value[0].offsets, splits=not quoted)
+                return
+        if isinstance(value, str):
+            many = not quoted or name in ("@", "*")
+            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), value, many)
+        else:
+            buffer.extend(value, splits=not quoted)
+
+    def _expansion(self, buffer: Buffer, node: Node, quoted: bool) -> None:
+        raw = self.tree.raw(node)
+        if re.fullmatch(r"\$\{\w+\}", raw):
+            self._variable(buffer, node, raw[2:-1], quoted)
+            return
+        start = _EXPANSION.match(raw)
+        if start is None:
+            whole = not buffer.chars
+            # "${A[@]:1}" may be any number of words even where it is quoted.
+            many = not quoted or "[@]" in raw or "[*]" in raw or raw.endswith("@}")
+            named = re.match(r"\$\{[#!]?(\w*)", raw)
+            because = self._because(named[1] if named is not None else "", raw)
+            buffer.add_unknown(raw, self.tree.places(node), because, many)
+            if whole and named is not None and "[" in raw:
+                array = self._held(named[1], node)
+                buffer.options, buffer.harmless = are_options(array), is_harmless(array)
+            return
+        name, operator = start[1], start[2]
+        behind = [c for c in node.named_children if c.start_byte >= node.start_byte + len(start[0].encode())]
+        value = self._held(name, node)
+        if operator in ("+", ":+"):
+            self._alternative(buffer, node, (value, behind), quoted)
+            return
+        if isinstance(value, Buffer) and (value.chars or value.unknown):
+            buffer.extend(value, splits=not quoted)
+        elif isinstance(value, list):
+            buffer.add_unknown(raw, self.tree.places(node), f"variable {name} is an array", not quoted)
+        elif isinstance(value, str) and self._may_be_set(name, node):
+            buffer.add_unknown(raw, self.tree.places(node), self._because(name, raw), not quoted)
+        else:
+            buffer.extend(self._joined(behind), splits=not quoted)
+            buffer.quoted = buffer.quoted or quoted
+
+    def _joined(self, nodes: Sequence[Node]) -> Buffer:
+        buffer = Buffer()
+        for node in nodes:
+            self.add(buffer, node, quoted=True)
+        return buffer
+
+    def _alternative(
+        self, buffer: Buffer, node: Node, held: tuple[Buffer | list[Word] | str, Sequence[Node]], quoted: bool
+    ) -> None:
+        """``${NAME:+--name "$NAME"}``: the words after the sign where the variable holds something, else none."""
+        value, behind = held
+        then = self._joined(behind)
+        if isinstance(value, Buffer) and not value.unknown:
+            if value.chars:
+                buffer.extend(then, splits=not quoted)
+            return
+        whole = not buffer.chars
+        buffer.add_unknown(self.tree.raw(node), self.tree.places(node), "it depends on a variable", not quoted)
+        if whole:
+            buffer.options, buffer.harmless = are_options(then), is_harmless(then)
+
+    def _because(self, name: str, raw: str) -> str:
+        """Why what stands in an expansion is not known."""
+        if name in self.variables.made:
+            return f"it contains variable {name}"
+        return self.tree.text.unset(name or raw)

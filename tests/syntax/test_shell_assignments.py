@@ -1,0 +1,84 @@
+"""What the assignments of a text make of its variables."""
+
+from __future__ import annotations
+
+from tests.syntax.scripts import dockers
+from tests.table import table
+
+
+@table(
+    ("before", "use", "expected"),
+    [
+        ("A='--gpus all'", "$A", "--gpus all"),
+        ("A='--gpus all'", '"$A"', "--gpus all"),
+        ("A=x", "--name=${A}-1", "--name=x-1"),
+        ("A=x; B=$A/y", "$B", "x/y"),
+        ("export A='--gpus all'; readonly B=b; declare -r C=c; typeset D=d", "$A $B $C $D", "--gpus all b c d"),
+        ("A=; A+=' --rm'; A+=\" -e X\"", "$A", "--rm -e X"),
+        ("A=--rm; A=\"$A -d\"; A=\"${A} -t\"", "$A", "--rm -d -t"),
+        ("A=(--gpus all -e 'b c')", '"${A[@]}"', "--gpus all -e b c"),
+        ("A=(\n  --rm # why\n  # more\n  -d\n)", "${A[*]}", "--rm -d"),
+        ("A=(--rm); A+=(-d)", '"${A[@]}"', "--rm -d"),
+        ("A=(); A+=(--gpus); A+=(all)", '"${A[@]}"', "--gpus all"),
+        ("A=(-d); B=(--rm \"${A[@]}\")", '"${B[@]}"', "--rm -d"),
+        ("declare -a A=(--rm)", '"${A[@]}"', "--rm"),
+        ("", "${A:-x}", "x"),
+        ("", "--shm-size=${A:-64m} ${B-y} ${C:=z}", "--shm-size=64m y z"),
+        ("A=b", "${A:-x}", "b"),
+        ("A=", "${A:-x}", "x"),
+        ("", "${A:-${B:-x}}", "x"),
+        ("A=b; A=c", "$A", "c"),
+        ("A=b; x && A=c && y", "z", "z"),
+        ("# A=b\nA=c", "$A", "c"),
+    ],
+)
+def test_variables_are_followed(before: str, use: str, expected: str) -> None:
+    assert dockers(f"{before}\ndocker run {use} img\n") == [f"docker run {expected} img"]
+
+
+@table(
+    ("before", "use", "expected"),
+    [
+        ("", "$A", "$A?*"),
+        ("", '"$A"', "$A?"),
+        ("", '"$@"', "$@?*"),
+        ("", "$1 ${2}", "$1?* ${2}?*"),
+        ("read A", "$A", "$A?*"),
+        ("read -r A B", "$B", "$B?*"),
+        ("mapfile -t A < x", '"${A[@]}"', '"${A[@]}"?*'),
+        ("readarray A < x", '"${A[@]}"', '"${A[@]}"?*'),
+        ("A=(a b); A[0]=c", '"${A[@]}"', '"${A[@]}"?*'),
+        ("A=$(x)", "$A", "$(x)?*"),
+        ("A=$B", "$A", "$B?*"),
+        ("A=$B", '"$A"', "$B?"),
+        ("A=b; unset A", "$A", "$A?*"),
+        ("", "$((1 + 2))", "$((1 + 2))?*"),
+        ("", "${A:+-x}", "${A:+-x}?*~"),
+        ("if x; then A=--rm; fi", "$A", "${A}?*~"),
+        ("A=; if x; then A='-v a:b'; fi", "$A", "${A}?*~"),
+        ("A=-d; if x; then A='-v a:b'; fi", "$A", "${A}?*~"),
+        ("A=; x && A='--shm-size 8g'", "$A", "${A}?*"),
+        ("A=; if x; then A='--gpus all'; else A=-d; fi", "$A", "${A}?*"),
+        ("A=-d; if x; then A=\"$A -t\"; fi", "$A", "-d ${A}?*~"),
+        ("A=(-d); if x; then A+=(--ipc host); fi", '"${A[@]}"', "-d ${A}?*"),
+        ("A=(-d); if x; then A+=(-t); fi", '"${A[@]}"', "-d ${A}?*~"),
+        ("A=a:b; x && A+=-gpu", "$A", "${A}?*"),
+        ("A=a:b; x && A=$A-x", "$A", "${A}?*~"),
+        ("case $1 in a) A=--privileged;; esac", "$A", "${A}?*"),
+        ("for A in a b; do :; done", "$A", "$A?*"),
+        ("A=b docker run x", "$A", "$A?*"),
+    ],
+)
+def test_variables_that_are_not_known(before: str, use: str, expected: str) -> None:
+    assert dockers(f"{before}\ndocker run {use} img\n")[-1] == f"docker run {expected} img"
+
+
+def test_a_branch_knows_what_it_set() -> None:
+    text = "if x; then A='--gpus all'; docker run $A a; else docker run b $A; fi"
+    assert dockers(text)[0] == "docker run --gpus all a"
+
+
+def test_functions_use_globals() -> None:
+    assert dockers("OPTS='--gpus all'\nf() { docker run $OPTS a; }\nf\n") == ["docker run --gpus all a"]
+    assert dockers("f() { docker run $OPTS a; }\nOPTS='--gpus all'\nf\n") == ["docker run --gpus all a"]
+    assert dockers("f() { local O='--gpus all'; docker run $O a; }\n") == ["docker run --gpus all a"]

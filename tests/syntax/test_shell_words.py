@@ -1,0 +1,107 @@
+"""The words of commands, and where they are."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shmlint.model.source import Source
+from shmlint.syntax.shell import commands
+from shmlint.syntax.shell_text import whole
+from tests.syntax.scripts import read, words
+from tests.table import table
+
+
+@table(
+    ("text", "expected"),
+    [
+        ("docker run a b\n", ["docker", "run", "a", "b"]),
+        ("docker run a", ["docker", "run", "a"]),
+        ("docker \\\n  run --rm \\\n\ta\n", ["docker", "run", "--rm", "a"]),
+        ("docker run \\\r\n  --rm \\\r\n  a b\r\n", ["docker", "run", "--rm", "a", "b"]),
+        ("docker run -e 'A  b' \"c d\" e\\ f\n", ["docker", "run", "-e", "A  b", "c d", "e f"]),
+        ("docker run --gpus='\"device=0,1\"' a", ["docker", "run", '--gpus="device=0,1"', "a"]),
+        ('docker run --gpus "\\"device=0\\"" a', ["docker", "run", "--gpus", '"device=0"', "a"]),
+        ('docker run --gpus \\"device=0\\" a', ["docker", "run", "--gpus", '"device=0"', "a"]),
+        ("docker run a'b'\"c\"\\d\n", ["docker", "run", "abcd"]),
+        ("docker run a '' \"\"\n", ["docker", "run", "a", "", ""]),
+        ("docker run $'a\\tb\\x41\\101\\u00e9\\'' a", ["docker", "run", "a\tbAA\u00e9'", "a"]),
+        ("docker run a 'b\n c'", ["docker", "run", "a", "b\n c"]),
+        ("docker run a # --shm-size=8g\n", ["docker", "run", "a"]),
+        ("# docker run --shm-size=8g b\n# more\ndocker run a\n", ["docker", "run", "a"]),
+        ("docker run a > log 2>&1 &\n", ["docker", "run", "a"]),
+        ("docker run -i a <<< text\n", ["docker", "run", "-i", "a"]),
+        ("A=1 B='2 3' docker run a\n", ["A=1", "B=2 3", "docker", "run", "a"]),
+        ("sudo -E docker run a\n", ["sudo", "-E", "docker", "run", "a"]),
+        ("NV_GPU=0 nvidia-docker run a", ["NV_GPU=0", "nvidia-docker", "run", "a"]),
+        ("docker -c ctx run -v /dev/shm a", ["docker", "-c", "ctx", "run", "-v", "/dev/shm", "a"]),
+        ("! docker run a", ["docker", "run", "a"]),
+        ("# \u00fcn\u00efcode \u6f22 \U0001f389\ndocker run -e A=\u00e9\U0001f389 a", ["docker", "run", "-e",
+         "A=\u00e9\U0001f389", "a"]),
+    ],
+)  # fmt: skip
+def test_words(text: str, expected: list[str]) -> None:
+    assert words(text) == [expected]
+
+
+@pytest.mark.parametrize("text", ["docker run a", "\u00e9\U0001f389; docker run 'a' b",
+"\ufeffx\r\ndocker run \\\r\n a"])
+def test_positions(text: str) -> None:
+    source = Source("x.sh", text)
+    found = [command for command in commands(whole(source, 0, len(text))) if command.words[0].text == "docker"]
+    (command,) = found
+    assert command.words[0].span is not None
+    assert command.words[0].span.start == text.index("docker")
+    assert command.span.text == text[text.index("docker") :].rstrip("\r\n")
+
+
+def test_a_word_of_a_variable_stands_where_that_was_set_and_is_used_in_the_command() -> None:
+    text = "A='--gpus all'\ndocker run $A \"--shm-size=$B\" img\n"
+    _, _, gpus, _, size, _ = read(text)[0].words
+    assert gpus.span is not None
+    assert gpus.used is not None
+    assert (gpus.span.text, gpus.span.start, gpus.used.text) == ("--gpus", 3, "$A")
+    assert (size.span and size.span.text, size.used) == ('"--shm-size=$B"', None)
+
+
+@table(
+    ("text", "part", "place"),
+    [
+        ("docker run --s=8g a", "8g", "8g"),
+        ("docker run --s='8g' a", "8g", "8g"),
+        ("S=8g; docker run --s=$S a", "8g", "8g"),
+        ('S="8g"; docker run "--s=${S}" a', "8g", "8g"),
+        ("docker run --s=${S:-8g} a", "8g", "8g"),
+        ("docker run --s=8\\g a", "8g", None),
+        ("docker run --s=8'g' a", "8g", None),
+        ("S=8; docker run --s=${S}g a", "8g", None),
+    ],
+)
+def test_where_a_part_of_a_word_stands(text: str, part: str, place: str | None) -> None:
+    word = read(text)[-1].words[2]
+    span = word.part_span(part)
+    assert (span.text if span is not None else None) == place
+
+
+PIECES = st.sampled_from(
+    ["docker run ", "--gpus all ", "A=", "$A", "${A:-b}", '"', "'", "\\", "\n", "\r\n", " ", "$(", ")", "`", "{", "}",
+     "(", "eval ", "bash -c ", "<<EOF\n", "EOF\n", "# ", "if x; then ", "fi\n", "A+=(x)\n", '"${A[@]}"', "\u00e9",
+     "\U0001f389",
+     "\t", ";", "|", "&&", "ssh h ", "$'", "$@", "--shm-size=64m ", "img", "f() {", "case a in b)", ";;", "esac",
+     "=", "\ud800"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_every_word_stands_where_it_says(text: str) -> None:
+    for command in read(text):
+        for word in command.words:
+            assert len(word.offsets) in (0, len(word.text))
+            for char, offset in zip(word.text, word.offsets, strict=False):
+                # An escape such as `\n` stands for another character than the one written there.
+                assert offset < 0 or text[offset] == char or "$'" in text
+            if word.span is not None:
+                assert 0 <= word.span.start <= word.span.end <= len(text)
+                part = word.part_span(word.text)
+                assert part is None or part.text == word.text or "$'" in text
