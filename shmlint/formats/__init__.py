@@ -13,7 +13,7 @@ What is a format's own (its grammar, its positions) stays behind its answers:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
@@ -23,10 +23,10 @@ from shmlint.files.parallel import share
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.model.launch import Launch
-from shmlint.model.reading import Reading
+from shmlint.model.reading import Reading, joined
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
-from shmlint.model.source import Edit, Problem, Source
+from shmlint.model.source import Edit, Source
 
 if TYPE_CHECKING:
     from shmlint.model.suppression import Suppression
@@ -100,13 +100,15 @@ PORTION = 64 * 1024
 _Result = tuple[Key[Reading], str, Made[Reading]]
 
 
-def sources(paths: Sequence[str], workspace: Workspace, problems: list[Problem]) -> Iterator[Source]:
-    """The files that can be read as text; of each of the others a problem is added to ``problems``."""
+def read_each(paths: Sequence[str], workspace: Workspace, read_file: Callable[[Source], Reading]) -> Reading:
+    """What ``read_file`` makes of each file; of one that is Unreadable, the problem."""
+    found: list[Reading] = []
     for path in paths:
         try:
-            yield workspace.source(path)
+            found.append(read_file(workspace.source(path)))
         except Unreadable as error:
-            problems.append(error.problem)
+            found.append(Reading(problems=(error.problem,)))
+    return joined(found)
 
 
 def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:

@@ -20,17 +20,8 @@ from shmlint.docker import mounts
 from shmlint.docker.gpus import DeviceNode, DeviceRequest, Request, Runtime
 from shmlint.docker.mounts import MountRequest
 from shmlint.files.workspace import Workspace
-from shmlint.formats import sources
-from shmlint.model.launch import (
-    GpuRequest,
-    Launch,
-    Mount,
-    ReadOnly,
-    Size,
-    Unknown,
-    Value,
-    Words,
-)
+from shmlint.formats import read_each
+from shmlint.model.launch import GpuRequest, Launch, Mount, ReadOnly, Size, Unknown, Value, Words
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Problem, Source, Span
@@ -40,24 +31,22 @@ from shmlint.syntax.json import Json, parse_all
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The containers of inspect output."""
-    found: list[Launch] = []
-    problems: list[Problem] = []
-    for source in sources(paths, workspace, problems):
-        source.marked_only = True  # beside what is marked there may be passwords, all in one line
-        values, faults = parse_all(source)  # several where each was asked for, or `{{json .}}`
-        if faults:
-            # Of an output that was cut off nothing is to be concluded.
-            problems.append(_broken(source) or faults[0])
-            continue
-        objects = [item for value in values for item in (value.items if value.kind == "array" else [value])]
-        strange = next((item for item in objects if item.kind != "object"), None)
-        if strange is not None:
-            message = f"not what inspect prints: expected an object, found {strange.kind}"
-            problems.append(Problem(Span(source, strange.start, strange.start), message, "wrong-file"))
-            continue
-        containers = [item for item in objects if _object(item, "HostConfig") is not None]
-        found += _joined(containers, [_launch(item, settings.of(source.path)) for item in containers])
-    return Reading(tuple(found), tuple(problems))
+    return read_each(paths, workspace, lambda source: _read(source, settings.of(source.path)))
+
+
+def _read(source: Source, settings: Settings) -> Reading:
+    source.marked_only = True  # beside what is marked there may be passwords, all in one line
+    values, faults = parse_all(source)  # several where each was asked for, or `{{json .}}`
+    if faults:
+        # Of an output that was cut off nothing is to be concluded.
+        return Reading(problems=(_broken(source) or faults[0],))
+    objects = [item for value in values for item in (value.items if value.kind == "array" else [value])]
+    strange = next((item for item in objects if item.kind != "object"), None)
+    if strange is not None:
+        message = f"not what inspect prints: expected an object, found {strange.kind}"
+        return Reading(problems=(Problem(Span(source, strange.start, strange.start), message, "wrong-file"),))
+    containers = [item for item in objects if _object(item, "HostConfig") is not None]
+    return Reading(tuple(_joined(containers, [_launch(item, settings) for item in containers])))
 
 
 def _broken(source: Source) -> Problem | None:

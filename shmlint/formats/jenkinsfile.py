@@ -10,24 +10,23 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 from shmlint.docker.run_options import read_run
 from shmlint.files.workspace import Workspace
-from shmlint.formats import sources
+from shmlint.formats import read_each
 from shmlint.formats.ci.containers import as_arguments
 from shmlint.formats.comments import HASH, SLASHES, above, at_end, first_line, line_suppressions
 from shmlint.formats.shell.beside import same
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.gpus import read_gpu
-from shmlint.formats.shell.read import Part, read_parts
+from shmlint.formats.shell.read import Part, read_source
 from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.formats.shell.run import launch_of, worded
 from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
-from shmlint.model.source import Edit, Problem, Source, Span
+from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.groovy import String, blocks, pieces, strings
 from shmlint.syntax.shell import commands
@@ -86,20 +85,20 @@ def _pipeline(source: Source, places: Places) -> Pipeline:
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The container starts of ``sh`` steps, and the containers of stages."""
-    found: list[Launch] = []
-    built: list[Build] = []
-    problems: list[Problem] = []
-    unread: list[NotRead] = []
-    for source in sources(paths, workspace, problems):
-        if not mentions_engine(source.text):
-            continue
-        pipeline = _pipeline(source, Places())
-        reading = read_parts([source.path], workspace, partial(_parts, pipeline=pipeline))
-        launches = sorted((*reading.launches, *_containers(pipeline)), key=lambda launch: launch.span.start)
-        found += (worded(launch, pipeline.places.as_written) for launch in launches)
-        built += (*reading.builds, *_builds(pipeline))
-        unread += (*reading.not_read, *_windows(pipeline))
-    return Reading(tuple(found), tuple(problems), tuple(built), tuple(unread))
+    return read_each(paths, workspace, _read)
+
+
+def _read(source: Source) -> Reading:
+    if not mentions_engine(source.text):
+        return Reading()
+    pipeline = _pipeline(source, Places())
+    reading = read_source(source, _parts(source, pipeline))
+    launches = sorted((*reading.launches, *_containers(pipeline)), key=lambda launch: launch.span.start)
+    return reading._replace(
+        launches=tuple(worded(launch, pipeline.places.as_written) for launch in launches),
+        builds=(*reading.builds, *_builds(pipeline)),
+        not_read=(*reading.not_read, *_windows(pipeline)),
+    )
 
 
 def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:

@@ -6,19 +6,19 @@ import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats import sources
+from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
 from shmlint.formats.shell.beside import same
-from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.gpus import without_single_quotes
-from shmlint.formats.shell.read import Part, not_read
-from shmlint.formats.shell.run import launches, tied, worded
-from shmlint.model.launch import Build, Launch
-from shmlint.model.reading import NotRead, Reading
+from shmlint.formats.shell.read import Part, read_part
+from shmlint.formats.shell.run import tied, worded
+from shmlint.model.launch import Launch
+from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.settings import Settings
-from shmlint.model.source import Edit, Problem, Source, Span
+from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.markdown import Block, blocks
 from shmlint.syntax.shell import Command, commands
@@ -52,22 +52,26 @@ _MAKE = frozenset({"make", "makefile"})
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands and compose files in documents."""
-    found: list[Launch] = []
-    built: list[Build] = []
-    problems: list[Problem] = []
-    unread: list[NotRead] = []
-    for source in sources(paths, workspace, problems):
-        if not mentions_engine(source.text) and "services:" not in source.text:
-            continue
-        for block, part in _parts(source):
-            read_commands = list(part.commands) if part is not None else []
-            unread += _not_read(block, source, read_commands)
-            some = map(_as_written, launches(read_commands))
-            found += map(without_single_quotes, some) if block.language in _WINDOWS else some
-            built += builds(read_commands, os.path.dirname(source.path))
-            found += _services(block, source, workspace)
-    found = tied(sorted(found, key=lambda launch: (launch.span.path, launch.span.start)))
-    return Reading(tuple(found), tuple(problems), tuple(built), tuple(unread))
+    return read_each(paths, workspace, partial(_read, workspace=workspace))
+
+
+def _read(source: Source, workspace: Workspace) -> Reading:
+    if not mentions_engine(source.text) and "services:" not in source.text:
+        return Reading()
+    reading = joined(_read_block(block, part, source, workspace) for block, part in _parts(source))
+    found = sorted(reading.launches, key=lambda launch: launch.span.start)
+    return reading._replace(launches=tuple(tied(found)))
+
+
+def _read_block(block: Block, part: Part | None, source: Source, workspace: Workspace) -> Reading:
+    if part is None:
+        launches = tuple(_services(block, source, workspace))
+        return Reading(launches, not_read=tuple(_starts_in_other_language(block, source)))
+    reading = read_part(part, os.path.dirname(source.path))
+    found = map(_as_written, reading.launches)
+    if block.language in _WINDOWS:
+        found = map(without_single_quotes, found)
+    return reading._replace(launches=tuple(found))
 
 
 def _text(block: Block, source: Source) -> str:
@@ -122,14 +126,12 @@ _LAUNCH = re.compile(
 _LAUNCHED = re.compile(rf"^[ \t]*(?:[-*+] +|\d+[.)] +)?(?P<start>{_LAUNCH.pattern})", re.M)
 
 
-def _not_read(block: Block, source: Source, found: Sequence[Command]) -> Iterator[NotRead]:
-    """The container starts of a block that are not read."""
+def _starts_in_other_language(block: Block, source: Source) -> Iterator[NotRead]:
+    """The container starts of a block that is not read as commands."""
     text = _text(block, source)
-    if not mentions_engine(text):
+    if not mentions_engine(text) or block.language in _YAML:
         return
-    if _is_shell(block, text):
-        yield from not_read(_shell_text(block, source), found)
-    elif block.language not in _YAML and (launch := _LAUNCHED.search(text)) is not None:
+    if (launch := _LAUNCHED.search(text)) is not None:
         line = text.count("\n", 0, launch.end())
         because = f"a block of `{block.language}` is not read as commands"
         yield NotRead(Span(source, *block.lines[line]), because, "unsupported")

@@ -9,18 +9,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
+from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
 from shmlint.formats.shell.beside import same
-from shmlint.formats.shell.read import Part, read_parts
+from shmlint.formats.shell.read import Part, read_source
 from shmlint.formats.shell.run import worded
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.shell_text import Builder, Places, ShellText, mentions_engine
+from shmlint.syntax.shell_text import Builder, Places, ShellText
 from shmlint.syntax.shell_variables import given
 from shmlint.syntax.yaml import Mapping as MappingNode
 from shmlint.syntax.yaml import Node, Scalar
@@ -45,24 +45,14 @@ Values = Mapping[str, Scalar | None]
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The container starts of tasks."""
-    found: list[Reading] = []
-    for path in paths:
-        try:
-            source = workspace.source(path)
-            if mentions_engine(source.text):
-                read_documents(path, workspace)
-        except Unreadable as error:
-            found.append(Reading((), (error.problem,)))
-            continue
-        places = Places()
-        reading = read_parts([path], workspace, partial(_parts, workspace=workspace, places=places))
-        found.append(reading._replace(launches=tuple(worded(launch, places.as_written) for launch in reading.launches)))
-    return Reading(
-        tuple(launch for reading in found for launch in reading.launches),
-        tuple(problem for reading in found for problem in reading.problems),
-        tuple(build for reading in found for build in reading.builds),
-        tuple(place for reading in found for place in reading.not_read),
-    )
+    return read_each(paths, workspace, partial(_read, workspace=workspace))
+
+
+def _read(source: Source, workspace: Workspace) -> Reading:
+    """Raises Unreadable where the file is not YAML."""
+    places = Places()
+    reading = read_source(source, _parts(source, workspace, places))
+    return reading._replace(launches=tuple(worded(launch, places.as_written) for launch in reading.launches))
 
 
 def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:

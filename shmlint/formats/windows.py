@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats import sources
+from shmlint.formats import read_each
 from shmlint.model.launch import Launch
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Edit, Problem, Source, Span
+from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
 
 _START = re.compile(
@@ -22,9 +22,7 @@ _OTHER = re.compile(r"(?i)\b(?:compose|network|volume|context|exec|buildx)\b")
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """No launches; where containers are started."""
-    problems: list[Problem] = []
-    unread = tuple(place for source in sources(paths, workspace, problems) for place in _starts(source))
-    return Reading((), tuple(problems), not_read=unread)
+    return read_each(paths, workspace, lambda source: Reading(not_read=tuple(_starts(source))))
 
 
 def _starts(source: Source) -> Iterator[NotRead]:

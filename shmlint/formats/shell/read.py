@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shmlint.docker.engines import find_docker, skip_to_engine
 from shmlint.files.workspace import Workspace
-from shmlint.formats import sources
+from shmlint.formats import read_each
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.run import launches, read_launch, tied
-from shmlint.model.launch import Build, Launch
-from shmlint.model.reading import NotRead, Reading
+from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
-from shmlint.model.source import BOM, Problem, Source, Span
+from shmlint.model.source import BOM, Source, Span
 from shmlint.syntax.shell import Command, commands
 from shmlint.syntax.shell_repair import repaired
 from shmlint.syntax.shell_text import ShellText, mentions_engine, whole
@@ -46,20 +45,25 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 def read_parts(paths: Sequence[str], workspace: Workspace, parts_of: Parts) -> Reading:
     """The ``docker run`` commands in the parts of files."""
-    found: list[Launch] = []
-    built: list[Build] = []
-    problems: list[Problem] = []
-    unread: list[NotRead] = []
-    for source in sources(paths, workspace, problems):
-        if not mentions_engine(source.text):
-            continue
-        for part in parts_of(source):
-            if mentions_engine(part.text.text):
-                read_commands = list(part.commands)
-                found += launches(read_commands)
-                unread += not_read(part.text, read_commands)
-                built += builds(read_commands, os.path.dirname(source.path))
-    return Reading(tuple(tied(found)), tuple(problems), tuple(built), tuple(unread))
+    return read_each(paths, workspace, lambda source: read_source(source, parts_of(source)))
+
+
+def read_source(source: Source, some: Iterable[Part]) -> Reading:
+    """What the parts of a file start and build; they are not looked at where the file names no engine."""
+    if not mentions_engine(source.text):
+        return Reading()
+    reading = joined(read_part(part, os.path.dirname(source.path)) for part in some)
+    return reading._replace(launches=tuple(tied(list(reading.launches))))
+
+
+def read_part(part: Part, directory: str) -> Reading:
+    """What a part starts and builds; the paths in its commands count from ``directory``."""
+    if not mentions_engine(part.text.text):
+        return Reading()
+    found = list(part.commands)
+    return Reading(
+        tuple(launches(found)), (), tuple(builds(found, directory)), tuple(not_read(part.text, found))
+    )
 
 
 _GLUED = re.compile(r"(?:run|create)-\S+")

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats import sources
+from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions
 from shmlint.formats.shell.beside import same_others
-from shmlint.formats.shell.read import Part, read_parts
+from shmlint.formats.shell.read import Part, read_source
 from shmlint.formats.shell.run import worded
 from shmlint.formats.systemd.quadlet import containers
-from shmlint.model.launch import Build, Launch
+from shmlint.model.launch import Launch
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Edit, Problem, Source, Span
+from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell_text import Places, mentions_engine
 from shmlint.syntax.shell_variables import given
@@ -26,18 +26,17 @@ _STARTED = ("ExecStart", "ExecStartPre", "ExecStartPost", "ExecCondition", "Exec
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The container starts of services, and Quadlet's containers."""
-    found: list[Launch] = []
-    built: list[Build] = []
-    problems: list[Problem] = []
-    unread: list[NotRead] = []
-    for source in sources(paths, workspace, problems):
-        places = Places()
-        reading = read_parts([source.path], workspace, partial(_parts, places=places))
-        launches = [*reading.launches, *containers(source, places)]
-        found += (worded(launch, places.as_written) for launch in launches)
-        built += reading.builds
-        unread += (*reading.not_read, *_broken(source))
-    return Reading(tuple(found), tuple(problems), tuple(built), tuple(unread))
+    return read_each(paths, workspace, _read)
+
+
+def _read(source: Source) -> Reading:
+    places = Places()
+    reading = read_source(source, _parts(source, places))
+    launches = (*reading.launches, *containers(source, places))
+    return reading._replace(
+        launches=tuple(worded(launch, places.as_written) for launch in launches),
+        not_read=(*reading.not_read, *_broken(source)),
+    )
 
 
 def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
