@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.ci.read import parts
 from shmlint.formats.shell.beside import same
-from shmlint.formats.shell.read import Part
 from shmlint.syntax.shell_text import mentions_engine
-from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar
+from shmlint.syntax.yaml import Alias, Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
 from shmlint.syntax.yaml_read import read_documents
 
@@ -27,12 +24,7 @@ def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: b
         return False
     if len(old) != len(new) or not all(_same(a.root, b.root) for a, b in zip(old, new, strict=True)):
         return False
-    return same(_parts(old, before, path), _parts(new, after, path))
-
-
-def _parts(documents: Sequence[Document], workspace: Workspace, path: str) -> list[Part]:
-    source = workspace.source(path)
-    return [part for document in documents for part in parts(document.root, source)]
+    return same(parts(old, before.source(path)), parts(new, after.source(path)))
 
 
 def _same(old_root: Node, new_root: Node) -> bool:

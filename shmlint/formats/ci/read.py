@@ -9,26 +9,27 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
+from shmlint.formats import read_each
 from shmlint.formats.ci.containers import containers, job_names
 from shmlint.formats.ci.expressions import as_written, shell_text
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
 from shmlint.formats.ci.variables import Environment, unsure_names, within
-from shmlint.formats.shell.build import builds
-from shmlint.formats.shell.read import Part, not_read
-from shmlint.formats.shell.run import launches, read_launch
+from shmlint.formats.shell.read import Part, read_part
+from shmlint.formats.shell.run import read_launch
 from shmlint.model.launch import Build, Launch, ReadOnly
-from shmlint.model.reading import NotRead, Reading
+from shmlint.model.reading import Reading, joined
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
-from shmlint.model.source import Problem, Source, Span
+from shmlint.model.source import Source, Span
 from shmlint.syntax.shell import Command
 from shmlint.syntax.shell_text import NOWHERE, ShellText, mentions_engine
 from shmlint.syntax.shell_variables import given
 from shmlint.syntax.word import Word
-from shmlint.syntax.yaml import Alias, Mapping, Node, Scalar
+from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
 from shmlint.syntax.yaml_read import read_documents
 
@@ -40,39 +41,33 @@ _SHARED_SHELL = frozenset(
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The containers that CI jobs start."""
-    found: list[Launch] = []
-    problems: list[Problem] = []
-    seen = _Seen([], [], [])
-    for path in paths:
-        try:
-            source = workspace.source(path)
-            if not mentions_engine(source.text) and "container" not in source.text and "options" not in source.text:
-                continue
-        except Unreadable as error:
-            problems.append(error.problem)
-            continue
-        try:
-            documents = read_documents(path, workspace)
-        except Unreadable as error:
-            template = template_documents(source)
-            if template is None:
-                problems.append(error.problem)
-                found += (as_written(launch) for launch in single_commands(source))
-                continue
-            documents = template
-        for document in documents:
-            found += (as_written(launch) for launch in _launches(document.root, source, seen))
-    found.sort(key=lambda launch: (launch.span.path, launch.span.start))
-    return Reading(tuple(found), tuple(problems), tuple(seen.built), tuple(seen.unread))
+    return read_each(paths, workspace, partial(_read, workspace=workspace))
 
 
-class _Seen(NamedTuple):
-    """What is seen beside launches."""
+def _read(source: Source, workspace: Workspace) -> Reading:
+    if not mentions_engine(source.text) and "container" not in source.text and "options" not in source.text:
+        return Reading()
+    try:
+        reading = joined(map(_reading, _walk(read_documents(source.path, workspace), source)))
+    except Unreadable as error:
+        template = template_documents(source)
+        if template is None:
+            reading = Reading(tuple(single_commands(source)), (error.problem,))
+        else:
+            reading = joined(map(_reading, _walk(template, source)))
+    launches = sorted(map(as_written, reading.launches), key=lambda launch: launch.span.start)
+    return reading._replace(launches=tuple(launches))
 
-    unread: list[NotRead]
-    built: list[Build]
-    parts: list[Part]
-    """The scripts that speak of a container engine."""
+
+class _Script(NamedTuple):
+    """A script that speaks of a container engine; relative paths count from ``directory``."""
+
+    part: Part
+    directory: str
+
+
+def _reading(found: Reading | _Script) -> Reading:
+    return found if isinstance(found, Reading) else read_part(found.part, found.directory)
 
 
 class _Place(NamedTuple):
@@ -105,8 +100,13 @@ def _top(path: str) -> str:
     return path[: found.start()].rstrip("/") if found is not None else os.path.dirname(path)
 
 
-def _launches(root: Node, source: Source, seen: _Seen) -> Iterator[Launch]:
-    """The launches of a document, each node looked at once."""
+def _walk(documents: Sequence[Document], source: Source) -> Iterator[Reading | _Script]:
+    """What the mappings of documents start and build, and their scripts, each node looked at once."""
+    for document in documents:
+        yield from _walk_document(document.root, source)
+
+
+def _walk_document(root: Node, source: Source) -> Iterator[Reading | _Script]:
     stack: list[tuple[Node, str, _Place]] = [(root, "", _Place({}, *[_top(source.path)] * 2))]
     jobs = job_names(root)
     unsure = unsure_names(root, source.text)
@@ -115,11 +115,10 @@ def _launches(root: Node, source: Source, seen: _Seen) -> Iterator[Launch]:
         if isinstance(node, Alias):
             continue  # what it stands for is read where it is written
         if isinstance(node, Mapping):
-            yield from containers(node, jobs.get(id(node)), source)
-            yield from _of_arguments(node, source)
+            started = (*containers(node, jobs.get(id(node)), source), *_of_arguments(node, source))
             scripts = _input_scripts(node)
             inner = place.inside(node, unsure)
-            seen.built.extend(_built(node, source, inner.directory))
+            yield Reading(started, builds=tuple(_built(node, source, inner.directory)))
             for name, value in node.pairs:
                 if not isinstance(name, Scalar) or (name.value in TALK and not _holds_steps(name, value)):
                     continue
@@ -130,20 +129,17 @@ def _launches(root: Node, source: Source, seen: _Seen) -> Iterator[Launch]:
         elif isinstance(node, SequenceNode):
             lines = [item for item in node.items if isinstance(item, Scalar)]
             if key in _SHARED_SHELL and len(lines) > 1:
-                yield from _of_script(_joined([shell_text(line, source) for line in lines]), place, seen)
+                yield from _script(_joined([shell_text(line, source) for line in lines]), place)
                 stack += [(item, key, place) for item in node.items if not isinstance(item, Scalar)]
             else:
                 stack += [(item, key, place) for item in node.items]
         elif isinstance(node, Scalar) and mentions_engine(node.value):
-            yield from _of_script(shell_text(node, source), place, seen)
+            yield from _script(shell_text(node, source), place)
 
 
-def parts(root: Node, source: Source) -> list[Part]:
-    """The scripts of a document that speak of a container engine."""
-    seen = _Seen([], [], [])
-    for _ in _launches(root, source, seen):
-        pass
-    return seen.parts
+def parts(documents: Sequence[Document], source: Source) -> list[Part]:
+    """The scripts of documents that speak of a container engine."""
+    return [found.part for found in _walk(documents, source) if isinstance(found, _Script)]
 
 
 def _holds_steps(name: Scalar, value: Node) -> bool:
@@ -169,16 +165,9 @@ def _of_arguments(step: Mapping, source: Source) -> Iterator[Launch]:
 _BY_HAND = "add `--shm-size={size}` to the arguments"
 
 
-def _of_script(text: ShellText, place: _Place, seen: _Seen) -> list[Launch]:
-    """The launches of a script; what else it shows is added to ``seen``."""
-    if not mentions_engine(text.text):
-        return []
-    part = Part(text, given(place.environment))
-    seen.parts.append(part)
-    read_commands = list(part.commands)
-    seen.unread.extend(not_read(text, read_commands))
-    seen.built.extend(builds(read_commands, place.directory))
-    return launches(read_commands)
+def _script(text: ShellText, place: _Place) -> Iterator[_Script]:
+    if mentions_engine(text.text):
+        yield _Script(Part(text, given(place.environment)), place.directory)
 
 
 def _built(step: Mapping, source: Source, directory: str) -> Iterator[Build]:
