@@ -7,23 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from shmlint.model.launch import Launch
 from shmlint.reports import inventory, json
+from tests.formats.started import IMAGE, RUN, TRAIN, launches, one, seen
 from tests.project import findings, fixed, run
 from tests.table import table
 
-IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
-TRAIN = f"{IMAGE} torchrun --nproc_per_node=8 train.py"
-RUN = "docker run --gpus all"
-
-
-def launches(tmp_path: Path, text: str) -> list[Launch]:
-    return run(tmp_path, {"x.fish": text.replace("IMG", IMAGE)}).launches
-
-
-def one(tmp_path: Path, text: str) -> Launch:
-    (launch,) = launches(tmp_path, text)
-    return launch
+NAME = "x.fish"
 
 
 @table(
@@ -50,10 +39,7 @@ def one(tmp_path: Path, text: str) -> Launch:
     ],
 )
 def test_commands(tmp_path: Path, text: str, count: object, line: int) -> None:
-    launch = one(tmp_path, text)
-    assert launch.image is not None
-    assert (launch.image.text, launch.gpu.number, launch.span.line) == (IMAGE, count, line)
-    assert launch.undecided is None
+    assert seen(tmp_path, text, NAME) == (IMAGE, count, line)
 
 
 @table(
@@ -66,12 +52,12 @@ def test_commands(tmp_path: Path, text: str, count: object, line: int) -> None:
     ],
 )
 def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> None:
-    assert one(tmp_path, text).effective_shm().decided_by == "unknown"
+    assert one(tmp_path, text, NAME).effective_shm().decided_by == "unknown"
 
 
 @pytest.mark.parametrize("text", [f"# {RUN} IMG\n", f"echo {RUN} IMG\n", "set x docker run\n", "end\nend docker\n"])
 def test_no_launches(tmp_path: Path, text: str) -> None:
-    assert not launches(tmp_path, text)
+    assert not launches(tmp_path, text, NAME)
 
 
 @table(

@@ -7,23 +7,11 @@ from pathlib import Path
 import pytest
 
 from shmlint.fixing.add_ignore import add
-from shmlint.model.launch import Launch
-from shmlint.run import Run
+from tests.formats.started import IMAGE, RUN, TRAIN, launches, one, seen
 from tests.project import findings, fixed, run
 from tests.table import table
 
-IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
-TRAIN = f"{IMAGE} torchrun --nproc_per_node=8 train.py"
-RUN = "docker run --gpus all"
-
-
-def read(tmp_path: Path, text: str, name: str = "Jenkinsfile") -> Run:
-    return run(tmp_path, {name: text.replace("IMG", IMAGE)})
-
-
-def one(tmp_path: Path, text: str, name: str = "Jenkinsfile") -> Launch:
-    (launch,) = read(tmp_path, text, name).launches
-    return launch
+NAME = "Jenkinsfile"
 
 
 @table(
@@ -55,10 +43,7 @@ def one(tmp_path: Path, text: str, name: str = "Jenkinsfile") -> Launch:
     ],
 )  # fmt: skip
 def test_pipelines(tmp_path: Path, text: str, image: str, line: int) -> None:
-    launch = one(tmp_path, text)
-    assert launch.image is not None
-    assert (launch.image.text, launch.gpu.number, launch.span.line) == (image, "all", line)
-    assert launch.undecided is None
+    assert seen(tmp_path, text, NAME) == (image, "all", line)
 
 
 @pytest.mark.parametrize("name", ["Jenkinsfile.gpu", "ci/train.jenkinsfile", "vars/train.groovy"])
@@ -77,23 +62,24 @@ def test_pipelines_are_found(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_no_launches(tmp_path: Path, text: str) -> None:
-    assert not read(tmp_path, text).launches
+    assert not launches(tmp_path, text, NAME)
 
 
 def test_an_agent_of_a_dockerfile(tmp_path: Path) -> None:
     text = "agent { dockerfile { filename 'gpu.Dockerfile'; dir 'ci'; args '--gpus all' } }\n"
-    launch = one(tmp_path, text)
+    launch = one(tmp_path, text, NAME)
     assert launch.image is None and launch.gpu.requested
     assert launch.build is not None and (launch.build.context, launch.build.dockerfile) == ("ci", "ci/gpu.Dockerfile")
 
 
 def test_options_that_are_not_known(tmp_path: Path) -> None:
-    assert one(tmp_path, f"sh \"{RUN} ${{params.OPTIONS}} IMG\"\n").undecided
-    assert one(tmp_path, "docker.image('IMG').inside(\"--gpus all ${env.OPTS}\") {}\n").undecided
+    assert one(tmp_path, f"sh \"{RUN} ${{params.OPTIONS}} IMG\"\n", NAME).undecided
+    assert one(tmp_path, "docker.image('IMG').inside(\"--gpus all ${env.OPTS}\") {}\n", NAME).undecided
 
 
 def test_steps_for_windows_are_reported(tmp_path: Path) -> None:
-    result = read(tmp_path, f"bat '{RUN} IMG'\npowershell(script: '{RUN} IMG')\nbat 'docker ps'\n")
+    text = f"bat '{RUN} IMG'\npowershell(script: '{RUN} IMG')\nbat 'docker ps'\n"
+    result = run(tmp_path, {NAME: text})
     assert [(place.span.line, place.kind) for place in result.not_read] == [(1, "unsupported"), (2, "unsupported")]
     assert result.launches == ()
 

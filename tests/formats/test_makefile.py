@@ -6,20 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from shmlint.model.launch import Launch
+from tests.formats.started import IMAGE, launches, one, seen
 from tests.project import fixed, run
 from tests.table import table
 
-IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
-
-
-def launches(tmp_path: Path, text: str, name: str = "Makefile") -> list[Launch]:
-    return run(tmp_path, {name: text.replace("IMG", IMAGE)}).launches
-
-
-def one(tmp_path: Path, text: str, name: str = "Makefile") -> Launch:
-    (launch,) = launches(tmp_path, text, name)
-    return launch
+NAME = "Makefile"
 
 
 @pytest.mark.parametrize(
@@ -68,11 +59,7 @@ def test_justfiles_are_found(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_recipes(tmp_path: Path, text: str, image: str, count: object, line: int) -> None:
-    launch = one(tmp_path, text)
-    assert launch.image is not None
-    assert (launch.image.text, launch.gpu.requested, launch.gpu.number) == (image, True, count)
-    assert launch.span.line == line
-    assert not launch.undecided
+    assert seen(tmp_path, text, NAME) == (image, count, line)
 
 
 @table(
@@ -91,7 +78,7 @@ def test_recipes(tmp_path: Path, text: str, image: str, count: object, line: int
     ],
 )
 def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> None:
-    launch = one(tmp_path, text)
+    launch = one(tmp_path, text, NAME)
     assert launch.gpu.requested
     assert launch.undecided
 
@@ -136,7 +123,7 @@ def test_what_something_else_sets_is_not_known(tmp_path: Path, text: str, known:
     ],
 )
 def test_no_launches(tmp_path: Path, text: str) -> None:
-    assert not launches(tmp_path, text)
+    assert not launches(tmp_path, text, NAME)
 
 
 @pytest.mark.parametrize(

@@ -6,23 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from shmlint.model.launch import Launch
+from tests.formats.started import IMAGE, TRAIN, launches, one, seen
 from tests.project import findings, fixed, run
 from tests.table import table
 
-IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
-TRAIN = f"{IMAGE} torchrun --nproc_per_node=8 train.py"
+NAME = "x.service"
+
 SERVICE = "[Service]\nExecStart="
 QUADLET = f"[Container]\nImage={IMAGE}\nAddDevice=nvidia.com/gpu=all\nExec=torchrun --nproc_per_node=8 train.py\n"
-
-
-def launches(tmp_path: Path, text: str, name: str = "x.service") -> list[Launch]:
-    return run(tmp_path, {name: text.replace("IMG", IMAGE)}).launches
-
-
-def one(tmp_path: Path, text: str, name: str = "x.service") -> Launch:
-    (launch,) = launches(tmp_path, text, name)
-    return launch
 
 
 @pytest.mark.parametrize("name", ["x.service", "x@.service.in", "etc/x.service.d/gpu.conf", "x.service.j2"])
@@ -58,10 +49,7 @@ def test_units_are_found(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_command_lines(tmp_path: Path, text: str, image: str, count: object, line: int) -> None:
-    launch = one(tmp_path, text)
-    assert launch.image is not None
-    assert (launch.image.text, launch.gpu.requested, launch.gpu.number) == (image, True, count)
-    assert (launch.span.line, launch.undecided) == (line, None)
+    assert seen(tmp_path, text, NAME) == (image, count, line)
 
 
 @table(
@@ -76,7 +64,7 @@ def test_command_lines(tmp_path: Path, text: str, image: str, count: object, lin
     ],
 )
 def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> None:
-    assert one(tmp_path, text).undecided
+    assert one(tmp_path, text, NAME).undecided
 
 
 @pytest.mark.parametrize(
@@ -89,12 +77,12 @@ def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> Non
     ],
 )
 def test_no_launches(tmp_path: Path, text: str) -> None:
-    assert not launches(tmp_path, text)
+    assert not launches(tmp_path, text, NAME)
 
 
 def test_no_shell_reads_it(tmp_path: Path) -> None:
     text = f"Environment=S=8g\n{SERVICE}docker run --gpus all --shm-size=$S -e A='$B' IMG 'a b' $$c;d\n"
-    launch = one(tmp_path, text)
+    launch = one(tmp_path, text, NAME)
     assert launch.shm is not None and launch.shm.text == "$S", "within a word only ${S} is a variable"
     assert launch.command is not None and launch.command.known == ("a b", "$c;d")
 

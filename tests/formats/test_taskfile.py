@@ -6,24 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from shmlint.model.launch import Launch
-from tests.project import findings, fixed, run
+from tests.formats.started import IMAGE, RUN, TRAIN, launches, one, seen
+from tests.project import findings, fixed
 from tests.table import table
 
-IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
-TRAIN = "IMG torchrun --nproc_per_node=8 train.py"
-
-
-def launches(tmp_path: Path, text: str, name: str = "Taskfile.yml") -> list[Launch]:
-    return run(tmp_path, {name: text.replace("IMG", IMAGE)}).launches
-
-
-def one(tmp_path: Path, text: str, name: str = "Taskfile.yml") -> Launch:
-    (launch,) = launches(tmp_path, text, name)
-    return launch
-
-
-RUN = "docker run --gpus all"
+NAME = "Taskfile.yml"
 
 
 @table(
@@ -49,10 +36,7 @@ RUN = "docker run --gpus all"
     ],
 )  # fmt: skip
 def test_commands(tmp_path: Path, text: str, image: str, line: int) -> None:
-    launch = one(tmp_path, text)
-    assert launch.image is not None
-    assert (launch.image.text, launch.gpu.number, launch.span.line) == (image, "all", line)
-    assert launch.undecided is None
+    assert seen(tmp_path, text, NAME) == (image, "all", line)
 
 
 @pytest.mark.parametrize("name", ["Taskfile.yaml", "taskfile.dist.yml", "sub/docker.Taskfile.yml"])
@@ -71,11 +55,11 @@ def test_taskfiles_are_found(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_no_launches(tmp_path: Path, text: str) -> None:
-    assert not launches(tmp_path, text)
+    assert not launches(tmp_path, text, NAME)
 
 
 def test_what_is_given_on_the_command_line_is_not_known(tmp_path: Path) -> None:
-    launch = one(tmp_path, f"tasks:\n  a: {RUN} {{{{.CLI_ARGS}}}} IMG\n")
+    launch = one(tmp_path, f"tasks:\n  a: {RUN} {{{{.CLI_ARGS}}}} IMG\n", NAME)
     assert launch.undecided is not None and "{{.CLI_ARGS}}" in launch.undecided.because
 
 
@@ -96,7 +80,6 @@ def test_a_file_that_is_no_yaml_is_reported(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_rewriting(tmp_path: Path, before: str, after: str) -> None:
-    before, after = before.replace("IMG", IMAGE), after.replace("IMG", IMAGE)
     assert fixed(tmp_path, {"Taskfile.yml": before}) == {"Taskfile.yml": after}
     assert fixed(tmp_path, {"Taskfile.yml": after}) == {}
 
