@@ -11,17 +11,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
-from shmlint.docker.run_options import read_run
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
-from shmlint.formats.ci.containers import as_arguments
 from shmlint.formats.comments import HASH, SLASHES, above, at_end, first_line, line_suppressions
 from shmlint.formats.shell.beside import same
 from shmlint.formats.shell.build import builds
-from shmlint.formats.shell.gpus import read_gpu
+from shmlint.formats.shell.create import created, option_words
+from shmlint.formats.shell.gpus import never_written_with
 from shmlint.formats.shell.read import Part, read_source
-from shmlint.formats.shell.rewrite import RunRewriter
-from shmlint.formats.shell.run import launch_of, worded
+from shmlint.formats.shell.run import worded
 from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple
@@ -249,25 +247,13 @@ def _container(
     words: list[Word] = []
     home = span
     if arguments is not None:
-        text = as_arguments(_text(pipeline, arguments))
-        first = next(iter(commands(text)), None)
-        words = list(first.words[1:]) if first is not None else []
+        words = option_words(_text(pipeline, arguments))
         home = Span(pipeline.source, arguments.first, arguments.last)
     if image is not None:
         text = _text(pipeline, image)
         first = next(iter(commands(text)), None)
         words += first.words[:1] if first is not None else ()
-    run = read_run(words, "docker", "create")
-    launch = launch_of(
-        run, kind="ci-container", span=span, label=label, rewriter=RunRewriter(run, Word(""), home, words),
-        gpu=read_gpu(run),
-    )  # fmt: skip
-    # The options are not split by a shell: what a backslash means there is unknown.
-    lists = tuple(
-        fault._replace(changes=tuple(c for c in fault.changes if not any("\\" in edit.text for edit in c.edits)))
-        for fault in launch.gpu.device_lists
-    )
-    return launch._replace(gpu=launch.gpu._replace(device_lists=lists))
+    return never_written_with("\\", created(words, home, span, label))
 
 
 def _built(launch: Launch, pipeline: Pipeline, fields: Mapping[str, String | None]) -> Launch:

@@ -12,7 +12,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
 from shmlint.formats.shell.beside import same
-from shmlint.formats.shell.gpus import without_single_quotes
+from shmlint.formats.shell.gpus import never_written_with
 from shmlint.formats.shell.read import Part, read_part
 from shmlint.formats.shell.run import tied, worded
 from shmlint.model.launch import Launch
@@ -70,7 +70,7 @@ def _read_block(block: Block, part: Part | None, source: Source, workspace: Work
     reading = read_part(part, os.path.dirname(source.path))
     found = map(_as_written, reading.launches)
     if block.language in _WINDOWS:
-        found = map(without_single_quotes, found)
+        found = map(partial(never_written_with, "'"), found)
     return reading._replace(launches=tuple(found))
 
 

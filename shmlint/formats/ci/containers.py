@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shmlint.docker.run_options import read_run
 from shmlint.formats.ci.expressions import shell_text, why_unknown
-from shmlint.formats.shell.gpus import read_gpu, without_single_quotes
-from shmlint.formats.shell.rewrite import RunRewriter
-from shmlint.formats.shell.run import launch_of, named
+from shmlint.formats.shell.create import created, option_words
+from shmlint.formats.shell.gpus import never_written_with
+from shmlint.formats.shell.run import named
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source, Span
-from shmlint.syntax.shell import commands
-from shmlint.syntax.shell_text import NOWHERE, ShellText
 from shmlint.syntax.word import Word
 from shmlint.syntax.yaml import Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
@@ -62,21 +59,16 @@ def _container(
     words: list[Word] = []
     home = Span(source, image_node.start, image_node.end)
     if options is not None and isinstance(options.resolved, Scalar):
-        text = as_arguments(shell_text(options.resolved, source))
-        first = next(iter(commands(text)), None)
-        words = [_option(word) for word in first.words[1:]] if first is not None else []
+        text = shell_text(options.resolved, source)
+        words = [_option(word) for word in option_words(text)]
         home = text.home
     if body is not None:
         words += _given(body, source)
-    unknown = "it depends on an expression" if "${{" in image_node.value else ""
-    words.append(Word(image_node.value, Span(source, image_node.start, image_node.end), unknown))
-    run = read_run(words, "docker", "create")
-    launch = launch_of(
-        run, kind="ci-container", span=Span(source, key.start, key.end),
-        label=f"container of job `{name}`" if name else "job container",
-        rewriter=RunRewriter(run, Word(""), home, words), gpu=read_gpu(run),
-    )  # fmt: skip
-    yield without_single_quotes(named(launch, name))
+    image_span = Span(source, image_node.start, image_node.end)
+    words.append(Word(image_node.value, image_span, why_unknown(image_node.value)))
+    label = f"container of job `{name}`" if name else "job container"
+    launch = created(words, home, Span(source, key.start, key.end), label)
+    yield never_written_with("'", named(launch, name))
 
 
 def _option(word: Word) -> Word:
@@ -84,14 +76,6 @@ def _option(word: Word) -> Word:
     if not word.unknown or not re.fullmatch(r"\$\{\w+\}|\$\w+", word.text):
         return word
     return Word("$OPTIONS", word.span, word.unknown, maybe_many=True)
-
-
-def as_arguments(text: ShellText) -> ShellText:
-    """Options as the arguments of one command, however many lines they take."""
-    line = re.sub(r"\\?\n", lambda m: " " * len(m[0]), text.text)
-    nowhere = [NOWHERE] * len("docker ")
-    stands = [*nowhere, *text.stands] if text.stands else ()
-    return text._replace(text=f"docker {line}", offsets=[*nowhere, *text.offsets], stands=stands)
 
 
 def _given(body: Mapping, source: Source) -> Iterator[Word]:

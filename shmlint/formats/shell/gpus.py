@@ -140,16 +140,16 @@ def starts_count(value: str, request: GpuDevices) -> bool:
     return any("=" not in field for field in behind)
 
 
-def without_single_quotes(launch: Launch) -> Launch:
-    """A launch whose list of devices is never put between single quotation marks.
+def never_written_with(character: str, launch: Launch) -> Launch:
+    """A launch whose list of devices is corrected only where that takes no such character.
 
-    Outside of a shell of Unix they are characters like others: on Windows, and where the runner of GitHub
-    splits the options of a job container.
+    Single quotation marks mean nothing on Windows, and where the runner of GitHub splits the options of a
+    job container; what a backslash means where Jenkins splits them is unknown.
     """
     if not launch.gpu.device_lists:
         return launch
     lists = tuple(
-        fault._replace(changes=tuple(c for c in fault.changes if "'" not in "".join(e.text for e in c.edits)))
+        fault._replace(changes=tuple(c for c in fault.changes if not any(character in e.text for e in c.edits)))
         for fault in launch.gpu.device_lists
     )
     return launch._replace(gpu=launch.gpu._replace(device_lists=lists))
