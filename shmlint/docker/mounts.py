@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from shmlint.docker.gotext import CSVError, go_bool, read_record
-from shmlint.docker.sizes import InvalidSize, parse_docker, parse_tmpfs_option
+from shmlint.docker.sizes import SECRET_SIZE, InvalidSize, parse_docker, parse_tmpfs_option
 from shmlint.model.launch import Mount, Size, Unknown, Value
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
@@ -221,9 +221,6 @@ def _is_path(source: str) -> bool:
 
 SHM_TARGETS = ("/dev/shm", "/dev")
 """A mount on /dev hides /dev/shm, too."""
-
-SECRET_SIZE = "it is not a valid size"
-"""Why a size is refused that came out of an env file: what stands there is not to be printed."""
 
 
 class MountRequest(NamedTuple):

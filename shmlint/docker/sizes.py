@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from shmlint.model.launch import Size
+
 _POWERS = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50, "e": 60}
 _INT64 = range(-(2**63), 2**63)
 
@@ -42,6 +44,14 @@ def parse_docker(text: str) -> int:
     return int(value) if value < 2.0**63 else _INT64.start
 
 
+def docker_size(text: str) -> Size:
+    """A size as Docker reads it, or why it refuses it."""
+    try:
+        return Size(parse_docker(text), bare_number=text.isdigit())
+    except InvalidSize as error:
+        return Size(None, str(error))
+
+
 def go_float(text: str) -> float | None:
     """Go's ``strconv.ParseFloat`` (atof.go); None where it refuses the text or finds it out of range."""
     decimal, hexadecimal = r"[0-9](?:_?[0-9])*", r"[0-9a-f](?:_?[0-9a-f])*"
@@ -75,6 +85,21 @@ def parse_compose(value: int | str) -> int:
     if re.fullmatch(r"[+-]?[0-9]{1,99}", value) and int(value) in _INT64:
         return int(value)
     return parse_docker(value)
+
+
+SECRET_SIZE = "it is not a valid size"
+"""Why a size is refused that came out of an env file: what is written there is not to be printed."""
+
+
+def compose_size(value: int | str, *, private: bool = False) -> Size:
+    """A size as Compose reads it, or why it refuses it; of a private one nothing is printed."""
+    try:
+        count = parse_compose(value)
+    except InvalidSize as error:
+        return Size(None, SECRET_SIZE if private else str(error))
+    if count < 0:
+        return Size(None, "a size cannot be negative")
+    return Size(count, bare_number=isinstance(value, int) or value.isdigit())
 
 
 def parse_tmpfs_option(text: str) -> int | None:

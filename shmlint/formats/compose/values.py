@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from shmlint.docker.mounts import SECRET_SIZE
-from shmlint.docker.sizes import InvalidSize, parse_compose
+from shmlint.docker.sizes import compose_size
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Tree, Variables, items_of
 from shmlint.formats.compose.words import split_words
 from shmlint.model.launch import Size, Unknown, Value
@@ -80,14 +79,7 @@ def read_size(tree: Tree) -> Value[Size]:
     if because:
         return Value(Unknown("variable", because), span, written, because)
     given = tree.plain_value if isinstance(tree.plain_value, int) else tree.text
-    try:
-        count = parse_compose(given)
-    except InvalidSize as error:
-        return Value(Size(None, SECRET_SIZE if private else str(error)), span, written, private=private)
-    if count < 0:
-        return Value(Size(None, "a size cannot be negative"), span, written, private=private)
-    bare = isinstance(given, int) or given.isdigit()
-    return Value(Size(count, bare_number=bare), span, written, private=private)
+    return Value(compose_size(given, private=private), span, written, private=private)
 
 
 def size_entry(tree: Branch, key: str) -> Value[Size] | None:

@@ -38,31 +38,25 @@ def _strings(value: Json | None) -> list[Json]:
 def service_launch(root: Json, path: str, workspace: Workspace) -> Launch:
     """The service of the compose project that an editor starts, with the GPU it adds."""
     span = opening_of(root)
-    host = with_host_requirement(GpuRequest(), host_requirement(root))
+    wanted = host_requirement(root)
     found = _service(root, path, workspace)
     if isinstance(found, Unknown):
         run = RunCommand("docker", (), None, ())
-        bare = launch_of(
-            run, kind="devcontainer", span=span, label=label_of(root), rewriter=ReadOnly(), gpu=host
-        )
+        gpu = with_host_requirement(GpuRequest(None, unknown=found), wanted)
+        bare = launch_of(run, kind="devcontainer", span=span, label=label_of(root), rewriter=ReadOnly(), gpu=gpu)
         return named(bare, name_of(root))._replace(
-            home=host.evidence[0].span if host.evidence else span,
-            gpu=host._replace(requested=host.requested or None, unknown=host.unknown or found),
+            home=gpu.evidence[0].span if gpu.evidence else span,
             undecided=found,
             files=(path,),
             words=bare.words._replace(shm_option="shm_size"),
             misplaced=tuple(_dead_arguments(root)),
         )
-    gpu = found.gpu
-    if gpu.requested:
-        gpu = gpu._replace(evidence=(*gpu.evidence, *host.evidence))
-    elif host.requested is not False:
-        gpu = host
+    gpu = with_host_requirement(found.gpu, wanted)
     return found._replace(
         kind="devcontainer",
         name=name_of(root),
         span=span,
-        home=gpu.evidence[0].span if host.evidence and gpu is host else found.home,
+        home=gpu.evidence[0].span if gpu.evidence and not found.gpu.requested else found.home,
         gpu=gpu,
         files=(path, *found.files),
         words=found.words._replace(launch=f"{label_of(root)} (service `{found.name}`)"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from shmlint.docker.run_options import RunCommand, is_one_word
-from shmlint.docker.sizes import InvalidSize, parse_docker
+from shmlint.docker.sizes import docker_size
 from shmlint.formats.shell.rewrite import OPTION, join_by_sign
 from shmlint.model.launch import Change, Misplaced, Size, Value
 from shmlint.model.source import Edit, Span
@@ -49,23 +49,19 @@ def behind_image(run: RunCommand) -> Iterator[Misplaced]:
         at += 1
 
 
-def _size(words: Sequence[Word]) -> tuple[str, int] | None:
-    """The size as it is written, and in bytes."""
+def _size(words: Sequence[Word]) -> tuple[str, Size] | None:
+    """The size as it is written, and as it is read before the image."""
     joined = re.split("[= ]+", words[0].text, maxsplit=1)[1:]
     text = joined[0] if joined else words[1].text if len(words) > 1 else ""
-    try:
-        size = parse_docker(text)
-    except InvalidSize:
-        return None
-    return (text, size) if size else None
+    size = docker_size(text)
+    return (text, size) if size.bytes else None
 
 
 def _value(words: Sequence[Word]) -> Value[Size] | None:
-    """The size as it is read before the image."""
     found, span = _size(words), words[0].span
     if found is None or span is None:
         return None
-    return Value(Size(found[1], bare_number=found[0].isdigit()), span, found[0])
+    return Value(found[1], span, found[0])
 
 
 def _moved(run: RunCommand, at: int, words: Sequence[Word]) -> Iterator[Change]:

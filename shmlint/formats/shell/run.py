@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from shmlint.docker.images import is_reference
 from shmlint.docker.run_options import RunCommand, can_be_reference, find_docker, is_one_word, read_run
-from shmlint.formats.shell.gpus import read_gpu
-from shmlint.formats.shell.options import (
+from shmlint.docker.run_values import (
     argument_of,
     binds_of,
     bytes_of,
@@ -19,6 +18,7 @@ from shmlint.formats.shell.options import (
     size_of,
     text_of,
 )
+from shmlint.formats.shell.gpus import read_gpu
 from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.model.launch import GpuRequest, Kind, Launch, Misplaced, Rewriter, Unknown, Value, Words
 from shmlint.model.source import Span

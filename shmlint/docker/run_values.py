@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from shmlint.docker import mounts
 from shmlint.docker.mounts import MountRequest
 from shmlint.docker.run_options import Option, RunCommand
-from shmlint.docker.sizes import InvalidSize, parse_docker
+from shmlint.docker.sizes import docker_size
 from shmlint.model.launch import Bind, Mount, Size, Unknown, Value
 from shmlint.model.source import Span
 
 
 def environment_of(run: RunCommand, span: Span) -> dict[str, Value[str]]:
+    """The variables that ``--env`` sets or passes on; ``span`` is for those that are written nowhere."""
     found = {}
     for name, setting in run.env().items():
         unknown = setting.value is None or setting.unknown
@@ -22,6 +23,7 @@ def environment_of(run: RunCommand, span: Span) -> dict[str, Value[str]]:
 
 
 def place_of(option: Option, span: Span) -> Span:
+    """Where the value of an option is written; ``span`` if it is not known."""
     if option.value_span is not None:
         return option.value_span
     word = option.value_word or option.word
@@ -29,6 +31,7 @@ def place_of(option: Option, span: Span) -> Span:
 
 
 def text_of(option: Option | None, span: Span) -> Value[str] | None:
+    """The value of an option; None where it is not given, or empty."""
     if option is None or (option.value == "" and not option.unknown):
         return None
     value = Unknown("variable", option.unknown) if option.unknown else option.value or ""
@@ -44,12 +47,14 @@ def ipc_of(run: RunCommand, span: Span) -> Value[str] | None:
 
 
 def argument_of(option: Option | None, span: Span) -> Value[tuple[str, ...]] | None:
+    """The value of an option as a command of one word."""
     if option is None or not option.value:
         return None
     return Value((option.value,), place_of(option, span), option.value, option.unknown)
 
 
 def size_of(run: RunCommand, span: Span) -> Value[Size] | None:
+    """What ``--shm-size`` sets, and what nerdctl sets without it."""
     option = run.shm_size()
     if option is None:
         ipc = run.ipc()
@@ -60,28 +65,25 @@ def size_of(run: RunCommand, span: Span) -> Value[Size] | None:
     place, text = place_of(option, span), option.value or ""
     if option.unknown:
         return Value(Unknown("variable", option.unknown), place, text, option.unknown)
-    try:
-        count = parse_docker(text)
-    except InvalidSize as error:
-        return Value(Size(None, str(error)), place, text)
-    if count == 0 and run.engine in ("podman", "nerdctl"):  # nerdctl hands it to the kernel (pkg/ipcutil)
+    size = docker_size(text)
+    if size.bytes == 0 and run.engine in ("podman", "nerdctl"):  # nerdctl hands it to the kernel (pkg/ipcutil)
         return Value(Unknown("engine", f"{run.engine} reads 0 as no limit"), place, text)
-    return Value(Size(count, bare_number=text.isdigit()), place, text)
+    return Value(size, place, text)
 
 
 def bytes_of(option: Option | None, span: Span) -> Value[int] | None:
+    """A limit in bytes; None where Docker refuses it."""
     if option is None:
         return None
     place, text = place_of(option, span), option.value or ""
     if option.unknown:
         return Value(Unknown("variable", option.unknown), place, text, option.unknown)
-    try:
-        return Value(parse_docker(text), place, text)
-    except InvalidSize:
-        return None
+    size = docker_size(text)
+    return Value(size.bytes, place, text) if size.bytes is not None else None
 
 
 def mounts_of(run: RunCommand, span: Span) -> Iterator[Mount]:
+    """What is mounted on /dev/shm or over it."""
     for option, given in run.shm_mounts():
         place = place_of(option, span)
         size_span = None
@@ -107,6 +109,7 @@ def mounts_of(run: RunCommand, span: Span) -> Iterator[Mount]:
 
 
 def binds_of(run: RunCommand, span: Span) -> Iterator[Bind]:
+    """The directories and volumes that are mounted."""
     for option, mount in run.mounts():
         if option.name != "--tmpfs" and mount.source and mount.target and not mount.error:
             yield Bind(mount.source, mount.path, place_of(option, span))
