@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -37,8 +36,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One option as given: ``name`` is the long name (``-v`` is ``--volume``, ``--net`` ``--network``).
 
     ``value`` is None for a truth option given without one. ``word`` holds the option,
@@ -61,8 +59,7 @@ def is_one_word(option: Option) -> bool:
     return option.joined and name.startswith("--") and " " in name
 
 
-@dataclass(frozen=True, slots=True)
-class EnvSetting:
+class EnvSetting(NamedTuple):
     """One environment variable; ``value`` is None where the host's is passed on (``-e NAME``)."""
 
     value: str | None
@@ -70,8 +67,7 @@ class EnvSetting:
     unknown: str = ""
 
 
-@dataclass(frozen=True)
-class RunCommand:
+class RunCommand(NamedTuple):
     """What a container is started with.
 
     ``unknown`` is why options may be missing here: a word among them could hold any others, or

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shmlint.model.record import NamedTuple
@@ -73,7 +72,7 @@ def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[
             name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
             if child.type == "variable_assignment" and name is not None and value is not None:
                 found = words.read(value)
-                yield tree.raw(name), replace(found[0], span=tree.span(child)) if found else Word("")
+                yield tree.raw(name), found[0]._replace(span=tree.span(child)) if found else Word("")
 
 
 _CONTINUED = re.compile(r"[^`\n]*\S[ \t]+`\r?")
@@ -179,7 +178,7 @@ class _Reader:
             named = {word.text for word in before}
             if named.isdisjoint({"run", "create"}) and named.isdisjoint(TALKERS - {"eval"}):
                 return (*words[:at], *before, *words[at + 1 :])
-        return (*words[:at], replace(words[at], text=f"{words[at].text}()"), *words[at + 1 :])
+        return (*words[:at], words[at]._replace(text=f"{words[at].text}()"), *words[at + 1 :])
 
     def _again(self, node: Node, words: Sequence[Word], span: Span) -> Iterator[Command]:
         """The commands of words that are joined and read once more."""

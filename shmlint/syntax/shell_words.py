@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shmlint.model.source import Span
@@ -53,7 +52,7 @@ class Words:
             if node.type == "array":
                 place = self.tree.span(node)
                 return [
-                    word if word.array is not None or word.used is not None else replace(word, array=place)
+                    word if word.array is not None or word.used is not None else word._replace(array=place)
                     for word in self.arguments([item for item in node.named_children if item.type != "comment"])
                 ]
             buffer = Buffer()

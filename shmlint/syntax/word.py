@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 
 TALKERS = frozenset(
@@ -17,8 +17,7 @@ TALKERS = frozenset(
 """Commands whose arguments are talk, not commands: what they print starts nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One argument.
 
     ``text`` is what the command receives. Where it holds a variable or a placeholder that is
@@ -29,7 +28,7 @@ class Word:
 
     ``offsets`` are the places of the text's characters (-1: none). ``used`` is where a word stands
     in its command whose text, and so its ``span``, is in an assignment; ``array`` is the array
-    literal that holds it.
+    literal that holds it. These three do not count when words are compared.
     """
 
     text: str
@@ -38,9 +37,18 @@ class Word:
     maybe_many: bool = False
     harmless: bool = False
     options: bool = False
-    offsets: Sequence[int] = field(default=(), compare=False, repr=False)
-    used: Span | None = field(default=None, compare=False, repr=False)
-    array: Span | None = field(default=None, compare=False, repr=False)
+    offsets: Sequence[int] = ()
+    used: Span | None = None
+    array: Span | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Word) and self[:_COMPARED] == other[:_COMPARED]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self[:_COMPARED])
 
     def part_span(self, part: str) -> Span | None:
         """Where the last characters of the text, ``part``, stand in the file.
@@ -68,3 +76,7 @@ class Word:
         if start < 0 or written[start:end] != part:
             return None
         return Span(self.span.source, self.span.start + start, self.span.start + end)
+
+
+_COMPARED = 6
+"""The fields that count when words are compared: all before ``offsets``."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from shmlint.docker.images import is_reference
 from shmlint.docker.run_options import RunCommand, can_be_reference, find_docker, is_one_word, read_run
@@ -37,7 +36,7 @@ def read_launch(command: Command) -> Launch | None:
         return None
     no_image = run.image if run.image is not None and not _can_be_image(run.image) else None
     if no_image is not None:
-        run = replace(run, image=None, command=())
+        run = run._replace(image=None, command=())
     binary = command.words[docker.binary].span
     inside = binary is not None and _within(binary, command.span)
     span = binary if binary is not None and inside else command.span
