@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from shmlint.docker.engines import DockerCommand, Engine, Verb, find_docker
+from shmlint.docker.engines import Engine, Verb
 from shmlint.docker.gotext import go_bool
 from shmlint.docker.gpus_option import GpuDevices, parse_gpus, parse_podman_gpus
 from shmlint.docker.images import is_reference
@@ -22,18 +22,6 @@ from shmlint.model.launch import Unknown, UnknownKind
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.word import Word
-
-__all__ = [
-    "DockerCommand",
-    "EnvSetting",
-    "Option",
-    "RunCommand",
-    "Word",
-    "can_be_reference",
-    "find_docker",
-    "is_one_word",
-    "read_run",
-]
 
 
 class Option(NamedTuple):
@@ -115,12 +103,6 @@ class RunCommand(NamedTuple):
 
     def name(self) -> Option | None:
         return self.last("--name")
-
-    def uts(self) -> Option | None:
-        return self.last("--uts")
-
-    def hostname(self) -> Option | None:
-        return self.last("--hostname")
 
     def network(self) -> Option | None:
         """The network whose mode counts: the first one given (docker/cli opts/network.go NetworkMode)."""

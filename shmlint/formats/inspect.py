@@ -339,7 +339,8 @@ def _created(config: Json) -> GpuRequest:
     items = _items(config, "CreateCommand")
     if not items:
         return GpuRequest()
-    from shmlint.docker.run_options import find_docker, read_run
+    from shmlint.docker.engines import find_docker
+    from shmlint.docker.run_options import read_run
     from shmlint.formats.shell.gpus import read_gpu
     from shmlint.syntax.word import Word
 

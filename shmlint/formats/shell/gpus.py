@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker import gpus as gpu_requests
+from shmlint.docker.engines import DockerCommand
 from shmlint.docker.gpus import ALL, DeviceNode, DeviceRequest, Request, Runtime
 from shmlint.docker.gpus_option import GpuDevices, quoted_devices
-from shmlint.docker.run_options import DockerCommand, RunCommand, is_one_word
+from shmlint.docker.run_options import RunCommand, is_one_word
 from shmlint.docker.run_values import environment_of
 from shmlint.formats.shell.rewrite import join_by_sign, write_quotes
 from shmlint.model.launch import Change, GpuFault, GpuRequest, Launch, Unknown, Value

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from shmlint.docker.engines import find_docker
 from shmlint.docker.images import is_reference
-from shmlint.docker.run_options import RunCommand, can_be_reference, find_docker, is_one_word, read_run
+from shmlint.docker.run_options import RunCommand, can_be_reference, is_one_word, read_run
 from shmlint.docker.run_values import (
     argument_of,
     binds_of,
