@@ -292,12 +292,12 @@ class Words(NamedTuple):
     """``shm_size``, ``--shm-size``"""
     by_hand: str = ""
     """What to do where nothing can be rewritten; ``{size}`` stands for the size."""
+    ipc_option: str = "--ipc={mode}"
+    """How an IPC mode is written."""
 
     def ipc(self, mode: str) -> str:
-        """How an IPC mode is written: ``--ipc=host``, ``ipc: host``."""
-        if self.shm_option == "ShmSize":
-            return f"PodmanArgs=--ipc={mode}"
-        return f"--ipc={mode}" if self.shm_option.startswith("--") else f"ipc: {mode}"
+        """``--ipc=host``, ``ipc: host``"""
+        return self.ipc_option.format(mode=mode)
 
 
 class Effective(NamedTuple):

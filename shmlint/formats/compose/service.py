@@ -54,7 +54,7 @@ def read_project(project: Project, workspace: Workspace, swarm: str = "") -> lis
 
 def _launch(service: Service, project: Project, workspace: Workspace, swarm: str) -> Launch:
     tree = service.tree
-    words = Words(f"service `{service.name}`", "shm_size")
+    words = Words(f"service `{service.name}`", "shm_size", ipc_option="ipc: {mode}")
     make_rewriter: Callable[[Service, Span | None], ServiceRewriter] = ServiceRewriter
     if swarm:
         from shmlint.formats.compose import stack

@@ -48,7 +48,7 @@ def service_launch(root: Json, path: str, workspace: Workspace) -> Launch:
             home=gpu.evidence[0].span if gpu.evidence else span,
             undecided=found,
             files=(path,),
-            words=bare.words._replace(shm_option="shm_size"),
+            words=bare.words._replace(shm_option="shm_size", ipc_option="ipc: {mode}"),
             misplaced=tuple(_dead_arguments(root)),
         )
     gpu = with_host_requirement(found.gpu, wanted)
