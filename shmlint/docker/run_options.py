@@ -282,22 +282,26 @@ class _Reader:
         if name[2:3] in ("", "-"):
             raise self._give_up(word, f"bad flag syntax: {word.text}")
         flag = self._lookup(name)
-        parted, blank, behind = word.text.partition(" ")
-        if flag is None and blank and "=" not in parted and behind.strip() and not word.unknown:
-            flag = self._lookup(parted)  # two words in one, which the client refuses: read as they were meant
-            if flag is not None and flag.type != "bool":
-                value = behind.strip()
-                yield Option(flag.name, value, word, word, word.part_span(value), True)
-                return
-            flag = None
         if flag is None:
-            raise self._unknown_option(word, f"unknown flag: {name}")
-        if equals:
+            two = self._two_words(word)
+            if two is None:
+                raise self._unknown_option(word, f"unknown flag: {name}")
+            yield two
+        elif equals:
             yield Option(flag.name, value, word, word, word.part_span(value), True, word.unknown)
         elif flag.type == "bool":
             yield Option(flag.name, None, word)
         else:
             yield self._with_next(flag, word)
+
+    def _two_words(self, word: Word) -> Option | None:
+        """An option and its value in one word, which the client refuses, as they were meant."""
+        name, _, value = word.text.partition(" ")
+        flag = self._lookup(name)
+        value = value.strip()
+        if flag is None or flag.type == "bool" or not value or word.unknown:
+            return None
+        return Option(flag.name, value, word, word, word.part_span(value), True)
 
     def _short(self, word: Word) -> Iterator[Option]:
         cluster = word.text[1:]
@@ -337,10 +341,10 @@ class _Reader:
         Both are possible for a whole variable; its name and what follows tell them apart.
         """
         text = word.text
-        if _LITERAL_START.match(text) and can_be_reference(text):
-            return False
         if not can_be_reference(text):
             return True
+        if _LITERAL_START.match(text):
+            return False
         if _NAMED_OPTIONS.search(text):
             return True
         if _NAMED_IMAGE.search(text):

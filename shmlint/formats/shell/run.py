@@ -41,14 +41,13 @@ def read_launch(command: Command) -> Launch | None:
     binary = command.words[docker.binary].span
     inside = binary is not None and _within(binary, command.span)
     span = binary if binary is not None and inside else command.span
-    engine = {"nvidia-docker": "nvidia-docker"}.get(docker.engine, docker.engine)
     name = run.name()
     anchor = command.words[docker.start - 1]
     launch = launch_of(
         run,
         kind="docker-run",
         span=span,
-        label=f"`{engine} {docker.verb}`",
+        label=f"`{docker.engine} {docker.verb}`",
         rewriter=RunRewriter(run, anchor, command.span, words),
         gpu=read_gpu(run, docker, command.words[docker.binary]),
     )
