@@ -54,7 +54,8 @@ FORMATS = {
         beside="shmlint.formats.shell.beside",
     ),
     "makefile": Format(
-        "shmlint.formats.makefile", "shmlint.formats.makefile", alone=True, beside="shmlint.formats.makefile_beside"
+        "shmlint.formats.makefile.read", "shmlint.formats.makefile.comments", alone=True,
+        beside="shmlint.formats.makefile.beside",
     ),
     "systemd": Format(
         "shmlint.formats.systemd.read", "shmlint.formats.systemd.read", alone=True,

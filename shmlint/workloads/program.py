@@ -438,7 +438,7 @@ class Follower:
 
     def _make(self, command: tuple[str, ...], context: _Context) -> Kind | None:
         """Follow the recipe of a make target; None where the repository has none of it."""
-        from shmlint.formats.makefile import recipe
+        from shmlint.formats.makefile.make import recipe
 
         targets = [word for word in command[1:] if not word.startswith("-") and "=" not in word]
         place = self.files.find("Makefile", context.directory) or self.files.find("makefile", context.directory)

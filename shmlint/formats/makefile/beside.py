@@ -6,16 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats.makefile import (
-    ASSIGNMENT,
-    DEFINE,
-    JUST_VARIABLE,
-    closing,
-    is_justfile,
-    lines_of,
-    parts,
-    sure_variables,
-)
+from shmlint.formats.makefile.just import JUST_VARIABLE
+from shmlint.formats.makefile.make import ASSIGNMENT, DEFINE, closing, lines_of, sure_variables
+from shmlint.formats.makefile.read import is_justfile, parts
 from shmlint.formats.shell.beside import same
 from shmlint.model.source import Source
 from shmlint.syntax.shell_text import mentions_engine

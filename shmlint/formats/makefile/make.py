@@ -1,22 +1,15 @@
-"""Makefiles and justfiles: their recipes are shell, their variables are text put into it."""
+"""The recipes of makefiles: the lines that a shell gets, with make's variables put in."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
-from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
-from shmlint.formats.shell.read import Part, read_parts
-from shmlint.model.launch import Launch
-from shmlint.model.reading import Reading
 from shmlint.model.record import NamedTuple
-from shmlint.model.settings import Settings
-from shmlint.model.source import Edit, Source, Span
-from shmlint.model.suppression import Suppression
+from shmlint.model.source import Source, Span
 from shmlint.syntax.shell_repair import goes_on
 from shmlint.syntax.shell_text import Builder, ShellText
 
@@ -24,21 +17,7 @@ _DEPTH = 8
 """Variables inside variables are followed this deep."""
 
 
-def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
-    """The ``docker run`` commands of recipes."""
-    return read_parts(paths, workspace, partial(parts, workspace=workspace))
-
-
-def is_justfile(path: str) -> bool:
-    return os.path.basename(path).lower().lstrip(".") == "justfile" or path.endswith(".just")
-
-
-def parts(source: Source, workspace: Workspace | None = None) -> Iterator[Part]:
-    """The recipes of a file."""
-    return map(Part, _just(source) if is_justfile(source.path) else _make(source, workspace))
-
-
-class _Variable(NamedTuple):
+class Variable(NamedTuple):
     """A variable: where its value stands, with what is added to it later; ``sure`` where it is
     set once, outside of conditions."""
 
@@ -46,14 +25,14 @@ class _Variable(NamedTuple):
     sure: bool
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
     """A logical line: physical ones joined by backslashes. Offsets without the last line ending."""
 
     start: int
     end: int
 
 
-def lines_of(source: Source) -> Iterator[_Line]:
+def lines_of(source: Source) -> Iterator[Line]:
     """The logical lines of a file."""
     starts = source.line_starts
     start: int | None = None
@@ -63,7 +42,7 @@ def lines_of(source: Source) -> Iterator[_Line]:
             start = begin
         if end > begin and source.text[end - 1] == "\\" and number < len(starts):
             continue
-        yield _Line(start, end)
+        yield Line(start, end)
         start = None
 
 
@@ -112,7 +91,7 @@ class _Variables:
     """The variables of a makefile as far as it has been read."""
 
     def __init__(self, source: Source) -> None:
-        self.known: dict[str, _Variable] = {}
+        self.known: dict[str, Variable] = {}
         self.unsure = set(_set_elsewhere(source))
         """Those that something else sets for some recipes."""
         self.included: set[str] = set()
@@ -121,7 +100,7 @@ class _Variables:
     def forget(self, names: Iterable[str]) -> None:
         """Let these not be known."""
         for name in names:
-            self.known[name] = _Variable((), False)
+            self.known[name] = Variable((), False)
             self.unsure.add(name)
 
     def include(self, names: Iterable[str]) -> None:
@@ -137,14 +116,15 @@ class _Variables:
         known = self.known.get(name)
         holds_other = operator in ("?=", "+=") and known is None and not self.included.isdisjoint((name, _ANY))
         if operator == "+=" and known is not None:
-            self.known[name] = _Variable((*known.values, value), known.sure and always)
+            self.known[name] = Variable((*known.values, value), known.sure and always)
         else:
             sure = always and operator != "!=" and known is None and name not in self.unsure
-            self.known[name] = _Variable((value,), sure and not holds_other)
+            self.known[name] = Variable((value,), sure and not holds_other)
 
 
-def _make(source: Source, workspace: Workspace | None = None) -> Iterator[ShellText]:
-    lines, variables = _read(source, workspace)
+def make_lines(source: Source, workspace: Workspace | None = None) -> Iterator[ShellText]:
+    """The lines of recipes, and the commands that variables get their values from."""
+    lines, variables = _lines_and_variables(source, workspace)
     for line in lines:
         builder = Builder(source)
         start = line.start
@@ -156,14 +136,14 @@ def _make(source: Source, workspace: Workspace | None = None) -> Iterator[ShellT
 
 def sure_variables(source: Source, workspace: Workspace) -> set[str]:
     """The variables of a makefile that nothing else sets."""
-    return {name for name, variable in _read(source, workspace)[1].known.items() if variable.sure}
+    return {name for name, variable in _lines_and_variables(source, workspace)[1].known.items() if variable.sure}
 
 
-def _read(source: Source, workspace: Workspace | None) -> tuple[list[_Line], _Variables]:
+def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[list[Line], _Variables]:
     """The lines that a shell gets, and the variables of a makefile."""
     variables = _Variables(source)
-    recipes: list[_Line] = []
-    called: list[_Line] = []
+    recipes: list[Line] = []
+    called: list[Line] = []
     depth = 0
     defining = False
     for line in lines_of(source):
@@ -189,18 +169,18 @@ def _read(source: Source, workspace: Workspace | None) -> tuple[list[_Line], _Va
             continue
         called += _noted(variables, source, line, workspace, always=depth == 0)
         if ";" in text and ":" in text.partition(";")[0] and not ASSIGNMENT.match(text.lstrip()):  # target: ; command
-            recipes.append(_Line(line.start + text.index(";") + 1, line.end))
+            recipes.append(Line(line.start + text.index(";") + 1, line.end))
     return [*_meant(recipes, source), *called], variables
 
 
-def _meant(recipes: Sequence[_Line], source: Source) -> Iterator[_Line]:
+def _meant(recipes: Sequence[Line], source: Source) -> Iterator[Line]:
     """The lines of recipes, those joined in which make ends a container start that goes on for its reader."""
-    before: _Line | None = None
+    before: Line | None = None
     for line in recipes:
         near = before is not None and not source.text[before.end : line.start].strip()
         text = source.text[before.start : before.end] if before is not None and near else ""
         if before is not None and goes_on(text, source.text[line.start : line.end]):
-            before = _Line(before.start, line.end)
+            before = Line(before.start, line.end)
             continue
         if before is not None:
             yield before
@@ -210,8 +190,8 @@ def _meant(recipes: Sequence[_Line], source: Source) -> Iterator[_Line]:
 
 
 def _noted(
-    variables: _Variables, source: Source, line: _Line, workspace: Workspace | None, *, always: bool
-) -> Iterator[_Line]:
+    variables: _Variables, source: Source, line: Line, workspace: Workspace | None, *, always: bool
+) -> Iterator[Line]:
     """What a line does to variables; gives back the commands that it gets a value from."""
     text = source.text[line.start : line.end]
     match = ASSIGNMENT.match(text.lstrip())
@@ -226,23 +206,23 @@ def _noted(
         variables.forget([of_target[1]])
 
 
-def _value_of(source: Source, line: _Line, match: re.Match[str]) -> _Line:
+def _value_of(source: Source, line: Line, match: re.Match[str]) -> Line:
     """Where the value of an assignment stands."""
     text = source.text[line.start : line.end]
     shift = len(text) - len(text.lstrip())
     comment = re.compile(r"[ \t]*(?<!\\)#").search(text, shift + match.end())
     end = line.end if comment is None else line.start + comment.start()
-    return _Line(line.start + shift + match.end(), end)
+    return Line(line.start + shift + match.end(), end)
 
 
-def _called(source: Source, line: _Line) -> Iterator[_Line]:
+def _called(source: Source, line: Line) -> Iterator[Line]:
     """The commands of make's function ``shell`` in a line."""
     for found in re.finditer(r"\$[({]shell\s", source.text[line.start : line.end]):
-        yield _Line(line.start + found.end(), closing(source.text, line.start + found.start() + 1, line.end))
+        yield Line(line.start + found.end(), closing(source.text, line.start + found.start() + 1, line.end))
 
 
 def _expand(
-    builder: Builder, source: Source, start: int, end: int, variables: dict[str, _Variable], depth: int
+    builder: Builder, source: Source, start: int, end: int, variables: dict[str, Variable], depth: int
 ) -> None:
     """Put text of a recipe or a value into a shell text, make's variables replaced by their values."""
     text = source.text
@@ -253,7 +233,7 @@ def _expand(
         _expand_make(builder, source, at, template.start(), variables, depth)
         if template[1]:
             since = len(builder.offsets)
-            _put_unknown(builder, template[1].strip())
+            put_unknown(builder, template[1].strip())
             builder.used(since, template.start(), template.end())
         at = template.end()
     _expand_make(builder, source, at, end, variables, depth)
@@ -264,7 +244,7 @@ _TEMPLATE = re.compile(r"\{\{-?[ \t]*([A-Za-z_][^{}\n]*?)-?\}\}|\{%[^\n]*?%\}|\{
 
 
 def _expand_make(
-    builder: Builder, source: Source, start: int, end: int, variables: dict[str, _Variable], depth: int
+    builder: Builder, source: Source, start: int, end: int, variables: dict[str, Variable], depth: int
 ) -> None:
     text = source.text
     at = start
@@ -288,7 +268,7 @@ def _expand_make(
                     builder.put(" " if i else "")
                     _expand(builder, source, *value, variables, depth + 1)
             else:
-                _put_unknown(builder, name)
+                put_unknown(builder, name)
             builder.used(since, dollar, min(close + 1, end))
             at = close + 1
         else:  # $@ $< $^ …: make's own
@@ -296,7 +276,7 @@ def _expand_make(
             at = dollar + 2
 
 
-def _put_unknown(builder: Builder, name: str) -> None:
+def put_unknown(builder: Builder, name: str) -> None:
     """Put a shell variable, which no shell text sets, for what is not known: ``$(NAME)``, ``$(if …,--rm)``."""
     plain = re.sub(r"\W", "_", name) or "_"
     if re.search(r"[ ,]-", name):
@@ -319,84 +299,6 @@ def closing(text: str, opening: int, end: int) -> int:
             if depth == 0:
                 return at
     return end
-
-
-_SHELL = re.compile(r"\b(?:ba|da|k|z|a)?sh\b")
-JUST_VARIABLE = re.compile(r"([A-Za-z_][\w-]*)\s*:=\s*(['\"])(.*?)\2\s*(?:#.*)?$")
-
-
-def _just(source: Source) -> Iterator[ShellText]:
-    """Recipes of a justfile: the indented lines below a header; one text a recipe."""
-    variables: dict[str, _Variable] = {}
-    body: list[_Line] = []
-    bodies: list[list[_Line]] = []
-    for line in lines_of(source):
-        text = source.text[line.start : line.end]
-        if text[:1] in (" ", "\t"):
-            if text.strip():
-                body.append(line)
-            continue
-        if not text.strip():
-            continue
-        if body:
-            bodies.append(body)
-            body = []
-        match = JUST_VARIABLE.match(text)
-        if match is not None:
-            start = line.start + match.start(3)
-            variables[match[1]] = _Variable(((start, start + len(match[3])),), match[1] not in variables)
-    if body:
-        bodies.append(body)
-    for lines in bodies:
-        first = source.text[lines[0].start : lines[0].end].strip()
-        if first.startswith("#!") and not _SHELL.search(first):
-            continue
-        builder = Builder(source)
-        for line in lines:
-            start = line.start
-            while start < line.end and source.text[start] in " \t@-":
-                start += 1
-            _expand_just(builder, source, start, line.end, variables)
-            builder.put("\n")
-        yield builder.build(Span(source, lines[0].start, lines[-1].end))
-
-
-def _expand_just(
-    builder: Builder, source: Source, start: int, end: int, variables: dict[str, _Variable]
-) -> None:
-    at = start
-    while at < end:
-        opening = source.text.find("{{", at, end)
-        closing = source.text.find("}}", opening, end) if opening >= 0 else -1
-        if closing < 0:
-            builder.take(at, end)
-            return
-        builder.take(at, opening)
-        name = source.text[opening + 2 : closing].strip()
-        variable = variables.get(name)
-        since = len(builder.offsets)
-        if variable is not None and variable.sure:
-            for value in variable.values:
-                builder.take(*value)
-        else:
-            _put_unknown(builder, name)
-        at = closing + 2
-        builder.used(since, opening, at)
-
-
-def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
-    """The suppression comments of the file and of its recipes."""
-    return line_suppressions(source, HASH, "#", outside_quotes(source))
-
-
-def ignore_comment(launch: Launch, text: str) -> Edit | None:
-    """A comment above the first line of the command.
-
-    In a makefile it stands at the margin, where it is make's own: further in, the shell would get
-    it, and make would print it.
-    """
-    source = launch.span.source
-    return above(source, first_line(source, launch.span.line), f"# {text}", margin=not is_justfile(source.path))
 
 
 _RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*::?(?![=:])([^\n;]*)")
@@ -427,6 +329,6 @@ def recipe(source: Source, target: str) -> Iterator[ShellText]:
             seen.add(name)
             wanted += ranges.get(name, [])
             pending += needs.get(name, [])
-    for text_ in _make(source):
+    for text_ in make_lines(source):
         if any(start <= text_.home.start < end for start, end in wanted):
             yield text_

@@ -1,4 +1,4 @@
-"""Makefiles and justfiles: the commands of their recipes, their variables, and edits in both."""
+"""Makefiles: the commands of their recipes, and their variables."""
 
 from __future__ import annotations
 
@@ -7,22 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.formats.started import IMAGE, launches, one, seen
-from tests.project import fixed, run
+from tests.project import run
 from tests.table import table
 
 NAME = "Makefile"
-
-
-@pytest.mark.parametrize(
-    "name", ["Makefile", "makefile", "GNUmakefile", "x.mk", "sub/docker.mk", "x.makefile", "Makefile.gpu"]
-)
-def test_makefiles_are_found(tmp_path: Path, name: str) -> None:
-    assert one(tmp_path, "a:\n\tdocker run --gpus all IMG\n", name).gpu.requested
-
-
-@pytest.mark.parametrize("name", ["justfile", "Justfile", ".justfile", "x.just"])
-def test_justfiles_are_found(tmp_path: Path, name: str) -> None:
-    assert one(tmp_path, "a:\n  docker run --gpus all IMG\n", name).gpu.requested
 
 
 @table(
@@ -124,71 +112,3 @@ def test_what_something_else_sets_is_not_known(tmp_path: Path, text: str, known:
 )
 def test_no_launches(tmp_path: Path, text: str) -> None:
     assert not launches(tmp_path, text, NAME)
-
-
-@pytest.mark.parametrize(
-    ("text", "image", "count", "line"),
-    [
-        ("i := 'IMG'\na:\n    docker run --gpus all {{i}} x\n", IMAGE, "all", 3),
-        ("g := \"--gpus 2\"  # two\na *args:\n\t@docker run {{ g }} IMG {{args}}\n", IMAGE, 2, 3),
-        ("a:\n    #!/usr/bin/env bash\n    G='--gpus all'\n    docker run \\\n      $G \\\n      IMG\n", IMAGE,
-         "all", 4),
-        ("alias b := a\nexport X := '1'\na x y='z': c\n  docker run --gpus all IMG {{x}}\n", IMAGE, "all", 4),
-        ("a:\n  docker run --gpus all {{image}}\n", "${image}", "all", 2),
-    ],
-)
-def test_just(tmp_path: Path, text: str, image: str, count: object, line: int) -> None:
-    launch = one(tmp_path, text, "justfile")
-    assert launch.image is not None
-    assert (launch.image.text, launch.gpu.requested, launch.gpu.number) == (image, True, count)
-    assert launch.span.line == line
-    assert not launch.undecided
-
-
-def test_just_what_is_not_known(tmp_path: Path) -> None:
-    assert one(tmp_path, "a opts='':\n  docker run --gpus all {{opts}} IMG\n", "justfile").undecided
-    assert one(tmp_path, "o := env_var('O')\na:\n  docker run --gpus all {{o}} IMG\n", "justfile").undecided
-    assert one(tmp_path, "o := 'a'\no := 'b'\na:\n  docker run --gpus all {{o}} IMG\n", "justfile").undecided
-
-
-def test_recipes_in_other_languages_are_not_read(tmp_path: Path) -> None:
-    text = "a:\n  #!/usr/bin/env python3\n  docker run --gpus all IMG\nb:\n  #!/bin/sh\n  docker run --gpus 1 IMG\n"
-    assert one(tmp_path, text, "justfile").gpu.number == 1
-
-
-@table(
-    ("name", "before", "after"),
-    [
-        ("Makefile", "a:\n\tdocker run --gpus all IMG", "a:\n\tdocker run --gpus all --shm-size=8g IMG"),
-        ("Makefile", "a:\n\t@docker run \\\n\t\t--gpus all \\\n\t\t-v $$PWD:/w \\\n\t\tIMG\n",
-         "a:\n\t@docker run \\\n\t\t--gpus all \\\n\t\t--shm-size=8g \\\n\t\t-v $$PWD:/w \\\n\t\tIMG\n"),
-        ("Makefile", "a:\r\n\tdocker run \\\r\n\t  --gpus all \\\r\n\t  IMG\r\n",
-         "a:\r\n\tdocker run \\\r\n\t  --gpus all \\\r\n\t  --shm-size=8g \\\r\n\t  IMG\r\n"),
-        ("Makefile",
-         "G = --gpus all\na:\n\tdocker run $(G) IMG\n", "G = --gpus all\na:\n\tdocker run --shm-size=8g $(G) IMG\n"),
-        ("Makefile", "G = --gpus all\na:\n\tdocker run $(G) --rm IMG\n",
-         "G = --gpus all\na:\n\tdocker run $(G) --shm-size=8g --rm IMG\n"),
-        ("Makefile", "S = 64m\na:\n\tdocker run --gpus all --shm-size=$(S) IMG\n",
-         "S = 8g\na:\n\tdocker run --gpus all --shm-size=$(S) IMG\n"),
-        ("Makefile", "S ?= 64m  # small\na:\n\tdocker run --gpus all --shm-size $(S) IMG\n",
-         "S ?= 8g  # small\na:\n\tdocker run --gpus all --shm-size $(S) IMG\n"),
-        ("Makefile", "R = docker run --gpus all\na:\n\t$(R) IMG a\nb:\n\t$(R) IMG b\n",
-         "R = docker run --shm-size=8g --gpus all\na:\n\t$(R) IMG a\nb:\n\t$(R) IMG b\n"),
-        ("Makefile", "I := $(shell docker run --gpus all IMG)\n",
-         "I := $(shell docker run --gpus all --shm-size=8g IMG)\n"),
-        ("Makefile", "a: ; docker run --gpus all IMG\n", "a: ; docker run --gpus all --shm-size=8g IMG\n"),
-        ("Makefile",
-         "a:\n\tssh h \"docker run --gpus $(N) IMG\"\n", "a:\n\tssh h \"docker run --gpus $(N) --shm-size=8g IMG\"\n"),
-        ("justfile", "a:\n  docker run \\\n    --gpus all \\\n    IMG\n",
-         "a:\n  docker run \\\n    --gpus all \\\n    --shm-size=8g \\\n    IMG\n"),
-        ("justfile", "s := '64m'\na:\n\tdocker run --gpus all --shm-size={{s}} IMG\n",
-         "s := '8g'\na:\n\tdocker run --gpus all --shm-size={{s}} IMG\n"),
-        ("justfile",
-         "i := 'IMG'\na:\n\t@docker run --gpus all {{i}}\n",
-          "i := 'IMG'\na:\n\t@docker run --gpus all --shm-size=8g {{i}}\n"),
-    ],
-)  # fmt: skip
-def test_rewriting(tmp_path: Path, name: str, before: str, after: str) -> None:
-    before, after = before.replace("IMG", IMAGE), after.replace("IMG", IMAGE)
-    assert fixed(tmp_path, {name: before}) == {name: after}
-    assert fixed(tmp_path, {name: after}) == {}

@@ -1,0 +1,72 @@
+"""The recipes of justfiles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shmlint.formats.makefile.make import Line, Variable, lines_of, put_unknown
+from shmlint.model.source import Source, Span
+from shmlint.syntax.shell_text import Builder, ShellText
+
+_SHELL = re.compile(r"\b(?:ba|da|k|z|a)?sh\b")
+JUST_VARIABLE = re.compile(r"([A-Za-z_][\w-]*)\s*:=\s*(['\"])(.*?)\2\s*(?:#.*)?$")
+
+
+def just_recipes(source: Source) -> Iterator[ShellText]:
+    """Recipes of a justfile: the indented lines below a header; one text a recipe."""
+    variables: dict[str, Variable] = {}
+    body: list[Line] = []
+    bodies: list[list[Line]] = []
+    for line in lines_of(source):
+        text = source.text[line.start : line.end]
+        if text[:1] in (" ", "\t"):
+            if text.strip():
+                body.append(line)
+            continue
+        if not text.strip():
+            continue
+        if body:
+            bodies.append(body)
+            body = []
+        match = JUST_VARIABLE.match(text)
+        if match is not None:
+            start = line.start + match.start(3)
+            variables[match[1]] = Variable(((start, start + len(match[3])),), match[1] not in variables)
+    if body:
+        bodies.append(body)
+    for lines in bodies:
+        first = source.text[lines[0].start : lines[0].end].strip()
+        if first.startswith("#!") and not _SHELL.search(first):
+            continue
+        builder = Builder(source)
+        for line in lines:
+            start = line.start
+            while start < line.end and source.text[start] in " \t@-":
+                start += 1
+            _expand_just(builder, source, start, line.end, variables)
+            builder.put("\n")
+        yield builder.build(Span(source, lines[0].start, lines[-1].end))
+
+
+def _expand_just(
+    builder: Builder, source: Source, start: int, end: int, variables: dict[str, Variable]
+) -> None:
+    at = start
+    while at < end:
+        opening = source.text.find("{{", at, end)
+        closing = source.text.find("}}", opening, end) if opening >= 0 else -1
+        if closing < 0:
+            builder.take(at, end)
+            return
+        builder.take(at, opening)
+        name = source.text[opening + 2 : closing].strip()
+        variable = variables.get(name)
+        since = len(builder.offsets)
+        if variable is not None and variable.sure:
+            for value in variable.values:
+                builder.take(*value)
+        else:
+            put_unknown(builder, name)
+        at = closing + 2
+        builder.used(since, opening, at)

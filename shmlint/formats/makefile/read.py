@@ -1,0 +1,29 @@
+"""Makefiles and justfiles: their recipes are shell, their variables are text put into it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from shmlint.files.workspace import Workspace
+from shmlint.formats.makefile.just import just_recipes
+from shmlint.formats.makefile.make import make_lines
+from shmlint.formats.shell.read import Part, read_parts
+from shmlint.model.reading import Reading
+from shmlint.model.settings import Settings
+from shmlint.model.source import Source
+
+
+def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
+    """The ``docker run`` commands of recipes."""
+    return read_parts(paths, workspace, partial(parts, workspace=workspace))
+
+
+def is_justfile(path: str) -> bool:
+    return os.path.basename(path).lower().lstrip(".") == "justfile" or path.endswith(".just")
+
+
+def parts(source: Source, workspace: Workspace | None = None) -> Iterator[Part]:
+    """The recipes of a file."""
+    return map(Part, just_recipes(source) if is_justfile(source.path) else make_lines(source, workspace))
