@@ -62,6 +62,34 @@ def parse_podman_gpus(value: str) -> GpuDevices:
     return GpuDevices(device_ids=ids, capabilities=("gpu",))
 
 
+def starts_count(value: str, request: GpuDevices) -> bool:
+    """Whether a bare field stands after the device: ``device=0,1``."""
+    if not request.device_ids or not request.number:
+        return False
+    after = value.partition("device=")[2].split(",")[1:]
+    return any("=" not in field for field in after)
+
+
+class Misread(NamedTuple):
+    """Why a value that looks like a list of devices is not read as one.
+
+    ``applies`` is the last of several counts, and empty where the client or the engine refuses the value.
+    """
+
+    message: str
+    applies: str = ""
+
+
+def misread(value: str, request: GpuDevices) -> Misread | None:
+    """Whether a value looks like a list of devices and is something else: ``device=0,1``, ``0,1``."""
+    if starts_count(value, request):
+        return Misread(f"`--gpus {value}` is refused: the comma ends the device list and starts a count")
+    if "," in value and value.replace(",", "").isdigit():
+        last = value.rpartition(",")[2]
+        return Misread(f"`--gpus {value}` asks for {last} GPUs: of several counts, the last one applies", last)
+    return None
+
+
 _ID = re.compile(r"[0-9]+(?::[0-9]+)?|(?:GPU|MIG)-[\w/-]+")
 
 

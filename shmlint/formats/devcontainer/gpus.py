@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.docker.gpus_option import quoted_devices
+from shmlint.docker.gpus_option import misread, quoted_devices
 from shmlint.docker.run_options import Option, RunCommand
-from shmlint.formats.shell.gpus import starts_count
 from shmlint.model.launch import Change, GpuFault
 from shmlint.model.source import Edit
 
@@ -30,16 +29,15 @@ def misread_device_lists(run: RunCommand) -> Iterator[GpuFault]:
             message = f"`--gpus {value}` is refused: no shell removes the quotation marks in runArgs"
             changes = tuple(_write_gpus(option, right))
             yield GpuFault(span, message, changes, right=_RIGHT, value=value, meant=right)
-        elif starts_count(value, request):
-            message = f"`--gpus {value}` is refused: the comma ends the device list and starts a count"
+        elif (found := misread(value, request)) is None:
+            continue
+        elif found.applies:
+            advice = rf'"\"device={value}\"" for these devices, "{found.applies}" for so many'
+            yield GpuFault(span, found.message, (), advice, _RIGHT)
+        else:
             meant = quoted_devices(value)
             changes = tuple(_write_gpus(option, meant)) if meant is not None else ()
-            yield GpuFault(span, message, changes, right=_RIGHT, value=value, meant=meant or value)
-        elif "," in value and value.replace(",", "").isdigit():
-            last = value.rpartition(",")[2]
-            message = f"`--gpus {value}` asks for {last} GPUs: of several counts, the last one applies"
-            advice = rf'"\"device={value}\"" for these devices, "{last}" for so many'
-            yield GpuFault(span, message, (), advice, _RIGHT)
+            yield GpuFault(span, found.message, changes, right=_RIGHT, value=value, meant=meant or value)
 
 
 def _write_gpus(option: Option, value: str) -> Iterator[Change]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from shmlint.docker import gpus as gpu_requests
 from shmlint.docker.engines import DockerCommand
 from shmlint.docker.gpus import ALL, DeviceNode, DeviceRequest, Request, Runtime
-from shmlint.docker.gpus_option import GpuDevices, quoted_devices
+from shmlint.docker.gpus_option import misread, quoted_devices, starts_count
 from shmlint.docker.run_options import RunCommand, is_one_word
 from shmlint.docker.run_values import environment_of
 from shmlint.formats.shell.rewrite import join_by_sign, write_quotes
@@ -117,28 +117,18 @@ def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
         place = (option.value_word or option.word).span
         if place is None:
             continue
-        if starts_count(value, request):
-            message = f"`--gpus {value}` is refused: the comma ends the device list and starts a count"
-            meant = quoted_devices(value)
-            if meant is None:
-                yield GpuFault(place, message, (), "remove the count, or the devices")
-            else:
-                right = f"--gpus '{meant}'"
-                changes = tuple(write_quotes(option, meant))
-                yield GpuFault(place, message, changes, "", right, value, meant)
-        elif value and "," in value and value.replace(",", "").isdigit():
-            last = value.rpartition(",")[2]
-            message = f"`--gpus {value}` asks for {last} GPUs: of several counts, the last one applies"
-            advice = f"""--gpus '"device={value}"' for these devices, --gpus {last} for so many"""
-            yield GpuFault(place, message, (), advice)
-
-
-def starts_count(value: str, request: GpuDevices) -> bool:
-    """Whether a bare field stands after the device: ``device=0,1``."""
-    if not request.device_ids or not request.number:
-        return False
-    behind = value.partition("device=")[2].split(",")[1:]
-    return any("=" not in field for field in behind)
+        found = misread(value, request)
+        if found is None:
+            continue
+        meant = quoted_devices(value)
+        if found.applies:
+            advice = f"""--gpus '"device={value}"' for these devices, --gpus {found.applies} for so many"""
+            yield GpuFault(place, found.message, (), advice)
+        elif meant is None:
+            yield GpuFault(place, found.message, (), "remove the count, or the devices")
+        else:
+            right = f"--gpus '{meant}'"
+            yield GpuFault(place, found.message, tuple(write_quotes(option, meant)), "", right, value, meant)
 
 
 def never_written_with(character: str, launch: Launch) -> Launch:
