@@ -113,7 +113,7 @@ class Mount(NamedTuple):
     kernel_grammar: bool = False
     """The kernel reads the size, not Docker: ``--tmpfs``, Compose's short ``tmpfs``."""
     asked: int | None = None
-    """Bytes that a memory volume names. It gets no more than the pod's memory limits allow."""
+    """Bytes that an ``emptyDir`` names. One in memory gets no more than the pod's memory limits allow."""
 
 
 class SpareVolume(NamedTuple):

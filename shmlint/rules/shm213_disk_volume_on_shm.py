@@ -24,6 +24,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if mount is None or mount.type != "volume" or isinstance(mount.size, Unknown):
         return
     size = advised(launch, context.need(launch), context.settings)
+    if mount.asked and mount.asked > size and fits(launch, mount.asked):
+        size = mount.asked
     yield Finding(
         RULE.id,
         RULE.severity,

@@ -10,7 +10,7 @@ from tests.table import table
 
 CASES = [
     ("emptyDir: {}", True, True),
-    ("emptyDir: {sizeLimit: 1Gi}", True, False),
+    ("emptyDir: {sizeLimit: 20Gi}", True, True),
     ("persistentVolumeClaim: {claimName: c}", True, False),
     ("emptyDir: {medium: Memory}", False, False),
     ("hostPath: {path: /dev/shm}", False, False),
@@ -26,7 +26,15 @@ def test_what_is_on_disk(tmp_path: Path, volume: str, found: bool, repaired: boo
     after = fixed(tmp_path, {"p.yaml": text}, unsafe=True, select=("SHM213",))
     assert bool(after) == repaired
     if repaired:
-        assert after["p.yaml"] == text.replace("emptyDir: {}", "emptyDir: {medium: Memory, sizeLimit: 8Gi}")
+        size = "20Gi" if "20Gi" in volume else "8Gi"  # a limit that is enough stays
+        assert after["p.yaml"] == text.replace(volume, f"emptyDir: {{medium: Memory, sizeLimit: {size}}}")
+
+
+def test_a_limit_above_the_memory_limit_is_lowered(tmp_path: Path) -> None:
+    asks = "resources: {limits: {memory: 16Gi, nvidia.com/gpu: 2}}"
+    text = pod(container(ON_SHM, asks, gpus=0), volumes=("emptyDir: {sizeLimit: 20Gi}",))
+    after = fixed(tmp_path, {"p.yaml": text}, unsafe=True)
+    assert after == {"p.yaml": text.replace("{sizeLimit: 20Gi}", "{medium: Memory, sizeLimit: 8Gi}")}
 
 
 def test_a_claim_of_a_stateful_set_is_on_disk_and_one_without_a_gpu_is_not_judged(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ class Volume(NamedTuple):
     body: Map | None
     span: Span
     size: int | Unknown | None = None
-    """Bytes of a memory volume; None where it has no limit of its own."""
+    """Bytes of an ``emptyDir``; None where it has no limit of its own."""
     path: str = ""
     """The directory of the host."""
 
@@ -301,7 +301,7 @@ def _volume(item: Map) -> Volume:
         if medium == "Memory":
             return Volume(name, "memory", body, limit.span if limit is not None else span, size or None)
         if medium == "":
-            return Volume(name, "disk", item, span)
+            return Volume(name, "disk", item, span, size)
         return Volume(name, "other", body, span)
     if "hostPath" in item.fields:
         return Volume(name, "host", item, span, path=clean(item.text("hostPath", "path")))
@@ -344,7 +344,8 @@ def _mounts(body: Map, owner: Owner, volumes: Mapping[str, Volume], limit: int |
         elif volume.kind == "host":
             yield Mount("bind", SHM, None, span, volume.path)
         elif volume.kind == "disk":
-            yield Mount("volume", SHM, None, span, volume.name)
+            limit_of_disk = volume.size if isinstance(volume.size, int) else None
+            yield Mount("volume", SHM, None, span, volume.name, asked=limit_of_disk)
         else:
             yield Mount("volume", SHM, Unknown("host", f"the storage of the volume `{volume.name}` is unknown"), span)
 

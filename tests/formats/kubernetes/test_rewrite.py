@@ -114,6 +114,39 @@ def test_every_style_gets_the_volume_and_the_mount_and_nothing_else(tmp_path: Pa
     assert all(line in written for line in text.splitlines() if line.strip() and not line.endswith((":", "]", "}")))
 
 
+MADE = [
+    ("emptyDir: {}", "emptyDir: {medium: Memory, sizeLimit: 8Gi}"),
+    ("emptyDir: {sizeLimit: 20Gi}", "emptyDir: {medium: Memory, sizeLimit: 20Gi}"),
+    ("emptyDir: {sizeLimit: 1Gi}  # local", "emptyDir: {medium: Memory, sizeLimit: 8Gi}  # local"),
+    ("emptyDir: {medium: '', sizeLimit: 20Gi}", "emptyDir: {medium: 'Memory', sizeLimit: 20Gi}"),
+    ('"emptyDir": {"sizeLimit": "1Gi"}', '"emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}'),
+    ("emptyDir:\n    # local\n    sizeLimit: 1Gi", "emptyDir:\n    # local\n    medium: Memory\n    sizeLimit: 8Gi"),
+    ("emptyDir:\n    sizeLimit: '1Gi'\n    medium: \"\"", "emptyDir:\n    sizeLimit: '8Gi'\n    medium: \"Memory\""),
+    ("emptyDir:  # local", "emptyDir:  # local\n    medium: Memory\n    sizeLimit: 8Gi"),
+    ("emptyDir: null", "emptyDir: {medium: Memory, sizeLimit: 8Gi}"),
+    ("emptyDir: {sizeLimit: $(SIZE)}", "emptyDir: {sizeLimit: $(SIZE)}"),
+    ("persistentVolumeClaim: {claimName: c}", "persistentVolumeClaim: {claimName: c}"),
+]
+
+
+@table("volume, made", MADE)
+def test_a_volume_on_disk_becomes_one_in_memory(tmp_path: Path, volume: str, made: str) -> None:
+    text, after = (pod(container(ON_SHM), volumes=(each,), more=("restartPolicy: Never",)) for each in (volume, made))
+    assert [f.rule for f in findings(tmp_path, {"a.yaml": text})] == ["SHM213"]
+    assert fixed(tmp_path, {"a.yaml": text}) == {}
+    assert fixed(tmp_path, {"a.yaml": text}, unsafe=True).get("a.yaml", text) == after
+    if after != text:
+        kubernetes_validate.validate(yaml.safe_load(after), "1.33", strict=True)
+
+
+def test_a_volume_on_disk_that_is_mounted_elsewhere_too_is_left_alone(tmp_path: Path) -> None:
+    also = "volumeMounts: [{name: dshm, mountPath: /dev/shm}, {name: dshm, mountPath: /work, subPath: a}]"
+    helper = container("volumeMounts: [{name: dshm, mountPath: /work}]", name="b", gpus=0)
+    for number, text in enumerate((pod(container(also), volumes=("emptyDir: {}",)),
+                                   pod(container(ON_SHM), helper, volumes=("emptyDir: {}",)))):  # fmt: skip
+        assert fixed(tmp_path / str(number), {"a.yaml": text}, unsafe=True) == {}
+
+
 def test_what_is_shared_by_an_anchor_is_left_alone(tmp_path: Path) -> None:
     spec = indented(pod_spec(), 4)
     text = (

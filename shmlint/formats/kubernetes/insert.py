@@ -1,0 +1,190 @@
+"""Edits that put an item into a list of a manifest, or a pair into a mapping, in the style of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shmlint.formats.compose.splice import end_of, indentation_of, line_edit, newline_of
+from shmlint.formats.kubernetes.tree import Written
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Edit, Source
+from shmlint.syntax import yaml
+
+
+class Entry(NamedTuple):
+    """A key with its value: a text, or more entries."""
+
+    key: str
+    value: str | tuple[Entry, ...]
+
+
+def added_item(holder: Written | None, key: str, item: tuple[Entry, ...]) -> Edit | None:
+    """An item more in the list under a key of a mapping, which may not be there yet."""
+    if holder is None or not isinstance(holder.node, yaml.Mapping) or not holder.node.pairs:
+        return None
+    node, source = holder.node, holder.source
+    there = next(((k, v) for k, v in node.pairs if isinstance(k, yaml.Scalar) and k.value == key), None)
+    if there is None:
+        return _added_list(source, node, key, item)
+    name, value = there
+    if isinstance(value, yaml.Sequence) and value.anchor is None:
+        return _added_to(source, value, item, quoted=has_quoted_keys(node))
+    if isinstance(value, yaml.Scalar) and value.anchor is None and not node.flow and not value.value:
+        # `volumes:` with nothing after it.
+        end = end_of(source.text, name, value)
+        lines = _item_lines(source, node, indentation_of(source.text, name.start), item, end)
+        return line_edit(source, end, lines)
+    return None
+
+
+def _added_list(source: Source, node: yaml.Mapping, key: str, item: tuple[Entry, ...]) -> Edit | None:
+    if node.flow:
+        quoted = has_quoted_keys(node)
+        return _behind_last(source, node, f"{_name(key, quoted=quoted)}: [{flow(item, quoted=quoted)}]")
+    for name, value in reversed(node.pairs):
+        indentation = indentation_of(source.text, name.start)
+        end = end_of(source.text, name, value, len(indentation))
+        if end < len(source.text) or not _ends_in_block(value):
+            break
+    else:
+        return None
+    lines = _item_lines(source, node, indentation, item, end)
+    newline = newline_of(source, max(end - 1, 0))
+    return line_edit(source, end, f"{indentation}{_name(key, quoted=has_quoted_keys(node))}:{newline}{lines}")
+
+
+def _ends_in_block(value: yaml.Node) -> bool:
+    """Whether the last thing in a value is a block of text: a line end after it would be a part of it."""
+    while isinstance(value, yaml.Mapping | yaml.Sequence):
+        parts = [inner for _, inner in value.pairs] if isinstance(value, yaml.Mapping) else value.items
+        if value.flow or not parts:
+            return False
+        value = parts[-1]
+    return isinstance(value, yaml.Scalar) and value.style in ("|", ">")
+
+
+def _added_to(source: Source, value: yaml.Sequence, item: tuple[Entry, ...], *, quoted: bool) -> Edit | None:
+    """An item after the last one of a list."""
+    if value.flow:
+        if not value.items:
+            at = value.start + 1
+            return Edit(source.path, at, at, flow(item, quoted=quoted))
+        last = value.items[-1]
+        return _separated(source, last.start, end_of(source.text, last, last), flow(item, quoted=quoted))
+    if not value.items:
+        return None
+    last = value.items[-1]
+    dash = source.text.rfind("-", 0, value.items[0].start)
+    indentation = source.text[source.text.rfind("\n", 0, dash) + 1 : dash]
+    if indentation.strip(" \t"):
+        return None  # a list in a list
+    end = end_of(source.text, last, last, len(indentation) + 2)
+    return line_edit(source, end, _lines(item, indentation, newline_of(source, max(end - 1, 0)), 2))
+
+
+def _behind_last(source: Source, node: yaml.Mapping, text: str) -> Edit:
+    """A pair after the last one of a mapping in flow style."""
+    key, value = node.pairs[-1]
+    return _separated(source, key.start, end_of(source.text, key, value), text)
+
+
+def _separated(source: Source, start: int, end: int, text: str) -> Edit:
+    """A text after a comma, on a line of its own where what stands before it has one."""
+    line = source.text.rfind("\n", 0, start) + 1
+    if line and not source.text[line:start].strip():
+        return Edit(source.path, end, end, f",{newline_of(source, start)}{source.text[line:start]}{text}")
+    return Edit(source.path, end, end, f", {text}")
+
+
+def added_pair(holder: Written, entry: Entry) -> Edit | None:
+    """A pair more in a mapping."""
+    node, source = holder.node, holder.source
+    if not isinstance(node, yaml.Mapping) or not node.pairs:
+        return None
+    quoted = has_quoted_keys(node)
+    if node.flow:
+        return _behind_last(source, node, _pair(entry, quoted=quoted))
+    key, value = node.pairs[-1]
+    indentation = indentation_of(source.text, key.start)
+    return line_edit(source, end_of(source.text, key, value, len(indentation)), f"{indentation}{_pair(entry)}")
+
+
+def _item_lines(source: Source, node: yaml.Mapping, indentation: str, item: tuple[Entry, ...], end: int) -> str:
+    """The lines of a list's only item, its dash set in as those of other lists of the file are."""
+    margin = _margin(source, node)
+    return _lines(item, indentation + " " * margin, newline_of(source, max(end - 1, 0)), 2)
+
+
+def _margin(source: Source, node: yaml.Mapping) -> int:
+    """How far the dashes of lists are set in against their key: as in this mapping, or in the list it is in."""
+    for _, value in node.pairs:
+        found = _margin_of(source, node, value)
+        if found is not None:
+            return found
+    # A list of the file that stands above: the one whose item this mapping is in.
+    before = source.text[: node.start]
+    for line in reversed(before.split("\n")):
+        stripped = line.lstrip(" ")
+        if stripped.startswith("- "):
+            dash = len(line) - len(stripped)
+            key = _key_above(before, dash)
+            if key is not None:
+                return dash - key
+    return 0
+
+
+def _key_above(text: str, dash: int) -> int | None:
+    """The column of the key whose list has its dashes in a column."""
+    for line in reversed(text.split("\n")[:-1]):
+        stripped = line.lstrip(" ")
+        column = len(line) - len(stripped)
+        if stripped.rstrip().endswith(":") and not stripped.startswith(("- ", "#")) and column <= dash:
+            return column if dash - column <= 4 else None
+    return None
+
+
+def _margin_of(source: Source, node: yaml.Mapping, value: yaml.Node) -> int | None:
+    if not isinstance(value, yaml.Sequence) or value.flow or not value.items or node.flow:
+        return None
+    dash = source.text.rfind("-", 0, value.items[0].start)
+    column = len(indentation_of(source.text, node.pairs[0][0].start))
+    given = dash - (source.text.rfind("\n", 0, dash) + 1) - column
+    return given if 0 <= given <= 4 else None
+
+
+def _lines(item: tuple[Entry, ...], indentation: str, newline: str, step: int) -> str:
+    """An item of a list as lines."""
+    lines = [line for entry in item for line in _block(entry, step)]
+    first, *rest = lines
+    return newline.join([f"{indentation}- {first}", *(f"{indentation}  {line}" for line in rest)])
+
+
+def _block(entry: Entry, step: int) -> Iterator[str]:
+    if isinstance(entry.value, str):
+        yield f"{entry.key}: {entry.value}"
+        return
+    yield f"{entry.key}:"
+    for inner in entry.value:
+        yield from (" " * step + line for line in _block(inner, step))
+
+
+def flow(entries: tuple[Entry, ...], *, quoted: bool) -> str:
+    return "{" + ", ".join(_pair(entry, quoted=quoted) for entry in entries) + "}"
+
+
+def _pair(entry: Entry, *, quoted: bool = False) -> str:
+    value = flow(entry.value, quoted=quoted) if isinstance(entry.value, tuple) else _name(entry.value, quoted=quoted)
+    return f"{_name(entry.key, quoted=quoted)}: {value}"
+
+
+def _name(text: str, *, quoted: bool) -> str:
+    return f'"{text}"' if quoted else text
+
+
+def has_quoted_keys(node: yaml.Node) -> bool:
+    """Whether every key of a mapping has double quotes, as in JSON."""
+    return isinstance(node, yaml.Mapping) and bool(node.pairs) and all(
+        isinstance(key, yaml.Scalar) and key.style == '"' for key, _ in node.pairs
+    )
+
+
