@@ -1,7 +1,7 @@
 """YAML text into nodes that know where they stand.
 
 ruamel.yaml scans and parses; the nodes are built here from its events instead of by its
-composer, because an alias has to stay visible (a fix must not reach through it), because deep
+composer, because an alias has to stay visible (a fix must know what else it changes), because deep
 nesting must not exhaust the stack, and because nothing is to be constructed.
 
 Its scanner in Python is the one whose word counts: it decides what is refused and how that is

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.formats.compose.splice import end_of, indentation_of, line_edit, newline_of
-from shmlint.formats.kubernetes.tree import Written
+from shmlint.formats.kubernetes.tree import List, Map, Written
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Edit, Source
 from shmlint.syntax import yaml
@@ -18,23 +18,32 @@ class Entry(NamedTuple):
     value: str | tuple[Entry, ...]
 
 
-def added_item(holder: Written | None, key: str, item: tuple[Entry, ...]) -> Edit | None:
-    """An item more in the list under a key of a mapping, which may not be there yet."""
-    if holder is None or not isinstance(holder.node, yaml.Mapping) or not holder.node.pairs:
+def added_item(tree: Map, source: Source, key: str, item: tuple[Entry, ...]) -> Edit | None:
+    """An item more in the list under a key of a mapping, as a file writes it; the key may not be there yet."""
+    place = edited(tree, source, key)
+    holder = tree.in_file(source)
+    if place is None or holder is None or not isinstance(holder.node, yaml.Mapping) or not holder.node.pairs:
         return None
-    node, source = holder.node, holder.source
+    node = holder.node
+    if isinstance(place.node, yaml.Sequence):
+        return _added_to(source, place.node, item, quoted=has_quoted_keys(node))
     there = next(((k, v) for k, v in node.pairs if isinstance(k, yaml.Scalar) and k.value == key), None)
     if there is None:
         return _added_list(source, node, key, item)
     name, value = there
-    if isinstance(value, yaml.Sequence) and value.anchor is None:
-        return _added_to(source, value, item, quoted=has_quoted_keys(node))
     if isinstance(value, yaml.Scalar) and value.anchor is None and not node.flow and not value.value:
         # `volumes:` with nothing after it.
         end = end_of(source.text, name, value)
         lines = _item_lines(source, node, indentation_of(source.text, name.start), item, end)
         return line_edit(source, end, lines)
     return None
+
+
+def edited(tree: Map, source: Source, key: str) -> Written | None:
+    """What an item more under a key is added to in a file: the list, also one at an anchor, or the mapping."""
+    field = tree.fields.get(key)
+    listed = field.value if field is not None and isinstance(field.value, List) else tree
+    return next((place for place in listed.written if place.source is source), tree.in_file(source))
 
 
 def _added_list(source: Source, node: yaml.Mapping, key: str, item: tuple[Entry, ...]) -> Edit | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
@@ -77,7 +78,8 @@ def launches(manifest: Manifest, files: tuple[str, ...], unknown: str = "") -> I
     name = manifest.name
     label = f"{manifest.kind} `{name}`" if name else f"a {manifest.kind}"
     owner = Owner(label, name, files, frozenset(claims), unknown)
-    pods = [(pod, list(read_pod(pod, owner, PodRewriter))) for pod in find(root)]
+    every = find(root)
+    pods = [(pod, list(read_pod(pod, owner, partial(PodRewriter, pods=every)))) for pod in every]
     if manifest.kind == "MPIJob":
         pods = _with_launcher(root, pods)
     for _, containers in pods:

@@ -60,7 +60,9 @@ def _items(body: Map, name: str) -> list[Map]:
 def _variable(body: Map, name: str) -> tuple[Written | None, _Listed | None]:
     """The only place that sets a variable, and the list it stands in."""
     listed, items = body.get("env"), _items(body, name)
-    if not isinstance(listed, List) or len(listed.written) != 1 or len(items) != 1 or len(items[0].written) != 1:
+    if not isinstance(listed, List) or len(items) != 1:
+        return None, None
+    if len(listed.written) != 1 or len(items[0].written) != 1 or items[0].written[0].shared:
         return None, None
     node = listed.written[0].node
     if not isinstance(node, yaml.Sequence):
@@ -84,7 +86,7 @@ def _without_key(holder: Map, key: str) -> Edit | None:
     """An edit that takes a key and its value out of a mapping in block style, which keeps other keys."""
     field = holder.fields.get(key)
     written = [place for place in holder.written if field is not None and place.source is field.key.source]
-    if len(written) != 1:
+    if len(written) != 1 or written[0].shared:
         return None
     node, source = written[0].node, written[0].source
     if not isinstance(node, yaml.Mapping) or node.flow or len(node.pairs) < 2:

@@ -5,17 +5,18 @@ A volume and its mount stand in two places, and are one change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from shmlint.docker.mounts import clean
 from shmlint.docker.sizes import spell_quantity
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
-from shmlint.formats.kubernetes.containers import SHM, Volume
-from shmlint.formats.kubernetes.insert import Entry, added_item
+from shmlint.formats.kubernetes.containers import SHM, Volume, read_volumes
+from shmlint.formats.kubernetes.insert import Entry, added_item, edited
 from shmlint.formats.kubernetes.pods import Part, Pod
 from shmlint.formats.kubernetes.removal import renamed_variable, without_host_ipc, without_variable
-from shmlint.formats.kubernetes.tree import Map, Written, build, plain
+from shmlint.formats.kubernetes.tree import build, plain
 from shmlint.formats.kubernetes.volume import made_memory, resized
 from shmlint.model.launch import Change, ReadOnly
 from shmlint.model.source import Edit, Source
@@ -25,12 +26,14 @@ from shmlint.syntax.yaml_read import read_documents
 class PodRewriter(ReadOnly):
     """Rewrites one container of a pod."""
 
-    __slots__ = ("part", "pod", "volumes")
+    __slots__ = ("part", "pod", "pods", "volumes")
 
-    def __init__(self, pod: Pod, part: Part, volumes: Mapping[str, Volume]) -> None:
+    def __init__(self, pod: Pod, part: Part, volumes: Mapping[str, Volume], pods: Sequence[Pod]) -> None:
         self.pod = pod
         self.part = part
         self.volumes = volumes
+        self.pods = pods
+        """The pods of the object: an anchor may make a container one of several."""
 
     def set_shm_size(self, size: int) -> Sequence[Change]:
         """Ways to mount a memory volume of so many bytes on the container's /dev/shm."""
@@ -68,14 +71,14 @@ class PodRewriter(ReadOnly):
         return list(without_host_ipc(self.pod.spec)) if not mode else ()
 
     def _mounted(self, name: str) -> Iterator[Change]:
-        mount = (Entry("name", name), Entry("mountPath", SHM))
+        mount = _mount(name)
         for source in self._sources():
-            mounted = added_item(_in(self.part.body, source), "volumeMounts", mount)
+            mounted = added_item(self.part.body, source, "volumeMounts", mount)
             if mounted is not None:
                 yield Change((mounted,), f"mount the volume `{name}` on {SHM} in {self._place(source)}")
 
     def _place(self, source: Source) -> str:
-        written = _in(self.part.body, source)
+        written = self.part.body.in_file(source)
         start = written.node.start if written is not None else 0
         return f"the container in line {source.position(start).line}"
 
@@ -84,18 +87,27 @@ class PodRewriter(ReadOnly):
         name = self._shared(size)
         if name:
             yield from self._mounted(name)
-        mount = (Entry("name", self._free_name()), Entry("mountPath", SHM))
+        text = spell_quantity(size)
         for source in self._sources():
-            mounted = added_item(_in(self.part.body, source), "volumeMounts", mount)
-            if mounted is None:
-                continue
-            empty = (Entry("medium", "Memory"), Entry("sizeLimit", spell_quantity(size)))
-            volume = (mount[0], Entry("emptyDir", empty))
-            added = added_item(_in(self.pod.spec, source), "volumes", volume)
-            if added is not None:
-                text = spell_quantity(size)
+            pods = self._sharing(source)
+            mount = _mount(_free_name(pods))
+            mounted = added_item(self.part.body, source, "volumeMounts", mount)
+            volume = (mount[0], Entry("emptyDir", (Entry("medium", "Memory"), Entry("sizeLimit", text))))
+            added = [added_item(pod.spec, source, "volumes", volume) for pod in pods]
+            edits = [edit for edit in (mounted, *dict.fromkeys(added)) if edit is not None]
+            if mounted is not None and None not in added:
                 title = f"add a memory volume of {text}, and mount it on {SHM} in {self._place(source)}"
-                yield Change(_joined(mounted, added), title)
+                yield Change(_joined(edits), title)
+
+    def _sharing(self, source: Source) -> list[Pod]:
+        """The pods whose containers get a mount when this one gets it in a file: this one, and those of its anchor."""
+        mine = edited(self.part.body, source, "volumeMounts")
+        if mine is None or not mine.shared:
+            return [self.pod]
+        return [
+            pod for pod in self.pods
+            if any(edited(part.body, source, "volumeMounts") == mine for part in pod.parts)
+        ]  # fmt: skip
 
     def _sources(self) -> list[Source]:
         """The files that write the container, the one that requests the GPU first."""
@@ -119,22 +131,26 @@ class PodRewriter(ReadOnly):
         paths = {clean(mount.text("mountPath")) for mount in mounts if mount.text("name") == name}
         return paths == {SHM}
 
-    def _free_name(self) -> str:
-        """``dshm``, as everybody calls it, or another name where that is taken."""
-        names = ("dshm", "shm", "shared-memory", *(f"dshm-{number}" for number in range(2, 99)))
-        return next(name for name in names if name not in self.volumes)
+
+def _mount(name: str) -> tuple[Entry, ...]:
+    return (Entry("name", name), Entry("mountPath", SHM))
 
 
-def _in(tree: Map, source: Source) -> Written | None:
-    """The mapping as a file writes it."""
-    return next((place for place in tree.written if place.source is source), None)
+def _free_name(pods: Iterable[Pod]) -> str:
+    """``dshm``, as everybody calls it, or another name where that is taken."""
+    names = ("dshm", "shm", "shared-memory", *(f"dshm-{number}" for number in range(2, 99)))
+    taken = {name for pod in pods for name in read_volumes(pod)}
+    return next(name for name in names if name not in taken)
 
 
-def _joined(first: Edit, second: Edit) -> tuple[Edit, ...]:
-    """Two edits; one where both insert at the same offset: what stands deeper comes first."""
-    if (first.path, first.start, first.end) != (second.path, second.start, second.end):
-        return tuple(sorted((first, second)))
-    return (first._replace(text=first.text + second.text),)
+def _joined(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Edits; those that insert at the same offset as one: what stands deeper comes first."""
+    found: dict[tuple[str, int, int], Edit] = {}
+    for edit in edits:
+        place = (edit.path, edit.start, edit.end)
+        before = found.get(place)
+        found[place] = edit if before is None else before._replace(text=before.text + edit.text)
+    return tuple(sorted(found.values()))
 
 
 # Proofs ------------------------------------------------------------------------------------------
@@ -153,7 +169,37 @@ def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: b
     if len(old) != len(new):
         return False
     both = ((plain(build(a.root, sources[0])), plain(build(b.root, sources[1]))) for a, b in zip(old, new, strict=True))
-    return all(_stripped(a, sizes_only=sizes_only) == _stripped(b, sizes_only=sizes_only) for a, b in both)
+    return all(
+        _stripped(a, sizes_only=sizes_only) == _stripped(b, sizes_only=sizes_only)
+        and not Counter(_unmounted(b)) - Counter(_unmounted(a))
+        for a, b in both
+    )
+
+
+def _unmounted(value: object) -> Iterator[str]:
+    """The memory volumes that nothing mounts on /dev/shm: a shared list may bring one to other pods."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _unmounted(item)
+    elif isinstance(value, dict):
+        volumes = value.get("volumes")
+        names = [_text(item, "name") for item in volumes if _is_empty_dir(item)] if isinstance(volumes, list) else []
+        mounted = set(_mounted(value)) if names else set()
+        yield from (name for name in names if name not in mounted)
+        for inner in value.values():
+            yield from _unmounted(inner)
+
+
+def _mounted(value: object) -> Iterator[str]:
+    """The volumes that are mounted on /dev/shm anywhere in a value."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _mounted(item)
+    elif isinstance(value, dict):
+        if _is_mount(value):
+            yield _text(value, "name")
+        for inner in value.values():
+            yield from _mounted(inner)
 
 
 def _stripped(value: object, *, sizes_only: bool) -> object:
@@ -181,6 +227,18 @@ def _is_variable(item: object) -> bool:
 
 
 def _about_shm(item: object) -> bool:
-    if not isinstance(item, dict):
-        return False
-    return item.get("mountPath", ("",))[:1] == (SHM,) or set(item) == {"name", "emptyDir"}
+    return isinstance(item, dict) and (_is_mount(item) or _is_empty_dir(item))
+
+
+def _is_mount(item: dict[object, object]) -> bool:
+    return _text(item, "mountPath") == SHM
+
+
+def _text(item: dict[object, object], key: str) -> str:
+    """The text under a key of what ``plain`` gives."""
+    value = item.get(key)
+    return str(value[0]) if isinstance(value, tuple) else ""
+
+
+def _is_empty_dir(item: object) -> bool:
+    return isinstance(item, dict) and set(item) == {"name", "emptyDir"}

@@ -34,10 +34,11 @@ class Field(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A node of a file that may be edited: no alias, and in nothing that has an anchor."""
+    """A node of a file that may be edited. ``shared``: it is in something that has an anchor."""
 
     source: Source
     node: yaml.Node
+    shared: bool = False
 
 
 class Map(NamedTuple):
@@ -46,6 +47,10 @@ class Map(NamedTuple):
     span: Span
     fields: dict[str, Field]
     written: tuple[Written, ...] = ()
+
+    def in_file(self, source: Source) -> Written | None:
+        """The mapping as a file writes it."""
+        return next((place for place in self.written if place.source is source), None)
 
     def get(self, *path: str) -> Tree | None:
         """The value under a path of keys; None where there is none, or it is null."""
@@ -89,32 +94,37 @@ class List(NamedTuple):
 Tree = Map | List | Leaf
 
 
-def build(node: yaml.Node, source: Source, *, fixed: bool = False) -> Tree:
-    """The value that a node stands for. ``fixed``: what is in it may not be edited."""
-    fixed = fixed or isinstance(node, yaml.Alias) or node.anchor is not None
+def build(node: yaml.Node, source: Source, *, fixed: bool = False, shared: bool = False) -> Tree:
+    """The value that a node stands for.
+
+    ``fixed``: what is in it may not be edited. ``shared``: an edit may change other places too.
+    """
+    shared = shared or isinstance(node, yaml.Alias) or node.anchor is not None
     node = node.resolved
     span = Span(source, node.start, max(node.start, node.end))
-    written = () if fixed else (Written(source, node),)
+    written = () if fixed else (Written(source, node, shared),)
     if isinstance(node, yaml.Mapping):
-        return Map(span, dict(_fields(node, source, fixed=fixed)), written)
+        return Map(span, dict(_fields(node, source, fixed=fixed, shared=shared)), written)
     if isinstance(node, yaml.Sequence):
-        return List(span, tuple(build(item, source, fixed=fixed) for item in node.items), written)
+        items = tuple(build(item, source, fixed=fixed, shared=shared) for item in node.items)
+        return List(span, items, written)
     assert isinstance(node, yaml.Scalar)
     return Leaf(span, node.value, not node.style and node.tag is None)
 
 
-def _fields(node: yaml.Mapping, source: Source, *, fixed: bool) -> Iterator[tuple[str, Field]]:
+def _fields(node: yaml.Mapping, source: Source, *, fixed: bool, shared: bool) -> Iterator[tuple[str, Field]]:
     """The fields of a mapping, those that merge keys bring first."""
     for key, value in node.pairs:
         if isinstance(key, yaml.Scalar) and key.value == "<<" and not key.style:
             merged = value.resolved
             for item in reversed(merged.items) if isinstance(merged, yaml.Sequence) else (merged,):
                 if isinstance(item.resolved, yaml.Mapping):
-                    yield from _fields(item.resolved, source, fixed=True)
+                    yield from _fields(item.resolved, source, fixed=fixed, shared=True)
     for key, value in node.pairs:
         name = key.resolved
         if isinstance(name, yaml.Scalar) and (name.value != "<<" or name.style):
-            yield name.value, Field(Span(source, key.start, key.end), build(value, source, fixed=fixed))
+            tree = build(value, source, fixed=fixed, shared=shared)
+            yield name.value, Field(Span(source, key.start, key.end), tree)
 
 
 def plain(tree: Tree) -> object:

@@ -8,8 +8,9 @@ from typing import Any
 import kubernetes_validate
 import yaml
 
+from shmlint.fixing.fix import fix, remaining
 from tests.formats.kubernetes.manifests import MEMORY, ON_SHM, container, indented, pod, pod_spec, under
-from tests.project import findings, fixed
+from tests.project import findings, fixed, run
 from tests.table import table
 
 DEPLOYMENT = """\
@@ -147,15 +148,71 @@ def test_a_volume_on_disk_that_is_mounted_elsewhere_too_is_left_alone(tmp_path: 
         assert fixed(tmp_path / str(number), {"a.yaml": text}, unsafe=True) == {}
 
 
-def test_what_is_shared_by_an_anchor_is_left_alone(tmp_path: Path) -> None:
-    spec = indented(pod_spec(), 4)
-    text = (
-        "apiVersion: v1\nkind: List\nitems:\n"
-        f"- apiVersion: v1\n  kind: Pod\n  metadata: {{name: a}}\n  spec: &spec\n{spec}"
-        "- apiVersion: v1\n  kind: Pod\n  metadata: {name: b}\n  spec: *spec\n"
+def pytorch_job(master: str, worker: str, head: str = "") -> str:
+    """A PyTorchJob of two pods, each given as what follows ``template:``."""
+    return (
+        f"apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {{name: j}}\n{head}spec:\n  pytorchReplicaSpecs:\n"
+        f"    Master:\n      replicas: 1\n      template:{master}\n"
+        f"    Worker:\n      replicas: 2\n      template:{worker}\n"
     )
-    assert [f.rule for f in findings(tmp_path, {"a.yaml": text})] == ["SHM101", "SHM101"]
-    assert fixed(tmp_path, {"a.yaml": text}) == {}
+
+
+ASKS = "image: vllm/vllm-openai, args: [-tp, '2'], resources: {limits: {nvidia.com/gpu: 2}}"
+SPEC = "\n        spec:\n          containers:\n"
+ONE = f"{SPEC}          - &c\n            name: a\n            image: vllm/vllm-openai\n" + (
+    "            args: [-tp, '2']\n            resources: {limits: {nvidia.com/gpu: 2}}"
+)
+PODS = f"- apiVersion: v1\n  kind: Pod\n  metadata: {{name: a}}\n  spec: &spec\n{indented(pod_spec(), 4)}"
+SHARED = [
+    # A template, a pod's specification and a container that several pods have, all of which ask for the same.
+    (pytorch_job(" &t" + ONE.replace("&c", "").replace("- \n            name", "- name"), " *t"), 1, 1),
+    (f"apiVersion: v1\nkind: List\nitems:\n{PODS}- {{apiVersion: v1, kind: Pod, metadata: {{name: b}}, spec: *spec}}\n",
+     1, 1),
+    (pytorch_job(ONE, f"{SPEC}          - *c"), 1, 2),
+    # What a container has of its own is edited where it is, although a merge key brings the rest.
+    (pytorch_job(" {spec: {containers: [{<<: *d, name: a}]}}", " {spec: {containers: [{<<: *d, name: b}]}}",
+                 f"x-d: &d {{{ASKS}}}\n"), 2, 2),
+    # A list that a merge key brings is edited where it is written.
+    (pytorch_job(" {spec: {containers: [{<<: *d, name: a}], volumes: [{name: c, emptyDir: {}}]}}",
+                 " {spec: {containers: [{<<: *d, name: b}], volumes: [{name: c, emptyDir: {}}]}}",
+                 f"x-d: &d {{{ASKS}, volumeMounts: [{{name: c, mountPath: /c}}]}}\n"), 1, 2),
+]  # fmt: skip
+
+
+@table("text, mounts, volumes", SHARED)
+def test_what_several_pods_share_is_edited_at_the_anchor(
+    tmp_path: Path, text: str, mounts: int, volumes: int
+) -> None:
+    after = repaired(tmp_path, text)
+    assert (after.count("/dev/shm"), after.count("medium: Memory")) == (mounts, volumes)
+    before_objects, objects = list(yaml.safe_load_all(text)), list(yaml.safe_load_all(after))
+    assert [without_shm(each) for each in objects] == [without_shm(each) for each in before_objects]
+
+
+MINE = "name: a, image: vllm/vllm-openai, args: [-tp, '2'], resources: {limits: {nvidia.com/gpu: 2}}"
+OTHERS = [
+    # The list of mounts is an init container's too.
+    (pod(f"- {{{MINE}, volumeMounts: &m [{{name: dshm, mountPath: /c}}]}}\n", volumes=("emptyDir: {}",),
+         more=("initContainers:", "- {name: i, image: busybox, volumeMounts: *m}")).replace(
+             "&m [{name: dshm, mountPath: /c}]", "*m").replace(": *m", ": &m [{name: dshm, mountPath: /c}]", 1),
+     "init container `i` of Pod `p`"),
+    # The volumes are those of a pod without a GPU.
+    (pytorch_job(f" {{spec: {{containers: [{{{MINE}}}], volumes: &v [{{name: c, emptyDir: {{}}}}]}}}}",
+                 " {spec: {containers: [{name: b, image: busybox}], volumes: *v}}"), "another part of the file"),
+    # The container is that of a pod that has the node's /dev/shm too.
+    (pytorch_job(f" {{spec: &s {{containers: [{{{MINE}}}]}}}}", " {spec: {<<: *s, hostIPC: true}}"),
+     "`a` of PyTorchJob"),
+]  # fmt: skip
+
+
+@table("text, because", OTHERS)
+def test_what_is_shared_with_others_is_left_alone_and_the_finding_says_why(
+    tmp_path: Path, text: str, because: str
+) -> None:
+    started = run(tmp_path, {"a.yaml": text})
+    outcome = fix(started)
+    assert outcome.texts == {}
+    assert [because in f.advice for f in remaining(outcome) if f.rule == "SHM101"] == [True]
 
 
 def test_a_volume_that_is_there_gets_its_size(tmp_path: Path) -> None:
