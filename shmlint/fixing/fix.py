@@ -25,9 +25,10 @@ from shmlint.fixing.prove import (
     parts,
     places,
     prove,
+    right_elsewhere,
     unchanged,
 )
-from shmlint.formats import ALONE
+from shmlint.formats import ALONE, kind_by_path, users
 from shmlint.model.finding import Finding, Intention, SetSize
 from shmlint.model.launch import Change, Launch
 from shmlint.model.record import NamedTuple
@@ -246,6 +247,7 @@ _WHY = {
     "own-launch": "another part of the launch would change",
     "text": "another part of the file would change",
     "stays": "the finding would remain",
+    "users": "there are too many directories to find what else uses these files",
 }
 
 
@@ -429,6 +431,9 @@ class _Round:
         self.failed = 0
         self.proof: Proof | None = None
         """The proof of all that are accepted."""
+        self.unsafe = unsafe
+        self.others: dict[frozenset[str], Elsewhere] = {}
+        """What else is built with some files, by these files."""
 
     def extend(self, repairs: Sequence[Repair]) -> list[tuple[Repair, Refusal | None]]:
         """Accept the repairs that can be proved together with the accepted ones; return the others with the reasons.
@@ -457,8 +462,20 @@ class _Round:
         if (self.failed >= MOST_IN_VAIN and not self.accepted) or next(self.tries, None) is None:
             return None
         found = prove(self.run, repairs, self.intended)
+        if isinstance(found, Proof):
+            found = self._elsewhere(repairs) or found
         self.failed += not isinstance(found, Proof)
         return self._followed(found, self.follow) if isinstance(found, Proof) and found.uncovered else found
+
+    def _elsewhere(self, repairs: Sequence[Repair]) -> Refusal | None:
+        """Why repairs do harm where files that nobody named are built with those that they change."""
+        paths = frozenset(edit.path for repair in repairs for edit in repair.change.edits)
+        if paths not in self.others:
+            self.others[paths] = elsewhere(self.run, paths, unsafe=self.unsafe)
+        others = self.others[paths]
+        if isinstance(others, Refusal):
+            return others
+        return right_elsewhere(others.run, repairs, others.intended) if others is not None else None
 
     def _followed(self, proof: Proof, most: int) -> Proof | Refusal | None:
         """The proof with what the repairs bring to light repaired too."""
@@ -476,6 +493,34 @@ class _Round:
         moved = {place: then.moved[other] for place, other in proof.moved.items()}
         both = then._replace(texts={**proof.texts, **then.texts}, moved=moved)
         return self._followed(both, most - 1) if both.uncovered else both
+
+
+class Others(NamedTuple):
+    """A run over the named files and those that are built with them, and what the findings of its launches intend."""
+
+    run: Run
+    intended: Mapping[Place, Sequence[Intention]]
+
+
+Elsewhere = Others | Refusal | None
+
+
+def elsewhere(run: Run, paths: Collection[str], *, unsafe: bool) -> Elsewhere:
+    """What nobody named and is built with some files; a refusal if that cannot be found, None if there is nothing."""
+    kinds = kind_by_path(run.files, run.launches)
+    files = {}
+    for kind in sorted({kind for path in paths if (kind := kinds.get(path)) is not None}):
+        named = run.files.get(kind, ())
+        mine = [normal(path) for path in paths if kinds.get(path) == kind]
+        found = users(kind, mine, {normal(path) for path in named}, run.workspace)
+        if found is None:
+            return Refusal("users", frozenset(paths))
+        if found:
+            files[kind] = [*named, *found]
+    if not files:
+        return None
+    wide = lint(files, run.settings, run.workspace)
+    return Others(wide, _by_place(wide, unsafe=unsafe))
 
 
 def _first(repairs: Sequence[Repair], refusal: Refusal | None) -> list[Repair]:

@@ -55,7 +55,7 @@ class Repair(NamedTuple):
 class Refusal(NamedTuple):
     """Why a change is not made. ``files`` are those in which something is wrong; None where any may be."""
 
-    why: Literal["overlap", "launch-gone", "other-launch", "own-launch", "text", "stays", "new-finding"]
+    why: Literal["overlap", "launch-gone", "other-launch", "own-launch", "text", "stays", "new-finding", "users"]
     files: frozenset[str] | None = None
     launch: Launch | None = None
     """The launch that would be another."""
@@ -155,6 +155,28 @@ def prove(
     if wrong:
         return Refusal("text", frozenset(wrong))
     return _findings(attempt, texts)
+
+
+def right_elsewhere(
+    run: Run, repairs: Sequence[Repair], intended: Mapping[Place, Sequence[Intention]]
+) -> Refusal | None:
+    """Why some repairs do harm in files that nobody named; None where they do none.
+
+    ``run`` is over these files. Their launches stay what they are, or become what their own findings intend.
+    """
+    edits = _by_path(edit for repair in repairs for edit in repair.change.edits)
+    texts = _edited(run, edits)
+    if texts is None:
+        return Refusal("overlap")
+    attempt = Attempt(run, _again(run, texts), _shifts(edits), repairs, intended)
+    refusal = _launches(attempt)
+    if refusal is not None:
+        return refusal
+    known = {_mark(finding, attempt.shifts) for finding in run.findings}
+    worst = max(SEVERITIES.index(repair.finding.severity) for repair in repairs)
+    new = (f for f in attempt.after.findings if _mark(f, UNMOVED) not in known)
+    found = next((f for f in new if SEVERITIES.index(f.severity) >= worst), None)
+    return Refusal("new-finding", frozenset((found.span.path,)), finding=found) if found is not None else None
 
 
 def unchanged(run: Run, edits: Sequence[Edit]) -> tuple[Run, dict[str, str]] | None:

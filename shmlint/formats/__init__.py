@@ -8,12 +8,13 @@ What is a format's own (its grammar, its positions) stays behind its answers:
                                                                        written
     same_beside(path, before, after, sizes_only) -> bool               whether all that launches do not say stayed the
                                                                        same
+    users(paths, named, workspace) -> list of paths or None            which other files are built with some
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
@@ -43,6 +44,8 @@ class Format(NamedTuple):
     """Each file is read by itself; files of the other formats say things of each other."""
     beside: str = ""
     """Has ``same_beside``, where the files hold more than their launches say of them."""
+    users: str = ""
+    """Has ``users``, where other files may be built with one."""
 
 
 FORMATS = {
@@ -79,7 +82,7 @@ FORMATS = {
     "inspect": Format("shmlint.formats.inspect", "shmlint.formats.inspect"),
     "kubernetes": Format(
         "shmlint.formats.kubernetes.read", "shmlint.formats.kubernetes.comments",
-        beside="shmlint.formats.kubernetes.rewrite",
+        beside="shmlint.formats.kubernetes.rewrite", users="shmlint.formats.kubernetes.kustomize",
     ),
 }
 
@@ -127,6 +130,15 @@ def same_beside(kind: str | None, path: str, before: Workspace, after: Workspace
     """
     module = FORMATS[kind or REFERRED].beside
     return not module or bool(import_module(module).same_beside(path, before, after, sizes_only=sizes_only))
+
+
+def users(
+    kind: str, paths: Collection[str], named: Collection[str], workspace: Workspace
+) -> Sequence[str] | None:
+    """The files of the repository, not ``named``, that are built with some files; None if not all can be found."""
+    module = FORMATS[kind].users
+    found: Sequence[str] | None = import_module(module).users(paths, named, workspace) if module else ()
+    return found
 
 
 class _Comments(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
@@ -23,6 +23,10 @@ NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 MOST_DEEP = 20
 """So many kustomizations on top of each other are followed."""
+
+MOST_DIRECTORIES = 20_000
+MOST_USERS = 200
+"""So many directories are searched for kustomizations that use a file, and so many of these are read again."""
 
 
 class Object(NamedTuple):
@@ -39,6 +43,45 @@ class Built(NamedTuple):
 
     objects: tuple[Object, ...] = ()
     files: frozenset[str] = frozenset()
+
+
+def users(paths: Collection[str], named: Collection[str], workspace: Workspace) -> list[str] | None:
+    """The kustomizations that build with some files, without those that are named; None if there are too many to find.
+
+    They are looked for in the repository of these files, or under the working directory outside of one.
+    """
+    real_top = os.path.realpath(workspace.top or ".")
+    roots = {workspace.root(path) or real_top for path in paths if _may_be_used(path, workspace)}
+    found: list[str] = []
+    for count, directory in enumerate(_directories(roots)):
+        if count > MOST_DIRECTORIES or len(found) > MOST_USERS:
+            return None
+        here = os.path.relpath(directory, real_top)
+        there = _in_directory(here, workspace)
+        if there is None or there in named or not workspace.inside(there, there):
+            continue
+        if not built(there, workspace).files.isdisjoint(paths):
+            found.append(there)
+    return found
+
+
+def _may_be_used(path: str, workspace: Workspace) -> bool:
+    """Whether there is a kustomization in a file's directory or above: kustomize reads no files that lie elsewhere."""
+    directory, root = os.path.dirname(path), workspace.root(path)
+    while _in_directory(directory or ".", workspace) is None:
+        above = normal(os.path.join(directory, ".."))
+        if os.path.realpath(workspace.on_disk(directory)) in (root, os.path.realpath(workspace.on_disk(above))):
+            return False
+        directory = above
+    return True
+
+
+def _directories(roots: Iterable[str]) -> Iterator[str]:
+    """The directories under some, without hidden ones and those of installed packages."""
+    for root in sorted(roots):
+        for directory, inner, _ in os.walk(root):
+            inner[:] = sorted(name for name in inner if not name.startswith(".") and name != "node_modules")
+            yield directory
 
 
 class _Patch(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 from functools import partial
@@ -11,8 +12,11 @@ import pytest
 import yaml
 
 from shmlint.files.workspace import Workspace
+from shmlint.fixing.fix import Outcome, fix, remaining
+from shmlint.formats.kubernetes import kustomize
 from shmlint.formats.kubernetes.kustomize import built
 from shmlint.formats.kubernetes.tree import List, Map, Tree
+from shmlint.run import Run
 from tests.formats.kubernetes.manifests import ON_SHM, container, under
 from tests.project import findings, fixed, run, write
 from tests.table import table
@@ -63,6 +67,48 @@ def test_a_base_outside_the_named_paths_is_repaired(tmp_path: Path) -> None:
     assert [f.span.path for f in before.findings] == ["base/deployment.yaml"]
     after = fixed(tmp_path, {}, paths=["prod"])
     assert list(after) == ["base/deployment.yaml"] and "sizeLimit: 8Gi" in after["base/deployment.yaml"]
+
+
+SIBLINGS = [
+    (overlay("other", deployment("- name: vllm\n  args: ['-tp', '4']\n")), True, "asks for the same"),
+    ({"other/kustomization.yaml": TOP + "namePrefix: b-\n"}, True, "is the same"),
+    (overlay("other", deployment("- name: vllm\n  resources: null\n")), False, "has no GPU"),
+    (overlay("other", SIZED), False, "has a volume already"),
+    (overlay("other", SIZED.replace("Memory", "Memory, sizeLimit: 1Gi")), True, "decides all of it by its patch"),
+    ({"other/kustomization.yaml": "resources: [../prod]\n"}, True, "builds on what is named"),
+]  # fmt: skip
+
+
+@table("sibling, done, why", SIBLINGS)
+def test_a_base_is_repaired_only_if_that_is_right_for_what_else_is_built_with_it(
+    tmp_path: Path, sibling: dict[str, str], done: bool, why: str
+) -> None:
+    base = BASE | {"base/deployment.yaml": deployment(container())}
+    write(tmp_path, base | {"prod/kustomization.yaml": TOP} | sibling)
+    for paths in (["prod"], ["base"]):
+        outcome = repair(run(tmp_path, {}, paths=paths), tmp_path)
+        assert list(outcome.texts) == (["base/deployment.yaml"] if done else []), why
+        if not done:
+            (advice,) = [f.advice for f in remaining(outcome) if f.rule == "SHM101"]
+            assert "would also change" in advice, why
+
+
+def test_a_base_is_left_alone_where_not_all_of_its_users_can_be_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = BASE | {"base/deployment.yaml": deployment(container())}
+    files = base | {"prod/kustomization.yaml": TOP, "a/b": "", "c/d": ""}
+    write(tmp_path, files)
+    monkeypatch.setattr(kustomize, "MOST_DIRECTORIES", 3)
+    outcome = repair(run(tmp_path, {}, paths=["prod"]), tmp_path)
+    assert [("too many directories" in f.advice) for f in remaining(outcome)] == [True]
+    alone = {"pod.yaml": deployment(container()), "a/b": "", "c/d": "", "e/f": ""}  # below no kustomization
+    assert list(fixed(tmp_path / "alone", alone)) == ["pod.yaml"]
+
+
+def repair(started: Run, directory: Path) -> Outcome:
+    with contextlib.chdir(directory):
+        return fix(started)
 
 
 def test_a_base_is_judged_as_it_is_built(tmp_path: Path) -> None:
