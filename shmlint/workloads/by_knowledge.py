@@ -89,6 +89,8 @@ def _ranks(case: _Case) -> Need | None:
     ranks, count = reading.ranks, reading.count
     if ranks is None or ranks < 2 or (isinstance(count, int) and count < 2) or reading.no_nccl:
         return None
+    if isinstance(count, int):
+        ranks = min(ranks, count)  # the others run in other containers
     from shmlint.workloads.mechanisms import nccl_upper_bound
 
     size = nccl_upper_bound(ranks)

@@ -7,8 +7,10 @@ import re
 from shmlint.formats.kubernetes.tree import Map
 from shmlint.model.launch import Launch, Value
 
-_COUNT = re.compile(r"(?<!\S)((?:--?np?|--n)[ =])\d+(?!\S)")
+_COUNT = re.compile(r"(?<!\S)((?:--?np?|--n)[ =])(\d{1,6})(?!\S)")
 """The number of ranks in a command of MPI."""
+
+_MPI = re.compile(r"(?:^|[\s/;&|])mpi(?:run|exec)(?:\.\w+)?(?!\S)")
 
 
 def with_processes(launch: Launch, root: Map) -> Launch:
@@ -28,18 +30,41 @@ _PROCESSES = "PET_NPROC_PER_NODE"
 def runs_launcher(launch: Launch) -> bool:
     """Whether a worker of an MPIJob waits for its launcher: in an image's own command, or in a daemon of SSH."""
     words = [*_words(launch.entrypoint), *_words(launch.command)]
-    return not words or any("sshd" in word for word in words)
+    return not words or runs_daemon(launch)
 
 
-def started_by(worker: Launch, launcher: Launch, root: Map) -> Launch:
-    """A worker of an MPIJob with what its launcher starts in it: a rank a slot.
+def runs_daemon(launch: Launch) -> bool:
+    """Whether a container waits in a daemon of SSH for another that starts programs in it."""
+    words = " ".join((*_words(launch.entrypoint), *_words(launch.command)))
+    return "sshd" in words and not _MPI.search(words)
+
+
+def slots_of(root: Map) -> int | None:
+    """The ranks of each worker of an MPIJob; None where that is not a number.
 
     A worker has one slot unless ``slotsPerWorker`` says more (mpi-operator pkg/apis/kubeflow/v2beta1/default.go).
     """
     slots = root.text("spec", "slotsPerWorker") or "1"
-    if not slots.isdigit():
-        return worker
-    return worker._replace(entrypoint=_counted(launcher.entrypoint, slots), command=_counted(launcher.command, slots))
+    return int(slots) if slots.isascii() and slots.isdigit() else None
+
+
+def share_of(launcher: Launch, workers: int) -> int | None:
+    """The ranks of each worker, where a launcher spreads its ranks over so many; None where it names no number.
+
+    The hosts of Volcano's jobs have a name for each pod of a task (volcano
+    pkg/controllers/job/plugins/distributed-framework/mpi/mpi.go), and MPI fills them in turn.
+    """
+    words = (*_words(launcher.entrypoint), *_words(launcher.command))
+    if not workers or not any(_MPI.search(word) for word in words):
+        return None
+    ranks = next((int(match[2]) for match in _COUNT.finditer(" ".join(words))), 0)
+    return -(-ranks // workers) if ranks else None
+
+
+def started_by(worker: Launch, launcher: Launch, ranks: int) -> Launch:
+    """A worker with what its launcher starts in it: so many ranks."""
+    text = str(ranks)
+    return worker._replace(entrypoint=_counted(launcher.entrypoint, text), command=_counted(launcher.command, text))
 
 
 def _words(value: Value[tuple[str, ...]] | None) -> tuple[str, ...]:

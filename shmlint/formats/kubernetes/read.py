@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from shmlint.files.read import normal
@@ -10,7 +10,14 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.kubernetes.containers import Owner, read_pod
 from shmlint.formats.kubernetes.manifests import Manifest, read_file
 from shmlint.formats.kubernetes.pods import Pod, find
-from shmlint.formats.kubernetes.ranks import runs_launcher, started_by, with_processes
+from shmlint.formats.kubernetes.ranks import (
+    runs_daemon,
+    runs_launcher,
+    share_of,
+    slots_of,
+    started_by,
+    with_processes,
+)
 from shmlint.formats.kubernetes.rewrite import PodRewriter
 from shmlint.formats.kubernetes.tree import Map
 from shmlint.model.launch import Combination, Launch
@@ -82,18 +89,44 @@ def launches(manifest: Manifest, files: tuple[str, ...], unknown: str = "") -> I
     pods = [(pod, list(read_pod(pod, owner, partial(PodRewriter, pods=every)))) for pod in every]
     if manifest.kind == "MPIJob":
         pods = _with_launcher(root, pods)
+    elif manifest.kind == "Job" and root.get("spec", "tasks") is not None:
+        pods = _with_tasks(root, pods)
     for _, containers in pods:
         yield from (with_processes(launch, root) if manifest.kind == "PyTorchJob" else launch for launch in containers)
 
 
-def _with_launcher(root: Map, pods: list[tuple[Pod, list[Launch]]]) -> list[tuple[Pod, list[Launch]]]:
+Pods = list[tuple[Pod, list[Launch]]]
+"""The pods of an object with their containers."""
+
+
+def _with_launcher(root: Map, pods: Pods) -> Pods:
     """The pods of an MPIJob; its workers run what its launcher starts in them."""
     roles = {name: root.map("spec", "mpiReplicaSpecs", name, "template", "spec") for name in ("Launcher", "Worker")}
     launcher = next((own[0] for pod, own in pods if pod.spec is roles["Launcher"]), None)
-    if launcher is None:
+    slots = slots_of(root)
+    if launcher is None or slots is None:
         return pods
+    return _started(pods, launcher, slots, lambda pod: pod.spec is roles["Worker"])
+
+
+def _with_tasks(root: Map, pods: Pods) -> Pods:
+    """The pods of a job of Volcano; where one task starts MPI, those that wait for it run its ranks."""
+    replicas = {
+        id(spec): int(text) if (text := task.text("replicas") or "1").isascii() and text.isdigit() else 0
+        for task in root.maps("spec", "tasks") if (spec := task.map("template", "spec")) is not None
+    }  # fmt: skip
+    waiting = {id(pod.spec) for pod, own in pods if runs_daemon(own[0])}
+    workers = sum(replicas.get(spec, 0) for spec in waiting)
+    for pod, own in pods:
+        ranks = share_of(own[0], workers) if id(pod.spec) not in waiting else None
+        if ranks is not None:
+            return _started(pods, own[0], ranks, lambda pod: id(pod.spec) in waiting)
+    return pods
+
+
+def _started(pods: Pods, launcher: Launch, ranks: int, is_worker: Callable[[Pod], bool]) -> Pods:
     return [
-        (pod, [started_by(own[0], launcher, root), *own[1:]])
-        if pod.spec is roles["Worker"] and runs_launcher(own[0]) else (pod, own)
+        (pod, [started_by(own[0], launcher, ranks), *own[1:]])
+        if is_worker(pod) and runs_launcher(own[0]) else (pod, own)
         for pod, own in pods
     ]  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 
 from shmlint.files.kinds import classify
 from shmlint.model.launch import Launch
-from tests.formats.kubernetes.manifests import MEMORY, ON_SHM, container, pod, under
+from tests.formats.kubernetes.manifests import MEMORY, ON_SHM, container, pod, pod_spec, under
 from tests.project import findings, run
 from tests.table import table
 
@@ -252,6 +252,46 @@ def test_the_workers_of_an_mpi_job_run_what_its_launcher_starts(
     words = " ".join(word for each in done.launches if each.entrypoint for word in each.entrypoint.known or ())
     assert (f"-np {found[0]} " in words) is bool(found[0])
     assert {f.severity for f in done.findings} | {"none"} == {found[1], "none"}
+
+
+def volcano_job(master: str, worker: str, replicas: int) -> str:
+    """A job of Volcano, given the commands of its two tasks."""
+    def task(name: str, count: int, command: str, more: str = "") -> str:
+        spec = f"{{containers: [{{name: {name}, image: x/y, command: [{command}]{more}}}]}}"
+        return f"  - {{name: {name}, replicas: {count}, template: {{spec: {spec}}}}}\n"
+
+    asks = ", resources: {limits: {nvidia.com/gpu: 4}}"
+    return (
+        "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: v}\nspec:\n"
+        f"  minAvailable: 1\n  tasks:\n{task('m', 1, master)}{task('w', replicas, worker, asks)}"
+    )
+
+
+SSHD = "/bin/sh, -c, 'mkdir -p /var/run/sshd; /usr/sbin/sshd -D;'"
+VOLCANO = [
+    ("/bin/sh, -c, '/usr/sbin/sshd; mpiexec --host ${MPI_HOST} -np 8 python train.py'", SSHD, 2, "4 ranks"),
+    ("mpirun, --host, $(MPI_HOST), -n, '4', python, train.py", SSHD, 2, "2 ranks"),
+    ("mpirun, --host, $(MPI_HOST), -n, '4', python, train.py", SSHD, 4, ""),
+    ("mpirun, -n, '8', python, train.py", "sleep, infinity", 2, ""),
+    ("sleep, infinity", SSHD, 2, ""),
+    ("python, train.py", "torchrun, --nnodes=3, --nproc_per_node=4, train.py", 2, "4 ranks"),
+]
+
+
+@table("master, worker, replicas, ranks", VOLCANO)
+def test_the_tasks_of_a_volcano_job_run_their_share_of_the_ranks(
+    tmp_path: Path, master: str, worker: str, replicas: int, ranks: str
+) -> None:
+    found = findings(tmp_path, {"job.yaml": volcano_job(master, worker, replicas)})
+    assert [(f.severity, ranks in f.needs) for f in found] == [("error" if ranks else "note", True)]
+
+
+def test_no_more_ranks_than_gpus_are_in_one_pod_of_several(tmp_path: Path) -> None:
+    path = ("spec", "leaderWorkerTemplate", "leaderTemplate", "spec")
+    leader = container(gpus=8).replace('"--tensor-parallel-size", "2"', '"--tensor-parallel-size", "16"')
+    text = under("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", *path, spec=pod_spec(leader))
+    (found,) = findings(tmp_path, {"lws.yaml": text})
+    assert "8 ranks" in found.needs and "16 ranks" not in found.needs
 
 
 def test_the_processes_of_a_pytorch_job_are_ranks(tmp_path: Path) -> None:
