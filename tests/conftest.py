@@ -1,4 +1,4 @@
-"""Hypothesis profiles, a clean environment, and oracles that may be required.
+"""Hypothesis profiles, a clean environment, and tests that are skipped because something is missing.
 
 By default Hypothesis tries the same few examples on every run. ``HYPOTHESIS_PROFILE=search`` lets it look for new
 ones, and more of them.
@@ -13,6 +13,8 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
+from tests.needs import REQUIRED, lacking, need, needs
+
 # No deadlines: a slow machine is not a failure.
 settings.register_profile("fixed", deadline=None, derandomize=True, database=None, max_examples=30)
 settings.register_profile("search", deadline=None, max_examples=int(os.environ.get("SHMLINT_EXAMPLES", "1000")))
@@ -26,21 +28,25 @@ for _name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-ORACLES = ("docker_client", "compose_judge", "engine", "packaging")
-"""Markers of tests that need a program or a network which CI has, and a developer's machine may lack."""
-
 
 def required() -> bool:
     return os.environ.get("SHMLINT_JUDGES") == "required"
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose need is not met, before its fixtures are made."""
+    for name in needs(item):
+        need(name)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Where the oracles are required, a test of one that is skipped has failed."""
+    """If the oracles are required, a skipped test of one has failed."""
     report = yield
     if required() and report.skipped and not hasattr(report, "wasxfail"):
-        marks = [name for name in ORACLES if item.get_closest_marker(name)]
-        if marks:
+        marks = [name for name in REQUIRED if item.get_closest_marker(name)]
+        if marks and not any(lacking(name) for name in needs(item) if name not in REQUIRED):
             report.outcome = "failed"
             report.longrepr = f"skipped, but SHMLINT_JUDGES=required ({', '.join(marks)}): {_reason(report)}"
     return report

@@ -163,7 +163,6 @@ def test_importing_it_costs_nothing() -> None:
 @pytest.mark.slow
 def test_the_example_with_many_repositories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page's own code, in processes; a checkout that is not there and one with broken settings stop nothing."""
-    pytest.importorskip("distributed")
     (code,) = re.findall(r"```python\n(import shmlint\n.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     write(tmp_path, {"many.py": code})
     monkeypatch.syspath_prepend(str(tmp_path))

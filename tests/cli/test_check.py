@@ -359,7 +359,7 @@ def test_colour(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b[" in run("--color", "always").stdout, "what is asked for beats NO_COLOR"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.needs("posix")
 @pytest.mark.parametrize(
     ("environment", "coloured"),
     [
@@ -433,7 +433,7 @@ def test_what_is_unexpected_is_one_line(tmp_path: Path, debug: bool) -> None:
         assert done.stderr.count(b"\n") == 1 and b"internal error: RuntimeError: a b" in done.stderr
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes that break")
+@pytest.mark.needs("posix")
 def test_a_reader_that_goes_away(tmp_path: Path) -> None:
     services = "".join(f"  s{n}:\n    image: nvcr.io/nvidia/nemo\n    gpus: all\n" for n in range(400))
     write(tmp_path, {"compose.yaml": "services:\n" + services})
@@ -456,7 +456,7 @@ def test_a_terminal_of_another_encoding(tmp_path: Path, encoding: str) -> None:
     assert ("訓練".encode() if encoding == "utf-8" else b"\\u8a13") in done.stdout
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs file names that are no text")
+@pytest.mark.needs("byte_names")
 def test_a_path_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff-compose.yaml")).write_text(TRAINER)
     for options in (

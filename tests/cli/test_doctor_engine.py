@@ -2,7 +2,7 @@
 
     DOCKER_HOST=unix:///… pytest -m engine
 
-The engine needs the image that tests/formats/compose/test_engine.py names. It has no Python, so this machine's is
+The engine needs the image that tests/oracles/probe_image.sh makes. It has no Python, so this machine's is
 mounted read-only at the places where it is here.
 """
 
@@ -21,17 +21,11 @@ import pytest
 
 import shmlint
 from shmlint.cli import program as cli
-from tests.formats.compose.test_engine import IMAGE, lacking
+from tests.needs import PROBE
 
 pytestmark = pytest.mark.engine
 
 TORCHRUN = ("torchrun", "--nproc_per_node=8", "train.py")
-
-
-@pytest.fixture(autouse=True)
-def _engine() -> None:
-    if lacking():
-        pytest.skip(f"no engine: {lacking()}")
 
 
 @cache
@@ -48,7 +42,7 @@ def python() -> tuple[str, ...]:
 
 def container(*options: str, script: str, arguments: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     path = ["-e", f"PYTHONPATH={Path(shmlint.__file__).parents[1]}", "-e", "PYTHONDONTWRITEBYTECODE=1"]
-    command = ["docker", "run", "--rm", "--network", "none", *python(), *path, *options, IMAGE, "sh", "-c", script]
+    command = ["docker", "run", "--rm", "--network", "none", *python(), *path, *options, PROBE, "sh", "-c", script]
     return subprocess.run([*command, "sh", *arguments], capture_output=True, text=True, timeout=120)
 
 
@@ -146,7 +140,7 @@ def test_inspect_says_what_becomes_of_it(
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    name = docker("create", "--network", "none", *options, IMAGE, "sleep", "60").strip()
+    name = docker("create", "--network", "none", *options, PROBE, "sleep", "60").strip()
     try:
         (tmp_path / "inspect.txt").write_text(docker("inspect", name))
     finally:
@@ -156,5 +150,5 @@ def test_inspect_says_what_becomes_of_it(
     result = CliRunner().invoke(cli.program, ["inventory", "--format", "json", str(tmp_path / "inspect.txt")])
     (launch,) = json.loads(result.stdout)["launches"]
     assert (launch["shm"]["decided_by"], launch["shm"]["effective_bytes"]) == (decided_by, size)
-    assert (launch["image"], launch["command"]) == (IMAGE, ["sleep", "60"])
+    assert (launch["image"], launch["command"]) == (PROBE, ["sleep", "60"])
     assert launch["gpu"]["requested"] is False

@@ -15,7 +15,6 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-posix = pytest.mark.skipif(os.name == "nt", reason="this system has no such files or signals")
 
 GOOD = """\
 services:
@@ -165,7 +164,7 @@ def test_circles_of_files(tree: Path) -> None:
     assert "circular" in done.stdout
 
 
-@posix
+@pytest.mark.needs("posix")
 def test_links_in_circles_and_out_of_the_tree(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     outside = tmp_path_factory.mktemp("outside") / "compose.yaml"
     outside.write_text(GOOD)
@@ -182,7 +181,7 @@ def test_links_in_circles_and_out_of_the_tree(tree: Path, tmp_path_factory: pyte
     assert outside.read_text() == GOOD
 
 
-@posix
+@pytest.mark.needs("posix")
 @pytest.mark.parametrize(
     "reference", ["extends: {file: pipe, service: a}", "env_file: pipe", "build: {dockerfile: pipe}"]
 )
@@ -198,7 +197,7 @@ def test_pipes_and_devices(reference: str, tree: Path) -> None:
     assert done.stdout.count("SHM001") == 3
 
 
-@posix
+@pytest.mark.needs("posix")
 def test_names_that_say_things_to_a_terminal(tree: Path) -> None:
     for name in ("\x1b[31mred-compose.yaml", "new\nline-compose.yaml", "tab\tcompose.yaml", "back\\compose.yaml"):
         (tree / name).write_text(GOOD)
@@ -211,8 +210,7 @@ def test_names_that_say_things_to_a_terminal(tree: Path) -> None:
     assert all(path.read_text() == FIXED for path in tree.glob("*compose.yaml"))
 
 
-@posix
-@pytest.mark.skipif(os.name != "nt" and os.geteuid() == 0, reason="root may read and write everything")
+@pytest.mark.needs("no_root")
 def test_what_may_not_be_read_or_written(tree: Path) -> None:
     (tree / "compose.yaml").write_text(GOOD)
     (tree / "compose.yaml").chmod(0)
@@ -227,7 +225,7 @@ def test_what_may_not_be_read_or_written(tree: Path) -> None:
         (tree / "closed").chmod(0o755)
 
 
-@posix
+@pytest.mark.needs("posix")
 def test_a_full_disk(tree: Path) -> None:
     """No file may grow over 60 bytes: what is written in its place would, and so it stays as it is."""
     import resource
@@ -251,7 +249,7 @@ def test_two_fixes_at_once(tree: Path) -> None:
     assert len(list(tree.iterdir())) == 31
 
 
-@posix
+@pytest.mark.needs("posix")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption(number: int, tree: Path) -> None:
     """At whatever moment: every file is as it was, or repaired."""

@@ -126,7 +126,7 @@ def test_the_summary_page_is_written_once(run: Run, monkeypatch: pytest.MonkeyPa
     assert Path("out.txt").read_text().startswith("::error")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.needs("posix")
 def test_not_on_a_terminal(tmp_path: Path) -> None:
     import pty
 
@@ -172,7 +172,7 @@ shmlint.run._checked = slow_check
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.needs("posix")
 @table(
     ("code", "said"),
     [

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shmlint.docker.gotext import CSVError, go_bool, read_record
-from tests.oracles.docker_client import docker_create, has_docker
+from tests.oracles.docker_client import docker_create
 from tests.table import table
 
 RECORDS = [
@@ -68,7 +68,6 @@ def test_what_is_no_record(text: str, message: str) -> None:
 
 
 @pytest.mark.docker_client
-@pytest.mark.skipif(not has_docker(), reason="docker is not on PATH")
 @table("text", [text for text, _ in RECORDS] + [text for text, _ in BROKEN])
 def test_the_client_reads_the_same_fields(text: str) -> None:
     """It names the first field where that is no option of ``--gpus``, or what is wrong with the record."""

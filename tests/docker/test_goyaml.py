@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 import subprocess
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -128,13 +126,6 @@ def test_any_text_has_a_value(text: str) -> None:
     assert not isinstance(found, str) or found == text
 
 
-@cache
-def has_compose() -> bool:
-    if not shutil.which("docker"):
-        return False
-    return subprocess.run(["docker", "compose", "version"], capture_output=True, timeout=20).returncode == 0
-
-
 def asked_of_compose(scalars: list[str], directory: Path) -> list[object]:
     """What Compose reads in plain scalars; its answer is JSON, where 1000000000 may be a float."""
     listed = "".join(f"  - {scalar}\n" for scalar in scalars)
@@ -148,8 +139,6 @@ def asked_of_compose(scalars: list[str], directory: Path) -> list[object]:
 
 @pytest.mark.compose_judge
 def test_compose_agrees(tmp_path: Path) -> None:
-    if not has_compose():
-        pytest.skip("Docker Compose v2 is not there")
     signs = ("", "+", "-")
     stems = (
         "0", "7", "08", "017", "0o17", "0O17", "0o8", "0x1F", "0X1f", "0xg", "0b101", "0B11", "0b2",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shmlint.docker.mounts import MountOption, clean, parse_mount, parse_tmpfs, parse_volume
-from tests.oracles.docker_client import docker_create, has_docker
+from tests.oracles.docker_client import docker_create
 from tests.table import table
 
 G = 1 << 30
@@ -80,7 +80,6 @@ def test_mounts(value: str, mount: MountOption) -> None:
 
 
 @pytest.mark.docker_client
-@pytest.mark.skipif(not has_docker(), reason="docker is not on PATH")
 @table(("value", "mount"), MOUNTS)
 def test_the_client_mounts_the_same(value: str, mount: MountOption) -> None:
     _, body, said = docker_create(["create", "--mount", value, "image"])
@@ -103,7 +102,6 @@ def test_volumes(value: str, mount: MountOption) -> None:
 
 
 @pytest.mark.docker_client
-@pytest.mark.skipif(not has_docker(), reason="docker is not on PATH")
 @table(("value", "mount"), VOLUMES)
 def test_the_client_tells_anonymous_volumes_apart(value: str, mount: MountOption) -> None:
     _, body, said = docker_create(["create", "--volume", value, "image"])

@@ -21,7 +21,7 @@ from shmlint.docker.sizes import parse_docker
 from shmlint.model.source import Source, Span
 from shmlint.syntax.word import Word
 from tests.docker.command_lines import words
-from tests.oracles.docker_client import CWD, docker_create, has_docker
+from tests.oracles.docker_client import CWD, docker_create
 from tests.table import table
 
 
@@ -275,7 +275,6 @@ def _help(verb: str) -> dict[str, tuple[str | None, str]]:
 
 
 @pytest.mark.docker_client
-@pytest.mark.skipif(not has_docker(), reason="no docker client")
 @pytest.mark.parametrize("verb", ["run", "create"])
 def test_the_table_has_what_the_client_has(verb: str) -> None:
     said = {"int64": "int", "uint64": "uint"}
@@ -289,7 +288,6 @@ def test_the_table_has_what_the_client_has(verb: str) -> None:
 
 
 @pytest.mark.docker_client
-@pytest.mark.skipif(not has_docker(), reason="no docker client")
 @pytest.mark.parametrize("alias", ["--net", "--net-alias", "--dns-opt"])
 def test_the_client_takes_the_hidden_options(alias: str) -> None:
     assert "unknown flag" not in docker_create(["create", "--net=x", f"{alias}=y", "a"])[2]
@@ -554,7 +552,6 @@ def client_answer(argv: list[str]) -> dict[str, Any] | None:
 
 
 @pytest.mark.docker_client
-@pytest.mark.skipif(not has_docker(), reason="no docker client")
 @settings(suppress_health_check=list(HealthCheck))
 @given(arguments())
 def test_the_client_agrees(argv: list[str]) -> None:

@@ -21,7 +21,7 @@ from shmlint.docker.sizes import (
     spell_compose,
     spell_docker,
 )
-from tests.oracles.docker_client import docker_create, has_docker
+from tests.oracles.docker_client import docker_create
 from tests.table import table
 
 CASES: list[tuple[str, int | None, int | None, int | None]] = json.loads(
@@ -304,7 +304,6 @@ _UNITS = st.sampled_from(
 
 
 @pytest.mark.docker_client
-@pytest.mark.skipif(not has_docker(), reason="docker is not on PATH")
 @settings(suppress_health_check=list(HealthCheck))
 @given(number=_NUMBERS, blank=st.sampled_from(["", "", "", " ", "  "]), unit=_UNITS)
 def test_the_docker_client_agrees(number: str, blank: str, unit: str) -> None:

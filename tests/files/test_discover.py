@@ -15,14 +15,12 @@ from shmlint.files import discover as module
 from shmlint.files.discover import Found, discover
 from shmlint.files.kinds import classify
 from shmlint.files.read import PathProblem
+from tests.needs import need
 from tests.table import table
 
 COMPOSE = "services:\n  web:\n    image: nginx\n"
 GIT = shutil.which("git") or ""
 ALL = ("compose", "shell", "makefile", "markdown", "ci", "devcontainer")
-
-needs_fifo = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
-needs_link = pytest.mark.skipif(os.name == "nt", reason="links need a privilege here")
 
 
 def unread() -> bytes:
@@ -48,8 +46,7 @@ def repository(request: pytest.FixtureRequest, tree: Path, monkeypatch: pytest.M
 
 
 def git(folder: Path, *arguments: str) -> None:
-    if not GIT:
-        pytest.skip("git is not installed")
+    need("git")
     identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
     subprocess.run([GIT, *identity, *arguments], cwd=folder, check=True, capture_output=True)
 
@@ -282,7 +279,7 @@ def test_a_missing_file_does_not_hide_the_others(tree: Path) -> None:
     assert problem == PathProblem("gone.yml", "no such file or directory")
 
 
-@needs_fifo
+@pytest.mark.needs("posix")
 def test_a_fifo_is_a_problem_and_is_not_waited_for(tree: Path) -> None:
     os.mkfifo("compose.yml")
     assert list(discover(["compose.yml"], kinds=["compose"])) == [
@@ -290,7 +287,7 @@ def test_a_fifo_is_a_problem_and_is_not_waited_for(tree: Path) -> None:
     ]
 
 
-@needs_fifo
+@pytest.mark.needs("posix")
 def test_other_special_files_are_problems(tree: Path) -> None:
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("s.yml")
@@ -473,7 +470,7 @@ def test_directories_of_tools_are_passed_over(repository: Path) -> None:
     assert paths("node_modules/a") == ["node_modules/a/compose.yml"]
 
 
-@needs_link
+@pytest.mark.needs("links")
 def test_links_to_directories_are_not_followed(repository: Path) -> None:
     write("a/compose.yml")
     Path("a/loop").symlink_to("..")
@@ -484,7 +481,7 @@ def test_links_to_directories_are_not_followed(repository: Path) -> None:
     assert paths("b") == ["b/compose.yml"]
 
 
-@needs_link
+@pytest.mark.needs("links")
 def test_a_file_and_the_links_to_it_are_read_once(repository: Path) -> None:
     write("z/real.yml", "plain/compose.yml")
     Path("compose.yml").symlink_to("z/real.yml")
@@ -497,7 +494,7 @@ def test_a_file_and_the_links_to_it_are_read_once(repository: Path) -> None:
     assert paths() == ["a.yml", "plain/compose.yml"]
 
 
-@needs_link
+@pytest.mark.needs("links")
 def test_a_link_out_of_the_repository_is_read_only_when_it_is_named(repository: Path) -> None:
     write("../secret", "common/compose.yml")
     Path("compose.yml").symlink_to("../secret")
@@ -511,7 +508,7 @@ def test_a_link_out_of_the_repository_is_read_only_when_it_is_named(repository: 
     assert paths("sub") == ["sub/compose.yml"]
 
 
-@needs_link
+@pytest.mark.needs("links")
 def test_a_link_to_the_directory_that_is_named(repository: Path) -> None:
     write("compose.yml")
     link = repository.parent / "link"
@@ -520,7 +517,7 @@ def test_a_link_to_the_directory_that_is_named(repository: Path) -> None:
     assert paths(str(link), ".") == [f"{link}/compose.yml"]
 
 
-@needs_fifo
+@pytest.mark.needs("posix")
 def test_special_files_in_a_directory_are_passed_over(repository: Path) -> None:
     os.mkfifo("compose.yml")
     os.mkfifo("gpu.yml")
@@ -529,7 +526,7 @@ def test_special_files_in_a_directory_are_passed_over(repository: Path) -> None:
     assert paths() == ["a/compose.yml"]
 
 
-@needs_fifo
+@pytest.mark.needs("posix")
 def test_git_is_not_waited_for(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shmlint.files.git.GIT_TIMEOUT", 0.3)
     os.mkfifo(".gitignore")
@@ -545,7 +542,7 @@ def test_odd_names(repository: Path) -> None:
     assert paths() == sorted(names)
 
 
-@pytest.mark.skipif(os.name == "nt" or os.uname().sysname == "Darwin", reason="names are Unicode here")
+@pytest.mark.needs("byte_names")
 def test_names_that_are_not_utf_8(repository: Path) -> None:
     os.mkdir(b"caf\xe9")
     for name in (b"caf\xe9/compose.yml", b"\xff.yml"):
@@ -605,7 +602,7 @@ def test_a_hostile_gitignore_does_not_stop_the_walk(tree: Path) -> None:
     assert len(paths()) == 2
 
 
-@needs_link
+@pytest.mark.needs("links")
 def test_git_runs_no_program_of_the_repository(tree: Path) -> None:
     git(tree, "init", "--quiet")
     write("compose.yml", "sub/compose.yml")
@@ -622,7 +619,7 @@ def test_git_runs_no_program_of_the_repository(tree: Path) -> None:
     assert not Path("harmed").exists()
 
 
-@needs_link
+@pytest.mark.needs("links")
 def test_the_repository_s_own_git_is_not_run(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(".git/HEAD", "compose.yml")
     write("git", content="#!/bin/sh\ntouch harmed\n")

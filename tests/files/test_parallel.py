@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
-import shutil
 import signal
 import subprocess
 import sys
@@ -29,7 +28,6 @@ from tests.table import table
 
 # Newer Pythons warn where the runner of these tests has threads.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-posix = pytest.mark.skipif(os.name == "nt", reason="this system has no such signals")
 
 HERE = os.getpid()
 MANY = list(range(40))
@@ -245,8 +243,7 @@ def members(group: int) -> set[int]:
     return {int(pid) for pid, of, state in rows if int(of) == group and not state.startswith("Z")}
 
 
-@posix
-@pytest.mark.skipif(not shutil.which("ps"), reason="ps is not installed")
+@pytest.mark.needs("posix", "ps")
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGKILL"])
 def test_nothing_is_left_behind(number: str, tree: Path) -> None:
     process = start_large_run(tree)

@@ -19,7 +19,7 @@ from shmlint.model.launch import Change
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, OverlappingEdits, Problem, Source, Span, apply_edits
 from shmlint.run import Run, lint
-from tests.oracles.compose import compose_config, need_compose
+from tests.oracles.compose import compose_config
 from tests.table import table
 
 SETTINGS = Settings(shm_size=8 << 30)
@@ -465,7 +465,6 @@ def test_nothing_but_sizes_is_changed(text: str) -> None:
 @examples(40)
 @given(text=files())
 def test_compose_reads_nothing_but_sizes(text: str, tmp_path: Path) -> None:
-    need_compose()
     run = readable(text)
     if run is None:
         return

@@ -16,7 +16,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.fixing.fix import fix
 from shmlint.model.settings import Settings
 from shmlint.run import lint
-from tests.oracles.docker_client import docker_create, has_docker
+from tests.oracles.docker_client import docker_create
 from tests.oracles.judged import MEANT, shm, wrong
 from tests.oracles.programs import BESIDE, KINDS, Chooser
 from tests.oracles.recording import recorded, sandbox
@@ -75,8 +75,6 @@ def test_other_launches_stay_in_many(tmp_path: Path, kind: str) -> None:
 @pytest.mark.docker_client
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_client_reads_the_size_and_the_devices(tmp_path: Path, kind: str) -> None:
-    if not has_docker():
-        pytest.skip("no docker client")
     _, make = KINDS[kind]
     texts = [fixed(kind, make(Chooser(f"client/{number}"))) for number in range(20)]
     calls = [words for calls in recorded(kind, texts, tmp_path, sandbox(tmp_path), BESIDE) for words in calls]

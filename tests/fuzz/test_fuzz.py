@@ -46,10 +46,10 @@ def test_variants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not failures, failures[0]
 
 
+@pytest.mark.needs("atheris")
 @pytest.mark.fuzz
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_guided(kind: str, tmp_path: Path) -> None:
-    pytest.importorskip("atheris", reason="atheris is not installed (pip install '.[fuzz]')")
     done = subprocess.run(
         [sys.executable, "-m", "tests.fuzz.guided", kind, "-runs=300", "-seed=1", f"-artifact_prefix={tmp_path}/"],
         cwd=ROOT, capture_output=True, text=True, errors="replace", timeout=600,

@@ -4,32 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
-
-import pytest
-
-
-@cache
-def has_compose() -> bool:
-    """Whether ``docker compose`` is there, in version 2."""
-    if shutil.which("docker") is None:
-        return False
-    try:
-        done = subprocess.run(["docker", "compose", "version"], capture_output=True, timeout=60)
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
-
-
-def need_compose() -> None:
-    """Skip the test that calls this where there is no Docker Compose."""
-    if not has_compose():
-        pytest.skip("`docker compose version` does not run: Docker Compose v2 is not here")
 
 
 def compose_config(

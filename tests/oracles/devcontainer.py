@@ -9,28 +9,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
-import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-
-@cache
-def program() -> str | None:
-    """The path of the ``devcontainer`` command: ``SHMLINT_DEVCONTAINER_CLI``, or the one on ``PATH``."""
-    return os.environ.get("SHMLINT_DEVCONTAINER_CLI") or shutil.which("devcontainer")
-
-
-def need_devcontainer() -> None:
-    """Skip the test that calls this where there is no devcontainer command."""
-    if sys.platform == "win32":
-        pytest.skip("the stand-in for the docker client is a shell script")
-    if program() is None:
-        pytest.skip("no `devcontainer` on PATH (npm package @devcontainers/cli)")
+from tests.needs import devcontainer_cli
 
 
 def read_configuration(workspace: Path, config: Path) -> dict[str, Any] | None:
@@ -43,7 +26,8 @@ def read_configuration(workspace: Path, config: Path) -> dict[str, Any] | None:
     no_docker.chmod(0o755)
     done = subprocess.run(
         [
-            str(program()), "read-configuration", "--workspace-folder", str(workspace), "--config", str(config),
+            str(devcontainer_cli()), "read-configuration",
+            "--workspace-folder", str(workspace), "--config", str(config),
             "--docker-path", str(no_docker), "--docker-compose-path", str(no_docker),
         ],
         capture_output=True, timeout=60, check=False,

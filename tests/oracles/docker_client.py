@@ -10,10 +10,10 @@ import atexit
 import http.server
 import json
 import os
-import pty
 import shutil
 import socketserver
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Sequence
@@ -56,13 +56,17 @@ class _Recorder(http.server.BaseHTTPRequestHandler):
             self._send(404, b'{"message":"not found"}')
 
 
-class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    daemon_threads = True
-    recorded: dict[str, Any] | None = None
+# Windows has neither such sockets nor pty; the tests that import this module are collected there, too.
+if sys.platform != "win32":
+    import pty
 
-    def get_request(self) -> tuple[Any, tuple[str, int]]:
-        request, _ = super().get_request()
-        return request, ("unix", 0)
+    class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+        daemon_threads = True
+        recorded: dict[str, Any] | None = None
+
+        def get_request(self) -> tuple[Any, tuple[str, int]]:
+            request, _ = super().get_request()
+            return request, ("unix", 0)
 
 
 @cache
@@ -102,7 +106,3 @@ def docker_create(argv: Sequence[str]) -> tuple[int, dict[str, Any] | None, str]
     if body is not None:
         body = json.loads(json.dumps(body).replace(str(work), CWD).replace(str(home), str(Path(CWD).parent)))
     return done.returncode, body, done.stderr.decode(errors="replace")
-
-
-def has_docker() -> bool:
-    return shutil.which("docker") is not None

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
 from ruamel.yaml import YAML
-
-
-def need_stack() -> None:
-    """Skip the test that calls this where there is no docker client."""
-    if shutil.which("docker") is None:
-        pytest.skip("no docker client is here")
 
 
 def stack_config(directory: Path, text: str) -> tuple[dict[str, Any] | None, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -60,7 +59,7 @@ def test_line_endings_stay_and_what_only_looks_like_one() -> None:
     assert out.endswith("@@ -1,2 +1,3 @@\n a: b\r\n # \f \u2028 \x85\r\n+c: d\r\n")
 
 
-@pytest.mark.skipif(shutil.which("patch") is None or shutil.which("git") is None, reason="needs patch and git")
+@pytest.mark.needs("patch", "git")
 @table("name", ["a b.yaml", "a\"b.yaml", "\u00e9 \u4e16.yaml", "tab\there.yaml", "new\nline.yaml"])
 @table("program", [["patch", "-p0"], ["git", "apply", "-p0"]])
 def test_strange_names(name: str, program: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +73,7 @@ def test_strange_names(name: str, program: list[str], tmp_path: Path, monkeypatc
     assert Path(name).read_text() == FIXED
 
 
-@pytest.mark.skipif(shutil.which("patch") is None, reason="needs patch")
+@pytest.mark.needs("patch")
 @pytest.mark.parametrize("end", ["", "\n"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_patch_takes_it(end: str, newline: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +18,6 @@ from tests.project import write
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-BASH = shutil.which("bash") if sys.platform != "win32" else None  # on Windows that may be another system's
 
 
 def load(path: Path) -> Any:
@@ -63,19 +61,16 @@ def test_every_input_is_used_and_every_use_is_an_input() -> None:
     assert {part.split(".")[0] for part in text.split("${{ steps.")[1:]} <= ids
 
 
+@pytest.mark.needs("bash")
 @pytest.mark.parametrize("step", SCRIPTS, ids=[step["name"] for step in SCRIPTS])
 def test_scripts(step: dict[str, Any]) -> None:
     assert "${{" not in step["run"], "what a caller gives must not become a part of a script"
-    if BASH is None:
-        pytest.skip("no bash here")
-    done = subprocess.run([BASH, "-n"], input=step["run"].encode(), capture_output=True, check=False)
+    done = subprocess.run(["bash", "-n"], input=step["run"].encode(), capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
 def started(directory: Path, **inputs: str) -> tuple[int, str, str]:
     """Run the step that runs shmlint, as the runner does; status, standard output, and the step's outputs."""
-    if BASH is None:
-        pytest.skip("no bash here")
     (script,) = (step["run"] for step in SCRIPTS if step["id"] == "run")
     program = directory / "bin" / "shmlint"
     write(directory, {"bin/shmlint": f'#!/bin/sh\nexec "{sys.executable}" -m shmlint "$@"\n', "bin/script": script})
@@ -87,12 +82,13 @@ def started(directory: Path, **inputs: str) -> tuple[int, str, str]:
         "SHMLINT": str(program), "PATHS": ".", "ARGS": "", "SARIF": "", **inputs,
     }  # fmt: skip
     done = subprocess.run(
-        [BASH, "--noprofile", "--norc", "-e", "-o", "pipefail", "bin/script"],
+        ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "bin/script"],
         cwd=directory, env=environment, capture_output=True, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout.decode(), outputs.read_text()
 
 
+@pytest.mark.needs("bash")
 def test_it_annotates_and_fails(tmp_path: Path) -> None:
     write(tmp_path, {"compose.yaml": TRAINER})
     status, shown, outputs = started(tmp_path)
@@ -101,6 +97,7 @@ def test_it_annotates_and_fails(tmp_path: Path) -> None:
     assert "SHM101" in (tmp_path / "page").read_text()
 
 
+@pytest.mark.needs("bash")
 def test_it_writes_sarif(tmp_path: Path) -> None:
     write(tmp_path, {"compose.yaml": TRAINER})
     status, _, outputs = started(tmp_path, SARIF="out put.sarif", ARGS="--exit-zero  --ignore\tSHM103")
@@ -109,6 +106,7 @@ def test_it_writes_sarif(tmp_path: Path) -> None:
     assert started(tmp_path, SARIF="out.sarif", ARGS="--no-such-option")[::2] == (2, "")
 
 
+@pytest.mark.needs("bash")
 def test_paths_are_one_a_line(tmp_path: Path) -> None:
     write(tmp_path, {f"{name}/compose.yaml": TRAINER for name in ("a b", "-c", "$(touch owned)", "d")})
     status, shown, _ = started(tmp_path, PATHS="a b\r\n-c\n\n$(touch owned)\n", ARGS="--fail-on error")

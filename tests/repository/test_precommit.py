@@ -14,6 +14,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from shmlint.files.kinds import classify
+from tests.needs import need
 from tests.project import write
 from tests.table import table
 
@@ -151,9 +152,7 @@ class Repository:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where pre-commit keeps the environments it makes."""
-    pytest.importorskip("pre_commit")
-    if not (ROOT / ".git").exists():
-        pytest.skip("not a checkout: pre-commit clones one")
+    need("checkout")
     return tmp_path_factory.mktemp("pre-commit")
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.oracles.compose import compose_answer, need_compose
-from tests.oracles.docker_client import docker_create, has_docker
+from tests.oracles.compose import compose_answer
+from tests.oracles.docker_client import docker_create
 from tests.project import findings, fixed, run
 from tests.table import table
 
@@ -56,7 +56,6 @@ def test_a_request_under_another_key(tmp_path: Path, path: str, key: str) -> Non
 @pytest.mark.compose_judge
 @pytest.mark.parametrize("path", STRAYS)
 def test_compose_knows_no_such_key(tmp_path: Path, path: str) -> None:
-    need_compose()
     (tmp_path / "compose.yaml").write_text(stray(path), "utf-8")
     answer, said = compose_answer(tmp_path)
     assert answer is None and "additional properties" in said
@@ -175,7 +174,6 @@ def test_compose(tmp_path: Path, text: str, message: str, count: Count, after: s
 @pytest.mark.compose_judge
 @table(("text", "message", "count", "after"), CASES.values(), ids=CASES)
 def test_compose_refuses_it(tmp_path: Path, text: str, message: str, count: Count, after: str | None) -> None:
-    need_compose()
     path = tmp_path / "compose.yaml"
     path.write_text(text, "utf-8", newline="")
     answer, _ = compose_answer(tmp_path)
@@ -203,7 +201,6 @@ def test_what_is_not_known_is_not_judged(tmp_path: Path, text: str) -> None:
 @pytest.mark.compose_judge
 @table("text", RIGHT.values(), ids=RIGHT)
 def test_compose_takes_it(tmp_path: Path, text: str) -> None:
-    need_compose()
     (tmp_path / "compose.yaml").write_text(text, "utf-8")
     answer, said = compose_answer(tmp_path)
     assert answer is not None, said
@@ -221,7 +218,6 @@ requests = st.dictionaries(
 @given(st.lists(requests, max_size=2).map(lambda some: f"[{', '.join(some)}]") | values, st.booleans())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_compose_agrees(tmp_path: Path, value: str, as_gpus: bool) -> None:
-    need_compose()
     where = "gpus: " if as_gpus else "deploy: {resources: {reservations: {devices: "
     text = f"services:\n  x:\n    image: foo\n    {where}{value}{'' if as_gpus else '}}}'}\n"
     found = findings(tmp_path, text, select=(*THIS, "SHM001"))
@@ -267,8 +263,6 @@ def test_commands(tmp_path: Path, option: str, message: str | None, after: str |
 @pytest.mark.docker_client
 @table(("option", "message", "after"), COMMANDS.values(), ids=COMMANDS)
 def test_the_client_agrees(tmp_path: Path, option: str, message: str | None, after: str | None) -> None:
-    if not has_docker():
-        pytest.skip("no docker client is here")
     if "$" not in option:
         _, body, said = docker_create(["run", *option.replace("'", "").split(), "foo"])
         assert (body is None) == ("refused by Docker" in (message or "")), said

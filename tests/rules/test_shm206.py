@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shmlint.fixing.plan import planned
 from shmlint.formats.compose.stack import DEPLOY_KEYS, SERVICE_KEYS, TOP_KEYS, is_named_a_stack
-from tests.oracles.stack import need_stack, stack_config
+from tests.oracles.stack import stack_config
 from tests.project import findings, fixed, run
 from tests.table import table
 
@@ -95,7 +95,6 @@ def test_a_setting_takes_what_the_client_takes(tmp_path: Path, name: str, text: 
 @pytest.mark.docker_client
 @table(("name", "text", "because"), TAKEN.values(), ids=TAKEN)
 def test_the_client_refuses_what_is_not_taken_by_name(tmp_path: Path, name: str, text: str, because: str) -> None:
-    need_stack()
     asked, said = stack_config(tmp_path, text)
     if because:
         assert asked is not None, said
@@ -105,8 +104,6 @@ def test_the_client_refuses_what_is_not_taken_by_name(tmp_path: Path, name: str,
 
 @pytest.mark.docker_client
 def test_the_client_knows_the_keys(tmp_path: Path) -> None:
-    need_stack()
-
     def refused(text: str) -> bool:
         _, said = stack_config(tmp_path, text)
         return "Additional property" in said or "forbidden" in said
@@ -272,7 +269,6 @@ def test_no_other_rule_speaks_of_what_is_dropped(tmp_path: Path, line: str) -> N
 @pytest.mark.docker_client
 @table(("before", "after"), DONE.values(), ids=DONE)
 def test_the_client_sees_one_mount_more(tmp_path: Path, before: str, after: str) -> None:
-    need_stack()
     old, said = stack_config(tmp_path, before.replace("a:/a", "/a:/a").replace("b:/b", "/b:/b"))
     assert old is not None, said
     new, said = stack_config(tmp_path, after.replace("a:/a", "/a:/a").replace("b:/b", "/b:/b"))
@@ -285,7 +281,6 @@ def test_the_client_sees_one_mount_more(tmp_path: Path, before: str, after: str)
 
 @pytest.mark.docker_client
 def test_the_client_wants_a_later_version(tmp_path: Path) -> None:
-    need_stack()
     mount = "volumes: [{type: tmpfs, target: /dev/shm, tmpfs: {size: %s}}]"
     for minor in range(14):
         taken, _ = stack_config(tmp_path, stack(mount % 1024, gpu="", head=f'version: "3.{minor}"\n'))

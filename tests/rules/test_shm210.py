@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.oracles.compose import compose_answer, need_compose
-from tests.oracles.docker_client import docker_create, has_docker
+from tests.oracles.compose import compose_answer
+from tests.oracles.docker_client import docker_create
 from tests.project import findings, fixed, run
 from tests.rules.cases import NGC
 from tests.table import table
@@ -130,7 +130,6 @@ def test_compose(tmp_path: Path, text: str, expected: list[str], after: str | No
 def test_compose_refuses_what_we_say_it_refuses(
     tmp_path: Path, text: str, expected: list[str], after: str | None
 ) -> None:
-    need_compose()
     (tmp_path / "compose.yaml").write_text(text, "utf-8")
     answer, said = compose_answer(tmp_path)
     assert (answer is None) == any("refuse" in message for message in expected), said
@@ -196,9 +195,6 @@ def test_commands(tmp_path: Path, line: str, expected: list[str], after: str | N
 @pytest.mark.docker_client
 @table(("line", "expected", "after"), COMMANDS.values(), ids=COMMANDS)
 def test_the_client_sees_an_argument(tmp_path: Path, line: str, expected: list[str], after: str | None) -> None:
-    if not has_docker():
-        pytest.skip("no docker client is here")
-
     def asked(command: str) -> tuple[int, list[str]] | str:
         words = command.replace("\\\n", " ").replace("'", "").split()[1:]
         _, body, said = docker_create(words)

@@ -449,9 +449,9 @@ def test_both_parsers_give_the_same_where_they_once_did_not(text: str) -> None:
     assert outline(text) == outline_in_python(text)
 
 
+@pytest.mark.needs("yaml_in_c")
 def test_a_compose_file_is_read_by_the_parser_in_c() -> None:
     """Else nobody would notice that it is never used."""
-    pytest.importorskip("_ruamel_yaml")
     with mock.patch("ruamel.yaml.scanner.Scanner.fetch_more_tokens", side_effect=AssertionError):
         (document,) = parse(Source("f.yaml", COMPOSE))
     assert json.dumps(described(document.root)) == json.dumps(outline_in_python(COMPOSE)[0][0])

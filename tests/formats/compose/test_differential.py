@@ -26,7 +26,7 @@ from shmlint.formats.compose.service import read_project
 from shmlint.model.launch import Launch
 from shmlint.model.settings import Settings
 from tests.oracles.agreement import disagreements
-from tests.oracles.compose import compose_config, need_compose
+from tests.oracles.compose import compose_config
 
 NAMES = ("a", "b", "c")
 ENV = {"ONE": "1g", "EMPTY": "", "HOST": "host", "TWO": "${ONE}", "QUOTED": "'2g'", "DOLLAR": "'$ONE'"}
@@ -202,7 +202,6 @@ def compared(texts: dict[str, str], used: tuple[str, ...]) -> list[str] | None:
 )
 @given(projects())
 def test_compose_agrees(project: tuple[dict[str, str], tuple[str, ...]]) -> None:
-    need_compose()
     texts, used = project
     for path, text in texts.items():
         note(f"--- {path}\n{text}")
@@ -390,7 +389,6 @@ def tried(seed: int, number: int) -> tuple[int, list[str]]:
 
 @pytest.mark.compose_judge
 def test_compose_agrees_across_directories() -> None:
-    need_compose()
     accepted, failures = tried(0, 20)
     assert accepted >= 8
     assert not failures, failures
@@ -400,7 +398,6 @@ def test_compose_agrees_across_directories() -> None:
 @pytest.mark.compose_judge
 @pytest.mark.parametrize("portion", range(20))
 def test_compose_agrees_on_many_projects(portion: int) -> None:
-    need_compose()
     accepted, failures = tried(1000 + portion * 100, 100)
     assert accepted >= 50
     assert not failures, failures

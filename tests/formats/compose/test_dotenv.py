@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shmlint.formats.compose.dotenv import InvalidEnvFile, parse
-from tests.oracles.compose import compose_config, need_compose
+from tests.oracles.compose import compose_config
 from tests.table import table
 
 CASES: list[tuple[str, dict[str, str] | None]] = [
@@ -54,7 +54,6 @@ def test_a_refusal_names_the_line_and_nothing_of_the_value() -> None:
 @pytest.mark.compose_judge
 @table("text, values", CASES)
 def test_compose_agrees(text: str, values: dict[str, str] | None, tmp_path: Path) -> None:
-    need_compose()
     names = "".join(f"      {name}: ${{{name}-none}}\n" for name in "ABCDEFGH")
     (tmp_path / ".env").write_bytes(text.encode())
     (tmp_path / "compose.yaml").write_text(f"services:\n  a:\n    image: x\n    environment:\n{names}", "utf-8")

@@ -9,7 +9,6 @@ Nothing is pulled, and no GPU is needed: an override file takes the request for 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,35 +22,16 @@ from shmlint.fixing.write import write as write_fixed
 from shmlint.model.launch import Launch
 from shmlint.model.settings import Settings
 from shmlint.run import Run, lint
+from tests.needs import PROBE
 
 pytestmark = pytest.mark.engine
 
-IMAGE = "shmlint-probe:1"
 SETTINGS = Settings(shm_size=1 << 30)
 DEFAULT_KIB = 65536
 
 
-@cache
-def lacking() -> str:
-    """Why there is no engine to ask; empty where there is one."""
-    if not os.environ.get("DOCKER_HOST"):
-        return "DOCKER_HOST is not set"
-    if shutil.which("docker") is None:
-        return "docker is not installed"
-    for command in (["docker", "info"], ["docker", "compose", "version"], ["docker", "image", "inspect", IMAGE]):
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=60)
-        except subprocess.TimeoutExpired:
-            return f"`{' '.join(command)}` does not answer"
-        if done.returncode:
-            return f"`{' '.join(command)}` fails"
-    return ""
-
-
 @pytest.fixture(autouse=True)
 def _engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    if lacking():
-        pytest.skip(f"no engine: {lacking()}")
     monkeypatch.chdir(tmp_path)
     # Compose names projects after their directories, and tests that run side by side may share a name.
     monkeypatch.setenv("COMPOSE_PROJECT_NAME", f"shmlint-{uuid.uuid4().hex}")
@@ -100,20 +80,20 @@ def launch_of(run: Run, name: str) -> Launch:
     return next(launch for launch in run.launches if launch.name == name)
 
 
-HEAD = f"services:\n  a:\n    image: {IMAGE}\n    gpus: all\n"
+HEAD = f"services:\n  a:\n    image: {PROBE}\n    gpus: all\n"
 
 FIXES: dict[str, tuple[dict[str, str], int, int]] = {
     "missing": ({"compose.yaml": HEAD}, DEFAULT_KIB, 1 << 20),
     "missing, a reservation": (
-        {"compose.yaml": f"services:\n  a:\n    image: {IMAGE}\n    deploy: {{resources: {{reservations: "
+        {"compose.yaml": f"services:\n  a:\n    image: {PROBE}\n    deploy: {{resources: {{reservations: "
                          "{devices: [{capabilities: [gpu]}]}}}\n"},
         DEFAULT_KIB, 1 << 20,
     ),
     "missing, a runtime": (
-        {"compose.yaml": f"services: {{a: {{image: '{IMAGE}', runtime: nvidia}}}}\n"}, DEFAULT_KIB, 1 << 20,
+        {"compose.yaml": f"services: {{a: {{image: '{PROBE}', runtime: nvidia}}}}\n"}, DEFAULT_KIB, 1 << 20,
     ),
     "an alias": (
-        {"compose.yaml": f"x-a: &a {{image: '{IMAGE}', gpus: all}}\nservices:\n  a: *a\n"}, DEFAULT_KIB, 1 << 20,
+        {"compose.yaml": f"x-a: &a {{image: '{PROBE}', gpus: all}}\nservices:\n  a: *a\n"}, DEFAULT_KIB, 1 << 20,
     ),
     "zero": ({"compose.yaml": HEAD + "    shm_size: 0\n"}, DEFAULT_KIB, 1 << 20),
     "too small": ({"compose.yaml": HEAD + "    shm_size: 128m\n"}, 131072, 1 << 20),
@@ -127,7 +107,7 @@ FIXES: dict[str, tuple[dict[str, str], int, int]] = {
     ),
     "extends": (
         {"compose.yaml": "services:\n  a:\n    extends: {file: base.yml, service: z}\n    gpus: all\n",
-         "base.yml": f"services:\n  z:\n    image: {IMAGE}\n    shm_size: 128m\n"},
+         "base.yml": f"services:\n  z:\n    image: {PROBE}\n    shm_size: 128m\n"},
         131072, 1 << 20,
     ),
     "an override": (
@@ -136,7 +116,7 @@ FIXES: dict[str, tuple[dict[str, str], int, int]] = {
         102400, 1 << 20,
     ),
     "an override without a size": (
-        {"compose.yaml": f"services:\n  a:\n    image: {IMAGE}\n",
+        {"compose.yaml": f"services:\n  a:\n    image: {PROBE}\n",
          "compose.override.yaml": "services:\n  a:\n    gpus: all\n"},
         DEFAULT_KIB, 1 << 20,
     ),
@@ -221,7 +201,7 @@ def test_the_engine_decides_as_we_say(ipc: str, size: str, mount: str) -> None:
 @cache
 def host_shm() -> int | None:
     """KiB of the engine's own /dev/shm."""
-    command = ["docker", "run", "--rm", "--network", "none", "--ipc", "host", IMAGE, "df", "-k", "/dev/shm"]
+    command = ["docker", "run", "--rm", "--network", "none", "--ipc", "host", PROBE, "df", "-k", "/dev/shm"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     return int(done.stdout.splitlines()[1].split()[1])
 
@@ -232,9 +212,9 @@ def test_a_joined_namespace_has_the_donors_size(mode: str, own: str) -> None:
     donor_name = os.environ["COMPOSE_PROJECT_NAME"] + "-donor"
     mode = mode.replace("the-donor", donor_name)
     write({
-        "compose.yaml": f"services:\n  donor:\n    image: {IMAGE}\n    container_name: {donor_name}\n"
+        "compose.yaml": f"services:\n  donor:\n    image: {PROBE}\n    container_name: {donor_name}\n"
         "    ipc: shareable\n    shm_size: 96m\n    network_mode: none\n    command: sleep 300\n"
-        f"  a:\n    image: {IMAGE}\n    gpus: all\n    ipc: '{mode}'\n" + (f"    shm_size: {own}\n" if own else ""),
+        f"  a:\n    image: {PROBE}\n    gpus: all\n    ipc: '{mode}'\n" + (f"    shm_size: {own}\n" if own else ""),
         "no-gpu.yaml": without_gpus(["a"]),
     })  # fmt: skip
     launch = launch_of(read("compose.yaml"), "a")
@@ -246,12 +226,12 @@ def test_a_joined_namespace_has_the_donors_size(mode: str, own: str) -> None:
 
 def joining(ipc: str) -> dict[str, str]:
     """A service that joins one with an IPC mode, and one more to join."""
-    idle = f"    image: {IMAGE}\n    network_mode: none\n    command: sleep 300\n"
+    idle = f"    image: {PROBE}\n    network_mode: none\n    command: sleep 300\n"
     mode = f"    ipc: '{ipc}'\n" if ipc else ""
     return {
         "compose.yaml": f"services:\n  third:\n{idle}    ipc: shareable\n    shm_size: 32m\n"
         f"  donor:\n{idle}{mode}    shm_size: 96m\n    depends_on: [third]\n"
-        f"  a:\n    image: {IMAGE}\n    gpus: all\n    ipc: service:donor\n",
+        f"  a:\n    image: {PROBE}\n    gpus: all\n    ipc: service:donor\n",
         "no-gpu.yaml": without_gpus(["a"]),
     }
 
@@ -295,7 +275,7 @@ def test_what_lies_in_shared_memory_counts_against_the_memory_limit(memory: str,
     """What SHM209 says: /dev/shm of 64 MiB is not to be filled where the limit is 32 MiB."""
     name = os.environ["COMPOSE_PROJECT_NAME"] + "-memory"
     command = ["docker", "run", "--name", name, "--network", "none", "--memory", memory, "--memory-swap", memory]
-    fill = ["--shm-size=64m", IMAGE, "sh", "-c", "cat /dev/zero > /dev/shm/x"]
+    fill = ["--shm-size=64m", PROBE, "sh", "-c", "cat /dev/zero > /dev/shm/x"]
     subprocess.run([*command, *fill], capture_output=True, timeout=60)
     state = ["docker", "inspect", "--format", "{{.State.OOMKilled}}", name]
     done = subprocess.run(state, capture_output=True, text=True, timeout=60)

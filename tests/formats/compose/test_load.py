@@ -14,7 +14,7 @@ from shmlint.formats.compose.project import Project
 from shmlint.formats.compose.service import read_project
 from shmlint.model.launch import Launch, Unknown
 from tests.oracles.agreement import disagreements
-from tests.oracles.compose import compose_config, need_compose
+from tests.oracles.compose import compose_config
 from tests.table import table
 
 BASE = "services:\n  a:\n    image: x\n    "
@@ -131,7 +131,6 @@ def test_merging(
 def test_compose_merges_the_same(
     how: str, under: str, over: str, attribute: str, value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    need_compose()
     name, texts = files_of(how, under, over)
     launch = launches(loaded(tmp_path, monkeypatch, texts))[name]
     theirs = compose_config(tmp_path)
@@ -195,7 +194,6 @@ def test_projects(
 def test_compose_reads_the_same_sizes(
     texts: dict[str, str], sizes: dict[str, int | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    need_compose()
     loaded(tmp_path, monkeypatch, texts)
     theirs = compose_config(tmp_path)
     assert theirs is not None
@@ -337,7 +335,6 @@ def test_compose_reads_the_same_across_directories(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    need_compose()
     found = launches(loaded(tmp_path, monkeypatch, texts, *files))
     theirs = compose_config(tmp_path, files)
     assert theirs is not None
@@ -378,7 +375,6 @@ def test_what_compose_refuses_of_several_files(
 def test_compose_refuses_the_same(
     texts: dict[str, str], line: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    need_compose()
     loaded(tmp_path, monkeypatch, texts)
     assert compose_config(tmp_path) is None
 

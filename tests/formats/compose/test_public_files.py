@@ -26,7 +26,7 @@ from shmlint.formats.compose.service import read_project
 from shmlint.formats.compose.shape import check
 from shmlint.syntax.yaml_read import read_documents
 from tests.oracles.agreement import disagreements
-from tests.oracles.compose import compose_answer, need_compose
+from tests.oracles.compose import compose_answer
 
 Asked = tuple[Path, tuple[str, ...]]
 """A directory, and files in it that are read together."""
@@ -100,11 +100,9 @@ def asked(directory: Path, files: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 @pytest.mark.compose_judge
+@pytest.mark.needs("corpus")
 @pytest.mark.slow
 def test_compose_agrees_on_public_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if "SHMLINT_CORPUS" not in os.environ:
-        pytest.skip("SHMLINT_CORPUS names no directory of public files")
-    need_compose()
     questions = list(to_ask(sorted(laid_out(Path(os.environ["SHMLINT_CORPUS"]), tmp_path))))
     with ThreadPoolExecutor(3) as pool:
         for _ in range(2):  # what one question puts into a directory, the others there see too

@@ -12,7 +12,7 @@ from shmlint.formats.compose.service import read_project
 from shmlint.formats.compose.shape import check
 from shmlint.model.source import Source
 from shmlint.syntax.yaml_read import parse
-from tests.oracles.compose import compose_config, need_compose
+from tests.oracles.compose import compose_config
 from tests.table import table
 
 A = "services:\n  a:\n    image: x\n    shm_size: 1g\n"
@@ -83,7 +83,6 @@ def test_what_is_taken(text: str, size: int) -> None:
 @pytest.mark.compose_judge
 @table("text, size", [(text, None) for text, _, _ in REFUSED] + TAKEN)
 def test_compose_agrees(text: str, size: int | None, tmp_path: Path) -> None:
-    need_compose()
     (tmp_path / "compose.yaml").write_text(text, "utf-8")
     answer = compose_config(tmp_path)
     assert (answer and int(answer["services"]["a"].get("shm_size", 0))) == size

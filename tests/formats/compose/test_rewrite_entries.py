@@ -17,7 +17,7 @@ from shmlint.model.launch import Change
 from shmlint.model.settings import Settings
 from shmlint.model.source import apply_edits
 from shmlint.run import Run, lint
-from tests.oracles.compose import compose_config, need_compose
+from tests.oracles.compose import compose_config
 from tests.table import table
 
 NAME = "NCCL_P2P_DISABLE"
@@ -377,7 +377,6 @@ def _others(text: str) -> list[str]:
 )
 @given(environments(), st.sampled_from(["", "ports: ['1:1']\n"]))
 def test_compose_sees_one_variable_less(environment: str, behind: str) -> None:
-    need_compose()
     text = drawn(environment, behind, "\n")
     note(text)
     after = fixed({"compose.yaml": text}, "NCCL501")["compose.yaml"]
@@ -398,7 +397,6 @@ def test_compose_sees_one_variable_less(environment: str, behind: str) -> None:
 @pytest.mark.compose_judge
 @pytest.mark.parametrize("after", [after for _, after in LIMITS.values()], ids=list(LIMITS))
 def test_compose_reads_the_ulimit(after: str) -> None:
-    need_compose()
     Path("compose.yaml").write_text(service(after), newline="")
     config = compose_config(Path.cwd())
     assert config is not None

@@ -25,7 +25,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.settings import Settings
 from shmlint.model.source import OverlappingEdits, apply_edits
 from shmlint.run import Run, lint
-from tests.oracles.compose import compose_config, has_compose, need_compose
+from tests.oracles.compose import compose_config
 
 MIB = 1024**2
 SIZES = [16 * MIB, 64 * MIB, 1000 * MIB, 1024 * MIB, 8 * 1024 * MIB, 954 * MIB]
@@ -147,7 +147,7 @@ class Fixes(RuleBasedStateMachine):
     @precondition(lambda self: self.text != self.first)
     @rule()
     def ask_compose(self) -> None:
-        if has_compose() and JUDGED:
+        if JUDGED:
             before, after = self.judged(self.first), self.judged(self.text)
             assert before is None or after is not None, self.text
             assert before is None or before == after
@@ -177,6 +177,5 @@ def test_any_sequence_of_fixes() -> None:
 
 @pytest.mark.compose_judge
 def test_any_sequence_of_fixes_to_compose(monkeypatch: pytest.MonkeyPatch) -> None:
-    need_compose()
     monkeypatch.setattr("tests.formats.compose.test_state_machine.JUDGED", True)
     run_state_machine_as_test(Fixes, settings=settings(stateful_step_count=6))

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shmlint.formats.compose.words import split_words
-from tests.oracles.compose import compose_config, need_compose
+from tests.oracles.compose import compose_config
 from tests.table import table
 
 SPLIT: list[tuple[str, list[str]]] = [
@@ -110,14 +110,12 @@ def commands(directory: Path, texts: list[str]) -> list[list[str]] | None:
 
 @pytest.mark.compose_judge
 def test_compose_splits_so(tmp_path: Path) -> None:
-    need_compose()
     assert commands(tmp_path, [text for text, _ in SPLIT]) == [words for _, words in SPLIT]
 
 
 @pytest.mark.compose_judge
 @table("text", REFUSED)
 def test_compose_refuses(text: str, tmp_path: Path) -> None:
-    need_compose()
     assert commands(tmp_path, [text]) is None
 
 
@@ -126,7 +124,6 @@ def test_compose_refuses(text: str, tmp_path: Path) -> None:
 @given(st.lists(st.text("ab1 \\'\"`$();&|<>\n\t", max_size=12), min_size=30, max_size=60))
 def test_compose_splits_any_text_so(tmp_path: Path, texts: list[str]) -> None:
     """Those we take in one file; of those we refuse the first, alone."""
-    need_compose()
     split = {text: split_words(text) for text in texts}
     taken = [text for text in texts if split[text] is not None]
     assert commands(tmp_path, taken) == [split[text] for text in taken]

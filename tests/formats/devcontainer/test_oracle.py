@@ -16,7 +16,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Source
 from shmlint.run import lint
 from shmlint.syntax.json import Json, parse
-from tests.oracles.devcontainer import need_devcontainer, read_configuration, substituted
+from tests.oracles.devcontainer import read_configuration, substituted
 from tests.table import table
 
 pytestmark = pytest.mark.devcontainer_cli
@@ -25,11 +25,6 @@ KEYS = (
     "name", "image", "build", "dockerFile", "runArgs", "mounts", "containerEnv", "hostRequirements",
     "dockerComposeFile", "service", "features", "privileged",
 )  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _judge() -> None:
-    need_devcontainer()
 
 
 def plain(value: Json) -> Any:
@@ -123,7 +118,7 @@ def test_generated_files_are_read_the_same(tmp_path: Path, text: str) -> None:
     assert compare(text, tmp_path)
 
 
-@pytest.mark.skipif("SHMLINT_CORPUS" not in os.environ, reason="SHMLINT_CORPUS names no directory of public files")
+@pytest.mark.needs("corpus")
 def test_public_files_are_read_the_same(tmp_path: Path) -> None:
     files = sorted((Path(os.environ["SHMLINT_CORPUS"]) / "devcontainer").glob("*.json"))
     read = 0
@@ -134,7 +129,7 @@ def test_public_files_are_read_the_same(tmp_path: Path) -> None:
     assert read > len(files) * 0.9
 
 
-@pytest.mark.skipif("SHMLINT_CORPUS" not in os.environ, reason="SHMLINT_CORPUS names no directory of public files")
+@pytest.mark.needs("corpus")
 def test_public_files_with_their_compose_files_beside_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import subprocess
 from functools import partial
 from pathlib import Path
@@ -178,7 +177,6 @@ def _sorted(value: object) -> object:
 
 
 @pytest.mark.kubectl
-@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
 @pytest.mark.parametrize("patch", JUDGED)
 def test_kubectl_builds_the_same(tmp_path: Path, patch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     container_ = container("env: [{name: A, value: '1'}]", "volumeMounts: [{name: c, mountPath: /dev/shm}]", gpus=0)

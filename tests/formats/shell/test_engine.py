@@ -2,7 +2,7 @@
 
     DOCKER_HOST=unix:///… pytest -m engine
 
-The engine needs the image that tests/formats/compose/test_engine.py names. No GPU is needed: the option that asks
+The engine needs the image that tests/oracles/probe_image.sh makes. No GPU is needed: the option that asks
 for it is taken out of the fixed command before it runs.
 """
 
@@ -20,18 +20,13 @@ from shmlint.model.source import Source
 from shmlint.run import Run, lint
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import whole
-from tests.formats.compose.test_engine import IMAGE, expected, host_shm, lacking
+from tests.formats.compose.test_engine import expected, host_shm
+from tests.needs import PROBE
 
 pytestmark = pytest.mark.engine
 
 SETTINGS = Settings(shm_size=1 << 30)
 GPU = ("--gpus", "--runtime")
-
-
-@pytest.fixture(autouse=True)
-def _engine() -> None:
-    if lacking():
-        pytest.skip(f"no engine: {lacking()}")
 
 
 def read(script: str) -> Run:
@@ -51,14 +46,14 @@ def measured(script: str) -> int | None:
         if any(word.text == "run" for word in command.words)
     ]
     (words,) = found
-    words = words[words.index("run") + 1 : words.index(IMAGE)]
+    words = words[words.index("run") + 1 : words.index(PROBE)]
     options: list[str] = []
     skip = False
     for word in words:
         if not skip and not word.startswith(GPU):
             options.append(word)
         skip = word in GPU
-    command = ["docker", "run", "--rm", "--network", "none", *options, IMAGE, "sh", "-c", "df -k /dev/shm || true"]
+    command = ["docker", "run", "--rm", "--network", "none", *options, PROBE, "sh", "-c", "df -k /dev/shm || true"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     rows = [line.split() for line in done.stdout.splitlines()[1:]]
@@ -68,16 +63,16 @@ def measured(script: str) -> int | None:
 @pytest.mark.parametrize(
     ("script", "before"),
     [
-        (f"docker run --gpus all {IMAGE}\n", 65536),
-        (f"docker run \\\n  -e A=1 \\\n  --gpus '\"device=0,1\"' \\\n  {IMAGE}\n", 65536),
-        (f"docker run --runtime=nvidia {IMAGE}\n", 65536),
-        (f"nvidia-docker run -e A=1 {IMAGE}\n", 65536),
-        (f"docker run --gpus all --ipc=shareable --shm-size=0 {IMAGE}\n", 65536),
-        (f"docker run --gpus all --shm-size='128m' {IMAGE}\n", 131072),
-        (f"docker run --gpus all --memory 2g --shm-size 128m {IMAGE}\n", 131072),
-        (f"S=128m\ndocker run --gpus all --shm-size=$S {IMAGE}\n", 131072),
-        (f'G="--gpus all --shm-size=1m"\ndocker run $G {IMAGE}\n', 1024),
-        (f'A=(\n  --gpus all\n  -e A=1\n)\ndocker run "${{A[@]}}" {IMAGE}\n', 65536),
+        (f"docker run --gpus all {PROBE}\n", 65536),
+        (f"docker run \\\n  -e A=1 \\\n  --gpus '\"device=0,1\"' \\\n  {PROBE}\n", 65536),
+        (f"docker run --runtime=nvidia {PROBE}\n", 65536),
+        (f"nvidia-docker run -e A=1 {PROBE}\n", 65536),
+        (f"docker run --gpus all --ipc=shareable --shm-size=0 {PROBE}\n", 65536),
+        (f"docker run --gpus all --shm-size='128m' {PROBE}\n", 131072),
+        (f"docker run --gpus all --memory 2g --shm-size 128m {PROBE}\n", 131072),
+        (f"S=128m\ndocker run --gpus all --shm-size=$S {PROBE}\n", 131072),
+        (f'G="--gpus all --shm-size=1m"\ndocker run $G {PROBE}\n', 1024),
+        (f'A=(\n  --gpus all\n  -e A=1\n)\ndocker run "${{A[@]}}" {PROBE}\n', 65536),
     ],
 )
 def test_a_fixed_command_has_the_size_written(script: str, before: int) -> None:
@@ -98,7 +93,7 @@ def test_a_fixed_command_has_the_size_written(script: str, before: int) -> None:
      "-v /dev:/dev"],
 )  # fmt: skip
 def test_the_engine_decides_as_we_say(options: str, ipc: str) -> None:
-    script = f"docker run {options} {ipc} {IMAGE}\n"
+    script = f"docker run {options} {ipc} {PROBE}\n"
     launch = launch_of(script)
     host = host_shm() if launch.effective_shm().decided_by in ("host", "bind") else None
     assert measured(script) in expected(launch, host)

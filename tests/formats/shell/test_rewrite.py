@@ -16,7 +16,7 @@ from shmlint.model.source import Source
 from shmlint.run import Run, lint
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import whole
-from tests.oracles.docker_client import docker_create, has_docker
+from tests.oracles.docker_client import docker_create
 from tests.table import table
 
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
@@ -298,7 +298,6 @@ def _without_size(text: str) -> list[list[str]]:
 
 
 @pytest.mark.docker_client
-@pytest.mark.skipif(not has_docker(), reason="no docker client")
 @given(run_commands())
 def test_the_client_reads_the_same_but_for_the_size(text: str) -> None:
     bodies = []
