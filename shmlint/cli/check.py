@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -11,9 +11,40 @@ from shmlint.cli import command as shared
 from shmlint.cli.command import Command, complete_target, option
 from shmlint.cli.output import FORMATS
 
+if TYPE_CHECKING:
+    from shmlint.model.finding import Severity
+
 _EPILOG = """\b
 Exit status: 0 no finding at or above --fail-on remains, 1 at least one does
 (with --diff: a file would change), 2 wrong usage or an internal error."""
+
+
+class Options(TypedDict):
+    """What the command line says."""
+
+    paths: tuple[str, ...]
+    fix: bool
+    diff: bool
+    unsafe_fixes: bool
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    fail_on: Severity | None
+    min_severity: Severity | None
+    exit_zero: bool
+    add_ignore: str | None
+    baseline: str | None
+    update_baseline: bool
+    format: str | None
+    output: str | None
+    output_file: tuple[str, ...]
+    statistics: bool
+    verbose: bool
+    quiet: bool
+    color: str
+    config: str | None
+    force_exclude: bool
+    jobs: int | None
+    stdin_filename: str | None
 
 
 @click.command(cls=Command, epilog=_EPILOG)
@@ -47,7 +78,7 @@ Exit status: 0 no finding at or above --fail-on remains, 1 at least one does
 @shared.force_exclude
 @shared.jobs
 @shared.stdin_filename
-def command(**options: Any) -> int:
+def command(**options: Unpack[Options]) -> int:
     """Find GPU containers that are started with too little /dev/shm.
 
     PATH is a file or a directory, `-` is standard input; without one the current directory is
