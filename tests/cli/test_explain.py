@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 
 from shmlint.cli import explain
 from shmlint.cli import program as cli
-from shmlint.cli.explain import NothingFound, find, near, search, symptoms, terminal
+from shmlint.cli.explain.pages import terminal
+from shmlint.cli.explain.symptoms import find, near, symptoms
+from shmlint.cli.explain.workloads import search
+from shmlint.cli.output import Failed
 from shmlint.files import installed as rules
 from shmlint.rules import all_rules
-from shmlint.workloads.knowledge import builtin
+from shmlint.workloads.knowledge import Workload, builtin
 from tests.table import table
 
 PAGE = Path(rules.directory(), "README.md")
@@ -222,7 +225,7 @@ def test_markdown_for_a_terminal() -> None:
 def test_any_text_is_answered(pasted: str) -> None:
     try:
         lines = list(explain.explain(pasted))
-    except NothingFound as error:
+    except Failed as error:
         assert str(error)
     else:
         assert lines
@@ -238,9 +241,9 @@ def test_what_comes_near_is_suggested() -> None:
     assert near("cannot select a device driver for capabilities gpu", SYMPTOMS)[0].symptom.title == (
         "Docker has no driver for GPUs"
     )
-    with pytest.raises(NothingFound, match="similar are: Docker has no driver for GPUs"):
+    with pytest.raises(Failed, match="similar are: Docker has no driver for GPUs"):
         explain.explain("cannot select a device driver for capabilities gpu")
-    with pytest.raises(NothingFound, match=r"no known error message .*`qqq www`$"):
+    with pytest.raises(Failed, match=r"no known error message .*`qqq www`$"):
         explain.explain("qqq www")
 
 
@@ -263,7 +266,7 @@ def test_what_comes_near_is_suggested() -> None:
     ],
 )
 def test_what_is_not_known(asked: str, message: str) -> None:
-    with pytest.raises(NothingFound, match=re.escape(message)):
+    with pytest.raises(Failed, match=re.escape(message)):
         explain.explain(asked)
 
 
@@ -334,7 +337,7 @@ def test_all_workloads_are_listed() -> None:
 
 
 @table("workload", builtin(), ids=lambda workload: workload.id)
-def test_all_that_is_known_of_a_workload_is_shown(workload: explain.Workload) -> None:
+def test_all_that_is_known_of_a_workload_is_shown(workload: Workload) -> None:
     shown = " ".join(" ".join(explain.explain(f"workload:{workload.id}")).split())
     assert shown.startswith(workload.name)
     told = [str(workload.entry.get(key, "")) for key in ("quote", "condition", "formula", "formula_source", "notes")]
@@ -390,7 +393,7 @@ def test_the_trail_of_an_unknown_workload_ends_with_an_entry_for_the_settings(pr
 
 
 def test_a_place_without_a_launch(project: Path) -> None:
-    with pytest.raises(NothingFound, match="launches are at 2, 5"):
+    with pytest.raises(Failed, match="launches are at 2, 5"):
         explain.explain("compose.yaml:1")
 
 

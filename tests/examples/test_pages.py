@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from shmlint.cli import explain
+from shmlint.cli.explain.symptoms import find, symptoms
 from shmlint.files import installed as rules
 from shmlint.files.kinds import classify
 from shmlint.rules import all_rules
@@ -186,7 +186,7 @@ def test_a_page_shows_the_error_that_is_seen(page: Path) -> None:
         assert not texts
         return
     lines = [line for text in texts for line in text.splitlines()]
-    known = [line for line in lines if explain.find(line, explain.symptoms())]
+    known = [line for line in lines if find(line, symptoms())]
     assert bool(known) == (id not in NO_SYMPTOM), lines
 
 

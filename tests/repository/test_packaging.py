@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import shmlint
-from shmlint.cli.explain import terminal
+from shmlint.cli.explain.pages import terminal
 
 ROOT = Path(__file__).parents[2]
 FIXTURE = ROOT / "fixtures" / "quickstart" / "compose.yaml"
