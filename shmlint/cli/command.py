@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from shmlint.cli.output import FORMATS
+from shmlint.files.installed import rule_names, workload_ids
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -124,15 +125,11 @@ def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 def _rules_like(start: str) -> list[str]:
     """The ids of rules that start like this, or else the names."""
-    from shmlint.files.installed import rule_names
-
     ids = [rule_id for rule_id, _ in rule_names() if rule_id.startswith(start.upper())]
     return ids if ids else [name for _, name in rule_names() if name.startswith(start)]
 
 
 def _workloads_like(start: str) -> list[str]:
-    from shmlint.files.installed import workload_ids
-
     return [name for name in workload_ids() if name.startswith(start.lower())]
 
 

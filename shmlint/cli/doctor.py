@@ -21,6 +21,7 @@ from shmlint.model.launch import GpuRequest, Launch
 from shmlint.model.need import UNKNOWN_MINIMUM
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
+from shmlint.reports import VERSION, dumps, escape
 from shmlint.run import Run, judge
 from shmlint.workloads.assess import assess
 from shmlint.workloads.knowledge import users
@@ -137,7 +138,7 @@ def render_text(
     examination: Examination, *, colour: bool = False, verbose: bool = False, quiet: bool = False
 ) -> Iterator[str]:
     """The report for a person: the facts, then the findings."""
-    from shmlint.reports import escape, text
+    from shmlint.reports import text
 
     rows = list(_rows(examination.facts))
     width = max(len(name) for name, _ in rows)
@@ -206,7 +207,6 @@ def render_json(examination: Examination) -> str:
     """The report for programs; sizes in bytes, a limit of -1 is none, a size of 0 is no limit."""
     import json
 
-    from shmlint.reports import VERSION
     from shmlint.reports import json as findings
 
     facts, run = examination.facts, examination.run
@@ -247,4 +247,4 @@ def render_json(examination: Examination) -> str:
         "findings": found["findings"],
         "notes": list(examination.notes),
     }
-    return json.dumps(body, indent=2, ensure_ascii=False)
+    return dumps(body)

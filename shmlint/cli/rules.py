@@ -6,14 +6,13 @@ import click
 
 from shmlint.cli.command import Command
 from shmlint.cli.output import line
+from shmlint.files.installed import front_matter, page
+from shmlint.rules import all_rules
 
 
 @click.command(cls=Command)
 def command() -> int:
     """List the rules: id, name, severity (or `off`), and what each finds."""
-    from shmlint.files.installed import front_matter, page
-    from shmlint.rules import all_rules
-
     rows = []
     for rule, _ in all_rules().values():
         about = front_matter(page(rule))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from shmlint.files.installed import rule_names
+
 
 def unknown_rule(pattern: str) -> str:
     """An error message for a pattern that is not a rule's name or the start of a rule's id, else ``""``."""
-    from shmlint.files.installed import rule_names
-
     upper, known = pattern.upper(), rule_names()
     if upper == "ALL" or any(name == pattern or rule_id.startswith(upper) for rule_id, name in known):
         return ""
@@ -21,8 +21,6 @@ _FAMILY = 4
 def nearest_rule(pattern: str) -> str:
     """The id or the name that was probably meant, an id only of the same family; empty where there is none."""
     from difflib import get_close_matches
-
-    from shmlint.files.installed import rule_names
 
     alike = str.maketrans("OIL", "011")  # letters that look like digits
     digits = pattern.upper().translate(alike)

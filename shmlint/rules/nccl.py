@@ -1,4 +1,4 @@
-"""NCCL's variables: whether one is on, and fixes for it. Imported only when a launch sets one.
+"""NCCL's variables: whether one is on, and fixes for it.
 
 Numbers are read as in src/misc/param.cc: ``strtoll`` up to the first character that is not a digit, so
 ``true`` is 0. An empty value counts as not set.

@@ -8,6 +8,9 @@ from shmlint.model.finding import Finding, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context, selected
+from shmlint.rules import nccl502_shm_disabled_not_sized as shm
+from shmlint.rules import nccl503_infiniband_contradiction as infiniband
+from shmlint.rules.nccl import ENV_PAGE, given, is_on, removal
 from shmlint.rules.wording import gpu_evidence, when
 
 RULE = Rule("NCCL501", "debug-variable-left-in", "warning")
@@ -60,8 +63,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     for name, value in context.environment(launch).items():
         if name not in DEFAULTS:
             continue
-        from shmlint.rules.nccl import ENV_PAGE, given, is_on, removal
-
         text = given(value)
         if text is None or not text.strip() or text.strip().upper() == DEFAULTS[name]:
             continue
@@ -86,8 +87,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
 def _has_own_rule(launch: Launch, context: Context, name: str) -> bool:
     """Whether a more specific rule reports the variable."""
-    from shmlint.rules import nccl502_shm_disabled_not_sized as shm
-    from shmlint.rules import nccl503_infiniband_contradiction as infiniband
-
     rule = {"NCCL_SHM_DISABLE": shm, "NCCL_IB_DISABLE": infiniband}.get(name)
     return rule is not None and selected(rule.RULE, context.settings) and any(True for _ in rule.check(launch, context))

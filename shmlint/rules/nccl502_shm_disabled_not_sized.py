@@ -10,6 +10,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import by_hand, stated
+from shmlint.rules.nccl import is_on
 from shmlint.rules.wording import gpu_evidence, when, why
 
 RULE = Rule("NCCL502", "shm-disabled-not-sized", "warning")
@@ -19,7 +20,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     variable = context.environment(launch).get("NCCL_SHM_DISABLE")
     if variable is None:
         return
-    from shmlint.rules.nccl import is_on
 
     effective = launch.effective_shm(context.settings.default_shm_size)
     if not is_on(variable) or effective.bytes is None:

@@ -8,6 +8,7 @@ from shmlint.model.finding import Evidence, Finding, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
+from shmlint.rules.nccl import ENV_PAGE, infiniband, is_on, removal
 from shmlint.rules.wording import gpu_evidence, when
 
 RULE = Rule("NCCL503", "infiniband-contradiction", "warning")
@@ -17,7 +18,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     variable = context.environment(launch).get("NCCL_IB_DISABLE")
     if variable is None or not launch.devices:
         return
-    from shmlint.rules.nccl import ENV_PAGE, infiniband, is_on, removal
 
     device = infiniband(launch)
     if device is None or not is_on(variable):

@@ -9,6 +9,7 @@ from shmlint.model.finding import Evidence, Finding, Fix, Reason, SetUlimit
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
+from shmlint.rules.nccl import infiniband
 from shmlint.rules.wording import gpu_evidence, when
 
 RULE = Rule("NCCL504", "rdma-without-memlock", "error")
@@ -24,7 +25,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     if not launch.gpu.requested and not any("NCCL_" in name for name in launch.environment):
         return  # storage uses RDMA too, and how much memory it locks is unknown
-    from shmlint.rules.nccl import infiniband
 
     device = infiniband(launch)
     if device is None or _may_lock(launch):

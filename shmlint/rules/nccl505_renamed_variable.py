@@ -8,6 +8,7 @@ from shmlint.model.finding import Finding, Fix, Reason, RenameVariable
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
+from shmlint.rules.nccl import removal
 from shmlint.rules.wording import gpu_evidence, when
 
 RULE = Rule("NCCL505", "renamed-variable", "note")
@@ -23,7 +24,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     for name, value in environment.items():
         if name not in RENAMED or value.private:
             continue
-        from shmlint.rules.nccl import removal
 
         new = f"TORCH_{name}"
         both = new in environment

@@ -8,6 +8,7 @@ from shmlint.model.finding import Finding, Reason
 from shmlint.model.launch import Launch, Value
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
+from shmlint.rules.nccl import ENV_PAGE, given, removal
 from shmlint.rules.wording import gpu_evidence, when
 
 RULE = Rule("NCCL506", "verbose-debug", "note")
@@ -21,8 +22,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     environment = context.environment(launch)
     if _VARIABLES.isdisjoint(environment):
         return
-    from shmlint.rules.nccl import ENV_PAGE, removal
-
     for name, message, reason in (*_log(launch, environment), *_checks(environment)):
         page = _TORCH_PAGE if name == "TORCH_DISTRIBUTED_DEBUG" else ENV_PAGE
         yield Finding(
@@ -41,8 +40,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
 def _log(launch: Launch, environment: Mapping[str, Value[str]]) -> Iterator[tuple[str, str, str]]:
     """The variable of NCCL's log to remove, what it does, and the reason."""
-    from shmlint.rules.nccl import given
-
     level = (given(environment.get("NCCL_DEBUG")) or "").upper()
     if level in _VERBOSE:
         message = f"sets NCCL_DEBUG to {level}: every rank logs how it connects"
@@ -54,8 +51,6 @@ def _log(launch: Launch, environment: Mapping[str, Value[str]]) -> Iterator[tupl
 
 def _checks(environment: Mapping[str, Value[str]]) -> Iterator[tuple[str, str, str]]:
     """The same for PyTorch's debugging checks."""
-    from shmlint.rules.nccl import given
-
     if (given(environment.get("TORCH_DISTRIBUTED_DEBUG")) or "").upper() == "DETAIL":
         message = "sets TORCH_DISTRIBUTED_DEBUG to DETAIL: PyTorch checks every collective of every rank"
         yield "TORCH_DISTRIBUTED_DEBUG", message, "this slows training down; use it only to debug a hang"

@@ -8,6 +8,7 @@ from shmlint.model.finding import Evidence, Finding, Reason
 from shmlint.model.launch import Launch, Value
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
+from shmlint.rules.nccl import given
 from shmlint.rules.wording import gpu_evidence, when
 
 RULE = Rule("NCCL507", "interface-not-in-container", "note")
@@ -30,8 +31,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
 
 def _check(launch: Launch, context: Context, variable: str, value: Value[str], source: str) -> Iterator[Finding]:
-    from shmlint.rules.nccl import given
-
     names = _wanted(given(value) or "")
     if not names or not all(name.startswith(_OF_HOSTS) for name in names) or not _own_network(launch, context):
         return

@@ -13,10 +13,11 @@ from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch, Value
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.model.record import NamedTuple
+from shmlint.model.source import Span
 from shmlint.workloads.by_knowledge import Known, by_knowledge, gpu_count
 from shmlint.workloads.commands import names_training
 from shmlint.workloads.documentation import with_documentation
-from shmlint.workloads.knowledge import Workload, entry_of
+from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.packages import TORCH, packages
 from shmlint.workloads.program import Findings, Program, Ran, resolve
 from shmlint.workloads.repository import Repository
@@ -93,8 +94,6 @@ def _with_bases(launch: Launch, program: Program) -> Launch:
     """The launch with the base images of the build that gives its image."""
     if program.image is None or program.dockerfile is None or launch.base_images:
         return launch
-    from shmlint.model.source import Span
-
     source = program.dockerfile
     bases = tuple(
         Value(name, Span(source, *source.line_span(max(line, 1))), name) for name, line in program.image.base_images
@@ -128,8 +127,6 @@ def _looks(case: Case) -> Need | None:
 
 def _asked_for(case: Case) -> bool:
     """Whether the image's maintainers ask for shared memory for what the image is made for."""
-    from shmlint.workloads.knowledge import builtin, recognise
-
     image = case.launch.image.known if case.launch.image is not None else None
     workload, certain = recognise(image or "", builtin())
     return workload is not None and certain and workload.needs == "yes" and workload.verified

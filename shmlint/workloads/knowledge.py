@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Literal
 
 from shmlint.docker.sizes import parse_compose
+from shmlint.files.installed import directory
 from shmlint.model.finding import Evidence
 from shmlint.model.need import Known
 
@@ -133,9 +135,6 @@ def _bytes(size: str | int | None) -> int | None:
 def builtin() -> tuple[Workload, ...]:
     """The knowledge base that comes with the program. Raises OSError for a broken installation."""
     import json
-    import os
-
-    from shmlint.files.installed import directory
 
     with open(os.path.join(directory(), "workloads.json"), encoding="utf-8") as file:
         return tuple(map(Workload, json.load(file)["workloads"]))

@@ -80,7 +80,7 @@ def _parsed(path: str, source: Source, shared: Shared) -> Loaded | None:
     """A Python file, parsed once for the programs that load it; the length of those that are held is bounded."""
     known = shared.modules
     held = known.get(path)
-    if isinstance(held, Loaded) and held.source is source:
+    if held is not None and held.source is source:
         return held
     module = parse(source.text)
     if module is None:

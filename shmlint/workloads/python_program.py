@@ -65,9 +65,7 @@ def read_program(entry: Entry, files: Files) -> Reading:
     known = files.repository.shared.programs
     if key not in known:
         known[key] = _read_program(entry, files)
-    found = known[key]
-    assert isinstance(found, Reading)
-    return found
+    return known[key]
 
 
 def _read_program(entry: Entry, files: Files) -> Reading:

@@ -13,6 +13,8 @@ from shmlint.model.source import Source
 
 if TYPE_CHECKING:
     from shmlint.syntax.shell import Command
+    from shmlint.workloads.modules import Loaded
+    from shmlint.workloads.python_program import Reading
 
 MOST_FILES = 200
 MOST_BYTES = 2 * 1024 * 1024
@@ -45,13 +47,13 @@ class Shared:
         """The names of what directories hold, by the root and the path."""
         self.plain: dict[str, frozenset[str] | None] = {}
         """The packages that Python files import which say nothing that matters; None for all other files."""
-        self.modules: dict[str, object] = {}
+        self.modules: dict[str, Loaded] = {}
         """Python files that were read, by their paths."""
         self.held = 0
         """Characters of these files."""
         self.pages: dict[str, tuple[tuple[int, tuple[Command, ...]], ...]] = {}
         """The commands that pages show, by the start of the block that they stand in."""
-        self.programs: dict[tuple[object, ...], object] = {}
+        self.programs: dict[tuple[object, ...], Reading] = {}
         """Python programs that were read."""
 
 
