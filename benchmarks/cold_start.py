@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "shmlint FILE": [program("shmlint"), "compose.yaml"],
         "shmlint -q FILE": [program("shmlint"), "-q", "compose.yaml"],
         "with settings": [program("shmlint"), "set/compose.yaml"],
+        "shmlint as a hook": [program("shmlint"), "check", "--force-exclude", "--fix", "--", "compose.yaml"],
         "yamllint FILE": [program("yamllint"), "compose.yaml"],
         "shmlint --version": [program("shmlint"), "--version"],
         "shmlint --help": [program("shmlint"), "--help"],
@@ -73,6 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, (clock, processor) in medians.items():
         print(f"{name:18} {clock * 1e3:6.1f} {processor * 1e3:9.1f}")
     ratio(medians, "shmlint FILE", "yamllint FILE", goal=1.0)
+    ratio(medians, "shmlint as a hook", "yamllint FILE", goal=1.0)
     ratio(medians, "with settings", "shmlint FILE", goal=2.0)
     ratio(medians, "shmlint --version", "import click", goal=1.5)
     if options.against is not None:

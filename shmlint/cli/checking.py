@@ -1,4 +1,4 @@
-"""What ``shmlint check`` does once its options are known. It imports no click: see ``cli._only_paths``."""
+"""What ``shmlint check`` does once its options are known. It imports no click: see ``cli._without_click``."""
 
 from __future__ import annotations
 

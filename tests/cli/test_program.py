@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from shmlint.cli import checking, main
+from shmlint.cli import HOOKS, checking, main
 from shmlint.cli import program as cli
 from tests.cli.test_check import DIFF, TRAINER, Run, run
 from tests.project import write
@@ -107,6 +107,14 @@ def test_paths_alone_mean_what_the_parser_makes_of_them(monkeypatch: pytest.Monk
         CliRunner().invoke(cli.program, paths)
         assert given == [checking.Options(tuple(paths))] * 2
         given.clear()
+    for hook, fixes in HOOKS.items():
+        for paths in (["a.yaml", "--fix", "-"], ["size"]):
+            monkeypatch.setattr(sys, "argv", ["shmlint", *hook, *paths])
+            with pytest.raises(SystemExit):
+                main()
+            CliRunner().invoke(cli.program, [*hook, *paths])
+            assert given == [checking.Options(tuple(paths), fix=fixes, force_exclude=True)] * 2
+            given.clear()
 
 
 def test_paths_alone_start_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,6 +124,7 @@ def test_paths_alone_start_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyP
     code += "atexit.register(lambda: print('click' in sys.modules)); cli.main()"
     for arguments, is_parsed in (
         ([], False), (["compose.yaml"], False), (["gone.yaml"], False), (["-V"], False), (["files"], True),
+        ([*next(iter(HOOKS)), "compose.yaml"], False),
     ):  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,

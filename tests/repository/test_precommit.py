@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from shmlint import cli
 from shmlint.files.kinds import classify
 from tests.needs import need
 from tests.project import write
@@ -29,6 +30,8 @@ def test_the_two_hooks_differ_in_what_they_do(name: str) -> None:
     check, repair = HOOKS[name], HOOKS[f"{name}-fix"]
     assert (check["entry"], repair["entry"]) == ("shmlint check --force-exclude", "shmlint check --force-exclude --fix")
     assert check["args"] == repair["args"] == ["--"], "a file name is never taken for an option"
+    for hook, fixes in ((check, False), (repair, True)):
+        assert cli.HOOKS[*hook["entry"].split()[1:], *hook["args"]] is fixes, "it starts without click"
     assert check["files"] == repair["files"] and check.get("types") == repair.get("types")
     # Calls side by side would write one file twice, and each would lack the other's files.
     assert check["require_serial"] and repair["require_serial"]
