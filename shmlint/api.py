@@ -18,6 +18,7 @@ from shmlint.fixing.plan import planned
 from shmlint.formats import KINDS
 from shmlint.model.finding import Basis, Severity
 from shmlint.model.need import Verdict
+from shmlint.model.reading import Reading, left_out
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import InvalidSettings, Settings
 from shmlint.model.source import Edit as TextEdit
@@ -312,7 +313,8 @@ def _run(paths: Sequence[Path], root: Path, settings: Settings | None, jobs: int
         else:
             problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
     workspace = Workspace(follow_outside=settings.follow_outside, top=top)
-    return lint_files(files, chosen.settings, workspace, problems, jobs)
+    before = Reading(problems=tuple(problems), not_read=left_out(chosen.excluded))
+    return lint_files(files, chosen.settings, workspace, before, jobs)
 
 
 def _common(paths: Sequence[str]) -> str:

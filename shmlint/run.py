@@ -11,10 +11,10 @@ from shmlint.formats import read_all
 from shmlint.model.finding import SEVERITIES, Finding, readable
 from shmlint.model.launch import Build, Effective, Launch
 from shmlint.model.need import Need
-from shmlint.model.reading import NotRead, Reading, joined
+from shmlint.model.reading import NOTHING, NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Accepted, Settings
-from shmlint.model.source import Problem, Span
+from shmlint.model.source import Span
 from shmlint.rules import Context, Repository, all_rules, configured, selected
 from shmlint.rules.shm001_unreadable_file import RULE as UNREADABLE
 from shmlint.rules.shm001_unreadable_file import report
@@ -44,6 +44,8 @@ class Run(NamedTuple):
     """What the baseline accepts."""
     dead_baseline: Sequence[Accepted] = ()
     """The entries of the baseline that accept nothing any more."""
+    before: Reading = NOTHING
+    """What was known before the files were read: paths that cannot be read, and files that are left out."""
 
     @property
     def launches(self) -> tuple[Launch, ...]:
@@ -76,17 +78,17 @@ def lint(
     files: Files,
     settings: Settings,
     workspace: Workspace | None = None,
-    problems: Sequence[Problem] = (),
+    before: Reading = NOTHING,
     jobs: int = 1,
     checked: Callable[[int], None] | None = None,
 ) -> Run:
-    """Read files (by kind) and check their launches. ``problems`` are those found before reading.
+    """Read files (by kind) and check their launches. ``before`` is what is known before they are read.
 
     Where there is much to read, up to ``jobs`` processes do it. ``checked`` is told how many files are done.
     """
     workspace = workspace or Workspace(follow_outside=settings.follow_outside)
-    reading = joined([Reading(problems=tuple(problems)), *read_all(files, workspace, settings, jobs)])
-    return _run(files, settings, workspace, reading, checked=checked)
+    reading = joined([before, *read_all(files, workspace, settings, jobs)])
+    return _run(files, settings, workspace, reading, checked=checked)._replace(before=before)
 
 
 def judge(launches: Sequence[Launch], settings: Settings, workspace: Workspace) -> Run:

@@ -9,6 +9,7 @@ import pytest
 
 from shmlint.files.workspace import Workspace
 from shmlint.model.launch import Launch
+from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source, Span
 from shmlint.run import Run, judge, lint
@@ -29,7 +30,7 @@ def run(texts: dict[str, str], settings: Settings = DEFAULT, problems: tuple[Pro
     files: dict[str, list[str]] = {}
     for path in texts:
         files.setdefault(kinds[path.rpartition(".")[2]], []).append(path)
-    return lint(files, settings, Workspace(texts), problems)
+    return lint(files, settings, Workspace(texts), Reading(problems=tuple(problems)))
 
 
 def rules(found: Run) -> list[str]:

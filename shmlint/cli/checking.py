@@ -203,7 +203,7 @@ def _fix(run: Run, inputs: Inputs, *, unsafe: bool) -> Result:
     # What is on disk now, and what remains of it.
     done = [fixed for fixed in outcome.fixed if fixed.paths <= written]
     texts = {path: outcome.texts[path] for path in written}
-    again = lint(run.files, run.settings, run.workspace.over(texts), inputs.problems)
+    again = lint(run.files, run.settings, run.workspace.over(texts), run.before)
     return Result(again, again.findings, done, failed)
 
 

@@ -15,7 +15,7 @@ from shmlint.files.parallel import processors
 from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import KINDS
-from shmlint.model.reading import NotRead
+from shmlint.model.reading import NOTHING, NotRead, Reading, left_out
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import InvalidSettings, Settings
 from shmlint.model.source import Problem, Source, Span
@@ -23,17 +23,16 @@ from shmlint.run import Run, lint
 
 
 class Inputs(NamedTuple):
-    """What a run reads: files by kind, texts that are not on disk, and what could not be found."""
+    """What a run reads: files by kind, texts that are not on disk, and what is known before they are read."""
 
     files: dict[str, list[str]]
     texts: dict[str, str]
-    problems: list[Problem]
     settings: Settings
     """The settings of the run, with those of the files' directories."""
-    unread: tuple[str, ...] = ()
-    """Named files that no format reads."""
-    quiet: bool = False
-    """Whether nothing but a count is said of those."""
+    before: Reading = NOTHING
+    """Paths that cannot be read, and files that are left out."""
+    unread: tuple[NotRead, ...] = ()
+    """Files that a person named and no format reads."""
 
 
 def find_inputs(
@@ -71,7 +70,9 @@ def find_inputs(
             problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
     if unread and not files and not problems and not force_exclude:
         fail("; ".join(f"{path} is not read: {hint(path)}" for path in unread))
-    return Inputs(files, {}, problems, chosen.settings, tuple(unread), quiet=force_exclude)
+    places = tuple(NotRead(Span(Source(path, ""), 0, 0), hint(path), "unsupported") for path in unread)
+    before = Reading(problems=tuple(problems), not_read=(*places, *left_out(chosen.excluded)))
+    return Inputs(files, {}, chosen.settings, before, () if force_exclude else places)
 
 
 def _standard_input(filename: str | None, settings: Settings) -> Inputs:
@@ -95,7 +96,7 @@ def _standard_input(filename: str | None, settings: Settings) -> Inputs:
         settings = nested(settings, [name])
     except InvalidSettings as wrong:
         fail(str(wrong))
-    return Inputs({kind if kind in KINDS else "compose": [name]}, {name: text}, [], settings)
+    return Inputs({kind if kind in KINDS else "compose": [name]}, {name: text}, settings)
 
 
 _STDIN_NAMES = {"shell": "script.sh", "kubernetes": "manifest.yaml"}
@@ -111,13 +112,7 @@ def started(inputs: Inputs, settings: Settings, jobs: int | None) -> Run:
     """The run over the inputs."""
     workspace = Workspace(inputs.texts, follow_outside=settings.follow_outside)
     with Progress("checking", sum(map(len, inputs.files.values()))) as progress:
-        run = lint(inputs.files, settings, workspace, inputs.problems, jobs_of(jobs), progress.done)
-    return _with_unread(run, inputs) if inputs.unread else run
-
-
-def _with_unread(run: Run, inputs: Inputs) -> Run:
-    """The run with the files that were named and not read, which are said on standard error too."""
-    places = tuple(NotRead(Span(Source(path, ""), 0, 0), hint(path), "unsupported") for path in inputs.unread)
-    for place in () if inputs.quiet else places:
+        run = lint(inputs.files, settings, workspace, inputs.before, jobs_of(jobs), progress.done)
+    for place in inputs.unread:
         error(f"{place.span.path} is not read: {place.because}")
-    return run._replace(reading=run.reading._replace(not_read=(*places, *run.reading.not_read)))
+    return run

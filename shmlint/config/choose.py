@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from shmlint.config import nested
-from shmlint.files.discover import Found, discover
+from shmlint.files.discover import Excluded, Found, discover
 from shmlint.files.read import PathProblem
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
@@ -16,6 +16,8 @@ class Chosen(NamedTuple):
 
     found: list[Found | PathProblem]
     settings: Settings
+    excluded: tuple[str, ...] = ()
+    """The files that are not read because settings exclude them."""
 
 
 def choose(
@@ -28,17 +30,25 @@ def choose(
     files that follow these. Raises InvalidSettings, and ValueError for an invalid pattern.
     """
     scanned = () if settings.directory("exclude") else settings.exclude  # which count from `top`
-    found = list(discover(paths, exclude=scanned, kinds=kinds, jobs=jobs, top=top))
+    found: list[Found | PathProblem] = []
+    left_out: list[str] = []
+    for item in discover(paths, exclude=scanned, kinds=kinds, jobs=jobs, top=top):
+        if isinstance(item, Excluded):
+            left_out.append(item.path)
+        else:
+            found.append(item)
     settings = nested(settings, [item.path for item in found if isinstance(item, Found)], top)
     if any(some.exclude for some in settings.every):
         excluded = _excluded(settings)
         named = set(paths)
-        found = [
+        kept = [
             item for item in found
             if not excluded(item.path)
             or (not force and (item.explicit if isinstance(item, Found) else item.path in named))
         ]  # fmt: skip
-    return Chosen(found, settings)
+        left_out += {item.path for item in found if isinstance(item, Found)} - {item.path for item in kept}
+        found = kept
+    return Chosen(found, settings, tuple(sorted(left_out)))
 
 
 def _excluded(settings: Settings) -> Callable[[str], bool]:

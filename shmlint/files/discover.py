@@ -50,9 +50,15 @@ class Found(NamedTuple):
     explicit: bool
 
 
+class Excluded(NamedTuple):
+    """A file that would be read if no pattern excluded it."""
+
+    path: str
+
+
 def discover(
     paths: Sequence[str], *, exclude: Sequence[str] = (), kinds: Collection[str], jobs: int = 1, top: str = ""
-) -> Iterator[Found | PathProblem]:
+) -> Iterator[Found | Excluded | PathProblem]:
     """The files to read for ``paths``, sorted by path, each file once.
 
     Where there is much to look at, up to ``jobs`` processes do it. ``top`` is the directory that
@@ -63,6 +69,8 @@ def discover(
     ``exclude`` holds patterns as in a ``.gitignore`` in the working directory; under a directory
     outside of that they count from the directory that was named.
 
+    A file that would be read but for ``exclude`` is Excluded.
+
     A path that cannot be read is a PathProblem, never an exception.
     Raises ValueError for a pattern that is not one.
     """
@@ -71,6 +79,7 @@ def discover(
 
         exclusion(exclude)  # raises
     best: dict[str, tuple[tuple[int, int, str], Found]] = {}
+    excluded: dict[str, Excluded] = {}
     problems: set[PathProblem] = set()
 
     def take(identity: str, rank: tuple[int, int, str], found: Found) -> None:
@@ -89,13 +98,17 @@ def discover(
             for result in _scan(path, _Wanted(shown, tuple(exclude), frozenset(kinds), top), jobs):
                 if isinstance(result, PathProblem):
                     problems.add(result)
+                    continue
+                found, identity, is_link = result
+                if isinstance(found, Excluded):
+                    excluded[identity] = found
                 else:
-                    found, identity, is_link = result
                     # Of a file and the links to it the file is read.
                     take(identity, (1, is_link, found.path), found)
 
-    everything: list[Found | PathProblem] = [found for _, found in best.values()]
-    everything.extend(problems)
+    everything: list[Found | Excluded | PathProblem] = [found for _, found in best.values()]
+    everything += (item for identity, item in excluded.items() if identity not in best)
+    everything += problems
     return iter(sorted(everything, key=lambda item: item.path))
 
 
@@ -159,7 +172,7 @@ class _Tree(NamedTuple):
     kinds: frozenset[str]
 
 
-_Result = PathProblem | tuple[Found, str, bool]
+_Result = PathProblem | tuple[Found | Excluded, str, bool]
 """A file, what identifies it, and whether it is a link."""
 
 
@@ -216,13 +229,16 @@ def _look(tree: _Tree, names: bytes) -> list[_Result]:
     found: list[_Result] = []
     for name in without_skipped(tree.real, names):
         path, absolute = tree.prefix + name, tree.absolute + name
-        if candidate.search(absolute) is None or (excluded and excluded(name if tree.outside else path)):
+        if candidate.search(absolute) is None:
             continue
         on_disk = os.path.join(tree.top, path)
         result = _examine(path, on_disk, absolute, tree.kinds)
-        if result is None:
+        if excluded and excluded(name if tree.outside else path):
+            if isinstance(result, Found):
+                found.append((Excluded(path), os.path.realpath(on_disk), False))
+        elif result is None:
             continue
-        if not isinstance(result, Found):
+        elif not isinstance(result, Found):
             found.append(result)
         elif os.path.islink(on_disk):
             target = os.path.realpath(on_disk)

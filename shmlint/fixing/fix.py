@@ -21,7 +21,6 @@ from shmlint.fixing.prove import (
     Proof,
     Refusal,
     Repair,
-    not_found,
     parts,
     places,
     prove,
@@ -104,7 +103,7 @@ def fix(run: Run, *, unsafe: bool = False) -> Outcome:
         outcome.unproved += part.unproved
     if not outcome.texts:
         return outcome
-    outcome.run = lint(run.files, run.settings, run.workspace.over(outcome.texts), not_found(run))
+    outcome.run = lint(run.files, run.settings, run.workspace.over(outcome.texts), run.before)
     # What is repaired in one part was not to be seen in another.
     seen = _meanings(outcome.run)
     return outcome if +expected == seen and not -expected else _fixed(run, _tries(run), unsafe=unsafe)

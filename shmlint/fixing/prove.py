@@ -18,7 +18,7 @@ from shmlint.formats import kind_by_path, same_beside
 from shmlint.model.finding import SEVERITIES, Finding, Intention, QuoteDevices
 from shmlint.model.launch import Change, Launch, Unknown, Value
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Edit, OverlappingEdits, Problem, Span, apply_edits
+from shmlint.model.source import Edit, OverlappingEdits, Span, apply_edits
 from shmlint.run import Run, lint
 
 
@@ -212,12 +212,7 @@ def _edited(run: Run, edits: Edits) -> dict[str, str] | None:
 
 def _again(run: Run, texts: Mapping[str, str]) -> Run:
     """The same run over other texts."""
-    return lint(run.files, run.settings, run.workspace.over(texts), not_found(run))
-
-
-def not_found(run: Run) -> list[Problem]:
-    """What was wrong before anything was read: paths that do not exist have no text."""
-    return [Problem(f.span, f.message) for f in run.findings if f.launch is None and not f.span.source.text]
+    return lint(run.files, run.settings, run.workspace.over(texts), run.before)
 
 
 def _otherwise_changed(run: Run, after: Run, sizes_only: Mapping[str, bool]) -> list[str]:

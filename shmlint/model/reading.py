@@ -7,11 +7,11 @@ from typing import Literal
 
 from shmlint.model.launch import Build, Launch
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Problem, Span
+from shmlint.model.source import Problem, Source, Span
 
-NotReadKind = Literal["unsupported", "unreadable", "outside", "syntax", "dynamic"]
-"""Why something was not read: no format reads such files, the file cannot be read as text, it lies
-outside of the repository, its syntax is broken there, or its text is put together when it runs."""
+NotReadKind = Literal["unsupported", "excluded", "unreadable", "outside", "syntax", "dynamic"]
+"""Why something was not read: no format reads such files, the settings exclude it, the file cannot be read as text,
+it is outside of the repository, its syntax is broken there, or its text is put together when it runs."""
 
 
 class NotRead(NamedTuple):
@@ -20,6 +20,11 @@ class NotRead(NamedTuple):
     span: Span
     because: str
     kind: NotReadKind
+
+
+def left_out(paths: Iterable[str]) -> tuple[NotRead, ...]:
+    """The files that are not read because settings exclude them."""
+    return tuple(NotRead(Span(Source(path, ""), 0, 0), "the settings exclude it", "excluded") for path in paths)
 
 
 class Reading(NamedTuple):
@@ -32,6 +37,9 @@ class Reading(NamedTuple):
     """The images that the same files build."""
     not_read: tuple[NotRead, ...] = ()
     """Files and launches that were seen and not read."""
+
+
+NOTHING = Reading()
 
 
 def joined(readings: Iterable[Reading]) -> Reading:

@@ -45,8 +45,8 @@ def _ordered(findings: Sequence[Finding]) -> list[Finding]:
 def _last_line(run: Run, findings: Sequence[Finding], fixed: int) -> str:
     """How many findings there are, what GitHub shows of them, and what was read."""
     counts = summary(run, list(findings), fixed)
-    read = f"; {read_line(run, findings, counts)}" if run.paths else ""
-    return f"{summary_line(counts)}{_hidden(findings)}{read}"
+    read = read_line(run, findings, counts)
+    return f"{summary_line(counts)}{_hidden(findings)}{f'; {read}' if read else ''}"
 
 
 def _hidden(findings: Sequence[Finding]) -> str:

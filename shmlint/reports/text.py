@@ -288,9 +288,9 @@ def _summary(
         found += f"; {unsafe} {'more ' if counts['fixable'] else 'can be fixed '}with --fix --unsafe-fixes"
     if findings or fixed:
         yield from (paint(line, worst) for line in wrapped(found, width))
-        yield from wrapped(read, width)
+        yield from wrapped(read, width) if read else ()
     else:
-        yield from (paint(line, worst) for line in wrapped(f"{found}; {read}" if run.paths else found, width))
+        yield from (paint(line, worst) for line in wrapped(f"{found}; {read}" if read else found, width))
     for entry in run.dead_baseline:
         yield from _hanging(f"{entry.path}: {entry.rule} is in the baseline but no longer found", width)
 
@@ -313,25 +313,29 @@ def summary_line(counts: dict[str, int]) -> str:
 
 
 _SKIPPED: dict[NotReadKind, str] = {
-    "unsupported": "of another kind", "unreadable": "unreadable", "outside": "outside of the repository",
-    "syntax": "with broken syntax", "dynamic": "put together when it runs",
+    "unsupported": "of another kind", "excluded": "excluded", "unreadable": "unreadable",
+    "outside": "outside of the repository", "syntax": "with broken syntax", "dynamic": "put together when it runs",
 }  # fmt: skip
 """Why something was not read, in a few words."""
 
 
 def read_line(run: Run, findings: Sequence[Finding], counts: dict[str, int]) -> str:
-    """What was read and judged, and what was not."""
+    """What was read and judged, and what was not; empty if there is nothing of either."""
+    reasons = Counter(place.kind for place in run.not_read)
+    skipped = f"not read ({', '.join(f'{count} {_SKIPPED[kind]}' for kind, count in reasons.items())}; see --verbose)"
+    parts = {"suppressed": run.suppressed, "in the baseline": run.accepted, skipped: run.not_read}
+    read = [_read(run, findings, counts)] if run.paths else []
+    return "; ".join([*read, *(f"{len(some)} {what}" for what, some in parts.items() if some)])
+
+
+def _read(run: Run, findings: Sequence[Finding], counts: dict[str, int]) -> str:
     kinds = {kind: paths for kind, paths in run.files.items() if paths}
     files = ", ".join(plural(len(paths), _KINDS.get(kind, f"{kind} file")) for kind, paths in kinds.items())
     line = f"read {files}: {plural(counts['launches'], 'launch', 'launches')}, {counts['gpu_launches']} with a GPU"
     unknown = sum(finding.unknown_workload for finding in findings)
     told = {"unknown workload": unknown, "unknown GPU request": counts["gpu_unknown"]}
     line += "".join(f", {plural(count, what)}" for what, count in told.items() if count)
-    line += f", {counts['not_judged']} not checked" if counts["not_judged"] else ""
-    reasons = Counter(place.kind for place in run.not_read)
-    skipped = f"not read ({', '.join(f'{count} {_SKIPPED[kind]}' for kind, count in reasons.items())}; see --verbose)"
-    parts = {"suppressed": run.suppressed, "in the baseline": run.accepted, skipped: run.not_read}
-    return "; ".join([line, *(f"{len(some)} {what}" for what, some in parts.items() if some)])
+    return line + (f", {counts['not_judged']} not checked" if counts["not_judged"] else "")
 
 
 def plural(count: int, one: str, many: str = "") -> str:

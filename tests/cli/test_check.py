@@ -154,6 +154,22 @@ def test_gitignore_and_exclude(run: Run) -> None:
     assert run("files").stdout == ""
 
 
+@pytest.mark.parametrize("arguments", [(".",), (".", "--config", ".shmlint.yaml"), ("--force-exclude", "a", "b")])
+def test_what_is_excluded_is_counted(run: Run, arguments: tuple[str, ...]) -> None:
+    write(Path(), {"a/compose.yaml": TRAINER, ".shmlint.yaml": "exclude: [a/]\n", "c/compose.yaml": FINE})
+    write(Path(), {"b/compose.yaml": TRAINER, "b/.shmlint.yaml": "exclude: [compose.yaml]\n"})
+    count = 1 if "--config" in arguments else 2
+    shown = run("-v", *arguments, "c/compose.yaml", "--exit-zero").stdout
+    assert "a/compose.yaml:1: not read: the settings exclude it\n" in shown
+    assert f"; {count} not read ({count} excluded; see --verbose)" in " ".join(shown.split())
+    assert ("b/compose.yaml:1: not read" in shown) == (count == 2)
+    found = json.loads(run("--format", "json", *arguments, "c/compose.yaml", "--exit-zero").stdout)
+    assert [place["kind"] for place in found["not_read"]] == ["excluded"] * count
+    fixed = run("--fix", *arguments, "c/compose.yaml").stdout
+    assert f"{count} not read ({count} excluded;" in " ".join(fixed.split()), "it is still counted"
+    assert run("--force-exclude", "a/compose.yaml").stdout.startswith("no file to check; 1 not read (1 excluded;")
+
+
 def test_a_bad_pattern_is_said(run: Run) -> None:
     write(Path(), {"compose.yaml": FINE, ".shmlint.yaml": "exclude: ['!']\n"})
     result = run()

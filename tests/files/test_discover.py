@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from shmlint.files import discover as module
-from shmlint.files.discover import Found, discover
+from shmlint.files.discover import Excluded, Found, discover
 from shmlint.files.kinds import classify
 from shmlint.files.read import PathProblem
 from tests.needs import need
@@ -61,7 +61,7 @@ def write(*paths: str, content: str = COMPOSE) -> None:
 def paths(*named: str, exclude: tuple[str, ...] = (), kinds: tuple[str, ...] = ("compose",)) -> list[str]:
     results = list(discover(named or (".",), exclude=exclude, kinds=kinds))
     assert not [result for result in results if isinstance(result, PathProblem)]
-    return [result.path for result in results]
+    return [result.path for result in results if isinstance(result, Found)]
 
 
 # Kinds by name and by content
@@ -572,6 +572,14 @@ def test_exclude(repository: Path, pattern: str, left: list[str]) -> None:
     assert paths(exclude=(pattern,)) == left
     assert paths(str(repository), exclude=(pattern,)) == left
     assert paths("a", exclude=(pattern,)) == [path for path in left if path.startswith("a/")]
+
+
+def test_what_is_excluded_is_named(tree: Path) -> None:
+    write("compose.yml", "vendor/compose.yml", "vendor/b.yml")
+    write("vendor/other.yml", "vendor/c.txt", content="a: b\n")
+    Path("link.yml").symlink_to("compose.yml")
+    found = list(discover(["."], exclude=["vendor/", "link.yml"], kinds=["compose"]))
+    assert found == [Found("compose.yml", "compose", False), Excluded("vendor/b.yml"), Excluded("vendor/compose.yml")]
 
 
 def test_exclude_can_take_back(repository: Path) -> None:

@@ -16,6 +16,7 @@ from shmlint.fixing import fix, prove
 from shmlint.formats.compose import rewrite
 from shmlint.formats.compose.rewrite import ServiceRewriter
 from shmlint.model.launch import Change
+from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, OverlappingEdits, Problem, Source, Span, apply_edits
 from shmlint.run import Run, lint
@@ -119,7 +120,8 @@ def test_a_change_that_contradicts_itself_is_not_made(monkeypatch: pytest.Monkey
 
 def test_what_was_not_found_is_still_said_after_fixing() -> None:
     problem = Problem(Span(Source("gone.yaml", ""), 0, 0), "no such file")
-    run = lint({"compose": ["compose.yaml"]}, SETTINGS, Workspace({"compose.yaml": LACKING}), [problem])
+    before = Reading(problems=(problem,))
+    run = lint({"compose": ["compose.yaml"]}, SETTINGS, Workspace({"compose.yaml": LACKING}), before)
     outcome = fix.fix(run)
     assert outcome.texts
     assert [(f.span.path, f.message) for f in fix.remaining(outcome)] == [("gone.yaml", "no such file")]
