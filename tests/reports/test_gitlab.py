@@ -1,4 +1,9 @@
-"""GitLab Code Quality reports."""
+"""GitLab Code Quality reports.
+
+GitLab requires texts for the description, the fingerprint, the severity and the path, and an integer for the line
+(app/validators/json_schemas/codeclimate.json of gitlab-foss at 33827e3). It ignores an entry that is not valid and all
+entries after it (lib/gitlab/ci/parsers/codequality/code_climate.rb).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""reviewdog's format: its suggestions, applied by bytes, give what --fix gives."""
+"""reviewdog's format: its suggestions, applied by bytes, give what --fix gives.
+
+The fields and their types are those of proto/rdf/reviewdog.proto at 08614ef of https://github.com/reviewdog/reviewdog.
+"""
 
 from __future__ import annotations
 

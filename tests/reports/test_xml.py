@@ -1,12 +1,13 @@
 """JUnit and Checkstyle: XML that any parser takes, whatever a file or a service is called.
 
 data/junit-10.xsd is the schema by which Jenkins' xUnit plugin reads JUnit reports, as the source distribution of pytest
-has it; junitparser is a reader that others use. What Checkstyle's reports hold is said by its own schema,
-config/checkstyle-report-1.0.0.xsd of https://github.com/checkstyle/checkstyle.
+has it; junitparser is a reader that others use. The elements, attributes and types of Checkstyle's reports are those of
+config/checkstyle-report-1.0.0.xsd at 439ed4b of https://github.com/checkstyle/checkstyle.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
@@ -20,10 +21,14 @@ from tests.table import table
 FINE = "services:\n  x:\n    image: redis\n"
 
 
+TEXT, NUMBER = r"(?s).+", r"[1-9]\d*"
 CHECKSTYLE = {
-    "checkstyle": {"version"}, "file": {"name"}, "error": {"line", "column", "severity", "message", "source"},
-}  # fmt: skip
-"""The elements and attributes of its schema that are written here."""
+    "checkstyle": {"version": TEXT},
+    "file": {"name": TEXT},
+    "error": {"line": NUMBER, "column": NUMBER, "severity": "error|warning|info", "message": TEXT, "source": TEXT},
+}
+"""The elements that are written, and a pattern for each attribute."""
+PARENTS = {"checkstyle": {"file"}, "file": {"error"}, "error": set()}
 
 
 def checked(text: str) -> str:
@@ -51,7 +56,9 @@ def test_every_finding_is_there(tmp_path: Path, files: Mapping[str, str] | str) 
         assert suite.get("tests") == str(len(suite.findall("testcase")))
         assert suite.get("failures") == str(len(suite.findall(".//failure")))
     for element in tree(checkstyle.render(started, started.findings)).iter():
-        assert set(element.keys()) == CHECKSTYLE[element.tag]
+        assert {child.tag for child in element} <= PARENTS[element.tag]
+        assert set(element.keys()) == set(CHECKSTYLE[element.tag])
+        assert all(re.fullmatch(CHECKSTYLE[element.tag][name], value) for name, value in element.items())
     marks = tree(checkstyle.render(started, started.findings)).findall("file/error")
     assert [error.get("source") for error in marks] == [f"shmlint.{finding.rule}" for finding in started.findings]
 
