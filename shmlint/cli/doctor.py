@@ -22,6 +22,7 @@ from shmlint.model.need import UNKNOWN_MINIMUM
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.reports import VERSION, dumps, escape
+from shmlint.reports.terminal import WIDTH, wrapped
 from shmlint.run import Run, judge
 from shmlint.workloads.assess import assess
 from shmlint.workloads.knowledge import users
@@ -149,7 +150,7 @@ def render_text(
     whole = [finding._replace(unknown_workload=False) for finding in findings]  # there is this one container
     yield from text.render(examination.run, whole, text.Style(colour=colour, verbose=verbose, quiet=True))
     for note in examination.notes:
-        yield f"note: {escape(note)}"
+        yield from wrapped(f"note: {escape(note)}", WIDTH)
     if not quiet and examination.launch.gpu.requested:
         levels = [finding.severity for finding in findings]
         counts = [(levels.count(level), level) for level in ("error", "warning", "note")]

@@ -7,57 +7,62 @@ from collections.abc import Iterator
 from shmlint.docker.sizes import human, spell_compose, spell_docker, spell_quantity
 from shmlint.model.launch import DOCKER_DEFAULT_SHM
 from shmlint.reports import VERSION, escape
+from shmlint.reports.terminal import WIDTH, labelled, wrapped
 from shmlint.workloads.sizing import Answer, advice
+
+_MARGIN = 11
+"""Columns of the labels, which are aligned to the right."""
 
 
 def render(found: Answer, default: int = DOCKER_DEFAULT_SHM) -> Iterator[str]:
     """The lines for a terminal."""
-    yield escape(_about(found))
+    yield from wrapped(escape(_about(found)), WIDTH)
     if found.terms:
         yield ""
         width = max(len(term.label) for term in found.terms)
         for term, following in zip(found.terms, (*found.terms[1:], None), strict=True):
-            yield escape(f"{human(term.bytes):>11}  {term.label.ljust(width)}  {term.formula}")
+            first, *rest = labelled(escape(term.label), escape(term.formula), WIDTH - _MARGIN - 2, width + 2)
+            yield f"{human(term.bytes):>{_MARGIN}}  {first}"
+            yield from (f"{'':{_MARGIN}}  {line}" for line in rest)
             if following is None or (following.basis, following.source) != (term.basis, term.source):
-                yield escape(f"{'':11}  {term.basis}: {term.source}")
+                yield from beside("", escape(f"{term.basis}: {term.source}"))
         if len(found.terms) > 1:
-            yield f"{human(found.total):>11}  together"
+            yield f"{human(found.total):>{_MARGIN}}  together"
     yield from _advised(found)
     yield ""
     if found.bytes is None:
-        yield f"{'answer':>11}  {found.why}"
+        yield from beside("answer", found.why)
     elif not found.bytes:
-        yield f"{'answer':>11}  nothing to set. {escape(found.why)}"
+        yield from beside("answer", f"nothing to set. {escape(found.why)}")
     else:
-        yield f"{'answer':>11}  {human(found.bytes)} ({found.why})"
-        yield f"{'docker run':>11}  --shm-size={spell_docker(found.bytes)}"
-        yield f"{'compose':>11}  shm_size: {spell_compose(found.bytes)}"
+        yield from beside("answer", f"{human(found.bytes)} ({found.why})")
+        yield f"{'docker run':>{_MARGIN}}  --shm-size={spell_docker(found.bytes)}"
+        yield f"{'compose':>{_MARGIN}}  shm_size: {spell_compose(found.bytes)}"
         first, *rest = kubernetes(found.bytes)
-        yield f"{'kubernetes':>11}  {first}"
-        yield from (f"{'':11}  {line}" for line in rest)
+        yield f"{'kubernetes':>{_MARGIN}}  {first}"
+        yield from (f"{'':{_MARGIN}}  {line}" for line in rest)
     has = _has(found, default)
     if has:
-        yield f"{'has':>11}  {escape(has)}"
+        yield from beside("has", escape(has))
     for note in found.notes:
-        yield from wrapped("note", escape(note))
+        yield from beside("note", escape(note))
 
 
 def kubernetes(size: int) -> list[str]:
     """The volume of a pod and the mount of its container, to be pasted into a manifest."""
     return [
-        "volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: " + spell_quantity(size) + "}}]",
-        "volumeMounts: [{name: dshm, mountPath: /dev/shm}]  # in the container",
+        "volumes:",
+        "- {name: dshm, emptyDir: {medium: Memory, sizeLimit: " + spell_quantity(size) + "}}",
+        "volumeMounts:  # in the container",
+        "- {name: dshm, mountPath: /dev/shm}",
     ]
 
 
-def wrapped(label: str, text: str, margin: int = 11, width: int = 110) -> Iterator[str]:
-    """A text beside a label that stands right-aligned in a margin."""
-    from textwrap import wrap
-
-    lines = wrap(text, width - margin - 2, break_long_words=False, break_on_hyphens=False) or [""]
-    yield f"{label:>{margin}}  {lines[0]}".rstrip()
-    for line in lines[1:]:
-        yield f"{'':{margin}}  {line}"
+def beside(label: str, text: str, margin: int = _MARGIN, width: int = WIDTH) -> Iterator[str]:
+    """The lines of a text after a label that is aligned to the right in a margin of so many columns."""
+    for line in wrapped(text, width - margin - 2):
+        yield f"{label:>{margin}}  {line}".rstrip()
+        label = ""
 
 
 def _about(found: Answer) -> str:
@@ -94,19 +99,19 @@ def _advised(found: Answer) -> Iterator[str]:
             text += f": {why}"
         elif why:
             text += f" {why}" if why.startswith("by ") else f": {why}"
-        yield from wrapped(human(size or least or 0), escape(text))
+        yield from beside(human(size or least or 0), escape(text))
     elif who:
-        yield from wrapped("known", escape(f"{who}: {why}; the size is unknown"))
+        yield from beside("known", escape(f"{who}: {why}; the size is unknown"))
     else:
-        yield from wrapped("known", escape(why))
+        yield from beside("known", escape(why))
     if workload is not None and source == workload.source:
         documented = str(workload.entry.get("documented", ""))
         if documented not in ("", "none"):
-            yield from wrapped("", f"its documentation: {escape(documented)}")
+            yield from beside("", f"its documentation: {escape(documented)}")
         if not workload.verified:
-            yield from wrapped("", "unverified: no source was checked")
+            yield from beside("", "unverified: no source was checked")
     if source:
-        yield from wrapped("", escape(source))
+        yield from beside("", escape(source))
 
 
 def _has(found: Answer, default: int) -> str:

@@ -61,13 +61,16 @@ def test_the_arithmetic_of_nccl(run: Run) -> None:
     result = run("--gpus", "8", "--nccl", "2.27", "torchrun", "--nproc_per_node=8", "train.py")
     assert result.exit_code == 0 and result.stderr == ""
     lines = result.stdout.splitlines()
-    assert lines[:8] == [
-        "NCCL (any multi-GPU program), command torchrun --nproc_per_node=8 train.py, 8 GPUs",
+    assert lines[:11] == [
+        "NCCL (any multi-GPU program), command torchrun --nproc_per_node=8 train.py,",
+        "8 GPUs",
         "",
         "    252 MiB  NCCL's proxy pools  8 ranks × 31.5 MiB (NCCL 2.27)",
-        "             upper estimate: https://github.com/NVIDIA/nccl/blob/5067397/src/include/proxy.h",
+        "             upper estimate:",
+        "             https://github.com/NVIDIA/nccl/blob/5067397/src/include/proxy.h",
         "  275.7 MiB  NCCL's connections  15 connections × 2 channels × 9.2 MiB",
-        "             upper estimate: https://github.com/NVIDIA/nccl/blob/5067397/src/init.cc#L810-L813",
+        "             upper estimate:",
+        "             https://github.com/NVIDIA/nccl/blob/5067397/src/init.cc#L810-L813",
         "  527.7 MiB  together",
         "",
     ]
@@ -83,13 +86,16 @@ def test_the_arithmetic_of_dataloaders(run: Run) -> None:
 what it runs is unknown, command python train.py
 
   661.5 MiB  DataLoader batches  (8 workers × 2 ahead + 2 in use) × 36.8 MiB
-             documented and measured: https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading
+             documented and measured:
+             https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading
 
      answer  704 MiB (the sum, rounded up)
  docker run  --shm-size=704m
     compose  shm_size: 704mb
- kubernetes  volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 704Mi}}]
-             volumeMounts: [{name: dshm, mountPath: /dev/shm}]  # in the container
+ kubernetes  volumes:
+             - {name: dshm, emptyDir: {medium: Memory, sizeLimit: 704Mi}}
+             volumeMounts:  # in the container
+             - {name: dshm, mountPath: /dev/shm}
 """
 
 
@@ -101,14 +107,17 @@ Frigate
      50 MiB  Frigate's logs and cache     40 + 10 MiB
      64 MiB  2 cameras of 1280×720        2 cameras × 20 frames × 1.6 MiB
      64 MiB  2 spare cameras of 1280×720  2 spare cameras × 20 frames × 1.6 MiB
-             documented: {estimate.FRIGATE_SOURCE}
+             documented:
+             {estimate.FRIGATE_SOURCE}
     178 MiB  together
 
      answer  192 MiB (Frigate's own formula, rounded up)
  docker run  --shm-size=192m
     compose  shm_size: 192mb
- kubernetes  volumes: [{{name: dshm, emptyDir: {{medium: Memory, sizeLimit: 192Mi}}}}]
-             volumeMounts: [{{name: dshm, mountPath: /dev/shm}}]  # in the container
+ kubernetes  volumes:
+             - {{name: dshm, emptyDir: {{medium: Memory, sizeLimit: 192Mi}}}}
+             volumeMounts:  # in the container
+             - {{name: dshm, mountPath: /dev/shm}}
 """
     assert run("--camera", "1280x720", "--camera", "1280X720").stdout == result.stdout
 
@@ -116,8 +125,19 @@ Frigate
 def test_what_needs_nothing(run: Run) -> None:
     lines = run("ollama/ollama", "--gpus", "all").stdout.splitlines()
     assert lines[0] == "Ollama, image ollama/ollama, all GPUs"
-    assert lines[-1].startswith("     answer  nothing to set. Docker's default of 64 MiB is enough: ")
+    assert lines[-2].startswith("     answer  nothing to set. Docker's default of 64 MiB is enough: ")
     assert "--shm-size" not in "".join(lines)
+
+
+def test_lines_fit_80_columns(run: Run) -> None:
+    """Only an address, which is a word alone, may be longer."""
+    for arguments in (
+        ("vllm", "--gpus", "4"), ("--camera", "1920x1080", "frigate"), ("ray", "--memory", "64g"), ("pytorch",),
+        ("docker", "run", "--gpus", "all", "--shm-size=1g", "nvcr.io/nvidia/pytorch:24.01-py3", *["word"] * 40),
+    ):  # fmt: skip
+        shown = run(*arguments)
+        assert shown.exit_code == 0, shown.stderr
+        assert [line for line in shown.stdout.splitlines() if len(line) > 80 and len(line.split()) > 1] == []
 
 
 def test_control_characters_reach_no_terminal(run: Run) -> None:

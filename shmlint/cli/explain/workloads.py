@@ -8,7 +8,7 @@ from typing import Any
 
 from shmlint.cli.explain.pages import WIDTH
 from shmlint.cli.output import Failed
-from shmlint.cli.sizing import wrapped
+from shmlint.cli.sizing import beside
 from shmlint.docker.sizes import human
 from shmlint.reports import escape
 from shmlint.workloads.knowledge import Workload, builtin, image_names, recognise
@@ -154,4 +154,4 @@ def _basis(entry: Mapping[str, Any], figure: str) -> str:
 
 def _row(label: str, text: str) -> Iterator[str]:
     if text:
-        yield from wrapped(label, escape(text), 10, WIDTH)
+        yield from beside(label, escape(text), 10, WIDTH)
