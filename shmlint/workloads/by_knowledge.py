@@ -240,12 +240,13 @@ class _Reading:
             # An interactive tool in an image that needs it: what will be run there is not known.
             open_end = command is not None and command.needs == "depends"
             return image, found, image.id not in mine and (open_end or not certain)
-        if command is not None and (command.needs != "depends" or image is not None):
-            return command, told, False
+        says_more = command is not None and (command.needs != "depends" or image is not None)
         if image is None:
             for base in launch.base_images:
                 found_base, _ = recognise(base.known or "", known)
-                if found_base is not None and not (found_base.needs == "depends" and command is not None):
+                if found_base is None or (found_base.needs == "depends" and command is not None):
+                    continue
+                if not says_more or (found_base.needs == "yes" and self._outweighs(found_base, command, mine)):
                     built = Evidence(f"built on {found_base.name}", base.span, found_base.source)
                     return found_base, built, found_base.id not in mine
         return command, told, False

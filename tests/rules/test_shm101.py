@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.project import findings
 from tests.rules.cases import SIZE_RULES, levels_test, messages_test, service
+from tests.table import table
 
 ONE = "runtime: nvidia\n    environment: {NVIDIA_VISIBLE_DEVICES: '0'}"
 
@@ -81,3 +82,42 @@ def test_a_size_for_an_unknown_workload_has_to_be_asked_for(tmp_path: Path) -> N
     assert found.unknown_workload and found.fix is not None and not found.fix.safe
     (found,) = findings(tmp_path, service(image="a/b"), unknown_workload="warn")
     assert found.fix is not None and found.fix.safe, "the settings make it a warning"
+
+
+NGC, TRAINS = "nvcr.io/nvidia/pytorch:24.01-py3", "torchrun --nproc_per_node=8 t.py"
+BUILD = {"Dockerfile": f"FROM {NGC}\n"}
+
+
+def written(*keys: str) -> dict[str, str]:
+    return {"compose.yaml": "\n    ".join(["services:\n  a:", *keys, "gpus: all"]) + "\n"}
+
+
+def dev_container(key: str) -> dict[str, str]:
+    return {".devcontainer.json": f'{{{key}, "runArgs": ["--gpus=all"]}}'}
+
+
+SAME: dict[str, list[dict[str, str]]] = {
+    "a command": [
+        written(f"image: {NGC}", f"command: {TRAINS}"),
+        written("build: .", f"command: {TRAINS}") | BUILD,
+        written(f"build: {{dockerfile_inline: FROM {NGC}}}", f"command: {TRAINS}"),
+        written("build: .") | {"Dockerfile": f"FROM {NGC}\nCMD {TRAINS}\n"},
+        {"run.sh": f"docker run --gpus all {NGC} {TRAINS}\n"},
+        {"run.sh": f"docker build -t x .\ndocker run --gpus all x {TRAINS}\n"} | BUILD,
+        {"Makefile": f"run:\n\tdocker run --gpus all {NGC} {TRAINS}\n"},
+        {"README.md": f"```sh\ndocker run --gpus all {NGC} {TRAINS}\n```\n"},
+    ],
+    "a shell": [
+        dev_container(f'"image": "{NGC}"'),
+        dev_container('"build": {"dockerfile": "Dockerfile"}') | BUILD,
+    ],
+}
+
+
+@table("ways", SAME.values(), ids=SAME)
+def test_the_same_container_needs_the_same_however_it_is_written(tmp_path: Path, ways: list[dict[str, str]]) -> None:
+    found = {
+        (finding.severity, finding.needs, finding.fix and finding.fix.intention)
+        for number, files in enumerate(ways) for finding in findings(tmp_path / str(number), files, select=("SHM101",))
+    }  # fmt: skip
+    assert len(found) == 1 and all(findings(tmp_path / str(i), files) for i, files in enumerate(ways))
