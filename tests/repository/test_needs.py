@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.needs import LACKING, REQUIRED
 
@@ -25,6 +26,11 @@ def test_every_marker_is_deselected_run_in_ci_and_documented() -> None:
     documented = re.findall(r"^\| (`.*?) \|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.M)
     assert {name for cell in documented for name in re.findall(r"`(\w+)`", cell)} == MARKERS
     assert set(REQUIRED) <= MARKERS and MARKERS - {"slow", "fuzz", "packaging"} <= set(LACKING)
+
+
+def test_generated_examples_are_the_same_in_every_run() -> None:
+    fixed = settings.get_profile("fixed")
+    assert fixed.derandomize and fixed.database is None
 
 
 @pytest.mark.needs("posix")
