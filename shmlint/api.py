@@ -81,7 +81,7 @@ class Location(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What a claim rests on: a text, where it stands, and the address of who says it."""
+    """What a claim rests on: a text, its location, and the address of its source."""
 
     text: str
     location: Location | None
@@ -110,7 +110,7 @@ class Need(NamedTuple):
 
 
 class Gpu(NamedTuple):
-    """The GPUs that a launch asks for. ``requested`` and ``number`` are None where that is not known."""
+    """The GPUs that a launch requests. ``requested`` and ``number`` are None if they are unknown."""
 
     requested: bool | None
     vendor: str | None

@@ -70,7 +70,7 @@ class Run(NamedTuple):
         return launch.effective_shm(self.settings.of(launch.first_file).default_shm_size)
 
     def need(self, launch: Launch) -> Need:
-        """How much /dev/shm a launch needs; assessed when it is first asked for."""
+        """How much /dev/shm a launch needs; assessed on first use."""
         return self.context.need(launch)
 
 
@@ -215,7 +215,7 @@ def fails(finding: Finding, settings: Settings) -> bool:
 
 
 def governing(finding: Finding, settings: Settings) -> Settings:
-    """The settings that hold for a finding: those of the file where its launch stands."""
+    """The settings that hold for a finding: those of the file of its launch."""
     return settings.of(finding.launch.first_file if finding.launch is not None else finding.span.path)
 
 

@@ -168,7 +168,7 @@ class Result(NamedTuple):
     fixed: Sequence[Fixed] = ()
     failed: tuple[str, ...] = ()
     text_printed: bool = False
-    """Whether standard output has the fixed text, so that the report goes beside it."""
+    """Whether standard output has the fixed text, so that the report goes to standard error."""
 
 
 def _diff(run: Run, out: Output, options: Options) -> int:
@@ -268,9 +268,9 @@ def _report(result: Result, reports: Sequence[Report], options: Options) -> int:
     if options.statistics:
         from shmlint.reports.statistics import render as counted
 
-        beside = main.format != "text" or main.output.path is not None or main.output.to_stderr
+        to_stderr = main.format != "text" or main.output.path is not None or main.output.to_stderr
         for text in counted(result.findings):
-            line(text, err=beside)
+            line(text, err=to_stderr)
     for message in result.failed:
         error(message)
     if result.failed:

@@ -39,16 +39,16 @@ class Formatter(click.HelpFormatter):
     def _write_wrapped(self, lead: str, text: str) -> None:
         from textwrap import wrap
 
-        blank = " " * len(lead)
+        indent = " " * len(lead)
         for number, paragraph in enumerate(text.split("\n\n")):
-            start = lead if number == 0 else f"\n{blank}"
+            start = lead if number == 0 else f"\n{indent}"
             if paragraph.startswith("\b\n"):
-                lines = [f"{blank}{line}".rstrip() for line in paragraph[2:].splitlines()]
+                lines = [f"{indent}{line}".rstrip() for line in paragraph[2:].splitlines()]
                 self.write(start.rstrip(" ") + "\n".join(lines) + "\n")
                 continue
             words = " ".join(paragraph.split())
             lines = wrap(words, self.width - len(lead), break_long_words=False, break_on_hyphens=False) or [""]
-            self.write(f"{start}{f'{chr(10)}{blank}'.join(lines)}".rstrip() + "\n")
+            self.write(f"{start}{f'{chr(10)}{indent}'.join(lines)}".rstrip() + "\n")
 
 
 class Context(click.Context):

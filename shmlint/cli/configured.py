@@ -1,4 +1,4 @@
-"""The settings of a command: those of settings files, and what its options say of rules."""
+"""The settings of a command: those of settings files, and what its options say about rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _common(paths: Sequence[str]) -> str:
 
 
 def with_rules(settings: Settings, select: Sequence[str], ignore: Sequence[str], fail_on: Severity | None) -> Settings:
-    """Settings with what the command line says of rules."""
+    """Settings with what the command line says about rules."""
     chosen, ignored = _split(select), _split(ignore)
     for name in (*chosen, *ignored):
         if message := unknown_rule(name):

@@ -1,4 +1,4 @@
-"""``shmlint doctor``: what this machine is like, and what the rules say of it."""
+"""``shmlint doctor``: what this machine is like, and what the rules find on it."""
 
 from __future__ import annotations
 

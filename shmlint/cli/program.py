@@ -65,7 +65,7 @@ class Program(click.Group):
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The commands, and what may stand there where `check` is left out."""
+        """The commands, and what may be written instead if `check` is left out."""
         from click.shell_completion import CompletionItem
 
         found = [

@@ -31,7 +31,7 @@ Examples:
   shmlint size docker run --gpus all --memory 64g rayproject/ray
 
 \b
-Options may stand anywhere, except after `docker run` and `--`: those belong
+Options may be anywhere, except after `docker run` and `--`: those belong
 are the command's own. The sums are upper estimates: /dev/shm takes memory
 only for what is written."""
 
@@ -345,6 +345,6 @@ def _misspelt(launch: Launch) -> list[str]:
     for word in (launch.command.known if launch.command is not None else None) or ():
         name = word.partition("=")[0].replace("_", "-")
         close = get_close_matches(name, options, 1, 0.85) if name.startswith("--") else []
-        if close and close[0] != name:  # an exact name stands after `--`, which is intended
+        if close and close[0] != name:  # an exact name comes after `--`, which is intended
             found.append(f"{word} was read as an option of the command; `shmlint size` has the option {close[0]}")
     return found

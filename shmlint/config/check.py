@@ -1,4 +1,4 @@
-"""Whether settings are valid: against ``settings.schema.json``, and what no schema says of their values."""
+"""Whether settings are valid: against ``settings.schema.json``, and what no schema can say about their values."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _spelled(at: tuple[Any, ...]) -> str:
 
 
 def check(file: File, data: Mapping[str, Any]) -> None:
-    """What no schema says of the values of a file."""
+    """What no schema can say about the values of a file."""
     for key in ("shm-size", "daemon-default-shm-size"):
         if key in data:
             _check_size(file, (key,), data[key])

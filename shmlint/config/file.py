@@ -1,4 +1,4 @@
-"""One settings file: what stands in it, and where each part is written."""
+"""One settings file: its values, and where each part is written."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class File(NamedTuple):
 
 
 def read(file: File) -> tuple[File, dict[str, Any]]:
-    """What stands in a file."""
+    """The content of a settings file."""
     if file.path.endswith(".toml"):
         text, data = _toml(file)
         file = file._replace(text=text)
@@ -118,7 +118,7 @@ def _yaml(file: File) -> tuple[dict[str, Any], dict[tuple[Any, ...], Position]]:
 
 
 def _written_twice(node: Node) -> Scalar | None:
-    """The first key of a mapping that stands there a second time."""
+    """The first key of a mapping that is there a second time."""
     from shmlint.syntax.yaml import Mapping, Scalar, Sequence
 
     if isinstance(node, Sequence):

@@ -40,7 +40,7 @@ def _extended(file: File, name: str, *, anywhere: bool) -> str:
 
 
 def _settings(files: Sequence[tuple[File, dict[str, Any]]]) -> Settings:
-    """The settings of files of which each extends the next: a key counts where it stands first."""
+    """The settings of files of which each extends the next: the first file with a key decides."""
     for file, data in files:
         check(file, data)
     merged: dict[str, Any] = {}

@@ -49,7 +49,7 @@ def add(run: Run, reason: str) -> Added:
     texts: dict[str, str] = {}
 
     def extend(some: Sequence[tuple[Edit, list[Finding]]]) -> None:
-        """Accept the comments that prove themselves beside those accepted before, by halving."""
+        """Accept the comments that can be proved together with those accepted before, by halving."""
         every = [*accepted, *some]
         after = unchanged(run, [edit for edit, _ in every])
         if after is not None and len(after[0].findings) == len(run.findings) - sum(len(f) for _, f in every):

@@ -402,7 +402,7 @@ def _free(edit: Edit, taken: Sequence[Edit]) -> bool:
 
 
 def _one_a_request(repairs: Sequence[Repair], held: Collection[Identity]) -> list[Repair]:
-    """The first repair for each place that asks for a GPU, and those that have waited once."""
+    """The first repair for each place that requests a GPU, and those that have waited once."""
     places: set[object] = set()
     chosen = []
     for repair in repairs:
@@ -437,7 +437,7 @@ class _Round:
     def extend(self, repairs: Sequence[Repair]) -> list[tuple[Repair, Refusal | None]]:
         """Accept the repairs that can be proved together with the accepted ones; return the others with the reasons.
 
-        Bad repairs often stand next to each other: after one was found, the largest group is tried next.
+        Bad repairs are often next to each other: after one was found, the largest group is tried next.
         """
         refused = []
         groups = [list(repairs)]

@@ -1,6 +1,6 @@
 """Proofs: what a change of texts makes of every launch and every finding.
 
-The files are read again with the edits in them. Launches are told apart by where they stand: their
+The files are read again with the edits in them. Launches are told apart by their places: their
 file and their offset, which is followed through the edits. Nothing here knows a syntax; each format
 says what else of a file must have stayed the same.
 """
@@ -23,7 +23,7 @@ from shmlint.run import Run, lint
 
 
 class Place(NamedTuple):
-    """Where a launch stands. ``number`` tells readings of one place in the same files apart."""
+    """The place of a launch. ``number`` tells readings of one place in the same files apart."""
 
     kind: str
     files: tuple[str, ...]
@@ -69,7 +69,7 @@ class Proof(NamedTuple):
     run: Run
     texts: dict[str, str]
     moved: Mapping[Place, Place]
-    """Where each launch stands afterwards, by where it stood."""
+    """The place of each launch afterwards, by its place before."""
     left: Collection[Identity]
     """The findings about launches that are there afterwards."""
     uncovered: tuple[Finding, ...] = ()
@@ -108,7 +108,7 @@ UNMOVED: Shifts = {}
 
 
 def places(launches: Iterable[Launch], shifts: Shifts = UNMOVED) -> dict[int, Place]:
-    """Where launches stand, by their ``id``, after some edits."""
+    """The places of launches, by their ``id``, after some edits."""
     seen: dict[Place, int] = defaultdict(int)
     found = {}
     for launch in launches:
@@ -304,7 +304,7 @@ Service = tuple[str, str] | None
 def _services(launch: Launch) -> list[Service]:
     """The services that a launch is a reading of: alone, with other files, in a dev container.
 
-    A service that asks for a GPU and is only a template of others is judged where they are.
+    A service that requests a GPU and is only a template of others is judged where they are.
     """
     if launch.kind == "devcontainer":
         return [(name, path) for name in launch.names[:1] for path in launch.files[1:]]
@@ -325,9 +325,9 @@ def _by_service(targets: Targets) -> dict[Service, list[Intention]]:
 
 
 def parts(launch: Launch, default: int, *, quoted: bool = False) -> tuple[object, ...]:
-    """What a launch says, part by part, wherever it stands.
+    """What a launch says, part by part, without its place.
 
-    ``quoted``: of the GPUs it asks for the values of ``--gpus`` are compared, not what they come to.
+    ``quoted``: of its GPU requests the values of ``--gpus`` are compared, not what they come to.
     """
     gpu = launch.gpu
     effective = launch.effective_shm(default)

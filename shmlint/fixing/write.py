@@ -53,13 +53,13 @@ class _File(NamedTuple):
     path: str
     target: str
     temporary: str
-    """The new text, beside the target."""
+    """The new text, in the directory of the target."""
     backup: str
-    """The old text, beside the target, where it may have to be put back."""
+    """The old text, in the same directory, if it may have to be put back."""
 
 
 def _prepared(path: str, on_disk: str, texts: tuple[bytes, bytes], *, with_backup: bool) -> _File:
-    """A file whose new text lies beside it."""
+    """A file whose new text is written next to it."""
     target = os.path.realpath(on_disk)
     old, new = texts
     temporary = ""

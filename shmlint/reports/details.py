@@ -1,4 +1,4 @@
-"""What a finding says beside its message, as plain lines: why, on what basis, who says so, what to type."""
+"""What a finding says besides its message, as plain lines: why, on what basis, the source, what to type."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def remedy(finding: Finding) -> Iterator[str]:
 
 
 def elsewhere(finding: Finding) -> list[Evidence]:
-    """The evidence that stands in other files."""
+    """The evidence in other files."""
     return [e for e in finding.evidence if e.span is not None and e.span.path != finding.span.path]

@@ -35,7 +35,7 @@ def render(run: Run, texts: Mapping[str, str]) -> Iterator[str]:
 
 
 def _name(path: str) -> str:
-    """A path as ``patch`` and ``git apply`` read it: one with a blank ends at a tab, a strange one stands in quotes."""
+    """A path as ``patch`` and ``git apply`` read it: a space needs a tab at the end, others quotes."""
     if path.isprintable() and not set(path) & set('"\\'):
         return f"{path}\t" if " " in path else path
     octets = path.encode("utf-8", "surrogateescape")
@@ -54,7 +54,7 @@ def _line(mark: str, line: str) -> str:
 
 
 def _range(start: int, end: int) -> str:
-    """As POSIX has it: one line has no count, and none are behind the line before."""
+    """As POSIX has it: one line has no count, and no lines come after the previous line."""
     if end - start == 1:
         return str(start + 1)
     return f"{start + 1 if end > start else start},{end - start}"

@@ -18,7 +18,7 @@ _INDICATOR = re.compile(r"[>|][-+0-9]*(?: +#.*)?")
 
 
 class Mark(NamedTuple):
-    """A place, what is said of it, and whether it is the finding's own."""
+    """A place, what is said about it, and whether it is the finding's own."""
 
     span: Span
     text: str
@@ -49,7 +49,7 @@ def frames(finding: Finding, paint: Paint, width: int) -> Iterator[str]:
 
 
 def _marks(finding: Finding) -> list[Mark]:
-    """The places of a finding; what several pieces of evidence say of one place is put together."""
+    """The places of a finding; what several pieces of evidence say about one place is combined."""
     texts: dict[Span, list[str]] = {}
     if finding.span.source.text:
         texts[finding.span] = []
@@ -75,21 +75,21 @@ def _content(span: Span) -> Span:
 def _lines(marks: Sequence[Mark], digits: int, room: int, paint: Paint) -> Iterator[str]:
     """The marked lines of one file."""
     bar = paint("│", "dim")
-    blank = " " * (_INDENT + digits)
+    margin = " " * (_INDENT + digits)
     for number in dict.fromkeys(mark.span.line for mark in marks):
         on_line = [mark for mark in marks if mark.span.line == number]
         lead = str(number).rjust(_INDENT + digits)
         for view in _views(on_line, room):
             yield f"{lead} {bar} {_source_line(view)}".rstrip()
-            lead = blank
+            lead = margin
             for mark in view.marks:
                 for text in _mark(mark, view, room):
-                    yield f"{blank} {bar} {paint(text, 'bold' if mark.main else 'dim')}"
+                    yield f"{margin} {bar} {paint(text, 'bold' if mark.main else 'dim')}"
 
 
 def _views(marks: Sequence[Mark], room: int) -> Iterator[View]:
     """The line of some marks: whole where it fits, else the parts that show each mark."""
-    if marks[0].span.source.marked_only:  # what stands around a mark may be secret
+    if marks[0].span.source.marked_only:  # the text around a mark may be secret
         for mark in marks:
             start, end = mark.span.start, min(mark.span.end, _bounds(mark.span)[1])
             yield _view(mark.span, start, start, end, room, (mark,))
@@ -147,7 +147,7 @@ def _source_line(view: View) -> str:
 
 
 def _mark(mark: Mark, view: View, room: int) -> Iterator[str]:
-    """A marker, and what is said of the place: after it, or below where that does not fit."""
+    """A marker, and what is said about the place: after it, or below it if that does not fit."""
     start, end = max(mark.span.start, view.start), min(mark.span.end, view.end)
     pad = _columns(mark.span, view.start, start) + view.cut_left
     length = max(min(_columns(mark.span, start, max(start, end)), room - pad), 1)

@@ -53,8 +53,8 @@ def _hidden(findings: Sequence[Finding]) -> str:
     """How many annotations of each level GitHub leaves out."""
     levels = Counter(f.severity for f in findings)
     over = [(levels[level] - SHOWN, level) for level in reversed(SEVERITIES) if levels[level] > SHOWN]
-    told = ", ".join(f"{count} more {level}{'s' if count > 1 else ''}" for count, level in over)
-    return f" ({told} than GitHub shows as annotations)" if told else ""
+    hidden = ", ".join(f"{count} more {level}{'s' if count > 1 else ''}" for count, level in over)
+    return f" ({hidden} than GitHub shows as annotations)" if hidden else ""
 
 
 def _command(finding: Finding) -> str:

@@ -35,7 +35,7 @@ _VERDICTS = ("needed", "likely", "unknown", "not-needed")
 
 
 def rows(run: Run, sort: Sort = "place") -> list[Row]:
-    """The launches of a run in words, in an order: as they stand, the greatest need or the least size first,
+    """The launches of a run in words, in an order: as in the files, the greatest need or the least size first,
     or by image."""
     keyed = [(_key(run, launch, sort), _row(run, launch)) for launch in run.launches]
     return [row for _, row in sorted(keyed, key=lambda pair: pair[0])] if sort != "place" else [r for _, r in keyed]

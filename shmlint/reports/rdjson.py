@@ -57,7 +57,7 @@ def _diagnostic(run: Run, finding: Finding, change: Change | None) -> dict[str, 
     }
     if change is not None:
         edits = change.edits
-        # A suggestion stands in the file of its diagnostic, and a part of a fix is none.
+        # A suggestion is in the file of its diagnostic, and a part of a fix is not a suggestion.
         if all(edit.path == span.path for edit in edits):
             found["suggestions"] = [_suggestion(run.workspace.source(span.path), edits)]
     return found

@@ -99,7 +99,7 @@ def _result(run: Run, finding: Finding, number: int, fingerprint: str) -> dict[s
 
 
 def _flow(run: Run, finding: Finding) -> list[dict[str, Any]]:
-    """The way from the launch through other files to what decides; nothing where all stands in one file."""
+    """The way from the launch through other files to what decides; nothing if everything is in one file."""
     trail = run.need(finding.launch).trail if finding.launch is not None and finding.why else ()
     steps = [("", finding.span), *((s.text, s.span) for s in trail), *((e.text, e.span) for e in finding.evidence)]
     places = [(text or finding.message, span) for text, span in steps if span is not None]

@@ -42,7 +42,7 @@ def columns(text: str) -> int:
 
 
 def padded(text: str, width: int) -> str:
-    """A text with blanks after it up to a width in columns."""
+    """A text padded with spaces to a width in columns."""
     return text + " " * (width - columns(text))
 
 
@@ -59,7 +59,7 @@ def fit(text: str, room: int) -> int:
 
 
 def shortened(text: str, room: int) -> str:
-    """A text of at most so many columns; an ellipsis stands for what is left out at its end."""
+    """A text of at most so many columns; an ellipsis replaces what is cut off at its end."""
     return text if columns(text) <= room else text[: fit(text, max(room - 1, 0))] + "…"
 
 
@@ -102,6 +102,6 @@ def _parts(word: str, room: int) -> list[str]:
 
 
 def labelled(label: str, text: str, room: int, margin: int) -> list[str]:
-    """The lines of a text after a label that takes ``margin`` columns; the next lines stand under the text."""
+    """The lines of a text after a label that takes ``margin`` columns; the next lines are aligned with the text."""
     first, *rest = wrapped(text, max(room - margin, 20))
     return [padded(label, margin) + first, *(" " * margin + line for line in rest)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _INDENT = "  "
 _MARGIN = 5
-"""Columns of ``why`` and ``fix`` with the blanks after them."""
+"""Columns of ``why`` and ``fix`` with the spaces after them."""
 BASES: dict[Basis, str] = {
     "documented": "documented", "measured": "measured", "computed": "computed", "estimated": "estimated",
     "chosen": "our choice",
@@ -32,7 +32,7 @@ _MOST_PLACES = 20
 
 
 class Style(NamedTuple):
-    """How much is said, and how it looks: ``width`` in columns."""
+    """How much is reported, and how it looks: ``width`` in columns."""
 
     colour: bool = False
     width: int = WIDTH
@@ -117,12 +117,12 @@ def _cause(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
     yield from _remedy(finding, paint, width, several=len(group) > 1)
 
 
-def _differing(finding: Finding, told: Finding) -> str:
+def _differing(finding: Finding, shown: Finding) -> str:
     """What one of several findings says that the first one does not: the launch, or all of it."""
-    if finding.launch is None or told.launch is None:
+    if finding.launch is None or shown.launch is None:
         return finding.message
-    name, first = finding.launch.words.launch, told.launch.words.launch
-    same = name in finding.message and finding.message.replace(name, first) == told.message
+    name, first = finding.launch.words.launch, shown.launch.words.launch
+    same = name in finding.message and finding.message.replace(name, first) == shown.message
     return name if same else finding.message
 
 
@@ -333,8 +333,8 @@ def _read(run: Run, findings: Sequence[Finding], counts: dict[str, int]) -> str:
     files = ", ".join(plural(len(paths), _KINDS.get(kind, f"{kind} file")) for kind, paths in kinds.items())
     line = f"read {files}: {plural(counts['launches'], 'launch', 'launches')}, {counts['gpu_launches']} with a GPU"
     unknown = sum(finding.unknown_workload for finding in findings)
-    told = {"unknown workload": unknown, "unknown GPU request": counts["gpu_unknown"]}
-    line += "".join(f", {plural(count, what)}" for what, count in told.items() if count)
+    unknowns = {"unknown workload": unknown, "unknown GPU request": counts["gpu_unknown"]}
+    line += "".join(f", {plural(count, what)}" for what, count in unknowns.items() if count)
     return line + (f", {counts['not_judged']} not checked" if counts["not_judged"] else "")
 
 

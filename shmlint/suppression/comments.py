@@ -94,7 +94,7 @@ def _covers(comment: Suppression, finding: Finding) -> bool:
 
 
 def _spans(finding: Finding, *, evidence: bool) -> list[Span]:
-    """Where a comment about a finding may stand; one that names its rules also beside its ``evidence``."""
+    """Where a comment about a finding may be; one that names its rules also at its ``evidence``."""
     spans = [finding.span] if finding.launch is None else [finding.span, finding.launch.span]
     return [*spans, *(e.span for e in finding.evidence if e.span is not None)] if evidence else spans
 
@@ -158,15 +158,15 @@ def _finding(comment: Suppression, reason: str, useful: Sequence[str]) -> Findin
 
 
 def _removal(comment: Suppression) -> Edit:
-    """Takes the comment out, with its line where nothing else stands on that."""
+    """Removes the comment, with its line if nothing else is on it."""
     source, text = comment.span.source, comment.span.source.text
     line = comment.span.line
     start, end = source.line_span(line)
     if start == 0 and text.startswith(BOM):
         start = len(BOM)
     if comment.own_line:
-        behind = source.line_starts[line] if line < len(source.line_starts) else end
-        return Edit(source.path, start, behind, "")
+        next_line = source.line_starts[line] if line < len(source.line_starts) else end
+        return Edit(source.path, start, next_line, "")
     after = text[comment.span.end : end]
     if after.strip():
         return Edit(source.path, comment.span.start, comment.span.end + len(after) - len(after.lstrip()), "")

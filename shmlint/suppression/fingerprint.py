@@ -29,5 +29,5 @@ def fingerprints(findings: Sequence[Finding]) -> list[str]:
 
 
 def _marked(span: Span) -> str:
-    """The marked line, or what of it may be told."""
+    """The marked line, or the part of it that may be shown."""
     return span.text if span.source.marked_only else span.source.line_text(span.line)

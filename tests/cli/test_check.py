@@ -108,7 +108,7 @@ def test_exit_status(run: Run, text: str, options: list[str], status: int) -> No
         (["--select", "missing-shm-sise"], "did you mean `missing-shm-size`?"),
         (["--ignore", "ignored-with-ipcs"], "did you mean `ignored-with-ipc`?"),
         (["explain", "SHM110"], "did you mean `SHM"),
-        (["explain", "nothing"], "nothing is known of `nothing`"),
+        (["explain", "nothing"], "nothing is known about `nothing`"),
         (["--format", "xml"], "xml"),
         (["--fail-on", "never"], "never"),
         (["--no-such-option"], "--no-such-option"),

@@ -260,7 +260,7 @@ def test_what_comes_near_is_suggested() -> None:
         ("nowhere.yaml:3", "nowhere.yaml: no such file"),
         (__file__, f"{__file__} is a file; add the line of a launch"),
         ("nobodys/image:latest", "no workload is known for the image `nobodys/image:latest`"),
-        ("qqqqqq", "nothing is known of `qqqqqq`; see `shmlint rules`"),
+        ("qqqqqq", "nothing is known about `qqqqqq`; see `shmlint rules`"),
         ("workload:vlln", "did you mean workload:vllm"),
         ("workload:qqqqqq", "unknown workload qqqqqq; `shmlint explain workload:` lists them"),
     ],

@@ -98,7 +98,7 @@ def _launch(path: str, line: int) -> Iterator[str]:
 
 
 def _nothing(asked: str) -> str:
-    """What to say of a topic that is not known, with what was probably meant."""
+    """The error message for an unknown topic, with what was probably meant."""
     short = " ".join(asked.split())
     if not short:
         return "nothing to explain: give a rule (SHM101), an error message or a workload"
@@ -120,7 +120,7 @@ def _nothing(asked: str) -> str:
         return unknown_rule(short)
     if "/" in short or ":" in short:
         return f"no workload is known for the image `{short}`; `shmlint explain workload:` lists the known ones"
-    return f"nothing is known of `{short}`{similar or '; see `shmlint rules` and `shmlint explain workload:`'}"
+    return f"nothing is known about `{short}`{similar or '; see `shmlint rules` and `shmlint explain workload:`'}"
 
 
 _RULE = re.compile(r"[A-Za-z]{2,5}[0-9OoIl]{1,4}")

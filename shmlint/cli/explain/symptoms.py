@@ -77,8 +77,8 @@ def find(asked: str, among: Iterable[Symptom]) -> list[Match]:
 
 
 def _score(pasted: str, parts: list[str]) -> float:
-    """How many characters of a text of the page stand in what was pasted: all its parts in their order.
-    Or how many were typed, where what was typed stands in the text; a little less the longer the text is.
+    """How many characters of a text of the page are in what was pasted: all its parts in their order.
+    Or how many were typed, if what was typed is in the text; a little less the longer the text is.
     0 where neither does."""
     at = 0
     for part in parts:
@@ -107,7 +107,7 @@ _RANDOM = re.compile(r"(nccl-)[a-z0-9_-]+|(torch_)[0-9][a-z0-9_-]*")
 
 
 def _plain(text: str) -> str:
-    """A text as it is compared: small letters, one blank, no quotation marks, ``#`` for random names."""
+    """A text as it is compared: lower case, single spaces, no quotation marks, ``#`` for random names."""
     text = re.sub(r"[\"'`‘’“”\\]", "", _ANSI.sub("", text).lower())
     return " ".join(_RANDOM.sub(r"\1\2#", text).split()).strip(" .:")
 
