@@ -69,7 +69,7 @@ def command(**options: Unpack[Options]) -> int:
     """Check the container that shmlint runs in.
 
     Reports /dev/shm, limits, GPUs and NCCL variables, and checks them with the rules. COMMAND is
-    what is going to run there; options after its first word are its own.
+    the command that will run in it; options after its first word belong to it.
     """
     out = open_output(options["output"], options["color"])
     settings = load_settings(options["config"], ["."])

@@ -29,7 +29,7 @@ class Options(TypedDict):
 @shared.jobs
 @shared.stdin_filename
 def command(**options: Unpack[Options]) -> int:
-    """List the files that would be read, one a line."""
+    """List the files that would be checked, one per line."""
     settings = load_settings(options["config"], options["paths"])
     inputs = find_inputs(
         options["paths"], settings, stdin_filename=options["stdin_filename"], jobs=options["jobs"],

@@ -42,8 +42,8 @@ class Options(TypedDict):
 def command(**options: Unpack[Options]) -> int:
     """List all container launches, with GPUs, image and /dev/shm.
 
-    GPU or not, after everything is resolved: image, GPUs, what /dev/shm becomes, what the
-    program needs. The exit status is 0 unless the listing fails.
+    Launches without a GPU are included. Each line shows the image, the GPUs, the resulting
+    /dev/shm and what the program needs. The exit status is 0 unless the listing fails.
     """
     out = open_output(options["output"])
     settings = load_settings(options["config"], options["paths"])

@@ -1,4 +1,4 @@
-"""``shmlint rules``: the rules, one a line."""
+"""``shmlint rules``: the rules, one per line."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ Examples:
   shmlint size docker run --gpus all --memory 64g rayproject/ray
 
 \b
-Options may be anywhere, except after `docker run` and `--`: those belong
+Options may be anywhere, except after `docker run` and `--`: those
 are the command's own. The sums are upper estimates: /dev/shm takes memory
 only for what is written."""
 

@@ -67,7 +67,7 @@ def beside(label: str, text: str, margin: int = _MARGIN, width: int = WIDTH) -> 
 
 def _about(found: Answer) -> str:
     launch, workload = found.question.launch, found.workload
-    name = workload.name if workload is not None else "what it runs is unknown"
+    name = workload.name if workload is not None else "unknown workload"
     parts = [name]
     if launch.image is not None and launch.image.text and (workload is None or launch.image.text != workload.id):
         parts.append(f"image {launch.image.text}")

@@ -11,7 +11,7 @@ from shmlint.model.source import Problem, Source, Span
 
 NotReadKind = Literal["unsupported", "excluded", "unreadable", "outside", "syntax", "dynamic"]
 """Why something was not read: no format reads such files, the settings exclude it, the file cannot be read as text,
-it is outside of the repository, its syntax is broken there, or its text is put together when it runs."""
+it is outside of the repository, its syntax is broken there, or its text is built when it runs."""
 
 
 class NotRead(NamedTuple):

@@ -56,7 +56,7 @@ def render(
     for group in _alike(brief):
         yield from _brief(group, paint, width)
     if brief:
-        yield from wrapped("`shmlint explain PATH:LINE` says what was read, and what would settle it", width)
+        yield from wrapped("`shmlint explain PATH:LINE` shows what was read, and what would settle it", width)
         yield ""
     if fixed:
         for changes in _same_change(fixed):
@@ -313,8 +313,8 @@ def summary_line(counts: dict[str, int]) -> str:
 
 
 _SKIPPED: dict[NotReadKind, str] = {
-    "unsupported": "of another kind", "excluded": "excluded", "unreadable": "unreadable",
-    "outside": "outside of the repository", "syntax": "with broken syntax", "dynamic": "put together when it runs",
+    "unsupported": "unsupported", "excluded": "excluded", "unreadable": "unreadable",
+    "outside": "outside of the repository", "syntax": "with broken syntax", "dynamic": "built when it runs",
 }  # fmt: skip
 """Why something was not read, in a few words."""
 

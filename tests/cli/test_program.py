@@ -23,7 +23,7 @@ def test_only_the_first_argument_names_a_command(run: Run) -> None:
     for arguments in (["./size"], ["check", "size"], ["--", "size"], ["-q", "size"]):
         result = run(*arguments)
         assert result.exit_code == 1 and result.stdout.startswith("size/compose.yaml:2:3: error SHM101"), arguments
-    assert run("size", "size").stdout.startswith("what it runs is unknown")
+    assert run("size", "size").stdout.startswith("unknown workload")
     assert run("check", "--diff", "compose.yaml").stdout == run("--diff", "compose.yaml").stdout == DIFF
     assert run("--fix", "files").stderr == "shmlint: files: no such file or directory\n"
 

@@ -83,7 +83,7 @@ def test_the_arithmetic_of_nccl(run: Run) -> None:
 def test_the_arithmetic_of_dataloaders(run: Run) -> None:
     result = run("--workers", "8", "--batch-size", "64", "--item-size", "3x224x224", "python", "train.py")
     assert result.stdout == """\
-what it runs is unknown, command python train.py
+unknown workload, command python train.py
 
   661.5 MiB  DataLoader batches  (8 workers × 2 ahead + 2 in use) × 36.8 MiB
              documented and measured:
