@@ -68,7 +68,7 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
     program = with_documentation(launch, program or resolve(launch, Repository(None, launch.span.path)))
     based = _with_bases(launch, program)
     telling = [ran.words for ran in program.commands if ran.kind in ("program", "interactive")]
-    known = by_knowledge(based, extra, telling)
+    known = by_knowledge(based, extra, telling, copy=_is_copy(program))
     mine = {workload.id for workload in extra}
     own = known.need.workload is not None and known.need.workload.id in mine
     found = packages(based, program)
@@ -84,10 +84,16 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
 
         documented = read(based, program, program.documented) if program.documented else documented
         sure = [ran for ran in program.documented_commands if ran.certain]
-        said = by_knowledge(based, extra, [ran.words for ran in sure or program.documented_commands])
+        ran = [ran.words for ran in sure or program.documented_commands]
+        said = by_knowledge(based, extra, ran, copy=_is_copy(program))
         if not sure and said.need.verdict == "needed":
             said = said._replace(need=said.need._replace(verdict="likely"))
     return Case(based, program, findings, known, own, documented, said, torch)
+
+
+def _is_copy(program: Program) -> bool:
+    """Whether the build of the image runs nothing: it is used like its base image."""
+    return program.image is not None and not program.image.runs
 
 
 def _with_bases(launch: Launch, program: Program) -> Launch:
@@ -127,9 +133,9 @@ def _looks(case: Case) -> Need | None:
 
 def _asked_for(case: Case) -> bool:
     """Whether the image's maintainers ask for shared memory for what the image is made for."""
-    image = case.launch.image.known if case.launch.image is not None else None
-    workload, certain = recognise(image or "", builtin())
-    return workload is not None and certain and workload.needs == "yes" and workload.verified
+    images = (case.launch.image, *(case.launch.base_images if _is_copy(case.program) else ()))
+    found = [recognise(image.known or "", builtin()) for image in images if image is not None]
+    return any(sure and known is not None and known.needs == "yes" and known.verified for known, sure in found)
 
 
 def _computed(case: Case) -> Need | None:
@@ -197,7 +203,7 @@ def _is_near(ran: Ran, program: Program) -> bool:
 def _interactive(case: Case) -> Need | None:
     """A shell or a notebook, in which anything may be run."""
     image = case.known.need
-    if case.program.kind != "interactive" and not (case.program.default and case.launch.interactive):
+    if case.program.kind != "interactive" and not _gives_shell(case):
         return None
     if image.verdict == "not-needed" and not case.torch:
         return image
@@ -207,6 +213,13 @@ def _interactive(case: Case) -> Need | None:
         return image._replace(verdict="likely")
     why = "a shell or a notebook in an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
     return _likely(case, why, case.torch)
+
+
+def _gives_shell(case: Case) -> bool:
+    """Whether the image's own command gets a terminal, and is none of which the entry tells a shell apart."""
+    workload = entry_of(case.known.need.workload)
+    runs_program = workload is not None and workload.used_by([["bash"]]) is not workload
+    return case.program.default and case.launch.interactive and not runs_program
 
 
 def _image(case: Case) -> Need | None:

@@ -39,13 +39,16 @@ class Known(NamedTuple):
     """The image is the maintainers' own, not one built on it or named like it."""
 
 
-def by_knowledge(launch: Launch, extra: Sequence[Workload], commands: Sequence[Sequence[str]]) -> Known:
+def by_knowledge(
+    launch: Launch, extra: Sequence[Workload], commands: Sequence[Sequence[str]], *, copy: bool = False
+) -> Known:
     """What the knowledge base says of a launch that runs these simple commands.
 
     An error has to be right, so "needed" is for what is sure: ranks that a command asks for, an image
-    whose maintainers say so.
+    whose maintainers say so. ``copy`` is whether its image is its base image with files added: then the
+    base image says as much as if the launch named it.
     """
-    reading = _Reading(launch, extra, commands)
+    reading = _Reading(launch, extra, commands, copy=copy)
     case = _Case(launch, reading)
     need = _spared(case) or _ranks(case) or _workers(case) or _workload(case)
     winner, command = reading.workload, reading.by_command
@@ -176,7 +179,9 @@ def numbers(
 class _Reading:
     """What a launch's command, image, base images and environment say, and what wins."""
 
-    def __init__(self, launch: Launch, extra: Sequence[Workload], ran: Sequence[Sequence[str]]) -> None:
+    def __init__(
+        self, launch: Launch, extra: Sequence[Workload], ran: Sequence[Sequence[str]], *, copy: bool = False
+    ) -> None:
         mine = {workload.id for workload in extra}
         known = (*extra, *(w for w in builtin() if w.id not in mine))
         commands = [list(command) for command in ran]
@@ -186,6 +191,7 @@ class _Reading:
         self.private = any(part is not None and part.private for part in (launch.entrypoint, launch.command))
         self.count = gpu_count(launch)
         self.by_command = _of_commands(commands, extra, known)
+        self.copy = copy
         servers = [workload for workload in known if workload.id == "servers"]
         self.serves = any(match_command(command, servers) is not None for command in commands)
         self.workers = read_workers(self.words)
@@ -230,26 +236,26 @@ class _Reading:
         self, launch: Launch, known: Sequence[Workload], mine: set[str]
     ) -> tuple[Workload | None, Evidence | None, bool]:
         """The workload that is judged, how it was recognised, and whether that is a weak sign."""
-        command, image = self.by_command, None
-        certain = False
-        if launch.image is not None and launch.image.known:
-            image, certain = recognise(launch.image.known, known)
-        told = Evidence(command.name, self.span, command.source) if command is not None else None
-        if image is not None and launch.image is not None and self._outweighs(image, command, mine):
-            found = Evidence(image.name, launch.image.span, image.source)
+        command = self.by_command
+        image, told, certain = self._image(launch, known)
+        if image is not None and self._outweighs(image, command, mine):
             # An interactive tool in an image that needs it: what will be run there is not known.
             open_end = command is not None and command.needs == "depends"
-            return image, found, image.id not in mine and (open_end or not certain)
-        says_more = command is not None and (command.needs != "depends" or image is not None)
-        if image is None:
-            for base in launch.base_images:
-                found_base, _ = recognise(base.known or "", known)
-                if found_base is None or (found_base.needs == "depends" and command is not None):
-                    continue
-                if not says_more or (found_base.needs == "yes" and self._outweighs(found_base, command, mine)):
-                    built = Evidence(f"built on {found_base.name}", base.span, found_base.source)
-                    return found_base, built, found_base.id not in mine
+            return image, told, image.id not in mine and (open_end or not certain)
+        told = Evidence(command.name, self.span, command.source) if command is not None else None
         return command, told, False
+
+    def _image(self, launch: Launch, known: Sequence[Workload]) -> tuple[Workload | None, Evidence | None, bool]:
+        """The workload of the image or else of one that it is built on, and whether that is certain."""
+        if launch.image is not None and launch.image.known:
+            image, certain = recognise(launch.image.known, known)
+            if image is not None:
+                return image, Evidence(image.name, launch.image.span, image.source), certain
+        for base in launch.base_images:
+            image, certain = recognise(base.known or "", known)
+            if image is not None:
+                return image, Evidence(f"built on {image.name}", base.span, image.source), certain and self.copy
+        return None, None, False
 
     def _outweighs(self, image: Workload, command: Workload | None, mine: set[str]) -> bool:
         """Whether an image says more than a command.

@@ -47,29 +47,91 @@ test_messages = messages_test(MESSAGES, SIZE_RULES)
 
 
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
-WAYS: dict[str, dict[str, str]] = {
-    "service": {"compose.yaml": service()},
-    "service that is built": {"compose.yaml": service("build: .", image=""), "Dockerfile": f"FROM {IMAGE}\n"},
-    "docker run": {"run.sh": f"docker run --gpus all {IMAGE}\n"},
-    "image that is built": {
-        "run.sh": "docker build -t own .\ndocker run --gpus all own\n", "Dockerfile": f"FROM {IMAGE}\n",
-    },
-    "page": {"README.md": f"```bash\ndocker run --gpus all {IMAGE}\n```\n"},
-    "job": {".github/workflows/x.yaml": f"on: push\njobs:\n  x:\n    runs-on: x\n    container:\n"
-                                         f"      image: {IMAGE}\n      options: --gpus all\n    steps: []\n"},
-    "recipe": {"Makefile": f"x:\n\tdocker run --gpus all {IMAGE}\n"},
-}  # fmt: skip
+TWO = "gpus: [{count: 2}]"
+POD = """apiVersion: v1
+kind: Pod
+metadata: {{name: x}}
+spec:
+  containers: [{{name: x, image: "{image}", resources: {{limits: {{nvidia.com/gpu: 2}}}}{more}}}]
+"""
+WORKFLOW = """on: push
+jobs: {x: {runs-on: x, container: {image: "%s", options: --gpus 2}, steps: []}}
+"""
+ONLY_FILES = "FROM {image}\nENV A=1\nCOPY . /app\n"
+ADDS = "FROM {image}\nRUN pip install flask\n"
 
 
-def test_the_same_launch_gets_the_same_answer_however_it_is_written(tmp_path: Path) -> None:
-    """An image that is built may be for something else: that is a warning, of the same size for the same reason."""
-    answers = {}
-    for name, files in WAYS.items():
-        (found,) = findings(tmp_path / name, files, select=SIZE_RULES)
+def ways(command: str = "", *, image: str = IMAGE) -> dict[str, dict[str, str]]:
+    """The ways to write a container that runs this command, or the image's own."""
+    more = (f"command: {command}",) if command else ()
+    words = str(command.split()).replace("'", '"')
+    built = ONLY_FILES.format(image=image)
+    starts = f"{built}CMD {words}\n" if command else built
+    run = f"docker run --gpus 2 {image} {command}\n"
+    found = {
+        "service": {"compose.yaml": service(*more, image=image, gpu=TWO)},
+        "service that is built": {"compose.yaml": service("build: .", *more, image="", gpu=TWO), "Dockerfile": built},
+        "image's command": {"compose.yaml": service("build: .", image="", gpu=TWO), "Dockerfile": starts},
+        "docker run": {"run.sh": run},
+        "image that is built": {
+            "run.sh": f"docker build -t own .\ndocker run --gpus 2 own {command}\n", "Dockerfile": built,
+        },
+        "page": {"README.md": f"```bash\n{run}```\n"},
+        "recipe": {"Makefile": f"x:\n\t{run}"},
+        "pod": {"pod.yaml": POD.format(image=image, more=f", args: {words}" if command else "")},
+    }  # fmt: skip
+    return found if command else found | {"job": {".github/workflows/x.yaml": WORKFLOW % image}}
+
+
+def shells(*, image: str = IMAGE) -> dict[str, dict[str, str]]:
+    """The ways to get a shell in a container."""
+    built = ONLY_FILES.format(image=image)
+    folder = ".devcontainer"
+    return {
+        "terminal": {"run.sh": f"docker run --gpus 2 -it {image}\n"},
+        "shell": {"run.sh": f"docker run --gpus 2 -it {image} bash\n"},
+        "service with a terminal": {"compose.yaml": service("tty: true", image=image, gpu=TWO)},
+        "service that waits": {"compose.yaml": service("command: sleep infinity", image=image, gpu=TWO)},
+        "dev container": {f"{folder}/devcontainer.json": f'{{"image": "{image}", "runArgs": ["--gpus", "2"]}}'},
+        "dev container that is built": {
+            f"{folder}/devcontainer.json": '{"build": {"dockerfile": "Dockerfile"}, "runArgs": ["--gpus", "2"]}',
+            f"{folder}/Dockerfile": built,
+        },
+    }  # fmt: skip
+
+
+def built(command: str) -> dict[str, dict[str, str]]:
+    """An image with more programs than its base, run with a command."""
+    return {name: {**files, "Dockerfile": ADDS.format(image=IMAGE)} for name, files in ways(command).items()
+            if name in ("service that is built", "image that is built")}  # fmt: skip
+
+
+@table(
+    "containers, severity, advised",
+    [
+        (ways(), "error", 8),
+        (ways("torchrun --nproc_per_node=8 train.py"), "error", 8),
+        (ways("python train.py --num_workers 8"), "error", 8),
+        (ways(image="vllm/vllm-openai"), "error", 8),
+        (ways("--model m -tp 4", image="vllm/vllm-openai"), "error", 8),
+        (ways(image="axolotlai/axolotl"), "error", 10),
+        (shells(), "warning", 8),
+        (shells(image="axolotlai/axolotl"), "warning", 10),
+        # What else is installed may be what the image is for.
+        (built(""), "warning", 8),
+        (built("torchrun --nproc_per_node=8 train.py"), "error", 8),
+    ],
+)
+def test_the_same_launch_gets_the_same_answer_however_it_is_written(
+    tmp_path: Path, containers: dict[str, dict[str, str]], severity: str, advised: int
+) -> None:
+    answers = set()
+    for name, files in containers.items():
+        (found,) = [f for f in findings(tmp_path / name, files, select=SIZE_RULES) if f.rule == "SHM101"]
         assert found.fix is not None
-        answers[name] = found.fix.intention, found.needs
-        assert found.severity == ("warning" if name.endswith("is built") else "error"), name
-    assert len(set(answers.values())) == 1, answers
+        assert found.severity == severity, name
+        answers.add((found.fix.intention, found.needs))
+    assert len(answers) == 1 and f"{advised << 30}" in str(answers), answers
 
 
 def test_a_launch_is_called_what_its_format_calls_it(tmp_path: Path) -> None:
