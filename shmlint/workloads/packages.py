@@ -31,9 +31,10 @@ TORCH = frozenset(
 """PyTorch, and packages that bring it."""
 
 _IMAGE_TORCH = (
-    r"(?:^|[/:_.-])(?:py)?torch(?:[0-9.]*(?:$|[/:_.-]))|kaggle-(?:gpu-)?images/python|kaggle/python|lightning|"
+    r"(?:^|[/:_.-])(?:py)?torch(?:[0-9.]*(?:$|[:_.-]))|kaggle-(?:gpu-)?images/python|kaggle/python|lightning|"
     r"(?:^|[/:_.-])(?:deepo|fastai|fastdotai|lerobot|monai|nerfstudio|ultralytics|detectron2|mmdetection)(?:$|[/:_.-])"
 )
+"""Images with PyTorch, by their names; that of the owner alone, ``pytorch/manylinux``, does not say so."""
 
 
 def packages(launch: Launch, program: Program) -> Found:
