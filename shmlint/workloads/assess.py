@@ -186,11 +186,11 @@ def _as_documented(case: Case) -> Need | None:
         return need
     trained = [
         ran for ran in case.program.documented_commands
-        if names_training(ran.words) and (ran.certain or _is_near(ran, case.program))
+        if names_training(ran.words) and ran.span != case.launch.span and (ran.certain or _is_near(ran, case.program))
     ]  # fmt: skip
-    if trained and gpu_count(case.launch) != 1 and need is None:
-        why = "the repository trains in it; several GPUs exchange data through shared memory"
-        return _likely(case, why, Evidence("training with several GPUs", trained[0].span))
+    if trained and gpu_count(case.launch) != 1 and not _fits_as_documented(case):
+        why = "the repository trains in it; DataLoader workers and ranks on several GPUs use shared memory"
+        return _likely(case, why, Evidence("trains", trained[0].span))
     return said.need if said is not None and said.by_command and said.need.verdict in ("needed", "likely") else None
 
 
@@ -198,6 +198,32 @@ def _is_near(ran: Ran, program: Program) -> bool:
     """Whether a documented command stands in a README, or runs a program of the repository."""
     readme = ran.span is not None and ran.span.path.rpartition("/")[2].lower().startswith("readme")
     return readme or any(entry.span == ran.span for entry in program.documented)
+
+
+def _needs_none(case: Case) -> Need | None:
+    """A container for the repository's own code, which was read and needs no more than the default."""
+    if case.torch is None or not (case.program.default or case.program.kind == "interactive") or _runs_own(case):
+        return None
+    from shmlint.workloads.own_code import needs_none
+
+    if needs_none(case.program.files):
+        stopped = "the repository's code uses neither workers nor several processes; what else runs is unknown"
+    elif _fits_as_documented(case):
+        stopped = "what the documentation runs in it needs no more; what else runs is unknown"
+    else:
+        return None
+    return _unknown(case)._replace(stopped=stopped)
+
+
+def _fits_as_documented(case: Case) -> bool:
+    """Whether the programs that the documentation runs load their data in what there is, also without its options."""
+    found = case.documented
+    if not case.program.documented or found.need is not None or found.idle or (found.stops and not found.small):
+        return False
+    from shmlint.workloads.by_program import read
+
+    plain = [entry._replace(arguments=()) for entry in case.program.documented]
+    return read(case.launch, case.program, plain).need is None
 
 
 def _interactive(case: Case) -> Need | None:
@@ -216,10 +242,14 @@ def _interactive(case: Case) -> Need | None:
 
 
 def _gives_shell(case: Case) -> bool:
-    """Whether the image's own command gets a terminal, and is none of which the entry tells a shell apart."""
+    """Whether the image's own command gets a terminal and is not a program."""
+    return case.program.default and case.launch.interactive and not _runs_own(case)
+
+
+def _runs_own(case: Case) -> bool:
+    """Whether the image has a program of its own: its entry tells a shell apart."""
     workload = entry_of(case.known.need.workload)
-    runs_program = workload is not None and workload.used_by([["bash"]]) is not workload
-    return case.program.default and case.launch.interactive and not runs_program
+    return workload is not None and workload.used_by([["bash"]]) is not workload
 
 
 def _image(case: Case) -> Need | None:
@@ -228,11 +258,16 @@ def _image(case: Case) -> Need | None:
     if need.verdict == "unknown":
         return None
     read = case.program.entries and not case.known.by_command
+    if read and (need.verdict == "not-needed" or (case.findings.idle and not _is_for_training(case))):
+        return None
     if need.verdict == "needed" and (read or case.program.stops) and not _says_training(case):
         return need._replace(verdict="likely")
-    if need.verdict == "not-needed" and read:
-        return None
     return need
+
+
+def _is_for_training(case: Case) -> bool:
+    """Whether a program is called training, or one that was not found is there as well."""
+    return bool(case.program.stops) or any(names_training(ran.words) for ran in case.program.commands)
 
 
 def _likely(case: Case, why: str, told: Evidence) -> Need:
@@ -279,8 +314,8 @@ def _limits(case: Case) -> Need | None:
 
 
 _CLASSIFIERS = (
-    _settings, _looks, _computed, _commands, _code, _to_the_end, _as_documented, _interactive, _image, _training,
-    _limits,
+    _settings, _looks, _computed, _commands, _code, _to_the_end, _as_documented, _needs_none, _interactive, _image,
+    _training, _limits,
 )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     mechanisms: list[tuple[Mechanism, bool]] = []
     stops: list[Step] = []
     environment: list[tuple[str, str, Span]] = []
-    small = False
+    small, idle = False, True
     pending = sorted(entries or program.entries, key=lambda entry: "train" not in entry.path)
     done: set[str] = set()
     while pending and len(done) < _MOST_PROGRAMS:
@@ -42,6 +42,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             continue
         done.add(entry.path)
         reading = read_program(entry, program.files)
+        idle = idle and not reading.calls and reading.collective is None
         ranks = _ranks(program.documented_commands if entries else program.commands)
         for call in reading.calls:
             found = _mechanism(call, reading.items, ranks, launch)
@@ -59,7 +60,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         environment += reading.environment
         for words, span in reading.commands:
             pending += _started(words, span, program, stops)
-    return Findings(_need(mechanisms), tuple(stops), small, tuple(environment))
+    return Findings(_need(mechanisms), tuple(stops), small, tuple(environment), idle and bool(done))
 
 
 def _started(words: Sequence[str], span: Span, program: Program, stops: list[Step]) -> Iterator[Entry]:

@@ -117,6 +117,11 @@ class Files:
                 found += [c for s in copy.sources for c in self._expanded(s) if self.repository.is_dir(c)]
         return tuple(dict.fromkeys(found))
 
+    def seen(self) -> tuple[str, ...]:
+        """All directories of the repository that the container may see, where it is not sure which of some it is."""
+        mounted = (source for shown in self._mounts for source in shown.sources if self.repository.is_dir(source))
+        return tuple(sorted({*mounted, *self.folders()}))
+
 
 def context_of(build: Build, repository: Repository) -> str:
     """The directory of a build context."""

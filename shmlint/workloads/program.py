@@ -95,6 +95,8 @@ class Findings(NamedTuple):
     small: bool = False
     """DataLoader workers are there, and what they hand over is known to fit."""
     environment: tuple[tuple[str, str, Span], ...] = ()
+    idle: bool = False
+    """Programs were read, and nothing in their reach loads data, joins ranks or shares memory."""
 
 
 def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()) -> Program:

@@ -26,7 +26,7 @@ class Shared:
 
     __slots__ = (
         "builders", "builds", "files", "folders", "found", "held", "launches", "listed", "modules", "pages",
-        "plain", "programs", "sizes",
+        "plain", "programs", "quiet", "sizes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -55,6 +55,8 @@ class Shared:
         """The commands that pages show, by the start of the block that they stand in."""
         self.programs: dict[tuple[object, ...], Reading] = {}
         """Python programs that were read."""
+        self.quiet: dict[tuple[str, ...], bool] = {}
+        """Whether the code of directories uses no shared memory."""
 
 
 class Repository:

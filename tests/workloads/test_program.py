@@ -385,6 +385,60 @@ def test_what_a_dev_container_is_for(tmp_path: Path, files: dict[str, str], verd
     assert need(tmp_path, files).verdict == verdict
 
 
+ALONE = "import torch\nfrom torch.utils.data import DataLoader\nloader = DataLoader(data(), batch_size=4)\n"
+CELLS = '{"cells": [{"cell_type": "code", "source": ["import torch\\n", "import %s\\n", "loss.backward()"]}]}'
+ONE_IMAGE = LOADER.replace("default=64", "default=1")
+
+
+@table(
+    "files, verdict",
+    [
+        ({"fit.py": ALONE}, "unknown"),
+        ({"fit.py": ALONE, "model/net.py": "import torch\n", "run.sh": "python fit.py\n"}, "unknown"),
+        ({"fit.py": ALONE.replace("=4", "=4, num_workers=0")}, "unknown"),
+        ({"a.ipynb": CELLS % "numpy"}, "unknown"),
+        # What may use it: workers, ranks, a package that starts some, an unknown package, no work.
+        ({"fit.py": ALONE.replace("=4", "=4, num_workers=2")}, "likely"),
+        ({"fit.py": ALONE, "run.sh": "torchrun --nproc_per_node=2 fit.py\n"}, "likely"),
+        ({"fit.py": ALONE, "conf/data.yaml": "workers: 4\n"}, "likely"),
+        ({"fit.py": ALONE + "import lightning\n"}, "likely"),
+        ({"fit.py": ALONE + "import unheard_of\n"}, "likely"),
+        ({"a.ipynb": CELLS % "fastai"}, "likely"),
+        ({"serve.py": "import torch\nprint(1)\n"}, "likely"),
+        ({}, "likely"),
+        # What the documentation runs fits, also with the program's own defaults.
+        ({"README.md": f"```bash\n{SHELL} bash\n```\n```\npython train.py\n```\n", "train.py": ONE_IMAGE}, "unknown"),
+    ],
+)
+def test_a_shell_for_code_that_needs_nothing(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
+    assert need(tmp_path, {"shell.sh": f"{SHELL} bash\n", **files}).verdict == verdict
+    if "README.md" not in files:
+        service = f"image: {PYTORCH}\n    command: jupyter lab\n    volumes: [.:/app]\n    {GPUS}\n"
+        (tmp_path / "shell.sh").unlink()
+        assert need(tmp_path, {"compose.yaml": f"services:\n  app:\n    {service}", **files}).verdict == verdict
+
+
+LEGACY = "import torch, importlib, sys\nnet = importlib.import_module(sys.argv[1]).Net()\n"
+
+
+@table(
+    "program, code, verdict",
+    [
+        ("generate.py", LEGACY, "unknown"),
+        ("train.py", LEGACY, "likely"),
+        ("generate.py", LEGACY + ALONE, "likely"),
+        ("generate.py", LEGACY + "torch.distributed.init_process_group()\n", "likely"),
+        ("missing.py", LEGACY, "likely"),
+    ],
+)
+def test_an_image_says_less_than_code_that_loads_no_data(
+    tmp_path: Path, program: str, code: str, verdict: str
+) -> None:
+    """The end of the code is not reached, but in its reach is nothing that the image is made for."""
+    files = {"compose.yaml": compose(f"python {program}"), "generate.py": code, "train.py": code}
+    assert need(tmp_path, {**files, "Dockerfile": f"FROM {NGC}\nWORKDIR /app\nCOPY . .\n"}).verdict == verdict
+
+
 SIZED = f"docker run -it --gpus all --shm-size=16g -v $PWD:/app -w /app {PYTORCH} bash\n"
 PAGE = f"```bash\n{SHELL} bash\n```\n\n```bash\npython train.py\n```\n"
 HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_size,", "batch(),")

@@ -1,0 +1,96 @@
+"""Whether the code that a container sees of the repository uses shared memory at all: a look at its text.
+
+For a container that gives a shell or a notebook. What runs in it is not known, but mostly it is this code.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+
+from shmlint.files.read import normal
+from shmlint.workloads.filesystem import Files
+from shmlint.workloads.libraries import ALL, COLLECTIVE, MANY, ROWS, harmless
+from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
+
+
+def needs_none(files: Files) -> bool:
+    """Whether the code that the container sees trains or loads data with PyTorch, in one process and without workers.
+
+    False where it does neither, so that it is not what runs; where there is too much of it, and where it imports a
+    package of which nothing is known.
+    """
+    folders = files.seen()
+    known = files.repository.shared.quiet
+    if folders not in known:
+        known[folders] = bool(folders) and _looked_at(folders, files.repository)
+    return known[folders]
+
+
+def _looked_at(folders: tuple[str, ...], repository: Repository) -> bool:
+    names: set[str] = set()
+    imported: set[str] = set()
+    characters = 0
+    works = False
+    for number, path in enumerate(_files(folders, repository, names)):
+        source = repository.peek(path)
+        characters += len(source.text) if source is not None else 0
+        if source is None or number >= MOST_FILES or characters > MOST_BYTES:
+            return False
+        if re.search(_USES, source.text) is not None:
+            return False
+        if path.endswith((".py", ".ipynb")):
+            imported.update(_imported(source.text))
+            works = works or re.search(_WORKS, source.text) is not None
+    return works and "torch" in imported and all(name in names or name in _quiet() for name in imported)
+
+
+def _files(folders: tuple[str, ...], repository: Repository, names: set[str]) -> Iterator[str]:
+    """The files of some directories that are code or configuration; ``names`` gets those of modules."""
+    pending = list(folders)
+    seen: set[str] = set()
+    while pending:
+        folder = normal(pending.pop())
+        if folder in seen or len(seen) > MOST_FILES:
+            continue
+        seen.add(folder)
+        for name in repository.names(folder):
+            path = os.path.join(folder, name)
+            if name.endswith(_READ):
+                names.add(name.rpartition(".")[0])
+                yield path
+            elif "." not in name and repository.is_dir(path):
+                names.add(name)
+                pending.append(path)
+    if len(seen) > MOST_FILES:
+        yield ""  # there is more than is read
+
+
+def _imported(text: str) -> Iterator[str]:
+    """The packages that a file imports; the lines of a notebook are strings in it."""
+    for match in re.finditer(_IMPORT, text):
+        for part in (match[1] or match[2]).split(","):
+            yield part.split()[0].partition(".")[0] if part.strip() else "torch"
+
+
+@cache
+def _quiet() -> frozenset[str]:
+    """Packages that use no shared memory unless they are told to."""
+    rows = {row.call.partition(".")[0] for row in ROWS if "." in row.call}
+    loud = {row.call.partition(".")[0] for row in ROWS if row.use != "dataloader" or row.default in (ALL, MANY)}
+    loud |= {row.call.partition(".")[0] for row in ROWS if row.use == "dataloader" and row.default not in (0, None)}
+    loud |= {name.partition(".")[0] for name in COLLECTIVE}
+    return (harmless() | sys.stdlib_module_names | (rows - loud)) | {"torch"}
+
+
+_READ = (".py", ".ipynb", ".sh", ".yaml", ".yml", ".toml", ".cfg")
+_IMPORT = r'(?m)(?:^|")[ \t]*(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import\b|import[ \t]+([A-Za-z_][\w., \t]*))'
+_WORKS = r"DataLoader\(|Trainer\(|\.backward\("
+_USES = (
+    r"(?i)workers(?!\w*[\"']?\s*[=:,]\s*[\"']?0\b)|distributed|parallel|torchrun|nproc|spawn|multiprocess|shared?_memory"
+    r"|nccl|deepspeed|world_size|accelerate launch|num_shard|\bray\b"
+)
+"""Words without which code starts neither workers nor several processes."""
