@@ -151,6 +151,8 @@ def _commands(case: Case) -> Need | None:
         return need
     if not case.known.by_command or need.verdict == "unknown":
         return None
+    if need.verdict == "likely" and case.known.alone and case.program.entries:
+        return None  # what its code says of one process comes first
     if need.verdict == "not-needed":
         others = [ran for ran in case.program.commands if ran.kind == "program"]
         return need if len(others) <= 1 or not case.program.entries else None

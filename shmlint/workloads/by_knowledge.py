@@ -35,8 +35,8 @@ class Known(NamedTuple):
     need: Need
     by_command: bool
     """A command says so, not only an image."""
-    certain: bool
-    """The image is the maintainers' own, not one built on it or named like it."""
+    alone: bool
+    """Its words or its GPUs allow one process only."""
 
 
 def by_knowledge(
@@ -53,7 +53,7 @@ def by_knowledge(
     need = _spared(case) or _ranks(case) or _workers(case) or _workload(case)
     winner, command = reading.workload, reading.by_command
     by_command = winner is not None and command is not None and command.id == winner.id
-    return Known(need, by_command, not reading.weak)
+    return Known(need, by_command, case.alone and not reading.ranks_vary)
 
 
 class _Case:
@@ -66,6 +66,9 @@ class _Case:
         self.evidence = (reading.told,) if reading.told is not None else ()
         self.minimum, self.recommended, self.share = _sizes(workload, launch, reading)
         self.because = _because(workload)
+        count = reading.count
+        self.alone = (isinstance(count, int) and count <= 1) or (reading.ranks == 1 and not reading.ranks_vary)
+        """One process on one GPU, at least on this host."""
 
     def need(self, verdict: Verdict, why: str | None = None) -> Need:
         workload = self.workload
@@ -146,14 +149,14 @@ def _workload(case: _Case) -> Need:
     if workload is None:
         return Need("unknown")
     count, ranks = reading.count, reading.ranks
-    one = (isinstance(count, int) and count <= 1) or (ranks == 1 and not reading.ranks_vary)
+    one = case.alone
     if one and workload.single_gpu == "not-needed":
         return case.need("not-needed", "it runs on one GPU")
     if workload.needs == "depends":
         asked = told_size(case.launch, workload) or 0
         return case.need("needed" if asked > DOCKER_DEFAULT_SHM else "unknown")
     if one and workload.single_gpu == "advised":
-        return case.need("likely")
+        return case.need("likely", str(workload.entry.get("single_gpu_because", "")) or None)
     if workload.needs == "multi-gpu":
         if one and not workload.single_gpu:
             return case.need("not-needed", f"with one GPU {workload.name} does not exchange data between processes")

@@ -62,7 +62,7 @@ def test_the_arithmetic_of_nccl(run: Run) -> None:
     assert result.exit_code == 0 and result.stderr == ""
     lines = result.stdout.splitlines()
     assert lines[:11] == [
-        "NCCL (any multi-GPU program), command torchrun --nproc_per_node=8 train.py,",
+        "launcher of distributed training, command torchrun --nproc_per_node=8 train.py,",
         "8 GPUs",
         "",
         "    252 MiB  NCCL's proxy pools  8 ranks × 31.5 MiB (NCCL 2.27)",

@@ -382,6 +382,8 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("image beats base", launch("ollama/ollama", base="nvcr.io/nvidia/pytorch:24.01-py3"), "not-needed"),
     # Somebody's own image of that name
     ("own detectron2", launch("myorg/detectron2"), "likely"),
+    ("axolotl, one GPU", launch("axolotlai/axolotl", "axolotl train c.yml", count=1), "likely"),
+    ("axolotl, two GPUs", launch("axolotlai/axolotl", "axolotl train c.yml", count=2), "needed"),
     ("own deepspeed", launch("myorg/deepspeed", count=4), "likely"),
     ("the official one", launch("deepspeed/deepspeed"), "needed"),
     # A name decides nothing
@@ -463,6 +465,12 @@ def test_the_arithmetic_is_shown() -> None:
     assert [e.text for e in need.evidence] == [
         "NVIDIA NGC framework containers", "8 ranks: NCCL alone takes about 536.7 MiB",
     ]  # fmt: skip
+
+
+def test_one_process_is_not_explained_by_several() -> None:
+    for words in ("torchrun --nproc_per_node=1 t.py", "torchrun --nproc_per_node=1 --nnodes=4 t.py"):
+        need = assess(launch("myorg/app", words, count=1))
+        assert need.verdict == "likely" and "one process" in need.why and "NCCL" not in need.why
 
 
 def test_numbers_from_an_env_file_are_not_shown() -> None:
