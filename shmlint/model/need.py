@@ -64,6 +64,14 @@ class Need(NamedTuple):
     """The command only looks at something."""
 
     @property
+    def total(self) -> int:
+        """The sum of the mechanisms in bytes; 0 where one of them is not known."""
+        known = [mechanism.bytes for mechanism in self.mechanisms if mechanism.bytes]
+        return sum(known) if len(known) == len(self.mechanisms) else 0
+
+    @property
     def floor(self) -> int:
-        """The least that is not too small, in bytes."""
-        return self.minimum if self.minimum is not None else UNKNOWN_MINIMUM
+        """The least that is not too small, in bytes: what is documented or computed, else the sum, else our choice."""
+        if self.minimum is not None:
+            return self.minimum
+        return self.total or min(UNKNOWN_MINIMUM, self.recommended or UNKNOWN_MINIMUM)

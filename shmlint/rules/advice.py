@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shmlint.docker.sizes import spell_docker, spell_quantity
+from shmlint.docker.sizes import rounded, spell_docker, spell_quantity
 from shmlint.model.finding import SEVERITIES, Fix, SetSize, Severity
 from shmlint.model.launch import Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need, Verdict
@@ -39,11 +39,12 @@ def lower(severity: Severity) -> Severity:
 
 
 def advised(launch: Launch, need: Need, settings: Settings) -> int:
-    """The size in bytes that a fix writes: the recommended one, or the minimum if only that fits the memory limit."""
+    """The size in bytes that a fix writes: the recommended one, or the least if only that fits the memory limit."""
     if settings.shm_size:
         return settings.shm_size
     size = max(need.recommended or UNKNOWN_RECOMMENDED, need.minimum or 0)
-    return size if fits(launch, size) or not need.minimum or not fits(launch, need.minimum) else need.minimum
+    least = need.minimum or (rounded(need.total) if need.total else 0)
+    return size if fits(launch, size) or not least or not fits(launch, least) else least
 
 
 LEAST_LIMIT = 6 * 1024 * 1024

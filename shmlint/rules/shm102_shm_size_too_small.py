@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Finding
-from shmlint.model.launch import Launch
+from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import advised, give, severity_of_need
-from shmlint.rules.wording import container, gap, gpu_evidence, when, why
+from shmlint.rules.wording import container, gap, gpu_evidence, least, when, why
 
 RULE = Rule("SHM102", "shm-size-too-small", "error")
 
@@ -32,6 +32,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     severity = severity_of_need(launch, need, context.settings)
     if severity is None or effective.bytes >= need.floor:
         return
+    if severity == "error" and need.minimum is None and effective.bytes > DOCKER_DEFAULT_SHM:
+        severity = "warning"  # the least size is an estimate or our choice
     private = decided_by_size and launch.shm is not None and launch.shm.private
     amount = human(effective.bytes)
     given = {
@@ -51,7 +53,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"{container(launch)} {given}{gap(need, need.floor if private else effective.bytes)}{when(launch)}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
-        why(need, context),
+        (*why(need, context), *least(need)),
         fix if written else None,
         advice=advice if written and not private else _advice(effective.decided_by, private),
         unknown_workload=need.verdict == "unknown",

@@ -35,11 +35,10 @@ def gap(need: Need, given: int) -> str:
 def _needed(need: Need, given: int) -> str:
     if need.verdict == "likely":
         return "probably needs more"
-    total = sum(mechanism.bytes or 0 for mechanism in need.mechanisms)
-    if total > given and all(mechanism.bytes for mechanism in need.mechanisms):
+    if need.total > given:
         about = "about " if any(mechanism.basis == "estimated" for mechanism in need.mechanisms) else ""
         more = " or more" if need.workload is not None else ""  # the workload may use more than was found
-        return f"needs {about}{human(total)}{more}"
+        return f"needs {about}{human(need.total)}{more}"
     if need.minimum is not None and need.minimum > given:
         return f"needs at least {human(need.minimum)}"
     return "needs more"
@@ -79,6 +78,13 @@ def _reasons(need: Need, context: Context) -> Iterator[Reason]:
         yield _size("recommended", wanted, need, entry)
 
 
+def least(need: Need) -> tuple[Reason, ...]:
+    """Our choice of the least size, where nothing is known of what the program itself needs."""
+    if need.verdict == "unknown" or need.minimum is not None or need.floor != UNKNOWN_MINIMUM:
+        return ()
+    return (Reason(f"{human(need.floor)}, below which DeepSpeed warns", "at least", "chosen", UNKNOWN_MINIMUM_SOURCE),)
+
+
 def _arithmetic(mechanism: Mechanism) -> str:
     if mechanism.bytes is None:
         return mechanism.because
@@ -99,13 +105,10 @@ def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
         detail = about.get("why") or about.get("quote") or ""
         basis: Basis | None = about.get("basis")
         return Reason(f"{human(size)}{f': {detail}' if detail else ''}", label, basis, about.get("source", ""))
-    total = sum(mechanism.bytes or 0 for mechanism in need.mechanisms)
-    if need.mechanisms and (size != UNKNOWN_RECOMMENDED or 2 * total > size):
+    if need.mechanisms and (size != UNKNOWN_RECOMMENDED or 2 * need.total > size):
         return Reason(f"{human(size)}, the sum rounded up", label, "computed")
     if size == UNKNOWN_RECOMMENDED:
         return Reason(f"{human(size)}, the size in NVIDIA's NCCL guide", label, "chosen")
-    if size == UNKNOWN_MINIMUM:
-        return Reason(f"{human(size)}, below which DeepSpeed warns", label, "chosen", UNKNOWN_MINIMUM_SOURCE)
     return Reason(human(size), label, "computed")
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from shmlint.docker.sizes import human
+from shmlint.docker.sizes import human, rounded
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch, Value
-from shmlint.model.need import UNKNOWN_MINIMUM, UNKNOWN_RECOMMENDED, Mechanism, Need, Verdict
+from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Verdict
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.commands import (
@@ -100,9 +100,7 @@ def _ranks(case: _Case) -> Need | None:
     from shmlint.workloads.mechanisms import nccl_upper_bound
 
     size = nccl_upper_bound(ranks)
-    text = f"{ranks} ranks: NCCL alone takes about {human(size)}"
-    if reading.private:
-        text = "several ranks: NCCL keeps buffers in shared memory"
+    text = "several ranks, NCCL between them" if reading.private else f"{ranks} ranks, NCCL between them"
     told = Evidence(text, reading.ranks_span, NCCL_SOURCE)
     verified = workload is not None and workload.verified
     why = f"{case.because}{case.share}"
@@ -115,7 +113,7 @@ def _ranks(case: _Case) -> Need | None:
     mechanism = Mechanism("nccl", shown, "estimated", because, (told,), NCCL_SOURCE)
     verdict: Verdict = "likely" if workload is not None and workload.condition else "needed"
     return Need(
-        verdict, minimum or UNKNOWN_RECOMMENDED, recommended or UNKNOWN_RECOMMENDED,
+        verdict, minimum, max(recommended or UNKNOWN_RECOMMENDED, rounded(size)),
         workload.known if workload is not None else None, why, source or NCCL_SOURCE,
         (*case.evidence, told), (mechanism,),
     )  # fmt: skip
@@ -138,7 +136,7 @@ def _workers(case: _Case) -> Need | None:
     because = "DataLoader workers" if reading.private else f"{workers} DataLoader workers"
     mechanism = Mechanism("dataloader", None, "estimated", because, (told,), DATALOADER_SOURCE)
     return Need(
-        "likely" if reading.serves else "needed", minimum or UNKNOWN_MINIMUM, recommended or UNKNOWN_RECOMMENDED,
+        "likely" if reading.serves else "needed", minimum, recommended or UNKNOWN_RECOMMENDED,
         workload.known if workload is not None else None, text, DATALOADER_SOURCE, (*case.evidence, told), (mechanism,),
     )  # fmt: skip
 
@@ -333,7 +331,7 @@ def _sizes(workload: Workload | None, launch: Launch, reading: _Reading) -> tupl
     if limit.known is None or limit.private:
         return workload.minimum, workload.recommended, f"{share}, whose limit is unknown"
     size = (int(limit.known * workload.memory_share) // 2**20 or 1) * 2**20
-    return min(size, UNKNOWN_MINIMUM), size, f"{share}, here {human(size)} of {human(limit.known)}"
+    return workload.minimum, size, f"{share}, here {human(size)} of {human(limit.known)}"
 
 
 def gpu_count(launch: Launch) -> Count:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.project import findings
-from tests.rules.cases import NGC, SIZE_RULES, levels, levels_test, messages_test, service
+from tests.rules.cases import NGC, OWN, SIZE_RULES, levels, levels_test, messages_test, service
 from tests.table import table
 
+TRAINS = "command: torchrun --nproc_per_node=8 train.py"
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
-    "too small": (service("shm_size: 256m"), [("SHM102", "error")]),
+    "too small": (service("shm_size: 64m"), [("SHM102", "error")]),
+    "too small, by our choice": (service("shm_size: 256m"), [("SHM102", "warning")]),
+    "too small, documented": (service("shm_size: 256m", image="deepspeed/deepspeed"), [("SHM102", "error")]),
+    "below an estimate": (service("shm_size: 512m", TRAINS, image=OWN), [("SHM102", "warning")]),
+    "below Docker's default": (service("shm_size: 32m", TRAINS, image=OWN), [("SHM102", "error")]),
+    "above an estimate": (service("shm_size: 1000m", TRAINS, image=OWN), [("SHM103", "note")]),
     "too small, unknown": (service("shm_size: 128m", image="pytorch/pytorch"), [("SHM102", "warning")]),
     "half a gigabyte, unknown": (service("shm_size: 512m", image="pytorch/pytorch"), []),
     "too small, needs nothing": (service("shm_size: 1m", image="ollama/ollama"), []),
@@ -39,9 +45,25 @@ def test_a_donor_is_judged_at_the_one_that_joins(tmp_path: Path) -> None:
     text = service("ipc: service:db", "shm_size: 8gb")
     text += "  db:\n    image: foo\n    ipc: shareable\n    shm_size: 128m\n"
     found = findings(tmp_path, text)
-    assert levels(found) == [("SHM102", "error"), ("SHM204", "note")]
+    assert levels(found) == [("SHM102", "warning"), ("SHM204", "note")]
     assert "shares 128 MiB of /dev/shm" in found[0].message
     assert found[0].fix is None and "container whose IPC namespace" in found[0].advice
+
+
+@table(
+    "launch, basis, amount",
+    [
+        (service("shm_size: 256m"), "chosen", "512 MiB, below which DeepSpeed warns"),
+        (service("shm_size: 256m", image="pytorch/pytorch"), "chosen", "512 MiB, below which DeepSpeed warns"),
+        (service("shm_size: 256m", image="deepspeed/deepspeed"), "computed", "512 MiB"),
+        (service("shm_size: 256m", TRAINS, image=OWN), "estimated", "8 ranks, about 536.7 MiB"),
+    ],
+)
+def test_the_least_size_has_a_basis_and_is_named_once(tmp_path: Path, launch: str, basis: str, amount: str) -> None:
+    (found,) = findings(tmp_path, launch, select=("SHM102",))
+    (reason,) = [reason for reason in found.why if amount in reason.text]
+    assert reason.basis == basis
+    assert amount not in " ".join(evidence.text for evidence in found.evidence)
 
 
 @table(

@@ -17,6 +17,7 @@ from shmlint.workloads import by_knowledge as workloads
 from shmlint.workloads.assess import assess
 from shmlint.workloads.commands import flatten, read_ranks, read_workers
 from shmlint.workloads.knowledge import builtin, match_command, recognise, users
+from shmlint.workloads.mechanisms import nccl_upper_bound
 from tests.table import table
 
 GIB = 1024**3
@@ -461,9 +462,10 @@ def test_limits_of_training_containers(case: Launch, limits: dict[str, str], ver
 
 def test_the_arithmetic_is_shown() -> None:
     need = assess(launch("nvcr.io/nvidia/pytorch:24.01-py3", "torchrun --nproc_per_node=8 t.py"))
-    assert (need.minimum, need.recommended) == (GIB, 8 * GIB)
+    assert (need.minimum, need.recommended) == (None, 8 * GIB)
+    assert need.floor == need.total == nccl_upper_bound(8)
     assert [e.text for e in need.evidence] == [
-        "NVIDIA NGC framework containers", "8 ranks: NCCL alone takes about 536.7 MiB",
+        "NVIDIA NGC framework containers", "8 ranks, NCCL between them",
     ]  # fmt: skip
 
 
@@ -471,6 +473,25 @@ def test_one_process_is_not_explained_by_several() -> None:
     for words in ("torchrun --nproc_per_node=1 t.py", "torchrun --nproc_per_node=1 --nnodes=4 t.py"):
         need = assess(launch("myorg/app", words, count=1))
         assert need.verdict == "likely" and "one process" in need.why and "NCCL" not in need.why
+
+
+@table(
+    ("case", "floor"),
+    [
+        (launch("myorg/app", "torchrun --nproc_per_node=2 t.py"), nccl_upper_bound(2)),
+        (launch("myorg/app", "python t.py --num_workers 8"), 512 * 1024**2),
+        (launch("nvcr.io/nvidia/pytorch:24.01-py3"), 512 * 1024**2),
+        (launch("smallcloud/refact_self_hosting"), 256 * 1024**2),
+        (launch("rayproject/ray:2.9.0-gpu", memory=GIB), 307 * 1024**2),
+    ],
+)
+def test_the_least_is_the_sum_where_it_is_known(case: Launch, floor: int) -> None:
+    assert assess(case).floor == floor
+
+
+def test_what_is_advised_is_never_below_the_sum() -> None:
+    need = assess(launch("myorg/app", "torchrun --nproc_per_node=16 t.py"))
+    assert need.recommended == 2 * GIB > need.total > GIB
 
 
 def test_numbers_from_an_env_file_are_not_shown() -> None:
@@ -521,7 +542,7 @@ def test_a_command_that_looks_and_ends(words: tuple[str, ...], looks: bool) -> N
 
 def test_ray_needs_a_share_of_the_memory() -> None:
     need = assess(launch("rayproject/ray:2.9.0-gpu", memory=20 * GIB))
-    assert need.verdict == "needed" and (need.minimum, need.recommended) == (512 * 1024**2, 6 * GIB)
+    assert need.verdict == "needed" and (need.minimum, need.recommended) == (None, 6 * GIB)
     assert need.why.endswith("; it needs more than 30 % of the container's memory, here 6 GiB of 20 GiB")
 
 
@@ -549,11 +570,11 @@ def test_a_share_of_an_unknown_memory_is_no_number() -> None:
         ("ray start --head --object-store-memory 20000000000", 20_000_000_000, 19 * GIB),
         ("ray start --object-store-memory=20000000000 --block", 20_000_000_000, 19 * GIB),
         ("ray start --object-store-memory 300000000", 300_000_000, 287 * 1024**2),
-        ("ray start --object-store-memory $STORE", 512 * 1024**2, 9830 * 1024**2),
-        ("ray start --object-store-memory", 512 * 1024**2, 9830 * 1024**2),
+        ("ray start --object-store-memory $STORE", None, 9830 * 1024**2),
+        ("ray start --object-store-memory", None, 9830 * 1024**2),
     ],
 )
-def test_ray_is_told_the_size_of_its_store(command: str, minimum: int, recommended: int) -> None:
+def test_ray_is_told_the_size_of_its_store(command: str, minimum: int | None, recommended: int) -> None:
     need = assess(launch("rayproject/ray:2.9.0-gpu", command, memory=32 * GIB))
     assert (need.verdict, need.minimum) == ("needed", minimum)
     assert need.recommended is not None and recommended <= need.recommended < recommended + 2**21
