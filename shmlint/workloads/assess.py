@@ -22,6 +22,8 @@ from shmlint.workloads.packages import TORCH, packages
 from shmlint.workloads.program import Findings, Program, Ran, resolve
 from shmlint.workloads.repository import Repository
 
+_MOST_DOCUMENTED = 20
+"""Commands of a page that are looked at one by one."""
 NVIDIA_STACK = 64 * 1024 * 1024
 """Bytes; the stack limit that NVIDIA gives training containers together with ``memlock=-1`` and ``--shm-size``."""
 NVIDIA_LIMITS_SOURCE = "https://github.com/NVIDIA/physicsnemo/blob/94b355108cfd/README.md?plain=1#L425"
@@ -58,16 +60,22 @@ def decide(case: Case) -> Need:
             break
     else:
         need = _unknown(case)
-    need = _told(case, need)
+    need = _with_room(_told(case, need))
     stopped = _stopped(case) if need.verdict in ("unknown", "likely") else ""
     return need._replace(trail=case.program.trail, stopped=need.stopped or stopped)
+
+
+def _with_room(need: Need) -> Need:
+    """A need whose advised size holds what its mechanisms are known to take."""
+    known = sum(mechanism.bytes or 0 for mechanism in need.mechanisms)
+    return need._replace(recommended=max(need.recommended or UNKNOWN_RECOMMENDED, rounded(known))) if known else need
 
 
 def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | None = None) -> Case:
     """Find out what a launch runs and what is known of it."""
     program = with_documentation(launch, program or resolve(launch, Repository(None, launch.span.path)))
     based = _with_bases(launch, program)
-    telling = [ran.words for ran in program.commands if ran.kind in ("program", "interactive")]
+    telling = [ran for ran in program.commands if ran.kind in ("program", "interactive")]
     known = by_knowledge(based, extra, telling, copy=_is_copy(program))
     mine = {workload.id for workload in extra}
     own = known.need.workload is not None and known.need.workload.id in mine
@@ -84,11 +92,19 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
 
         documented = read(based, program, program.documented) if program.documented else documented
         sure = [ran for ran in program.documented_commands if ran.certain]
-        ran = [ran.words for ran in sure or program.documented_commands]
-        said = by_knowledge(based, extra, ran, copy=_is_copy(program))
+        said = _said_of(sure or program.documented_commands, based, extra, copy=_is_copy(program))
         if not sure and said.need.verdict == "needed":
             said = said._replace(need=said.need._replace(verdict="likely"))
     return Case(based, program, findings, known, own, documented, said, torch)
+
+
+def _said_of(commands: Sequence[Ran], launch: Launch, extra: Sequence[Workload], *, copy: bool) -> Known:
+    """What the knowledge base says of documented commands: of the first that asks for ranks or workers, else of all."""
+    for command in commands[:_MOST_DOCUMENTED]:
+        known = by_knowledge(launch, extra, [command], copy=copy)
+        if known.need.mechanisms:
+            return known
+    return by_knowledge(launch, extra, commands, copy=copy)
 
 
 def _is_copy(program: Program) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from shmlint.docker.sizes import human, rounded
+from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch, Value
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Verdict
@@ -17,11 +17,13 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.commands import (
     flatten,
+    options,
     read_ranks,
     read_workers,
     simple_commands,
 )
 from shmlint.workloads.knowledge import Workload, builtin, match_command, recognise
+from shmlint.workloads.program import Ran
 
 Count = int | Literal["all"] | None
 
@@ -40,7 +42,7 @@ class Known(NamedTuple):
 
 
 def by_knowledge(
-    launch: Launch, extra: Sequence[Workload], commands: Sequence[Sequence[str]], *, copy: bool = False
+    launch: Launch, extra: Sequence[Workload], commands: Sequence[Ran], *, copy: bool = False
 ) -> Known:
     """What the knowledge base says of a launch that runs these simple commands.
 
@@ -109,14 +111,36 @@ def _ranks(case: _Case) -> Need | None:
     minimum = case.minimum if verified else None
     recommended = case.recommended if verified else None
     source = workload.source if workload is not None and verified else ""
+    mechanisms: tuple[Mechanism, ...] = ()
+    if workload is not None and not reading.private and not reading.replicas:
+        mechanisms = queues(workload.id, ranks, case.launch, reading.ranks_span)
     shown, because = (None, "several ranks") if reading.private else (size, f"{ranks} ranks")
     mechanism = Mechanism("nccl", shown, "estimated", because, (told,), NCCL_SOURCE)
     verdict: Verdict = "likely" if workload is not None and workload.condition else "needed"
     return Need(
-        verdict, minimum, max(recommended or UNKNOWN_RECOMMENDED, rounded(size)),
-        workload.known if workload is not None else None, why, source or NCCL_SOURCE,
-        (*case.evidence, told), (mechanism,),
+        verdict, minimum, recommended or UNKNOWN_RECOMMENDED, workload.known if workload is not None else None, why,
+        source or NCCL_SOURCE, (*case.evidence, told), (mechanism, *mechanisms),
     )  # fmt: skip
+
+
+def queues(server: str, workers: int, launch: Launch, span: Span | None) -> tuple[Mechanism, ...]:
+    """The message queues of an inference server's workers, which come on top of NCCL's buffers."""
+    from shmlint.workloads.mechanisms import VLLM_BROADCAST, sglang_terms, total, vllm_terms
+
+    slot = number(launch, "VLLM_MQ_MAX_CHUNK_BYTES_MB") or VLLM_BROADCAST
+    terms = {"vllm": vllm_terms(workers, slot), "sglang": sglang_terms(workers)}.get(server, ())
+    if not terms:
+        return ()
+    because = "message queues: " + " + ".join(term.formula for term in terms)
+    told = (Evidence(f"{workers} workers", span),)
+    return (Mechanism(server, total(terms), "documented", because, told, terms[-1].source),)
+
+
+def number(launch: Launch, variable: str) -> int | None:
+    """The number that a variable of a launch is set to."""
+    value = launch.environment.get(variable)
+    text = value.known if value is not None else None
+    return int(text) if text and text.isdecimal() and len(text) < 12 else None
 
 
 def _workers(case: _Case) -> Need | None:
@@ -130,7 +154,7 @@ def _workers(case: _Case) -> Need | None:
     text = f"{workers} DataLoader workers keep up to {batches_at_once(workers)} batches in shared memory"
     if reading.private:
         text = "DataLoader workers pass their batches through shared memory"
-    told = Evidence(text, reading.span, DATALOADER_SOURCE)
+    told = Evidence(text, reading.workers_span, DATALOADER_SOURCE)
     verified = workload is not None and workload.verified
     minimum, recommended = (case.minimum, case.recommended) if verified else (None, None)
     because = "DataLoader workers" if reading.private else f"{workers} DataLoader workers"
@@ -170,7 +194,7 @@ def _workload(case: _Case) -> Need:
 
 
 def numbers(
-    launch: Launch, extra: Sequence[Workload], commands: Sequence[Sequence[str]]
+    launch: Launch, extra: Sequence[Workload], commands: Sequence[Ran]
 ) -> tuple[Count, int | None, int | None]:
     """The GPUs a launch's program sees, and the ranks and DataLoader workers that its own words ask for."""
     reading = _Reading(launch, extra, commands)
@@ -181,11 +205,12 @@ class _Reading:
     """What a launch's command, image, base images and environment say, and what wins."""
 
     def __init__(
-        self, launch: Launch, extra: Sequence[Workload], ran: Sequence[Sequence[str]], *, copy: bool = False
+        self, launch: Launch, extra: Sequence[Workload], ran: Sequence[Ran], *, copy: bool = False
     ) -> None:
         mine = {workload.id for workload in extra}
         known = (*extra, *(w for w in builtin() if w.id not in mine))
-        commands = [list(command) for command in ran]
+        self.ran = ran
+        commands = [list(command.words) for command in ran]
         self.words = [word for command in commands for word in command]
         self.no_nccl = any(_is_mpi_only(command) for command in commands)
         self.span = _command_span(launch)
@@ -195,7 +220,7 @@ class _Reading:
         self.copy = copy
         servers = [workload for workload in known if workload.id == "servers"]
         self.serves = any(match_command(command, servers) is not None for command in commands)
-        self.workers = read_workers(self.words)
+        self.workers, self.workers_span = self._most([(read_workers(c.words), c.span) for c in ran])
         self.workload, self.told, self.weak = self._winner(launch, known, mine)
         self._apply_use(commands)
         if self.by_command is not None and self.workload is self.by_command:
@@ -203,14 +228,23 @@ class _Reading:
         own = self.by_command is not None or (self.words[:1] and self.words[0].startswith("-"))
         self.complete = bool(own) and not any("$" in word for word in self.words) and _is_known(launch)
         """The command is the workload's own, and all its words are known."""
-        self.ranks_span = self.span
+        self.replicas = any(options(self.words, _REPLICA_OPTIONS))
+        """Some of the ranks are copies of a server, each with workers of its own."""
         found = self.workload
         launcher = found is not None and found.verified and found.needs in ("yes", "multi-gpu")
-        self.ranks, _ = read_ranks(self.words, launcher=launcher)
+        self.ranks, self.ranks_span = self._most_ranks(launcher)
         _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
         torchrun = _reads_processes(self.words)
         if (self.ranks is None or torchrun) and not self.ranks_vary and launcher:
             self._ranks_of_environment(launch, _TORCHRUN_VARIABLES if torchrun else _RANK_VARIABLES)
+
+    def _most_ranks(self, launcher: bool) -> tuple[int | None, Span | None]:
+        """The most ranks that one of the commands asks for, and where it does."""
+        return self._most([(read_ranks(ran.words, launcher=launcher)[0], ran.span) for ran in self.ran])
+
+    def _most(self, found: Sequence[tuple[int | None, Span | None]]) -> tuple[int | None, Span | None]:
+        told = [(count, span or self.span) for count, span in found if count is not None]
+        return max(told, key=lambda item: item[0]) if told else (None, self.span)
 
     def _apply_use(self, commands: list[list[str]]) -> None:
         """Let the winner say what it says of these commands."""
@@ -271,7 +305,7 @@ class _Reading:
         if command.needs == "depends":
             return image.needs != "depends"
         if command.id == "nccl":
-            ranks, _ = read_ranks(self.words, launcher=True)
+            ranks, _ = self._most_ranks(launcher=True)
             return image.needs == "yes" or (image.needs == "no" and (ranks or 1) < 2)
         return False
 
@@ -360,6 +394,7 @@ _VISIBLE = (
 )  # fmt: skip
 _RANK_VARIABLES = ("NUM_SHARD", "TENSOR_PARALLEL_SIZE", "NPROC_PER_NODE")
 """Environment variables that inference servers and launchers read their number of processes from."""
+_REPLICA_OPTIONS = frozenset({"--data-parallel-size", "--data_parallel_size", "-dp", "--dp", "--dp-size", "--dp_size"})
 _TORCHRUN_VARIABLES = ("PET_NPROC_PER_NODE",)
 """What torchrun reads instead of its option (torch/distributed/argparse_util.py)."""
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shmlint.docker.sizes import human, rounded
+from shmlint.docker.sizes import human
 from shmlint.model.finding import Basis, Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Step, Verdict
 from shmlint.model.source import Span
-from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, NCCL_SOURCE, gpu_count
+from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, NCCL_SOURCE, gpu_count, queues
 from shmlint.workloads.commands import read_ranks
 from shmlint.workloads.mechanisms import (
     RAY_SHARE,
-    VLLM_SOURCE,
     batches_at_once,
     nccl_upper_bound,
     share_term,
-    vllm_terms,
 )
 from shmlint.workloads.program import Entry, Findings, Program, Ran
 from shmlint.workloads.python_program import Call, read_program
@@ -43,13 +41,13 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         done.add(entry.path)
         reading = read_program(entry, program.files)
         idle = idle and not reading.calls and reading.collective is None
-        ranks = _ranks(program.documented_commands if entries else program.commands)
+        ranks = _ranks(program.documented_commands if entries else program.commands, entry)
         for call in reading.calls:
             found = _mechanism(call, reading.items, ranks, launch)
             if found == "small":
                 small = True
             elif isinstance(found, Mechanism):
-                mechanisms += [(queues, False) for queues in _queues(call, found)]
+                mechanisms += [(found_queues, False) for found_queues in _queues(call, found, launch)]
                 counted = call.processes.certain or (found.id == "dataloader" and _exceeds(call, reading.items))
                 sure = call.certain and counted and entry.certain and not entry.guessed
                 mechanisms.append((found, sure))
@@ -72,24 +70,18 @@ def _started(words: Sequence[str], span: Span, program: Program, stops: list[Ste
     yield from (entry._replace(certain=False) for entry in found.entries)
 
 
-def _ranks(commands: Sequence[Ran]) -> int | None:
-    """The ranks that a launcher starts."""
-    for ran in commands:
-        if ran.kind == "program":
-            ranks, _ = read_ranks(ran.words, launcher=True)
-            if ranks is not None:
-                return ranks
-    return None
+def _ranks(commands: Sequence[Ran], entry: Entry) -> int | None:
+    """The most ranks that a launcher starts of a program; of any, where the commands do not name it."""
+    file = entry.path.rpartition("/")[2]
+    named = [ran for ran in commands if any(word.rpartition("/")[2] == file for word in ran.words)]
+    found = [read_ranks(ran.words, launcher=True)[0] for ran in named or commands if ran.kind == "program"]
+    return max((ranks for ranks in found if ranks is not None), default=None)
 
 
-def _queues(call: Call, ranks: Mechanism) -> Iterator[Mechanism]:
-    """The message queues of vLLM's workers, which come on top of NCCL's buffers."""
+def _queues(call: Call, ranks: Mechanism, launch: Launch) -> tuple[Mechanism, ...]:
+    """The message queues of the workers of a server that a program starts."""
     workers = call.processes.number
-    if call.row.call.startswith("vllm.") and ranks.bytes and workers:
-        terms = vllm_terms(workers)
-        because = "vLLM's message queues: " + " + ".join(term.formula for term in terms)
-        told = (Evidence(f"{workers} workers", call.span),)
-        yield Mechanism("vllm", sum(term.bytes for term in terms), "documented", because, told, VLLM_SOURCE)
+    return queues(call.row.call.partition(".")[0], workers, launch, call.span) if ranks.bytes and workers else ()
 
 
 Items = tuple[tuple[tuple[int, ...], Span], ...]
@@ -206,14 +198,13 @@ def _need(found: list[tuple[Mechanism, bool]]) -> Need | None:
             best[mechanism.id] = mechanism
     mechanisms = tuple(best.values())
     total = sum(mechanism.bytes or 0 for mechanism in mechanisms)
-    recommended = max(rounded(total), UNKNOWN_RECOMMENDED)
     computed = all(m.basis in ("computed", "measured", "documented") and m.bytes for m in mechanisms)
     why = "; ".join(mechanism.because for mechanism in mechanisms)
     evidence = tuple(evidence for mechanism in mechanisms for evidence in mechanism.evidence)
     source = next((mechanism.source for mechanism in mechanisms if mechanism.source), "")
     verdict: Verdict = "needed" if sure else "likely"
     minimum = total if computed and sure and total else None
-    return Need(verdict, minimum, recommended, None, why, source, evidence, mechanisms)
+    return Need(verdict, minimum, UNKNOWN_RECOMMENDED, None, why, source, evidence, mechanisms)
 
 
 def _decides(mechanism: Mechanism) -> bool:

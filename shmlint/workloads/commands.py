@@ -149,6 +149,8 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
         names |= _MPI_OPTIONS
     if "composer" in programs and any(word.endswith(".py") for word in words):
         names |= _COMPOSER_OPTIONS
+    if programs & _MPI and any(word.lstrip("-") in _HOST_FILES for word in words):
+        return None, True
     total: int | None = None
     unknown = False
     for value in (*(value for _, value in options(words, names)), *_of_keys(words)):
@@ -156,12 +158,29 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
             total = max(total or 1, 1) * int(value)
         else:
             unknown = True
+    if programs & _MPI and total is not None:
+        total = min(total, _slots(words) or total)
     if programs & _TORCHRUN:
         if total is None and not unknown:
             total = 1  # its own default
         if any(value != "1" for _, value in options(words, frozenset({"--nnodes"}))):
             return (total if total and total > 1 else None), True
     return total, unknown
+
+
+_HOST_FILES = frozenset({"hostfile", "machinefile", "default-hostfile", "host-file"})
+"""Options that name a file with hosts and their slots: how many ranks run on one of them is not known."""
+
+
+def _slots(words: Sequence[str]) -> int | None:
+    """The most ranks that MPI starts on one of the hosts that a command names: ``-H one:4,two:4``."""
+    for _, value in options(words, frozenset({"-H", "-host", "--host", "--hosts"})):
+        slots: dict[str, int] = {}
+        for place in value.split(","):
+            host, _, count = place.partition(":")
+            slots[host] = slots.get(host, 0) + (int(count) if count.isdigit() else 1)
+        return max(slots.values()) if len(slots) > 1 else None
+    return None
 
 
 _RANK_KEYS = (

@@ -60,13 +60,18 @@ PREFETCH = 2
 IN_USE = 2
 """Batches beside those fetched ahead, being handed over or used: one or two of them were measured."""
 
-VLLM_SOURCE = "https://github.com/vllm-project/vllm/pull/50606"
+VLLM_SOURCE = "https://github.com/vllm-project/vllm/blob/v0.17.1/vllm/distributed/device_communicators/shm_broadcast.py#L280-L281"
 VLLM_CHUNKS = 10
-"""Slots of one of vLLM's message queues (vllm/distributed/device_communicators/shm_broadcast.py, ``max_chunks``)."""
-VLLM_BROADCAST = 16
-"""MiB of a slot of the queue to all workers, where VLLM_MQ_MAX_CHUNK_BYTES_MB is not set (vllm/envs.py)."""
+"""Slots of a queue (``max_chunks``)."""
 VLLM_ANSWER = 24
-"""MiB of a slot of a worker's own queue (``max_chunk_bytes``; pull request 50606 quotes the 240 MiB of one)."""
+"""MiB of a slot of a worker's own queue (``max_chunk_bytes``), which holds what the worker answers."""
+VLLM_BROADCAST = 16
+"""MiB of a slot of the queue to all workers, where VLLM_MQ_MAX_CHUNK_BYTES_MB is not set."""
+VLLM_BROADCAST_SOURCE = "https://github.com/vllm-project/vllm/blob/v0.17.1/vllm/envs.py#L1347-L1349"
+GROUP_SLOTS, GROUP_SLOT = 6, 4
+"""Slots, and MiB of each, of the queue of a tensor-parallel group, in vLLM and in SGLang."""
+VLLM_GROUP_SOURCE = "https://github.com/vllm-project/vllm/blob/v0.17.1/vllm/distributed/parallel_state.py#L383-L386"
+SGLANG_GROUP_SOURCE = "https://github.com/sgl-project/sglang/blob/v0.5.9/python/sglang/srt/distributed/parallel_state.py#L418-L421"
 
 RAY_SHARE = 0.3
 """Share of the container's memory that Ray's object store takes where nobody sets it (ray-project/ray,
@@ -165,18 +170,31 @@ def dataloader_terms(ranks: int, workers: int, batch_bytes: int, prefetch: int =
 
 
 def vllm_terms(workers: int, broadcast: int = VLLM_BROADCAST) -> tuple[Term, ...]:
-    """The message queues of vLLM's tensor-parallel workers on one host: one to all of them, and one back from each.
+    """The message queues of vLLM's tensor-parallel workers on one host: one to all of them, one back from each, and
+    one between them.
 
-    ``broadcast`` is VLLM_MQ_MAX_CHUNK_BYTES_MB. Nothing below two workers, which need no queue.
+    ``broadcast`` is VLLM_MQ_MAX_CHUNK_BYTES_MB. Nothing below two workers, which need no queue. vLLM writes to
+    little of them for text, and to more for images.
     """
     if workers < 2:
         return ()
     return (
         Term("vLLM's queue to its workers", VLLM_CHUNKS * broadcast * _MIB,
-             f"{VLLM_CHUNKS} slots × {broadcast} MiB", "documented", VLLM_SOURCE),
+             f"{VLLM_CHUNKS} slots × {broadcast} MiB", "documented", VLLM_BROADCAST_SOURCE),
         Term("vLLM's queues from its workers", workers * VLLM_CHUNKS * VLLM_ANSWER * _MIB,
              f"{_plural(workers, 'worker')} × {VLLM_CHUNKS} slots × {VLLM_ANSWER} MiB", "documented", VLLM_SOURCE),
+        _group("vLLM", VLLM_GROUP_SOURCE),
     )  # fmt: skip
+
+
+def sglang_terms(workers: int) -> tuple[Term, ...]:
+    """The message queue of SGLang's tensor-parallel group, without images of requests; nothing below two workers."""
+    return (_group("SGLang", SGLANG_GROUP_SOURCE),) if workers > 1 else ()
+
+
+def _group(server: str, source: str) -> Term:
+    return Term(f"{server}'s queue between its workers", GROUP_SLOTS * GROUP_SLOT * _MIB,
+                f"{GROUP_SLOTS} slots × {GROUP_SLOT} MiB", "documented", source)  # fmt: skip
 
 
 def frigate_terms(cameras: Sequence[tuple[int, int]], birdseye: bool = False) -> tuple[Term, ...]:

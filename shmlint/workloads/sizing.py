@@ -10,7 +10,7 @@ from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.model.record import NamedTuple
 from shmlint.workloads import mechanisms as estimate
 from shmlint.workloads.assess import decide, examine
-from shmlint.workloads.by_knowledge import NCCL_SOURCE, Count, numbers, told_size
+from shmlint.workloads.by_knowledge import NCCL_SOURCE, Count, number, numbers, told_size
 from shmlint.workloads.knowledge import Workload, entry_of, image_names
 from shmlint.workloads.mechanisms import Term
 
@@ -101,7 +101,7 @@ def _case(question: Question, extra: Sequence[Workload]) -> _Case:
     launch = question.launch
     examined = examine(launch, extra)
     need = decide(examined)
-    ran = [command.words for command in examined.program.commands if command.kind == "program"]
+    ran = [command for command in examined.program.commands if command.kind == "program"]
     gpus, ranks, workers = numbers(launch, extra, ran)
     return _Case(
         question, need, entry_of(need.workload, extra), gpus,
@@ -123,8 +123,8 @@ def _of_nccl(case: _Case) -> _Part:
     talks = case.says_ranks or workload is None or _exchanges(workload)
     if case.ranks < 2 or not talks:
         return _Part()
-    channels = question.channels or _number(launch, "NCCL_MAX_NCHANNELS") or estimate.CHANNELS
-    buffsize = _number(launch, "NCCL_BUFFSIZE") or estimate.BUFFSIZE
+    channels = question.channels or number(launch, "NCCL_MAX_NCHANNELS") or estimate.CHANNELS
+    buffsize = number(launch, "NCCL_BUFFSIZE") or estimate.BUFFSIZE
     notes = [
         "NCCL: one communicator, without direct access between GPUs. With NVLink or cuMem it is much less; "
         "each further communicator with its own buffers needs the same amount again"
@@ -138,9 +138,13 @@ def _of_nccl(case: _Case) -> _Part:
 
 def _of_queues(case: _Case) -> _Part:
     """The message queues of an inference server's workers."""
-    if case.workload is None or case.workload.id != "vllm" or case.need.verdict == "not-needed":
+    if case.workload is None or case.need.verdict == "not-needed":
         return _Part()
-    slot = _number(case.question.launch, "VLLM_MQ_MAX_CHUNK_BYTES_MB") or estimate.VLLM_BROADCAST
+    if case.workload.id == "sglang" and case.says_ranks:
+        return _Part(estimate.sglang_terms(case.ranks))
+    if case.workload.id != "vllm":
+        return _Part()
+    slot = number(case.question.launch, "VLLM_MQ_MAX_CHUNK_BYTES_MB") or estimate.VLLM_BROADCAST
     return _Part(estimate.vllm_terms(case.ranks, slot))
 
 
@@ -246,12 +250,6 @@ _ALONE = frozenset(
 
 def _exchanges(workload: Workload) -> bool:
     return workload.needs != "no" and workload.id not in _ALONE
-
-
-def _number(launch: Launch, variable: str) -> int | None:
-    value = launch.environment.get(variable)
-    text = value.known if value is not None else None
-    return int(text) if text and text.isdecimal() and len(text) < 12 else None
 
 
 def round_up(size: int) -> int:

@@ -207,12 +207,16 @@ def test_the_queues_of_vllms_workers_are_in_the_sum(told: Told) -> None:
     def terms(*arguments: str) -> dict[str, int]:
         return {term["label"]: term["bytes"] for term in told(*arguments)["terms"] if "queue" in term["label"]}
 
-    of_two = {"vLLM's queue to its workers": 160 * MIB, "vLLM's queues from its workers": 480 * MIB}
+    of_two = {
+        "vLLM's queue to its workers": 160 * MIB, "vLLM's queues from its workers": 480 * MIB,
+        "vLLM's queue between its workers": 24 * MIB,
+    }  # fmt: skip
     assert terms("vllm", "serve", "m", "-tp", "2") == of_two
     assert terms("docker run --gpus 2 -e VLLM_MQ_MAX_CHUNK_BYTES_MB=32 vllm/vllm-openai -tp 2") == {
         **of_two, "vLLM's queue to its workers": 320 * MIB
     }  # fmt: skip
-    assert terms("vllm", "serve", "m") == terms("sglang", "serve", "--tp", "2") == {}
+    assert terms("vllm", "serve", "m") == terms("sglang", "serve", "--tp", "1") == {}
+    assert terms("sglang", "serve", "--tp", "2") == {"SGLang's queue between its workers": 24 * MIB}
 
 
 def test_a_whole_docker_run(told: Told, run: Run) -> None:

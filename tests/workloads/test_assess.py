@@ -251,6 +251,11 @@ def test_commands(command: str, workload: str | None) -> None:
         ("mpirun -np 4 gmx_mpi mdrun", None, False),
         ("horovodrun -np 8 python train.py", 8, False),
         ("llama-server -np 4", None, False),
+        ("mpirun -np 16 -H one:4,two:4,three:4,four:4 python train.py", 4, False),
+        ("mpirun -np 4 -host one,one,two,two python train.py", 2, False),
+        ("horovodrun -np 8 -H localhost:8 python train.py", 8, False),
+        ("mpirun -np 16 --hostfile hosts python train.py", None, True),
+        ("horovodrun -np 16 -machinefile hosts python train.py", None, True),
         ("python train.py", None, False),
     ],
 )
@@ -489,9 +494,48 @@ def test_the_least_is_the_sum_where_it_is_known(case: Launch, floor: int) -> Non
     assert assess(case).floor == floor
 
 
-def test_what_is_advised_is_never_below_the_sum() -> None:
-    need = assess(launch("myorg/app", "torchrun --nproc_per_node=16 t.py"))
-    assert need.recommended == 2 * GIB > need.total > GIB
+@table("ranks", [2, 8, 15, 16, 64])
+def test_what_is_advised_is_never_below_the_sum(ranks: int) -> None:
+    for words in ("torchrun --nproc_per_node={} t.py", "vllm serve m -tp {}", "python -m sglang.launch_server --tp {}"):
+        for image in ("myorg/app", "deepspeed/deepspeed", "vllm/vllm-openai"):
+            need = assess(launch(image, words.format(ranks)))
+            assert need.verdict == "needed" and need.recommended is not None
+            assert need.recommended >= need.total >= nccl_upper_bound(ranks), (words, image)
+
+
+@table(
+    ("words", "ranks"),
+    [
+        ("mpirun -np 4 python a.py; mpirun -np 16 python b.py", 16),
+        ("torchrun a.py && torchrun --nproc_per_node=2 b.py", 2),
+        ("vllm serve a -tp 2 & vllm serve b -tp 2 -pp 2", 4),
+    ],
+)
+def test_ranks_of_several_commands_are_not_multiplied(words: str, ranks: int) -> None:
+    need = assess(launch("myorg/app", ["bash", "-c", words]))
+    assert need.mechanisms[0].because == f"{ranks} ranks"
+
+
+@table(
+    ("image", "words", "queues"),
+    [
+        ("vllm/vllm-openai", "--model m -tp 2", 160 + 480 + 24),
+        ("myorg/app", "vllm serve m -tp 2", 160 + 480 + 24),
+        ("vllm/vllm-openai", "--model m --data-parallel-size 2", 0),
+        ("lmsysorg/sglang", "python3 -m sglang.launch_server --tp 2", 24),
+        ("lmsysorg/sglang", "python3 -m sglang.launch_server --tp 2 --dp 2", 0),
+        ("ghcr.io/huggingface/text-generation-inference", "--num-shard 2", 0),
+    ],
+)
+def test_the_queues_of_servers_are_in_the_sum(image: str, words: str, queues: int) -> None:
+    need = assess(launch(image, words))
+    assert need.verdict == "needed"
+    assert sum(m.bytes or 0 for m in need.mechanisms if m.id != "nccl") == queues * 2**20
+
+
+def test_a_queue_has_the_size_that_is_set() -> None:
+    need = assess(launch("vllm/vllm-openai", "-tp 2", env={"VLLM_MQ_MAX_CHUNK_BYTES_MB": "4"}))
+    assert need.mechanisms[1].because.startswith("message queues: 10 slots × 4 MiB")
 
 
 def test_numbers_from_an_env_file_are_not_shown() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from shmlint.workloads.mechanisms import (
@@ -13,6 +15,7 @@ from shmlint.workloads.mechanisms import (
     nccl_upper_bound,
     proxy_pool,
     segment,
+    sglang_terms,
     share_term,
     total,
     vllm_terms,
@@ -119,17 +122,28 @@ def test_terms_say_how_they_come_about() -> None:
     "workers, broadcast, mebibytes",
     [
         (1, 16, 0),
-        (2, 16, 160 + 2 * 240),  # one of 160, and 240 MiB for each worker: vllm-project/vllm#48879, #50606
-        (8, 16, 160 + 8 * 240),
-        (2, 32, 320 + 2 * 240),
+        (2, 16, 160 + 2 * 240 + 24),  # of 16, 24 and 4 MiB a slot: vLLM 0.17.1
+        (8, 16, 160 + 8 * 240 + 24),
+        (2, 32, 320 + 2 * 240 + 24),
     ],
 )
 def test_vllms_message_queues(workers: int, broadcast: int, mebibytes: int) -> None:
     terms = vllm_terms(workers, broadcast)
     assert total(terms) == mebibytes * 2**20
     assert [term.formula for term in terms] == (
-        [] if workers == 1 else [f"10 slots × {broadcast} MiB", f"{workers} workers × 10 slots × 24 MiB"]
-    )
+        [] if workers == 1
+        else [f"10 slots × {broadcast} MiB", f"{workers} workers × 10 slots × 24 MiB", "6 slots × 4 MiB"]
+    )  # fmt: skip
+
+
+def test_sglangs_message_queue() -> None:
+    assert sglang_terms(1) == () and total(sglang_terms(2)) == total(sglang_terms(8)) == 24 * 2**20
+
+
+def test_every_source_is_a_fixed_revision() -> None:
+    terms = (*nccl_terms(2), *vllm_terms(2), *sglang_terms(2), *frigate_terms([(1, 1)]))
+    for source in {term.source for term in terms}:
+        assert re.search(r"/blob/(?:[0-9a-f]{7,40}|v[0-9.]+)/", source), source
 
 
 @pytest.mark.parametrize(

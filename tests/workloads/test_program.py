@@ -262,7 +262,7 @@ def test_variables_of_scripts_and_images_are_checked(
         ("import ray\nray.init()", "mem_limit: 10g", "needed", {"ray": int(10 * 2**30 * 0.3)}),
         ("import ray\nray.init()", "", "needed", {"ray": None}),
         ("from vllm import LLM\nLLM('m', tensor_parallel_size=2)", "", "needed",
-         {"nccl": 106971904, "vllm": (160 + 480) * 2**20}),
+         {"nccl": 106971904, "vllm": 664 * 2**20}),
         ("from vllm import LLM\nLLM('m')", "", "not-needed", {}),
         ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=2**30)", "", "needed",
          {"python-shm": 2**30}),
@@ -509,6 +509,21 @@ def test_imports_by_name_and_of_packages_that_may_be_there(tmp_path: Path, line:
 def test_ranks_of_keys_and_launchers(tmp_path: Path, words: str, verdict: str) -> None:
     page = f"```bash\n{SHELL.replace(PYTORCH, 'own/app')} bash\n```\n\n```bash\n{words}\n```\n"
     assert need(tmp_path, {"README.md": page}).verdict == verdict
+
+
+def test_the_first_command_that_tells_ranks_is_shown_where_it_stands(tmp_path: Path) -> None:
+    shell = SHELL.replace(PYTORCH, "own/app")
+    page = f"```bash\n{shell} bash\npython x.py\nmpirun -np 4 python a.py\n```\n\n```\nmpirun -np 16 python b.py\n```\n"
+    found = need(tmp_path, {"README.md": page})
+    assert found.mechanisms[0].because == "4 ranks"
+    (span,) = [evidence.span for evidence in found.evidence if "4 ranks" in evidence.text]
+    assert span is not None and (span.path, span.line) == ("README.md", 4)
+
+
+def test_the_ranks_of_another_program_are_not_its_own(tmp_path: Path) -> None:
+    command = "bash -c 'python train.py --batch-size 4; torchrun --nproc_per_node=8 other.py'"
+    files = {"compose.yaml": compose(command), "Dockerfile": DOCKERFILE, "train.py": LOADER, "other.py": "import os\n"}
+    assert "8 ranks × (8" not in need(tmp_path, files).why
 
 
 @table(
