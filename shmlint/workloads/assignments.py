@@ -20,6 +20,7 @@ class Assignments:
         self._locals: dict[int, dict[str, list[ast.expr]]] = {}
         self._items: dict[int, dict[str, list[tuple[str, ast.expr]]]] = {}
         self._changed: dict[int, set[str]] = {}
+        self._added: dict[int, dict[str, list[ast.expr]]] = {}
         self._attributes: dict[int, dict[str, list[tuple[ast.expr, Function | None]]]] = {}
 
     def of_name(self, name: str, function: Function | None) -> Given:
@@ -42,6 +43,15 @@ class Assignments:
             return []
         self._look(function)
         return self._items[id(function)].get(name, [])
+
+    def added_to(self, name: str, function: Function) -> Given:
+        """What a function appends to a list or a text; the items of a list that is added as a starred expression."""
+        if id(function) not in self._added:
+            found = self._added[id(function)] = {}
+            added = [pair for node in ast.walk(function) for pair in _appended(node)]
+            for target, value in sorted(added, key=lambda pair: (pair[1].lineno, pair[1].col_offset)):
+                found.setdefault(target, []).append(value)
+        return tuple(self._added[id(function)].get(name, ()))
 
     def _look(self, function: Function) -> None:
         if id(function) in self._locals:
@@ -91,6 +101,22 @@ def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
                 yield from zip(target.elts, node.value.elts, strict=True)
     elif isinstance(node, ast.AnnAssign) and node.value is not None:
         yield node.target, node.value
+
+
+def _appended(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """``words.append(word)``, ``words.extend(more)``, ``words += more``, ``text += more``."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+        listed = isinstance(node.value, ast.List | ast.Tuple)
+        yield dotted(node.target), _starred(node.value) if listed else node.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
+        if node.func.attr == "append":
+            yield dotted(node.func.value), node.args[0]
+        elif node.func.attr == "extend":
+            yield dotted(node.func.value), _starred(node.args[0])
+
+
+def _starred(node: ast.expr) -> ast.Starred:
+    return ast.copy_location(ast.Starred(node, ast.Load()), node)
 
 
 def parameters_of(function: Function) -> dict[str, ast.expr | None]:

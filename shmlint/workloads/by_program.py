@@ -23,7 +23,7 @@ from shmlint.workloads.values import POSITIVE, UNKNOWN, Found
 
 _FLOAT = 4
 """Bytes of a number in a batch, where nothing says otherwise (PyTorch's default type)."""
-_MOST_PROGRAMS = 6
+_MOST_PROGRAMS = 16
 
 
 def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Findings:
@@ -32,16 +32,17 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     stops: list[Step] = []
     environment: list[tuple[str, str, Span]] = []
     small, idle = False, True
-    pending = sorted(entries or program.entries, key=lambda entry: "train" not in entry.path)
+    commands = program.documented_commands if entries else program.commands
+    first = sorted(entries or program.entries, key=lambda entry: "train" not in entry.path)
+    pending = [(entry, _ranks(commands, entry)) for entry in first]
     done: set[str] = set()
     while pending and len(done) < _MOST_PROGRAMS:
-        entry = pending.pop(0)
+        entry, ranks = pending.pop(0)
         if entry.path in done:
             continue
         done.add(entry.path)
         reading = read_program(entry, program.files)
         idle = idle and not reading.calls and reading.collective is None
-        ranks = _ranks(program.documented_commands if entries else program.commands, entry)
         for call in reading.calls:
             found = _mechanism(call, reading.items, ranks, launch)
             if found == "small":
@@ -58,16 +59,20 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         environment += reading.environment
         for words, span in reading.commands:
             pending += _started(words, span, program, stops)
+    if any(entry.path not in done for entry, _ in pending):
+        stops.append(Step("it starts too many programs"))
     return Findings(_need(mechanisms), tuple(stops), small, tuple(environment), idle and bool(done))
 
 
-def _started(words: Sequence[str], span: Span, program: Program, stops: list[Step]) -> Iterator[Entry]:
-    """The programs of the repository that a program starts."""
+def _started(
+    words: Sequence[str], span: Span, program: Program, stops: list[Step]
+) -> Iterator[tuple[Entry, int | None]]:
+    """The programs of the repository that a program starts, and the ranks in which it does."""
     from shmlint.workloads.program import follow
 
     found = follow(words, span, program)
     stops += found.stops
-    yield from (entry._replace(certain=False) for entry in found.entries)
+    yield from ((entry._replace(certain=False), _ranks(found.commands, entry)) for entry in found.entries)
 
 
 def _ranks(commands: Sequence[Ran], entry: Entry) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
@@ -34,6 +35,9 @@ _MACHINE = frozenset(
     {"os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count", "psutil.cpu_count", "mp.cpu_count",
      "cpu_count", "os.process_cpu_count", "joblib.cpu_count", "os.sched_getaffinity"}
 )  # fmt: skip
+
+_PLATFORM = {"os.name": "posix", "sys.platform": "linux"}
+"""What a container says of its system."""
 
 
 class Evaluator:
@@ -185,27 +189,34 @@ class Evaluator:
             return self._elsewhere(inner, loaded.path, depth + 1)
         return []
 
-    def template(self, node: ast.expr, scope: Scope, depth: int = 0) -> str:
-        """A text of which parts are not known: these are left as ``$UNKNOWN``."""
-        if depth > _DEPTH:
-            return ""
-        if isinstance(node, ast.Constant):
-            return text_of(node.value)
-        if isinstance(node, ast.JoinedStr):
-            return "".join(
-                text_of(part.value) if isinstance(part, ast.Constant) else "$UNKNOWN" for part in node.values
-            )
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-            return self.template(node.left, scope, depth + 1)
-        if isinstance(node, ast.BinOp):
-            parts = (self.template(part, scope, depth + 1) for part in (node.left, node.right))
-            return "".join(part or "$UNKNOWN" for part in parts)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            return self.template(node.func.value, scope, depth + 1)
-        if isinstance(node, ast.Name):
-            values = self._assignments.of_name(node.id, scope.function)
-            return max((self.template(value, scope, depth + 1) for value in values), key=len, default="")
-        return ""
+    def given_to(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+        """The values that a name or an attribute may have; those of a parameter are what the calls pass."""
+        given = self._given(node, scope)
+        function = scope.function
+        if given or function is None or not isinstance(node, ast.Name) or node.id not in parameters_of(function):
+            return given
+        default = parameters_of(function)[node.id]
+        passed = list(self._passed(node.id, function, scope))
+        return passed or ([(default, scope._replace(function=None))] if default is not None else [])
+
+    def additions(self, node: ast.Name | ast.Attribute, scope: Scope) -> tuple[ast.expr, ...]:
+        """What the function around a name appends to the list or the text that it stands for."""
+        return self._assignments.added_to(dotted(node), scope.function) if scope.function is not None else ()
+
+    def _passed(self, name: str, function: Function, scope: Scope) -> Iterator[tuple[ast.expr, Scope]]:
+        """What the calls of a function pass for a parameter, or its default where a call leaves it out."""
+        parameters = parameters_of(function)
+        names = list(parameters)
+        position = names.index(name) - (1 if names[:1] in (["self"], ["cls"]) else 0)
+        default = parameters[name]
+        for node, where in self.calls.get(_called(function, scope), ()):
+            given = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
+            if given is None and 0 <= position < len(node.args):
+                given = node.args[position]
+            if given is not None and not isinstance(given, ast.Starred):
+                yield given, where
+            elif default is not None:
+                yield default, scope._replace(function=None)
 
     def value(self, node: ast.expr, scope: Scope, depth: int = 0, *, parameters: bool = True) -> Found:
         """What an expression is; ``parameters`` lets the calls that were seen decide parameters."""
@@ -296,18 +307,8 @@ class Evaluator:
     def _parameter(self, name: str, function: Function, scope: Scope, depth: int, parameters: bool) -> Found:
         """A parameter: what the calls pass, else what the command gives, its default, or the option of that name."""
         default = parameters_of(function)[name]
-        names = list(parameters_of(function))
-        offset = 1 if names[:1] in (["self"], ["cls"]) else 0
-        values: list[Found] = []
-        for node, where in self.calls.get(_called(function, scope), ()) if parameters and depth < 12 else ():
-            given = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
-            position = names.index(name) - offset
-            if given is None and 0 <= position < len(node.args):
-                given = node.args[position]
-            if given is not None and not isinstance(given, ast.Starred):
-                values.append(self.value(given, where, depth + 1))
-            elif default is not None:
-                values.append(self.value(default, scope._replace(function=None), depth + 1))
+        passed = self._passed(name, function, scope) if parameters and depth < 12 else ()
+        values = [self.value(given, where, depth + 1) for given, where in passed]
         if values and all(value is _BUSY for value in values):
             return _BUSY
         values = [value for value in values if value is not _BUSY]
@@ -320,8 +321,11 @@ class Evaluator:
         return self.options.get(name, self.value, depth)._replace(certain=False) if parameters else NOTHING
 
     def _attribute(self, node: ast.Attribute, scope: Scope, depth: int, parameters: bool) -> Found:
-        if scope.full_name(node) in _MACHINE:
+        name = scope.full_name(node)
+        if name in _MACHINE:
             return Found(POSITIVE, True, (scope.span(node),))
+        if name in _PLATFORM:
+            return Found(_PLATFORM[name], True, ())
         if dotted(node.value) == "self" or not self.options.is_given(node.attr):
             for value, where in self._given(node, scope):
                 found = self.value(value, where, depth + 1, parameters=parameters)
@@ -366,6 +370,14 @@ class Evaluator:
             return arguments[0] if last == "str" or number is None else arguments[0]._replace(value=number)
         if last in ("min", "max") and arguments:
             return extreme(last, arguments)
+        if name == "platform.system":
+            return Found("Linux", True, ())
+        if last == "startswith" and isinstance(node.func, ast.Attribute) and arguments:
+            text = self.value(node.func.value, scope, depth + 1, parameters=parameters)
+            start = arguments[0].value
+            if isinstance(text.value, str) and isinstance(start, str):
+                return text._replace(value=text.value.startswith(start))
+            return NOTHING
         if last == "len" and arguments and arguments[0].value is POSITIVE:
             return arguments[0]
         if last in ("get", "getenv", "getattr", "pop") and arguments:

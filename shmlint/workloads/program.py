@@ -6,6 +6,7 @@ import posixpath
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from shmlint.model.launch import Build, Launch, Value
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_COMMANDS = 500
 """Simple commands that are followed for one launch."""
+MOST_ALTERNATIVES = 12
+"""Programs that one path may mean of which a part is not known."""
 _DEPTH = 10
 """Scripts that start scripts are followed this deep."""
 
@@ -399,6 +402,8 @@ class Follower:
             self.stop("the program on its command line is not followed", context.span)
         elif left:
             place = self.files.find(left[0], context.directory)
+            if place is None and self._some_of(left[0], tuple(left[1:]), context):
+                return
             if place is None:
                 folder = self.files.find(posixpath.join(left[0], "__main__.py"), context.directory)
                 place = folder if not left[0].endswith(".py") else None
@@ -407,6 +412,18 @@ class Follower:
             else:
                 self._entry(place.path, tuple(left[1:]), context._replace(guessed=context.guessed or place.guessed))
 
+    def _some_of(self, path: str, arguments: tuple[str, ...], context: _Context) -> bool:
+        """Follow the files that a path may mean whose last part is known in parts: ``-m models.$NAME``."""
+        folder, name = posixpath.split(path)
+        pattern = re.sub(_PART, "*", name)
+        place = self.files.find(folder, context.directory, folder=True) if pattern != name and folder else None
+        if place is None:
+            return False
+        names = [n for n in self.files.repository.names(place.path) if fnmatchcase(n, pattern) and n != "__init__.py"]
+        for found in names[:MOST_ALTERNATIVES]:
+            self._entry(posixpath.join(place.path, found), arguments, context._replace(certain=False, guessed=True))
+        return bool(names)
+
     def _module(self, name: str, arguments: tuple[str, ...], context: _Context) -> None:
         path = name.replace(".", "/")
         for candidate in (f"{path}.py", f"{path}/__main__.py", f"src/{path}.py", f"src/{path}/__main__.py"):
@@ -414,6 +431,8 @@ class Follower:
             if place is not None:
                 self._entry(place.path, arguments, context._replace(guessed=context.guessed or place.guessed))
                 return
+        if self._some_of(f"{path}.py", arguments, context):
+            return
         if name.partition(".")[0] not in sys.stdlib_module_names:
             self.stop(f"module `{name}` is not in the repository", context.span)
         elif name in ("unittest", "runpy", "cProfile", "profile", "trace", "pdb"):
@@ -476,6 +495,7 @@ class _Context(NamedTuple):
 
 _SETS_UP = r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|environ"
 """Files that only set variables, by the names that everybody gives them."""
+_PART = r"\$\{[^{}]*\}|\$\w+"
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
 _SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "daphne", "granian"})
 _APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*"

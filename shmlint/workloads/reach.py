@@ -16,6 +16,7 @@ from shmlint.workloads.filesystem import Files
 from shmlint.workloads.modules import UNPARSED, Loaded, Modules, is_known
 from shmlint.workloads.options import Options
 from shmlint.workloads.program import Entry
+from shmlint.workloads.started import commands_of, starts
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Scope, text_of
 
 MOST_STEPS = 2000
@@ -54,6 +55,7 @@ class Walker:
         self.sites: list[Site] = []
         self.environment: list[tuple[str, str, Span]] = []
         self.commands: list[tuple[tuple[str, ...], Span]] = []
+        self._starts: list[tuple[str, ast.Call, Scope]] = []
         self.options = Options(entry, files)
         self.modules = Modules(entry.path, files, self.stop, self.options.declare)
         self.evaluator = Evaluator(self.options, self.modules)
@@ -87,8 +89,9 @@ class Walker:
             steps += 1
             if steps > MOST_STEPS:
                 self.stop("it has too much code", None)
-                return
+                break
             self._walk(self._pending.pop())
+        self._started()
         if self._repository.full:
             self.stop("it has too many files", None)
 
@@ -275,8 +278,11 @@ class Walker:
             self._composed(node, unit.loaded.path)
         if name in ("os.environ.setdefault", "os.putenv") and len(node.args) == 2:
             self._set_environment(node.args[0], node.args[1], scope, node)
-        if name.startswith(("subprocess.", "os.system", "os.popen")) and node.args:
-            self._starts(node, scope)
+        if starts(name):
+            self._starts.append((name, node, scope))
+        elif name in _IMPORTING and node.args and isinstance(node.args[0], ast.Constant):
+            self._import(text_of(node.args[0].value).partition(":")[0], node, scope, unit, unit.certain)
+        self._passes(name, node, scope, unit)
         self.sites.append(Site(name, node, scope, unit.certain))
 
     def _composed(self, node: ast.Call, path: str) -> None:
@@ -298,33 +304,51 @@ class Walker:
         if isinstance(name, str) and isinstance(text, str):
             self.environment.append((name, text, scope.span(node)))
 
-    def _starts(self, node: ast.Call, scope: Scope) -> None:
-        """A program that is started with words that are written there."""
-        import shlex
+    def _started(self) -> None:
+        """The programs that are started, once all calls are known that say with what."""
+        for name, node, scope in self._starts:
+            found = commands_of(name, node, scope, self.evaluator)
+            self.commands += ((words, scope.span(node)) for words in found)
+            if not found:
+                self.stop("it starts a program whose name is computed at run time", scope.span(node))
 
-        argument = node.args[0]
-        words: list[str] = []
-        if isinstance(argument, ast.List | ast.Tuple):
-            for item in argument.elts:
-                found = self.evaluator.value(item, scope).value
-                words.append(text_of(found) if isinstance(found, str | int) else "$UNKNOWN")
-                if dotted(item) == "sys.executable":
-                    words[-1] = "python"
-        else:
-            found = self.evaluator.value(argument, scope).value
-            text = found if isinstance(found, str) else self.evaluator.template(argument, scope)
-            try:
-                words = shlex.split(text)
-            except ValueError:
-                words = []
-            if words and words[0] in ("$UNKNOWN", "%s") and any(word.endswith(".py") for word in words[1:3]):
-                words[0] = "python"
-        if words:
-            self.commands.append((tuple(words), scope.span(node)))
-        else:
-            self.stop("it starts an unknown program", scope.span(node))
+    def _passes(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
+        """A call that calls a function for its caller: in a process, in a thread, or in a pool."""
+        passed = passed_call(name, node)
+        if passed is not None:
+            called = scope.full_name(passed.func)
+            self.evaluator.note_call(called, passed, scope)
+            self._name(dotted(passed.func), unit.loaded, unit.certain and not name.endswith("partial"))
 
 
+def passed_call(name: str, node: ast.Call) -> ast.Call | None:
+    """The call that ``Process(target=f, args=(1,))``, ``pool.submit(f, 1)`` or ``spawn(f, args=(1,))`` makes."""
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+    last = name.rpartition(".")[2]
+    if "target" in keywords:
+        function, given = keywords["target"], keywords.get("args")
+    elif last in _PASSING and len(node.args) > _PASSING[last]:
+        function, given = node.args[_PASSING[last]], keywords.get("args")
+    else:
+        return None
+    if not isinstance(function, ast.Name | ast.Attribute):
+        return None
+    arguments = list(given.elts) if isinstance(given, ast.Tuple | ast.List) else []
+    if "target" not in keywords and given is None and last not in ("apply", "apply_async", "spawn"):
+        arguments = node.args[_PASSING[last] + 1 :]
+    if name.endswith("multiprocessing.spawn"):
+        arguments = [ast.Name("rank", ast.Load()), *arguments]  # each process is given its number first
+    inner = keywords.get("kwargs")
+    named = zip(inner.keys, inner.values, strict=True) if isinstance(inner, ast.Dict) else ()
+    given_names = [ast.keyword(text_of(k.value), v) for k, v in named if isinstance(k, ast.Constant)]
+    return ast.copy_location(ast.Call(function, arguments, given_names), node)
+
+
+_PASSING = {
+    "submit": 0, "apply": 0, "apply_async": 0, "partial": 0, "spawn": 0, "to_thread": 0, "run_in_executor": 1,
+    "Timer": 1,
+}  # fmt: skip
+"""Calls that call a function for their caller, and which of their arguments it is."""
 _LIFECYCLE = frozenset(
     {"forward", "setup", "prepare_data", "configure_optimizers", "training_step", "build", "train_dataloader"}
 )
@@ -337,6 +361,8 @@ _PLAIN_DECORATORS = frozenset(
 )  # fmt: skip
 _OPENS = frozenset({"open", "Path", "load", "fromfile", "merge_from_file", "read_text", "safe_load"})
 """Calls that read a configuration file: ``open``, OmegaConf, mmengine's Config, yacs."""
+_IMPORTING = frozenset({"uvicorn.run", "runpy.run_module"})
+"""Calls that import the module which they are given by its name."""
 _DYNAMIC = frozenset({"importlib.import_module", "import_module", "__import__", "exec", "eval"})
 _HAS_PACKAGE = r"(?:\w+\.)*_?(?:is|has|have)_\w+_(?:available|enabled|installed)"
 """Functions that tell whether a package is there, by the names that everybody gives them."""

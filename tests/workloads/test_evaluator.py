@@ -263,6 +263,9 @@ def test_shapes_of_items(tmp_path: Path, code: str, words: str, shapes: list[tup
     assert [shape for shape, _ in found.items] == shapes
 
 
+NAMELESS = "it starts a program whose name is computed at run time"
+
+
 @table(
     "code, stop",
     [
@@ -273,10 +276,14 @@ def test_shapes_of_items(tmp_path: Path, code: str, words: str, shapes: list[tup
         ("match x:\n    case 1:\n        import nobodys", "it imports the unknown package `nobodys`"),
         ("import importlib\nimportlib.import_module(name)", "it loads code by a name that is computed at run time"),
         ("exec(text)", "it loads code by a name that is computed at run time"),
-        ("import subprocess\nsubprocess.run(words)", "it starts an unknown program"),
+        ("import subprocess\nsubprocess.run(words)", NAMELESS),
         ("import subprocess\nsubprocess.run(['ls', name])", ""),
         ("import os\nos.system(f'python {name}.py --fast')", ""),
-        ("import os\nos.system('python \"x')", "it starts an unknown program"),
+        ("import os\nos.system('python \"x')", NAMELESS),
+        ("import subprocess\nraise subprocess.CalledProcessError(1, words)", ""),
+        ("import os\nif os.name == 'nt':\n    import nobodys", ""),
+        ("import sys\nif sys.platform.startswith('win'):\n    import nobodys", ""),
+        ("import uvicorn\nuvicorn.run('broken:app', port=1)", f"broken.py {UNPARSED}"),
         ("import subprocess, sys\nsubprocess.run([sys.executable, 'other.py'])", ""),
         ("import folder.inner", ""),
         ("from . import plain\nfrom .plain import *\nprint(step())", ""),
@@ -308,6 +315,42 @@ def test_what_a_program_sets_and_starts_is_kept(tmp_path: Path) -> None:
     assert [words for words, _ in found.commands] == [("python", "other.py", "--n", "4")]
 
 
+START = "import os, subprocess, sys\nfrom multiprocessing import Process\n"
+STARTER = "def run(command, times=1):\n    subprocess.run(command, shell=True)\n"
+
+
+@table(
+    "code, started",
+    [
+        ("words = ['python', 'a.py']\nsubprocess.run(words)", [("python", "a.py")]),
+        ("def f(n):\n    words = ['python']\n    words.append('a.py')\n    words.extend(['-n', str(n)])\n"
+         "    words += ['-v']\n    subprocess.Popen(words)\nf(2)", [("python", "a.py", "-n", "2", "-v")]),
+        ("subprocess.check_call([sys.executable, '-m', 'a', *sys.argv[1:]])", [("python", "-m", "a")]),
+        ("subprocess.run(['torchrun'] + ['a.py'])", [("torchrun", "a.py")]),
+        ("subprocess.run('python a.py -n 1'.split())", [("python", "a.py", "-n", "1")]),
+        ("command = 'python a.py --n {}'.format(n)\nos.system(command)", [("python", "a.py", "--n", "$UNKNOWN")]),
+        ("os.system('python %s.py' % name)", [("python", "$UNKNOWN.py")]),
+        ("os.system(' '.join(['python', 'a.py']))", [("python", "a.py")]),
+        ("subprocess.run([sys.executable, os.path.join(root, 'tools', 'a.py')])", [("python", "$UNKNOWN/tools/a.py")]),
+        ("subprocess.run(['bash', HERE / 'a.sh'])", [("bash", "$UNKNOWN/a.sh")]),
+        ("subprocess.run(['python', 'a.py'] if n else ['python', 'b.py'])", [("python", "a.py"), ("python", "b.py")]),
+        (STARTER + "run('python a.py')\nrun(f'python b.py {n}')", [("python", "a.py"), ("python", "b.py", "$UNKNOWN")]),
+        (STARTER + "Process(target=run, args=('python a.py',)).start()", [("python", "a.py")]),
+        (STARTER + "Process(target=run, kwargs={'command': 'python a.py'}).start()", [("python", "a.py")]),
+        (STARTER + "pool.submit(run, 'python a.py', 2)", [("python", "a.py")]),
+        (STARTER + "pool.apply_async(run, args=('python a.py',))", [("python", "a.py")]),
+        ("import asyncio\nasyncio.create_subprocess_exec('python', 'a.py')", [("python", "a.py")]),
+        ("os.execvp('python', ['python', 'a.py'])", [("python", "a.py")]),
+        ("class A:\n    def __init__(self):\n        self.words = ['python', 'a.py']\n"
+         "    def go(self):\n        subprocess.run(self.words)\nA().go()", [("python", "a.py")]),
+    ],
+)  # fmt: skip
+def test_commands_that_a_program_starts(tmp_path: Path, code: str, started: list[tuple[str, ...]]) -> None:
+    found = reading(tmp_path, {"train.py": f"{START}{code}\n"})
+    assert [words for words, _ in found.commands] == started
+    assert not found.stops
+
+
 HOSTILE: dict[str, str | bytes] = {
     "brackets": "x = " + "[" * 5_000 + "]" * 5_000,
     "brackets of one line each": "x = " + "[\n" * 5_000 + "]\n" * 5_000,
@@ -317,6 +360,10 @@ HOSTILE: dict[str, str | bytes] = {
     "a long number": "DataLoader(d, num_workers=0x" + "f" * 5_000 + ")",
     "long words": "import os, subprocess\nx = 0x" + "f" * 5_000 + "\nos.environ['A'] = 0x" + "f" * 5_000
     + "\nsubprocess.run(['a', x])\nos.system(x)\nos.system(f'{x}')\nDataLoader(d, **{x: 1})\n",
+    "lists of lists": "import subprocess\n" + "".join(f"a{i} = a{i + 1} + a{i + 1}\n" for i in range(60))
+    + "a60 = ['x'] * 9\nsubprocess.run(a0)\nsubprocess.run(['a' if b else 'c'] * 9 + ['a' if b else 'c'] * 9)\n",
+    "texts of texts": "import os\n" + "".join(f"a{i} = f'{{a{i + 1}}}{{a{i + 1}}}'\n" for i in range(60))
+    + "a60 = 'x'\nos.system(a0)\ndef f(a):\n os.system(a)\n f(a + a)\nf('x')\n",
     "a float": "DataLoader(d, num_workers=1e999, batch_size=-1e999)",
     "a repeated text": "DataLoader(d, num_workers='a' * 10**12, batch_size=10**12 * 10**12)",
     "NUL": "import torch\0\n",

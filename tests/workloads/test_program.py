@@ -47,6 +47,41 @@ def compose(command: str, more: str = "") -> str:
     return f"services:\n  app:\n    build: .\n    command: {command}\n    {GPUS}\n{more}"
 
 
+STARTER = """
+import subprocess
+from multiprocessing import Process
+
+def run(command):
+    subprocess.run(command, shell=True)
+
+if __name__ == "__main__":
+    Process(target=run, args=(f"COMMAND",)).start()
+"""
+
+
+@table(
+    "command, verdict",
+    [
+        ("python work/big.py", "likely"),
+        ("python -m work.{kind} --n {n}", "likely"),
+        ("python work/b{kind}.py", "likely"),
+        ("python work/s{kind}.py", "not-needed"),
+        ("python {kind}/small.py", "unknown"),
+        ("{program} {n}", "unknown"),
+        ("torchrun --nproc_per_node=4 work/small.py", "not-needed"),
+        ("torchrun --nproc_per_node=4 work/joined.py", "likely"),
+    ],
+)
+def test_programs_that_a_program_starts(tmp_path: Path, command: str, verdict: str) -> None:
+    joined = "import torch\ntorch.distributed.init_process_group('nccl')\n"
+    files = {
+        "compose.yaml": compose("python start.py"), "Dockerfile": DOCKERFILE,
+        "start.py": STARTER.replace("COMMAND", command), "work/big.py": LOADER, "work/small.py": "print(1)\n",
+        "work/joined.py": joined,
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table(
     "mount, program, verdict",
     [

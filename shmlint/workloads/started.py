@@ -1,0 +1,190 @@
+"""The commands that a Python program starts: lists of words and texts, put together as far as they are written down."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+
+from shmlint.syntax.python import dotted
+from shmlint.workloads.evaluator import Evaluator
+from shmlint.workloads.values import Scope, text_of
+
+MISSING = "$UNKNOWN"
+"""A word, or a part of one, that is not written down."""
+_MOST = 6
+"""Commands that one call may stand for: more are left out."""
+_DEPTH = 12
+_STARTS = frozenset(
+    {
+        "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen",
+        "subprocess.getoutput", "subprocess.getstatusoutput", "os.system", "os.popen",
+        "asyncio.create_subprocess_shell",
+    }
+)  # fmt: skip
+"""Calls whose first argument is a command: a text or a list of words."""
+_WITH_WORDS = {"asyncio.create_subprocess_exec": 0, "os.execl": 1, "os.execlp": 1}
+"""Calls whose arguments are the words of a command, and where they begin."""
+_WITH_LIST = frozenset({"os.execv", "os.execvp", "os.execve", "os.execvpe", "os.posix_spawn", "os.posix_spawnp"})
+"""Calls whose second argument is the list of the words."""
+_PERCENT = r"%(?:\([^()]*\))?[-+ #0-9.]*[a-z]"
+_BRACES = r"\{[^{}]*\}"
+
+Words = tuple[str, ...]
+_Given = Sequence[tuple[ast.expr, Scope]]
+
+
+def starts(name: str) -> bool:
+    """Whether a call of that name starts a program."""
+    return name in _STARTS or name in _WITH_WORDS or name in _WITH_LIST
+
+
+def commands_of(name: str, call: ast.Call, scope: Scope, evaluator: Evaluator) -> list[Words]:
+    """The commands that a call may start; none where nothing is known of its program."""
+    reader = _Reader(evaluator)
+    if name in _WITH_WORDS:
+        found = reader.concatenated(call.args[_WITH_WORDS[name] :], scope, 0)
+    else:
+        given = next((keyword.value for keyword in call.keywords if keyword.arg == "args"), None)
+        at = 1 if name in _WITH_LIST else 0
+        argument = call.args[at] if len(call.args) > at else given
+        if argument is None:
+            return []
+        found = reader.words(argument, scope, 0) or [_split(text) for text in reader.texts(argument, scope, 0)]
+    return list(dict.fromkeys(_with_python(words) for words in found if words))[:_MOST]
+
+
+def _split(text: str) -> Words:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        return ()
+
+
+def _with_python(words: Words) -> Words:
+    """A command whose unknown program is given a file of Python is Python's."""
+    if words[0] in (MISSING, "%s") and (any(word.endswith(".py") for word in words[1:3]) or words[1:2] == ("-m",)):
+        return ("python", *words[1:])
+    return words
+
+
+class _Reader:
+    """Puts words and texts together; several where a name is given several."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._left = 400
+
+    def concatenated(self, items: Iterable[ast.expr], scope: Scope, depth: int) -> list[Words]:
+        """The words that several expressions give one after the other."""
+        found: list[Words] = [()]
+        for item in items:
+            if isinstance(item, ast.Starred):
+                parts = self.words(item.value, scope, depth + 1) or [()]
+            else:
+                parts = [(text or MISSING,) for text in self.texts(item, scope, depth + 1) or [MISSING]]
+            found = [(*before, *part) for before in found for part in parts][:_MOST]
+        return found
+
+    def words(self, node: ast.expr, scope: Scope, depth: int) -> list[Words]:
+        """The lists of words that an expression may be; none where it is no list, or not known to be one."""
+        self._left -= 1
+        if depth > _DEPTH or self._left <= 0:
+            return []
+        if isinstance(node, ast.List | ast.Tuple):
+            return self.concatenated(node.elts[:100], scope, depth)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            left, right = self.words(node.left, scope, depth + 1), self.words(node.right, scope, depth + 1)
+            if left or right:
+                return [(*a, *b) for a in left or [()] for b in right or [()]][:_MOST]
+            return []
+        if isinstance(node, ast.IfExp):
+            return [w for part in (node.body, node.orelse) for w in self.words(part, scope, depth + 1)][:_MOST]
+        if isinstance(node, ast.Call):
+            return self._made_words(node, scope, depth)
+        if isinstance(node, ast.Name | ast.Attribute):
+            found = [w for value, where in self._given(node, scope) for w in self.words(value, where, depth + 1)]
+            more = self._evaluator.additions(node, scope)
+            added = self.concatenated(more, scope, depth + 1) if found and more else [()]
+            return [(*words, *rest) for words in found for rest in added][:_MOST]
+        return []
+
+    def _made_words(self, node: ast.Call, scope: Scope, depth: int) -> list[Words]:
+        """``list(words)``, ``words.copy()``, ``"a b".split()``, ``shlex.split("a b")``."""
+        name = dotted(node.func)
+        inner = node.args[0] if node.args else None
+        if isinstance(node.func, ast.Attribute) and not node.args:
+            inner = node.func.value
+        last = name.rpartition(".")[2]
+        if inner is None or last not in ("split", "list", "tuple", "copy"):
+            return []
+        if last == "split":
+            return [_split(text) for text in self.texts(inner, scope, depth + 1)]
+        return self.words(inner, scope, depth + 1)
+
+    def texts(self, node: ast.expr, scope: Scope, depth: int) -> list[str]:
+        """The texts that an expression may be, ``$UNKNOWN`` for the parts that are not written down."""
+        self._left -= 1
+        if depth > _DEPTH or self._left <= 0:
+            return []
+        if isinstance(node, ast.Constant):
+            return [text_of(node.value)] if isinstance(node.value, str | int) else []
+        if dotted(node) == "sys.executable":
+            return ["python"]
+        if isinstance(node, ast.JoinedStr):
+            return self._joined(node.values, "", scope, depth)
+        if isinstance(node, ast.FormattedValue):
+            return self.texts(node.value, scope, depth + 1)
+        if isinstance(node, ast.IfExp):
+            return [t for part in (node.body, node.orelse) for t in self.texts(part, scope, depth + 1)][:_MOST]
+        if isinstance(node, ast.BinOp):
+            return self._operation(node, scope, depth)
+        if isinstance(node, ast.Call):
+            return self._made_text(node, scope, depth)
+        if isinstance(node, ast.Name | ast.Attribute):
+            given = [t for value, where in self._given(node, scope) for t in self.texts(value, where, depth + 1)]
+            if given:
+                more = [part for part in self._evaluator.additions(node, scope) if not isinstance(part, ast.Starred)]
+                added = "".join((self.texts(part, scope, depth + 1) or [MISSING])[0] for part in more)
+                return list(dict.fromkeys(text + added for text in given))[:_MOST]
+        return self._known(node, scope)
+
+    def _known(self, node: ast.expr, scope: Scope) -> list[str]:
+        value = self._evaluator.value(node, scope).value
+        return [text_of(value)] if isinstance(value, str | int) and not isinstance(value, bool) else []
+
+    def _operation(self, node: ast.BinOp, scope: Scope, depth: int) -> list[str]:
+        if isinstance(node.op, ast.Mod):
+            return [re.sub(_PERCENT, MISSING, text) for text in self.texts(node.left, scope, depth + 1)]
+        if isinstance(node.op, ast.Add):
+            return self._joined([node.left, node.right], "", scope, depth)
+        if isinstance(node.op, ast.Div):
+            return self._joined([node.left, node.right], "/", scope, depth)
+        return self._known(node, scope)
+
+    def _joined(self, parts: Sequence[ast.expr], between: str, scope: Scope, depth: int) -> list[str]:
+        found: list[str] = []
+        for at, part in enumerate(parts):
+            texts = self.texts(part, scope, depth + 1) or [MISSING]
+            found = [a + between + b for a in found for b in texts][:_MOST] if at else texts
+        return found if any(text.replace(MISSING, "").strip(between) for text in found) else []
+
+    def _made_text(self, node: ast.Call, scope: Scope, depth: int) -> list[str]:
+        """``str(text)``, ``os.path.join(a, b)``, ``" ".join(words)``, ``"text {}".format(value)``."""
+        name = scope.full_name(node.func)
+        last = name.rpartition(".")[2]
+        if last == "join" and name.endswith("path.join"):
+            return self._joined(node.args[:20], "/", scope, depth)
+        if last == "join" and isinstance(node.func, ast.Attribute) and node.args:
+            between = self.texts(node.func.value, scope, depth + 1) or [" "]
+            return [between[0].join(words) for words in self.words(node.args[0], scope, depth + 1)]
+        if last in ("str", "Path", "fspath", "abspath", "realpath", "quote", "expanduser") and node.args:
+            return self.texts(node.args[0], scope, depth + 1)
+        if last in ("format", "resolve", "absolute", "as_posix", "strip") and isinstance(node.func, ast.Attribute):
+            found = self.texts(node.func.value, scope, depth + 1)
+            return [re.sub(_BRACES, MISSING, text) for text in found] if last == "format" else found
+        return self._known(node, scope)
+
+    def _given(self, node: ast.Name | ast.Attribute, scope: Scope) -> _Given:
+        return self._evaluator.given_to(node, scope)[:_MOST]
