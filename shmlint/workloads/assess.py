@@ -374,9 +374,13 @@ def _unknown(case: Case) -> Need:
 def _stopped(case: Case) -> str:
     """Where resolution stopped, in one line."""
     for step in (*case.program.stops, *case.findings.stops):
-        return step.text
+        elsewhere = step.span is not None and step.span.path not in ("", case.launch.span.path)
+        return f"{step.text} ({step.span.path}:{step.span.line})" if step.span and elsewhere else step.text
     if case.program.default:
         return "the image's own command is unknown"
     if case.program.kind == "interactive":
         return "programs that are started in it later are unknown"
+    words = next((ran.words for ran in case.program.commands), ())
+    if words and words[0].startswith("-"):
+        return f"the image's own program, which gets `{words[0]}`, is unknown"
     return ""

@@ -251,6 +251,24 @@ def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
     assert (found.verdict, found.stopped) == ("unknown", "`train.py` is not in the repository")
 
 
+@table(
+    "command, serve, stopped",
+    [
+        ("python serve.py", "import json\nimport nobodys\n", "it imports the unknown package `nobodys` (serve.py:2)"),
+        ("python serve.py", "import os\nos.system(x)\n",
+         "it starts a program whose name is computed at run time (serve.py:2)"),
+        ("python gone.py", "", "`gone.py` is not in the repository"),
+        ("bash serve.sh", "", "`gone` is not in the repository (serve.sh:1)"),
+        ("--model m", "", "the image's own program, which gets `--model`, is unknown"),
+    ],
+)  # fmt: skip
+def test_where_reading_stopped_is_told(tmp_path: Path, command: str, serve: str, stopped: str) -> None:
+    files = {
+        "compose.yaml": compose(command), "Dockerfile": DOCKERFILE, "serve.py": serve, "serve.sh": "gone --fast\n"
+    }  # fmt: skip
+    assert need(tmp_path, files).stopped == stopped
+
+
 def test_python_that_cannot_be_read_is_no_module() -> None:
     assert parse("def f(:\n") is None and parse("x = 1\n") is not None
 
