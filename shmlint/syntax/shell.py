@@ -17,7 +17,7 @@ from shmlint.syntax.shell_conditions import Conditions, When, leaves, when
 from shmlint.syntax.shell_repair import one_heredoc, repaired
 from shmlint.syntax.shell_text import ShellText, mentions_engine, place
 from shmlint.syntax.shell_tree import Tree, walk
-from shmlint.syntax.shell_variables import Buffer, Variables
+from shmlint.syntax.shell_variables import Buffer, Range, Variables
 from shmlint.syntax.shell_words import Words
 from shmlint.syntax.word import TALKERS, Word
 
@@ -50,6 +50,8 @@ class Command(NamedTuple):
     when: When = "always"
     leaves: bool = False
     """The text's own shell ends with it: ``exec`` and ``exit``, where they stand in no other shell."""
+    function: str = ""
+    """The function that it stands in."""
 
 
 def commands(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
@@ -155,8 +157,13 @@ class _Reader:
             yield from self._again(node, words, span)
             return
         leaving = words[0].text in ("exec", "exit") and leaves(node, self.tree)
-        yield Command(self._called(words, node), span, self.depth > 0, when(node, self.conditions), leaving)
+        inside = self._name_of(self.tree.function_of(node))
+        yield Command(self._called(words, node), span, self.depth > 0, when(node, self.conditions), leaving, inside)
         yield from self._quoted(node, words)
+
+    def _name_of(self, function: Range | None) -> str:
+        named = self.variables.functions.items() if function is not None else ()
+        return next((name for name, ranges in named if function in ranges), "")
 
     def _called(self, words: Sequence[Word], node: Node) -> tuple[Word, ...]:
         """The words of a command; where it calls a function that runs its arguments, those of what that runs.

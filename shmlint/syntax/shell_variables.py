@@ -138,6 +138,8 @@ class Variables:
         """What a variable holds where it is used; ``function`` is the one that it is used in."""
         if name not in self.made:
             return self.unset(name)
+        if function is not None and name.isdigit():
+            return f"${name} is an argument of a function"
         if len(self.made[name]) > _ASSIGNMENTS or len(self.calls) > 10 * _ASSIGNMENTS:
             return f"variable {name} is set in many ways"
         if function is None:

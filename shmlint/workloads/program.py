@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_COMMANDS = 500
 """Simple commands that are followed for one launch."""
+MOST_STEPS = 5_000
+"""Simple commands that are looked at for one launch."""
 MOST_ALTERNATIVES = 12
 """Programs that one path may mean of which a part is not known."""
 _DEPTH = 10
@@ -205,6 +207,10 @@ class Follower:
         self.trail: list[Step] = []
         self.stops: list[Step] = []
         self.seen: set[tuple[str, tuple[str, ...]]] = set()
+        self.functions: dict[str, _Body] = {}
+        """The functions of the scripts that were read."""
+        self.called: set[str] = set()
+        self._steps = 0
         self.complete = True
         """All words of the launch are known."""
 
@@ -217,6 +223,12 @@ class Follower:
     ) -> None:
         """Follow one simple command."""
         command = unwrapped(words)
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            self.stop("it has too many commands", span)
+            return
+        if command != tuple(words) and self._is_own(words[0], directory):
+            command = tuple(words)  # `docker-entrypoint.sh` of the repository may do more than to start the rest
         if not command or len(self.commands) >= MOST_COMMANDS:
             return
         if len(command) == 1 and "&&" in command[0] and " " in command[0]:
@@ -229,6 +241,9 @@ class Follower:
             self.stop("the scripts are nested too deep", span)
             return
         context = _Context(span, directory, certain, guessed, depth, depth > 0 or self.complete)
+        if command[0].removesuffix("()") in self.functions:
+            self._call(command[0].removesuffix("()"), command[1:], context)
+            return
         if program in SHELLS and self._shell(command, context):
             return
         if command[0] in ("source", ".") and len(command) > 1:
@@ -242,6 +257,11 @@ class Follower:
             self.commands.append(Ran(command, span, kind, certain, guessed))
         if kind == "program":
             self._program(command, context)
+
+    def _is_own(self, program: str, directory: str) -> bool:
+        """Whether the repository has a script that usually starts the rest of its words."""
+        found = self.files.find(program, directory) if program.endswith(".sh") else None
+        return found is not None
 
     # Shell --------------------------------------------------------------------------------
 
@@ -304,26 +324,44 @@ class Follower:
         known |= {str(i): argument for i, argument in enumerate(arguments, 1)}
         if context.arguments and not any("$" in word or "`" in word for word in arguments):
             known |= {"#": str(len(arguments)), **{str(i): "" for i in range(len(arguments) + 1, 10)}}
-        directory = context.directory
         before = given(known)
         for name, word in exports(text, before):
             if not word.unknown and word.span is not None and name not in self.environment:
                 span = context.span if inline else word.span
                 if span is not None:
                     self.environment[name] = Value(word.text, span, word.text)
-        functions = frozenset(re.findall(_FUNCTION, text.text))
-        for command in commands(text, before):
+        found = tuple(commands(text, before))
+        names = dict.fromkeys(command.function for command in found if command.function)
+        for name in names:
+            self.functions[name] = _Body(tuple(c for c in found if c.function == name), inline)
+        self._run_all(_Body(tuple(c for c in found if not c.function), inline), arguments, context)
+        for name in names:
+            if name not in self.called and _may_be_called(name, found):
+                self._call(name, (), context._replace(certain=False))
+
+    def _call(self, name: str, arguments: tuple[str, ...], context: _Context) -> None:
+        """Follow a function of a script."""
+        self.called.add(name)
+        if (f"{name}()", arguments) not in self.seen:
+            self.seen.add((f"{name}()", arguments))
+            inner = context._replace(depth=context.depth + 1, arguments=False)
+            self._run_all(self.functions[name], arguments, inner)
+
+    def _run_all(self, body: _Body, arguments: tuple[str, ...], context: _Context) -> None:
+        """Follow commands that run one after the other."""
+        directory = context.directory
+        for command in body.commands:
             words = _with_arguments([word.text for word in command.words], arguments)
-            if command.when in ("never", "value") or not words or words[0] in functions:
+            if command.when in ("never", "value") or not words:
                 continue
             if words[0] == "cd" and len(words) == 2:
                 if "$" not in words[1]:
                     directory = posixpath.normpath(posixpath.join(directory, words[1]))
                 continue
-            span = context.span if inline else command.span
+            span = context.span if body.inline else command.span
             started = unwrapped(words)
             if started and kind_of(started) != "silent":
-                self.assigned = {**assigned(command, context.span if inline else None), **self.assigned}
+                self.assigned = {**assigned(command, context.span if body.inline else None), **self.assigned}
             certain = context.certain and command.when == "always"
             self.run(words, span, directory, certain=certain, guessed=context.guessed, depth=context.depth + 1)
             left = _leaves(command, words, context)
@@ -481,6 +519,13 @@ class Follower:
             self.entries.append(Entry(path, arguments, context.span, context.certain, context.guessed, function))
 
 
+class _Body(NamedTuple):
+    """The commands of a script or of one of its functions; ``inline`` where they stand in no file."""
+
+    commands: tuple[Command, ...]
+    inline: bool
+
+
 class _Context(NamedTuple):
     """Where and how a command runs."""
 
@@ -499,7 +544,6 @@ _PART = r"\$\{[^{}]*\}|\$\w+"
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
 _SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "daphne", "granian"})
 _APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*"
-_FUNCTION = r"(?m)^[ \t]*(?:function[ \t]+)?([A-Za-z_][\w-]*)[ \t]*\(\)"
 
 LAUNCHERS: dict[str, frozenset[str]] = {
     "torchrun": frozenset({"--no-python", "--standalone", "--log-dir", "-m", "--module"}),
@@ -565,6 +609,15 @@ def _leaves(command: Command, words: list[str], context: _Context) -> When:
     return "perhaps" if (words[0] == "exec" and len(runs) > 1) or words in (["exit"], ["exit", "0"]) else "never"
 
 
+def _may_be_called(name: str, commands: Sequence[Command]) -> bool:
+    """Whether a function that no command names may run: by ``trap``, by ``xargs``, by a name in a variable."""
+    for command in commands:
+        words = [word.text for word in command.words]
+        if command.function != name and (name in words[1:] or words[0].startswith("$")):
+            return True
+    return False
+
+
 def _with_arguments(words: Sequence[str], arguments: tuple[str, ...]) -> list[str]:
     """Words with a script's own arguments instead of ``"$@"``."""
     found: list[str] = []
@@ -574,5 +627,8 @@ def _with_arguments(words: Sequence[str], arguments: tuple[str, ...]) -> list[st
         elif (match := re.fullmatch(r"\$\{@:([0-9])\}", word)) is not None:
             found += arguments[max(int(match[1]) - 1, 0) :]
         else:
-            found.append(word)
+            found.append(re.sub(_ARGUMENT, lambda m: "".join(arguments[int(m[1]) - 1 : int(m[1])]) or m[0], word))
     return found
+
+
+_ARGUMENT = r"\$\{?([1-9])\b\}?"

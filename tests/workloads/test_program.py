@@ -121,6 +121,18 @@ def test_a_mount_says_which_program_runs(tmp_path: Path, mount: str, program: st
         ('case "$1" in train) python train.py;; *) exec "$@";; esac', "python serve.py", "not-needed"),
         ('shift\nif [ "$1" = train ]; then python train.py; fi', "x train", "likely"),
         ('f() { if [ $# -gt 0 ]; then python train.py; fi; }\nf 1', "", "likely"),
+        ('f() { python train.py; }\npython serve.py', "", "not-needed"),
+        ('f() { python train.py; }\nf', "", "needed"),
+        ('function f {\n  python train.py\n}\ng() { f; }\ng', "", "needed"),
+        ('f() { python train.py; }\nif [ -f x ]; then f; fi', "", "likely"),
+        ('f() { python train.py; }\ntrap f EXIT\npython serve.py', "", "likely"),
+        ('f() { python train.py; }\n"$RUN"\npython serve.py', "", "likely"),
+        ('f() { python train.py --workers $1; }\nf 0', "9", "not-needed"),
+        ('f() { python train.py "$@"; }\nf --workers 0', "", "not-needed"),
+        ('. ./functions.sh\ntrain', "", "needed"),
+        ('. ./functions.sh\npython serve.py', "", "not-needed"),
+        ('_log() { echo "$1"; }\n_log "starts"\nexec python serve.py', "", "not-needed"),
+        ('f() { f a$1; f b$1; f c$1; }\nf x', "", "unknown"),
         ('while [ $# -gt 0 ]; do python train.py; shift; done', "x", "likely"),
         ('while true; do python train.py; done', "", "needed"),
         ('for i in 1 2; do python train.py; done', "", "needed"),
@@ -133,8 +145,16 @@ def test_conditions_of_scripts(tmp_path: Path, script: str, command: str, verdic
     files = {
         "Dockerfile": DOCKERFILE + 'ENTRYPOINT ["./entry.sh"]\n', "entry.sh": f"#!/bin/bash\n{script}\n",
         "train.py": LOADER, "serve.py": "print(1)\n", "compose.yaml": compose(command or "[]"),
+        "functions.sh": "train() {\n  python train.py\n}\n",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+def test_an_entrypoint_of_the_repository_is_read(tmp_path: Path) -> None:
+    """A script of that name in an image starts the rest of its words, one of the repository may do more."""
+    dockerfile = f'{DOCKERFILE}ENTRYPOINT ["./docker-entrypoint.sh"]\n'
+    files = {"compose.yaml": compose("[]"), "Dockerfile": dockerfile, "train.py": LOADER}
+    assert need(tmp_path, {**files, "docker-entrypoint.sh": "#!/bin/bash\npython train.py\n"}).verdict == "needed"
 
 
 @table(
