@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.files.kinds import classify
+from shmlint.files.read import normal
 from shmlint.formats import read
 from shmlint.model.launch import Build, Launch
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source
 from shmlint.workloads.filesystem import dockerfile_of
+from shmlint.workloads.knowledge import builtin, recognise
 from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
@@ -28,13 +30,22 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
     if launch.image is None or not launch.image.text:
         return None, False
     names = image_names(launch.image.known or "", launch.image.text)
-    same = [build for build in builds if image_names(build.tag, build.tag) & names]
-    if not same:
-        same = [build for build in _beside(names, repository) if image_names(build.tag, build.tag) & names]
+    words = {re.sub(r"^\$\{?\w*\}?/?", "", re.split(r"[:@]", name)[0]) for name in names} - {""}
+    same = _fitting(lambda build: bool(image_names(build.tag, build.tag) & names), builds, words, repository)
     if same:
         return min(same, key=lambda build: _distance(build.span.path, launch.span.path)), False
-    guessed = _guess(launch, repository)
+    guessed = _namesake(launch, builds, repository) or _guess(launch, repository)
     return guessed, guessed is not None
+
+
+def _fitting(
+    fits: Callable[[Build], bool], builds: Sequence[Build], words: set[str], repository: Repository
+) -> list[Build]:
+    """The builds that fit: of those that were read, else in the files around a launch, else further away."""
+    found = [build for build in builds if fits(build)]
+    for files in (_around, _further) if words else ():
+        found = found or [build for build in _builds_in(files(repository), words, repository) if fits(build)]
+    return found
 
 
 def image_names(image: str, written: str) -> set[str]:
@@ -47,6 +58,12 @@ def image_names(image: str, written: str) -> set[str]:
     return found
 
 
+def bare_name(image: str) -> str:
+    """The last part of an image's name, without its tag; empty where a variable decides it."""
+    name = image.strip("\"'").lower().partition("@")[0].rpartition("/")[2].partition(":")[0]
+    return name if re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name) else ""
+
+
 def _distance(path: str, other: str) -> tuple[int, int]:
     """How far two files lie from each other."""
     if path == other:
@@ -57,13 +74,10 @@ def _distance(path: str, other: str) -> tuple[int, int]:
     return 1, path.count("/") + other.count("/") - 2 * common.count("/")
 
 
-def _beside(names: set[str], repository: Repository) -> Iterator[Build]:
-    """The builds in scripts, make recipes, pages and compose files around a launch."""
-    words = {re.sub(r"^\$\{?\w*\}?/?", "", re.split(r"[:@]", name)[0]) for name in names} - {""}
-    if not words:
-        return
+def _builds_in(files: Iterator[tuple[str, str]], words: set[str], repository: Repository) -> Iterator[Build]:
+    """The builds in those of some files that have one of the words."""
     looked = 0
-    for path, text in _around(repository):
+    for path, text in files:
         if looked >= _MOST_LOOKED_AT:
             return
         if not any(word in text for word in words):
@@ -98,18 +112,76 @@ def directories(repository: Repository) -> dict[str, None]:
     )
 
 
-def _builders(directory: str, repository: Repository) -> tuple[tuple[str, str], ...]:
-    key = repository.root, directory
+def _builders(directory: str, repository: Repository, names: str | None = None) -> tuple[tuple[str, str], ...]:
+    key = repository.root, directory, names or ""
     known = repository.shared.builders.get(key)
     if known is None:
-        paths = [os.path.join(directory, name) for name in repository.names(directory) if re.search(SPEAKS, name)]
+        speaks = names or f"{SPEAKS}|{_BUILDS.removeprefix('(?i)')}"
+        paths = [os.path.join(directory, name) for name in repository.names(directory) if re.search(speaks, name)]
         sources = ((path, repository.peek(path)) for path in paths)
         known = tuple((path, s.text.lower()) for path, s in sources if s is not None and "build" in s.text)
         repository.shared.builders[key] = known
     return known
 
 
+def _further(repository: Repository) -> Iterator[tuple[str, str]]:
+    """The scripts that build images, by their names, in the directories beside and below that of a launch."""
+    for folder in repository.above()[:3]:
+        for name in repository.names(folder)[:_MOST_FOLDERS]:
+            directory = os.path.normpath(os.path.join(folder, name))
+            if not name.startswith(".") and repository.is_dir(directory):
+                yield from _builders(directory, repository, _BUILDS)
+    if repository.above()[-1] == repository.root:
+        yield from _builders(os.path.normpath(os.path.join(repository.root, ".github/workflows")), repository)
+
+
 SPEAKS = r"(?i)(?:\.(?:sh|bash|fish|sbatch|slurm|service|md|ya?ml|mk|just)|^makefile|^justfile|^jenkinsfile)$"
+
+
+_BUILDS = r"(?i)(?:build|docker)[\w-]*(?:\.(?:sh|bash))?$|^makefile$"
+"""Scripts that build an image, by the names that everybody gives them."""
+_MOST_FOLDERS = 60
+
+
+def _namesake(launch: Launch, builds: Sequence[Build], repository: Repository) -> Build | None:
+    """The build of an image of the same name but for its owner and tag, or the Dockerfile that is called so.
+
+    Images that the knowledge base knows are somebody else's.
+    """
+    image = launch.image
+    name = bare_name(image.known or "") if image is not None else ""
+    if image is None or not name or recognise(image.known or "", builtin())[0] is not None:
+        return None
+    if "/" not in image.text and re.fullmatch(_OFFICIAL, name):
+        return None
+    found = _fitting(lambda build: _is_namesake(build, launch), builds, {name}, repository)
+    if found:
+        return min(found, key=lambda build: _distance(build.span.path, launch.span.path))
+    for folder in repository.above():
+        for part in ("", "docker", name, f"docker/{name}"):
+            directory = normal(os.path.join(folder, part))
+            path = _called(name, directory, repository)
+            if path is not None:
+                return Build(image.known or "", directory if part != "docker" else folder, path, None, (), launch.span)
+    return None
+
+
+def _is_namesake(build: Build, launch: Launch) -> bool:
+    """Whether a build may give a launch's image: the same name, and an owner in at most one of them."""
+    assert launch.image is not None
+    same = bare_name(build.tag) == bare_name(launch.image.known or "")
+    owners = {name.strip("\"'").lower().rpartition("/")[0] for name in (build.tag, launch.image.known or "")}
+    return same and len(owners - {"", "localhost", "docker.io"}) <= 1
+
+
+def _called(name: str, directory: str, repository: Repository) -> str | None:
+    """The Dockerfile of a directory that is called so, or the only one of a directory that is."""
+    files = [n for n in repository.names(directory) if n.startswith("Dockerfile") or n.endswith(".Dockerfile")]
+    named = [n for n in files if n.lower() in (f"dockerfile.{name}", f"{name}.dockerfile")]
+    own = files if os.path.basename(directory).lower() == name else []
+    chosen = named or [n for n in own if n == "Dockerfile"] or (own if len(own) == 1 else [])
+    path = normal(os.path.join(directory, chosen[0])) if chosen else None
+    return path if path is not None and repository.is_file(path) else None
 
 
 def _guess(launch: Launch, repository: Repository) -> Build | None:

@@ -132,13 +132,17 @@ def context_of(build: Build, repository: Repository) -> str:
 def dockerfile_of(build: Build, repository: Repository) -> str | None:
     """The Dockerfile of a build; None where it is not in the repository."""
     context = context_of(build, repository)
-    if build.dockerfile is None:
-        candidates = [os.path.join(context, "Dockerfile")]
-    elif build.in_context:
-        candidates = [os.path.join(context, build.dockerfile)]
+    file = _without_variable((build.dockerfile or "Dockerfile").replace("\\", "/"))
+    if build.dockerfile is None or build.in_context:
+        candidates = [os.path.join(context, file)]
     else:
-        candidates = [os.path.join(place, build.dockerfile) for place in (build.directory, repository.root, context)]
+        candidates = [os.path.join(place, file) for place in (build.directory, repository.root, context)]
     return next((normal(path) for path in candidates if repository.is_file(path)), None)
+
+
+def _without_variable(path: str) -> str:
+    """A path without the variable or command at its start that gives the directory of a script or of the repository."""
+    return re.sub(f"{_HERE}|{_TOP.removeprefix('(?i)')}", "", path, count=1, flags=re.IGNORECASE)
 
 
 def _existing(build: Build, repository: Repository) -> str | None:

@@ -33,8 +33,9 @@ class Shared:
         self.files: dict[tuple[str | None, str], bool] = {}
         """Whether there is a file, by the root of the repository and the path."""
         self.folders: dict[tuple[str | None, str], bool] = {}
-        self.builders: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
-        """The files of a directory that speak of building, and their text in lower case, by the root and the path."""
+        self.builders: dict[tuple[str, str, str], tuple[tuple[str, str], ...]] = {}
+        """The files of a directory that speak of building, and their text in lower case, by the root, the path
+        and the names that were looked for."""
         self.builds: dict[str, tuple[Build, ...]] = {}
         """The builds that a script or page has, by its path."""
         self.launches: dict[str, tuple[Launch, ...]] = {}

@@ -32,12 +32,12 @@ HELPER = "import torch\n\ndef answer(x):\n    return torch.tensor(x)\n"
 DOCKERFILE = "FROM python:3.12\nWORKDIR /app\nCOPY . .\n"
 
 
-def need(directory: Path, files: dict[str, str], image: str = "own/app") -> Need:
-    """What the first launch with a GPU needs."""
+def need(directory: Path, files: dict[str, str], paths: tuple[str, ...] = (".",)) -> Need:
+    """What the first launch with a GPU needs, in the files that are named."""
     (directory / ".git").mkdir(exist_ok=True)
     import contextlib
 
-    started = run(directory, files)
+    started = run(directory, files, paths=paths)
     with contextlib.chdir(directory):
         launch = next(launch for launch in started.launches if launch.gpu.requested)
         return started.context.need(launch)
@@ -629,3 +629,56 @@ def test_variables_that_a_script_sets_are_checked(tmp_path: Path, line: str, rul
     files = {"compose.yaml": compose("bash run.sh", "    shm_size: 16g\n"), "Dockerfile": DOCKERFILE, "train.py": SERVE}
     found = findings(tmp_path, {**files, "helper.py": HELPER, "run.sh": f"cd /app\n{line}\n"}, select=("NCCL",))
     assert [(f.span.path, f.span.line, f.rule) for f in found] == ([("run.sh", 2, rule)] if rule else [])
+
+
+WORKFLOW = """
+on: push
+jobs:
+  image:
+    runs-on: ubuntu-latest
+    steps:
+      - run: docker build -t me/tool -f extra.Dockerfile .
+"""
+
+
+@table(
+    "image, files, built",
+    [
+        ("me/tool:1.2", {"build.sh": "docker build -t tool .\n"}, "Dockerfile (guessed)"),
+        ("tool", {"build.sh": "docker build -t me/tool:$TAG .\n"}, "Dockerfile (guessed)"),
+        ("me/tool", {"docker/build": "#!/bin/bash\ndocker build -t tool .\n"}, "Dockerfile (guessed)"),
+        ("me/tool", {"src/build.sh": "docker build -t me/tool .\n", "src/Dockerfile": ""}, "src/Dockerfile"),
+        ("me/tool", {"run/src/docker_build": "#!/bin/sh\ndocker build -t tool .\n", "run/src/Dockerfile": ""},
+         "run/src/Dockerfile (guessed)"),
+        ("me/tool", {".github/workflows/image.yml": WORKFLOW}, "extra.Dockerfile"),
+        ("me/tool", {"tool/Dockerfile": ""}, "tool/Dockerfile (guessed)"),
+        ("me/tool", {"docker/Dockerfile.tool": "", "docker/Dockerfile.other": ""}, "docker/Dockerfile.tool (guessed)"),
+        ("me/tool", {"docker/Dockerfile.other": ""}, ""),
+        ("you/tool", {"build.sh": "docker build -t me/tool .\n"}, ""),
+        ("pytorch/pytorch", {"build.sh": "docker build -t pytorch .\n"}, ""),
+        ("python:3.12", {"python/Dockerfile": ""}, ""),
+        ("tool", {"build.sh": "docker build -t tool -f '.\\docker\\Dockerfile.dev' .\n", "docker/Dockerfile.dev": ""},
+         "docker/Dockerfile.dev"),
+        ("tool", {"build.sh": 'docker build -t tool -f "$SCRIPT_DIR/Dockerfile.dev" .\n', "Dockerfile.dev": ""},
+         "Dockerfile.dev"),
+    ],
+)  # fmt: skip
+def test_builds_of_the_repository(tmp_path: Path, image: str, files: dict[str, str], built: str) -> None:
+    """The build of an image that is called so but for its owner is a guess, and makes no error."""
+    text = f"services:\n  app:\n    image: {image}\n    {GPUS}\n"
+    own = {name: content or f"{DOCKERFILE}CMD python train.py\n" for name, content in files.items()}
+    plain = f"{DOCKERFILE}CMD python train.py\n"
+    files = {"run/compose.yaml": text, "Dockerfile": plain, "extra.Dockerfile": plain, "train.py": LOADER, **own}
+    for paths in ((".",), ("run/compose.yaml",)):
+        steps = [step.text for step in need(tmp_path, files, paths).trail]
+        told = [step.removeprefix("image built from ") for step in steps if step.startswith("image built")]
+        assert told == ([built] if built else []), paths
+
+
+@table("image, verdict", [("tool", "needed"), ("you/tool", "likely")])
+def test_a_guessed_build_makes_no_error(tmp_path: Path, image: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": f"services:\n  app:\n    image: {image}\n    {GPUS}\n", "train.py": LOADER,
+        "build.sh": "docker build -t tool .\n", "Dockerfile": f"{DOCKERFILE}CMD python train.py\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
