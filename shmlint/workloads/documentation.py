@@ -13,8 +13,9 @@ from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
 from shmlint.workloads.commands import is_python, kind_of, names_training, unwrapped
+from shmlint.workloads.launchers import LAUNCHERS
 from shmlint.workloads.packages import installed_command
-from shmlint.workloads.program import LAUNCHERS, SHELLS, Follower, Program, assigned, passes_words
+from shmlint.workloads.program import SHELLS, Follower, Program, assigned, passes_words
 from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from shmlint.model.need import Need, Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source, Span
 from shmlint.workloads.builds import find_build, read_build
-from shmlint.workloads.commands import Kind, is_python, kind_of, unwrapped
+from shmlint.workloads.commands import Kind, is_python, kind_of, options, unwrapped
 from shmlint.workloads.filesystem import Files, Place
+from shmlint.workloads.launchers import python_words
 from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
@@ -374,16 +375,13 @@ class Follower:
 
     def _program(self, command: tuple[str, ...], context: _Context) -> None:
         program = posixpath.basename(command[0])
-        inner = _inner(command)
+        inner = python_words(command)
         if inner is not None:
             if inner:
                 self._python(inner, context)
             return
         if is_python(program):
             self._python(command[1:], context)
-            return
-        if program == "streamlit" and command[1:2] == ("run",):
-            self._python(command[2:], context)
             return
         if program in _SERVERS:
             self._server(command, context)
@@ -464,6 +462,9 @@ class Follower:
 
     def _module(self, name: str, arguments: tuple[str, ...], context: _Context) -> None:
         path = name.replace(".", "/")
+        if name in _SERVERS:
+            self._server((name, *arguments), context)
+            return
         for candidate in (f"{path}.py", f"{path}/__main__.py", f"src/{path}.py", f"src/{path}/__main__.py"):
             place = self.files.find(candidate, context.directory)
             if place is not None:
@@ -473,14 +474,23 @@ class Follower:
             return
         if name.partition(".")[0] not in sys.stdlib_module_names:
             self.stop(f"module `{name}` is not in the repository", context.span)
-        elif name in ("unittest", "runpy", "cProfile", "profile", "trace", "pdb"):
-            self.stop(f"what `python -m {name}` runs is not followed", context.span)
+        elif name in ("unittest", "doctest"):
+            self.stop(f"the tests that `python -m {name}` runs are not followed", context.span)
 
     def _server(self, command: tuple[str, ...], context: _Context) -> None:
-        """``uvicorn app.main:app``: the module that it serves."""
-        target = next((word for word in command[1:] if re.fullmatch(_APP, word)), None)
-        if target is not None:
-            self._module(target.partition(":")[0], (), context)
+        """``uvicorn app.main:app``, ``celery -A tasks worker``: the module that it serves."""
+        given = dict(options(command, _SERVED))
+        target = given.get("-A") or given.get("--app") or next((w for w in command[1:] if re.fullmatch(_APP, w)), "")
+        below = given.get("--app-dir") or given.get("--chdir") or ""
+        directory = posixpath.normpath(posixpath.join(context.directory, below)) if below else context.directory
+        path = target.partition(":")[0].replace(".", "/")
+        for candidate in (f"{path}.py", f"{path}/__init__.py", f"src/{path}.py", f"src/{path}/__init__.py"):
+            place = self.files.find(candidate, directory) if path else None
+            if place is not None:
+                self._entry(place.path, (), context._replace(guessed=context.guessed or place.guessed))
+                return
+        if path:
+            self.stop(f"module `{target.partition(':')[0]}` is not in the repository", context.span)
         else:
             self.stop(f"what `{posixpath.basename(command[0])}` serves is unknown", context.span)
 
@@ -542,62 +552,9 @@ _SETS_UP = r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|
 """Files that only set variables, by the names that everybody gives them."""
 _PART = r"\$\{[^{}]*\}|\$\w+"
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
-_SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "daphne", "granian"})
+_SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "waitress-serve", "celery", "uwsgi"})
+_SERVED = frozenset({"-A", "--app", "--app-dir", "--chdir"})
 _APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*"
-
-LAUNCHERS: dict[str, frozenset[str]] = {
-    "torchrun": frozenset({"--no-python", "--standalone", "--log-dir", "-m", "--module"}),
-    "accelerate": frozenset({"launch", "--multi_gpu", "--multi-gpu", "--use_deepspeed", "--use_fsdp", "--cpu", "-m",
-                             "--module", "--debug", "--quiet", "--no_python", "--tpu"}),
-    "accelerate-launch": frozenset({"--multi_gpu", "--use_deepspeed", "--use_fsdp", "-m", "--module"}),
-    "deepspeed": frozenset({"--module", "--no_python", "--no_local_rank", "--force_multi"}),
-    "composer": frozenset({"-v", "--verbose", "--stop_on_first_failure", "-m", "--module_mode"}),
-    "horovodrun": frozenset({"--verbose", "--gloo", "--mpi"}),
-    "mpirun": frozenset({"--allow-run-as-root", "--oversubscribe", "-q", "--bind-to-none", "--tag-output"}),
-    "mpiexec": frozenset({"--allow-run-as-root", "--oversubscribe"}),
-    "torchpack": frozenset({"dist-run"}),
-    "ray": frozenset({"job", "submit", "--no-wait", "--verbose"}),
-}  # fmt: skip
-"""Programs that start others in several processes, and their words that are no option with a value."""
-_MODULELAUNCHERS = {
-    "torch.distributed.run": "torchrun", "torch.distributed.launch": "torchrun",
-    "accelerate.commands.launch": "accelerate", "deepspeed.launcher.runner": "deepspeed",
-}  # fmt: skip
-
-
-def _inner(command: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The Python words after a launcher; None where the command is not a launcher."""
-    program = posixpath.basename(command[0])
-    rest = command[1:]
-    if is_python(program) and "-m" in rest[:4]:
-        at = rest.index("-m")
-        module = rest[at + 1] if len(rest) > at + 1 else ""
-        if module not in _MODULELAUNCHERS:
-            return None
-        program, rest = _MODULELAUNCHERS[module], rest[at + 2 :]
-    elif program not in LAUNCHERS or (program == "accelerate" and rest[:1] != ("launch",)):
-        return None
-    if program == "ray" and rest[:2] != ("job", "submit"):
-        return ()
-    flags = LAUNCHERS[program]
-    at = 0
-    module_next = False
-    while at < len(rest):
-        word = rest[at]
-        if word == "--":
-            at += 1
-            break
-        if not word.startswith("-") and word not in flags:
-            break
-        module_next = module_next or word in ("-m", "--module")
-        at += 1 if word in flags or "=" in word else 2
-    inner = unwrapped(rest[at:])
-    if module_next:
-        return ("-m", *inner)
-    if inner and is_python(posixpath.basename(inner[0])):
-        return inner[1:]
-    return inner if inner and (inner[0].endswith(".py") or program in ("torchrun", "accelerate", "deepspeed")) else ()
-
 
 def _leaves(command: Command, words: list[str], context: _Context) -> When:
     """Whether a script ends with a command. One that ends with a failure is not what it is started for."""

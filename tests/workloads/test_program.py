@@ -182,6 +182,23 @@ def test_an_entrypoint_of_the_repository_is_read(tmp_path: Path) -> None:
         ("make train", "needed"),
         ("uv run python train.py --workers 0", "not-needed"),
         ("app-train", "needed"),
+        ("python -m uvicorn train:app --port 80", "needed"),
+        ("python -O -m uvicorn serve:app", "not-needed"),
+        ("uvicorn --app-dir work big:app", "needed"),
+        ("uvicorn work:app", "needed"),
+        ("celery -A work worker", "needed"),
+        ("celery --app=serve worker", "not-needed"),
+        ("uvicorn gone:app", "unknown"),
+        ("gunicorn -c serve.conf", "unknown"),
+        ("streamlit run train.py", "needed"),
+        ("python -m cProfile -o out serve.py", "not-needed"),
+        ("coverage run -m train", "needed"),
+        ("kernprof -l train.py --workers 0", "not-needed"),
+        ("python serve.py -m cProfile train.py", "not-needed"),
+        ("composer --nproc 1 train.py --workers 0", "not-needed"),
+        ("colossalai run --nproc_per_node 1 train.py", "needed"),
+        ("python -m paddle.distributed.launch --log_dir x train.py", "needed"),
+        ("lightning run model --devices 1 train.py", "needed"),
     ],
 )
 def test_a_command_is_followed_to_its_code(tmp_path: Path, command: str, verdict: str) -> None:
@@ -190,6 +207,7 @@ def test_a_command_is_followed_to_its_code(tmp_path: Path, command: str, verdict
         "helper.py": HELPER, "run.sh": '#!/bin/bash\nset -e\npython train.py "$@"\n',
         "Makefile": "train: prepare\n\tpython train.py\n\nprepare:\n\ttrue\n",
         "pyproject.toml": '[project]\nname = "app"\n[project.scripts]\napp-train = "train:main"\n',
+        "work/__init__.py": "import train\ntrain.main()\n", "work/big.py": "import train\ntrain.main()\n",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
 

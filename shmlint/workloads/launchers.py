@@ -1,0 +1,94 @@
+"""Programs that start a program of Python: in several processes, under a profiler or a debugger, as a web page."""
+
+from __future__ import annotations
+
+import posixpath
+
+from shmlint.workloads.commands import is_python, unwrapped
+
+LAUNCHERS: dict[str, frozenset[str]] = {
+    "torchrun": frozenset({"--no-python", "--standalone", "--log-dir", "-m", "--module"}),
+    "accelerate": frozenset({"launch", "--multi_gpu", "--multi-gpu", "--use_deepspeed", "--use_fsdp", "--cpu", "-m",
+                             "--module", "--debug", "--quiet", "--no_python", "--tpu"}),
+    "accelerate-launch": frozenset({"--multi_gpu", "--use_deepspeed", "--use_fsdp", "-m", "--module"}),
+    "deepspeed": frozenset({"--module", "--no_python", "--no_local_rank", "--force_multi"}),
+    "composer": frozenset({"-v", "--verbose", "--stop_on_first_failure", "-m", "--module_mode"}),
+    "horovodrun": frozenset({"--verbose", "--gloo", "--mpi"}),
+    "mpirun": frozenset({"--allow-run-as-root", "--oversubscribe", "-q", "--bind-to-none", "--tag-output"}),
+    "mpiexec": frozenset({"--allow-run-as-root", "--oversubscribe"}),
+    "torchpack": frozenset({"dist-run"}),
+    "orterun": frozenset({"--allow-run-as-root", "--oversubscribe"}),
+    "colossalai": frozenset({"run", "-m"}),
+    "fleetrun": frozenset(),
+    "bpslaunch": frozenset(),
+    "fabric": frozenset({"run", "model"}),
+    "lightning": frozenset({"run", "model"}),
+    "ray": frozenset({"job", "submit", "--no-wait", "--verbose"}),
+}  # fmt: skip
+"""Programs that start others in several processes, and their words that are no option with a value."""
+_MODULE_LAUNCHERS = {
+    "torch.distributed.run": "torchrun", "torch.distributed.launch": "torchrun",
+    "accelerate.commands.launch": "accelerate", "deepspeed.launcher.runner": "deepspeed",
+    "paddle.distributed.launch": "fleetrun", "oneflow.distributed.launch": "torchrun",
+    "bagua.distributed.launch": "torchrun", "bagua.distributed.run": "torchrun",
+}  # fmt: skip
+
+
+def python_words(command: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The words that a launcher gives to Python: a file or ``-m`` and what follows. None for what is no launcher."""
+    program = posixpath.basename(command[0])
+    rest = command[1:]
+    at = next((i for i, word in enumerate(rest) if word == "-m" or not word.startswith("-")), len(rest))
+    if is_python(program) and rest[at : at + 1] == ("-m",):
+        module = rest[at + 1] if len(rest) > at + 1 else ""
+        if module in _RUNNERS:
+            return _words_of_file(module, rest[at + 2 :])
+        if module not in _MODULE_LAUNCHERS:
+            return None
+        program, rest = _MODULE_LAUNCHERS[module], rest[at + 2 :]
+    elif program in _RUNNERS:
+        return _words_of_file(program, rest)
+    elif program not in LAUNCHERS:
+        return None
+    if rest[:1] and rest[0] not in _SUBCOMMANDS.get(program, rest[:1]):
+        return () if program == "ray" else None
+    flags = LAUNCHERS[program]
+    at = 0
+    module_next = False
+    while at < len(rest):
+        word = rest[at]
+        if word == "--":
+            at += 1
+            break
+        if not word.startswith("-") and word not in flags:
+            break
+        module_next = module_next or word in ("-m", "--module")
+        at += 1 if word in flags or "=" in word else 2
+    inner = unwrapped(rest[at:])
+    if module_next:
+        return ("-m", *inner)
+    if inner and is_python(posixpath.basename(inner[0])):
+        return inner[1:]
+    return inner if inner and (inner[0].endswith(".py") or program in ("torchrun", "accelerate", "deepspeed")) else ()
+
+
+_SUBCOMMANDS: dict[str, tuple[str, ...]] = {
+    "accelerate": ("launch",), "ray": ("job",), "colossalai": ("run",), "fabric": ("run",), "lightning": ("run",),
+}  # fmt: skip
+"""The words after which these programs start others."""
+
+_RUNNERS: dict[str, str] = {
+    "streamlit": "run", "chainlit": "run", "gradio": "", "coverage": "run", "kernprof": "", "scalene": "",
+    "viztracer": "", "mprof": "run", "memray": "run", "debugpy": "", "cProfile": "", "profile": "", "trace": "",
+    "pdb": "", "ipdb": "", "memory_profiler": "", "line_profiler": "", "torch.utils.bottleneck": "", "runpy": "",
+    "fastapi": "",
+}  # fmt: skip
+"""Programs and modules that run a file of Python after the subcommand, here with the file's own arguments."""
+
+
+def _words_of_file(program: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The words from a file of Python or ``-m`` on, which a program runs; None where it runs none."""
+    if _RUNNERS[program] and _RUNNERS[program] not in rest[:2]:
+        return None
+    at = next((i for i, word in enumerate(rest) if word.endswith(".py") or word == "-m"), None)
+    return rest[at:] if at is not None else None
