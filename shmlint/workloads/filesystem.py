@@ -57,13 +57,9 @@ class Files:
         there = self.repository.is_dir if folder else self.repository.is_file
         if not path or "\0" in path or len(path) > 1000:
             return None
-        if path.startswith("/"):
-            found = self._absolute(path, there)
-        elif directory or self.workdir:
-            found = self._absolute(posixpath.join(directory or self.workdir, path), there)
-        else:
-            found = None
-        return found or self._guess(path, there)
+        place = posixpath.join(directory or self.workdir, path)
+        found = self._absolute(place, there) if place.startswith("/") or directory or self.workdir else None
+        return found or self._guess(place if path.startswith("/") else posixpath.normpath(place), path, there)
 
     def _absolute(self, path: str, there: object) -> Place | None:
         assert callable(there)
@@ -91,20 +87,24 @@ class Files:
         else:
             yield full
 
-    def _guess(self, path: str, there: object) -> Place | None:
-        """A place of the repository that has the name: nothing says that the container sees it there."""
+    def _guess(self, place: str, path: str, there: object) -> Place | None:
+        """A place of the repository that has the name: nothing says that the container sees it there.
+
+        ``place`` is the whole path in the container, ``path`` what of it is written.
+        """
         assert callable(there)
-        path = re.sub(_VARIABLE, "", path)
-        parts = [part for part in path.split("/") if part not in ("", ".", "..")]
-        if not parts or "$" in path or "`" in path:
+        written = _parts(path)
+        parts = _parts(place) if "$" not in place and "`" not in place else written
+        if not written or "$" in "".join(written) or "`" in path:
             return None
+        shortest = 1 if path.startswith("/") else len(written)
         places = [source for shown in self._mounts for source in shown.sources]
         places += [self._context] if self._context else []
         places += [folder for near in self.near for folder in (near, os.path.dirname(near))]
         places += self.repository.above()
-        for start in range(len(parts) if path.startswith("/") else 1):
-            for place in dict.fromkeys(places):
-                candidate = normal(os.path.join(place, *parts[start:]))
+        for start in range(len(parts) - shortest + 1):
+            for folder in dict.fromkeys(places):
+                candidate = normal(os.path.join(folder, *parts[start:]))
                 if there(candidate):
                     return Place(candidate, guessed=True)
         return None
@@ -121,6 +121,10 @@ class Files:
         """All directories of the repository that the container may see, where it is not sure which of some it is."""
         mounted = (source for shown in self._mounts for source in shown.sources if self.repository.is_dir(source))
         return tuple(sorted({*mounted, *self.folders()}))
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in re.sub(_VARIABLE, "", path).split("/") if part not in ("", ".", "..")]
 
 
 def context_of(build: Build, repository: Repository) -> str:

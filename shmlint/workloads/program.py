@@ -272,7 +272,7 @@ class Follower:
         while rest and rest[0].startswith(("-", "+")):
             option = rest.pop(0)
             if "c" in option and not option.startswith("--") and rest:
-                source = Source("", rest[0])
+                source = Source("", re.sub(_PLACEHOLDER, _as_variable, rest[0]))
                 self._text(source, tuple(rest[2:]), context, inline=True)
                 return True
             if option in ("-o", "+o", "-O") and rest:
@@ -550,11 +550,17 @@ class _Context(NamedTuple):
 
 _SETS_UP = r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|environ"
 """Files that only set variables, by the names that everybody gives them."""
+_PLACEHOLDER = r"(?<![\w<])<[A-Za-z_][\w-]*>"
+"""What a page leaves to the reader; a shell would read it as redirections."""
 _PART = r"\$\{[^{}]*\}|\$\w+"
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
 _SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "waitress-serve", "celery", "uwsgi"})
 _SERVED = frozenset({"-A", "--app", "--app-dir", "--chdir"})
 _APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*"
+
+def _as_variable(placeholder: re.Match[str]) -> str:
+    return "$" + re.sub(r"\W", "_", placeholder[0][1:])
+
 
 def _leaves(command: Command, words: list[str], context: _Context) -> When:
     """Whether a script ends with a command. One that ends with a failure is not what it is started for."""

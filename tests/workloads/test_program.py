@@ -700,3 +700,19 @@ def test_a_guessed_build_makes_no_error(tmp_path: Path, image: str, verdict: str
         "build.sh": "docker build -t tool .\n", "Dockerfile": f"{DOCKERFILE}CMD python train.py\n",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "words, read",
+    [
+        ("bash -c 'cd /src/tools && python fit.py'", ["tools/fit.py (guessed)"]),
+        ("bash -c 'git clone https://x/me/app && cd app/tools && python fit.py'", ["tools/fit.py (guessed)"]),
+        ("bash -c 'cd /src && python fit.py'", []),
+        ("bash -c 'torchrun --node_rank <RANK> --master_addr <ADDR> train.py'", ["train.py (guessed)"]),
+        ("bash -c 'python serve.py < list > log'", ["serve.py (guessed)"]),
+    ],
+)
+def test_programs_of_which_only_the_place_is_guessed(tmp_path: Path, words: str, read: list[str]) -> None:
+    text = f'docker run --gpus all other/image {words.replace(chr(39), chr(34))}\n'
+    files = {"run.sh": text, "tools/fit.py": LOADER, "train.py": LOADER, "serve.py": "print(1)\n"}
+    assert [step.text for step in need(tmp_path, files).trail] == read
