@@ -35,12 +35,12 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     commands = program.documented_commands if entries else program.commands
     first = sorted(entries or program.entries, key=lambda entry: "train" not in entry.path)
     pending = [(entry, _ranks(commands, entry)) for entry in first]
-    done: set[str] = set()
+    done: set[tuple[str, tuple[str, ...]]] = set()
     while pending and len(done) < _MOST_PROGRAMS:
         entry, ranks = pending.pop(0)
-        if entry.path in done:
+        if (entry.path, entry.arguments) in done:
             continue
-        done.add(entry.path)
+        done.add((entry.path, entry.arguments))
         reading = read_program(entry, program.files)
         idle = idle and not reading.calls and reading.collective is None
         for call in reading.calls:
@@ -59,7 +59,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         environment += reading.environment
         for words, span in reading.commands:
             pending += _started(words, span, program, stops)
-    if any(entry.path not in done for entry, _ in pending):
+    if any((entry.path, entry.arguments) not in done for entry, _ in pending):
         stops.append(Step("it starts too many programs"))
     return Findings(_need(mechanisms), tuple(stops), small, tuple(environment), idle and bool(done))
 

@@ -83,9 +83,16 @@ ROWS: tuple[Row, ...] = (
     Row("vllm.AsyncEngineArgs", "ranks", "tensor_parallel_size", -1, 1),
     Row("vllm.engine.arg_utils.AsyncEngineArgs", "ranks", "tensor_parallel_size", -1, 1),
     Row("vllm.EngineArgs", "ranks", "tensor_parallel_size", -1, 1),
+    Row("tensor_parallel_size", "ranks", "tensor_parallel_size", -1, 1),
     Row("sglang.Engine", "ranks", "tp_size", -1, 1),
     Row("lmdeploy.TurbomindEngineConfig", "ranks", "tp", -1, 1),
     Row("ray.init", "ray", "object_store_memory", -1, None, source=_RAY),
+    Row("ray.serve.run", "ray", source=_RAY),
+    Row("ray.serve.start", "ray", source=_RAY),
+    Row("ray.serve.deployment", "ray", source=_RAY),
+    Row("ray.tune.Tuner", "ray", source=_RAY),
+    Row("ray.train.torch.TorchTrainer", "ray", source=_RAY),
+    Row("ray.data.read_parquet", "ray", source=_RAY),
     Row("playwright.sync_api.sync_playwright", "browser"),
     Row("playwright.async_api.async_playwright", "browser"),
     Row("selenium.webdriver.Chrome", "browser"),
@@ -98,6 +105,9 @@ ROWS: tuple[Row, ...] = (
     Row("batchgenerators.dataloading.MultiThreadedAugmenter", "torch-sharing"),
     Row("batchgenerators.dataloading.SingleThreadedAugmenter", "torch-sharing"),
 )  # fmt: skip
+
+SETTINGS = ("tensor_parallel_size",)
+"""Keys of mappings that a server is configured with, as calls of that name: what they mean is the same everywhere."""
 
 COLLECTIVE = frozenset(
     {

@@ -6,7 +6,7 @@ import ast
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from shmlint.files.read import normal
 from shmlint.model.record import NamedTuple
@@ -18,13 +18,17 @@ from shmlint.workloads.libraries import (
     IMAGE_SIZE_CALLS,
     KNOWN_ITEMS,
     ROWS,
+    SETTINGS,
     VOLUME_SIZE_CALLS,
     harmless,
 )
 from shmlint.workloads.options import SETTINGS_CLASSES, SETTINGS_OBJECTS, Declaration, declarations
 from shmlint.workloads.repository import Shared
-from shmlint.workloads.values import Scope
+from shmlint.workloads.values import Scope, text_of
 
+_PACKAGED = frozenset({"setup.py", "pyproject.toml", "setup.cfg"})
+_MOST_FOLDERS = 100
+"""Directories in which packages of the repository are looked for."""
 UNPARSED = f"cannot be parsed as Python {sys.version_info[0]}.{sys.version_info[1]}, which shmlint runs on"
 """What stops at a file that is broken, or written for a later Python."""
 
@@ -67,6 +71,12 @@ def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
         if isinstance(node, ast.Call):
             called.add(id(node.func))
             yield node, scope.full_name(node.func), True
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value in SETTINGS:
+                    name = text_of(key.value)
+                    setting = ast.Call(ast.Name(name, ast.Load()), [], [ast.keyword(name, value)])
+                    yield ast.copy_location(setting, value), name, True
         elif isinstance(node, ast.Attribute):
             yield None, dotted(node), id(node) in called
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -235,7 +245,30 @@ class Modules:
             found = self._module_in(folder, name)
             if found is not None:
                 return found
-        return None
+        top = name.partition(".")[0]
+        if is_known(top):
+            return None
+        return next(filter(None, (self._module_in(folder, name) for folder in self._distributions())), None)
+
+    def _distributions(self) -> tuple[str, ...]:
+        """The directories of packages that the repository has beside its own: ``model-tools/setup.py``."""
+        known = self._repository.shared.distributions
+        root = self._repository.root
+        if root not in known:
+            known[root] = tuple(self._found_distributions(root))
+        return known[root]
+
+    def _found_distributions(self, root: str) -> Iterator[str]:
+        pending = [(root, 0)]
+        for folder, depth in pending:  # grows while it is walked
+            names = self._names(folder)
+            if depth and not names.isdisjoint(_PACKAGED):
+                yield from (folder, normal(os.path.join(folder, "src")))
+            if depth < 2:
+                inner = (normal(os.path.join(folder, name)) for name in sorted(names) if name[:1] not in "._")
+                pending += [(path, depth + 1) for path in inner if self._repository.is_dir(path)][:_MOST_FOLDERS]
+            if len(pending) > _MOST_FOLDERS:
+                return
 
     def _roots(self, here: str) -> tuple[str, ...]:
         """The directories in which a file of a directory finds modules."""

@@ -25,8 +25,8 @@ class Shared:
     """What was found out about files and programs, for the launches of a run that lead to the same."""
 
     __slots__ = (
-        "builders", "builds", "files", "folders", "found", "held", "launches", "listed", "modules", "pages",
-        "plain", "programs", "quiet", "sizes",
+        "builders", "builds", "distributions", "files", "folders", "found", "held", "launches", "listed", "modules",
+        "pages", "plain", "programs", "quiet", "sizes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -38,6 +38,8 @@ class Shared:
         and the names that were looked for."""
         self.builds: dict[str, tuple[Build, ...]] = {}
         """The builds that a script or page has, by its path."""
+        self.distributions: dict[str, tuple[str, ...]] = {}
+        """The directories of the packages in a repository, by its root."""
         self.launches: dict[str, tuple[Launch, ...]] = {}
         """The launches of a file in which the same container is looked for, by its path."""
         self.sizes: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}

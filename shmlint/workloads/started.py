@@ -51,8 +51,13 @@ def commands_of(name: str, call: ast.Call, scope: Scope, evaluator: Evaluator) -
         argument = call.args[at] if len(call.args) > at else given
         if argument is None:
             return []
-        found = reader.words(argument, scope, 0) or [_split(text) for text in reader.texts(argument, scope, 0)]
+        found = reader.words(argument, scope, 0) or [_of_text(text) for text in reader.texts(argument, scope, 0)]
     return list(dict.fromkeys(_with_python(words) for words in found if words))[:_MOST]
+
+
+def _of_text(text: str) -> Words:
+    """The words of a command; several commands are for a shell."""
+    return ("bash", "-c", text) if re.search(r"[;&|\n]", text.strip()) else _split(text)
 
 
 def _split(text: str) -> Words:

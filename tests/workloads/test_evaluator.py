@@ -223,6 +223,9 @@ def test_workers_of_functions_and_classes(
          "ranks", POSITIVE, UNKNOWN),
         ("from vllm import LLM\nLLM('m', tensor_parallel_size=2)", "", "ranks", 2, UNKNOWN),
         ("import ray\nray.init()", "", "ray", UNKNOWN, UNKNOWN),
+        ("from ray import serve\n@serve.deployment(num_replicas=2)\nclass A:\n    pass", "", "ray", UNKNOWN, UNKNOWN),
+        ("yaml.dump({'engine': {'tensor_parallel_size': 4}}, file)", "", "ranks", 4, UNKNOWN),
+        ("import torch\nwrite({'tensor_parallel_size': torch.cuda.device_count()})", "", "ranks", POSITIVE, UNKNOWN),
         ("import torch\ntorch.zeros(9).share_memory_()", "", "torch-sharing", UNKNOWN, UNKNOWN),
         ("import torch.multiprocessing as mp\nmp.Queue()", "", "torch-sharing", UNKNOWN, UNKNOWN),
         ("from multiprocessing.shared_memory import SharedMemory\nSharedMemory('n', True, 512)", "",
@@ -286,6 +289,8 @@ NAMELESS = "it starts a program whose name is computed at run time"
         ("import uvicorn\nuvicorn.run('broken:app', port=1)", f"broken.py {UNPARSED}"),
         ("import subprocess, sys\nsubprocess.run([sys.executable, 'other.py'])", ""),
         ("import folder.inner", ""),
+        ("import model_tools", f"model-tools/model_tools.py {UNPARSED}"),
+        ("import packed.inner", ""),
         ("from . import plain\nfrom .plain import *\nprint(step())", ""),
         ("import plain, broken", f"broken.py {UNPARSED}"),
         ("import legacy", ""),  # what it says cannot matter: it is not parsed
@@ -299,6 +304,8 @@ NAMELESS = "it starts a program whose name is computed at run time"
 def test_what_ends_the_trail(tmp_path: Path, code: str, stop: str) -> None:
     beside: dict[str, str | bytes] = {
         "folder/inner.py": "", "plain.py": "import torch\ndef step():\n    return torch.zeros(1)\n",
+        "model-tools/setup.py": "", "model-tools/model_tools.py": "subprocess.run(\n",
+        "libs/packed/pyproject.toml": "", "libs/packed/src/packed/inner.py": "", "unpacked/nobodys.py": "",
         "broken.py": "subprocess.run(\n", "legacy.py": "print 'old'\n", "other.py": "", "__init__.py": "",
     }  # fmt: skip
     found = reading(tmp_path, {"train.py": f"{code}\n", **beside})

@@ -68,6 +68,8 @@ if __name__ == "__main__":
         ("python work/s{kind}.py", "not-needed"),
         ("python {kind}/small.py", "unknown"),
         ("{program} {n}", "unknown"),
+        ("python work/big.py --workers 0", "not-needed"),
+        ("cd work && python big.py --workers 0; python big.py | tee log", "likely"),
         ("torchrun --nproc_per_node=4 work/small.py", "not-needed"),
         ("torchrun --nproc_per_node=4 work/joined.py", "likely"),
     ],
