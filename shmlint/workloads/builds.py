@@ -127,12 +127,22 @@ def _builders(directory: str, repository: Repository, names: str | None = None) 
 def _further(repository: Repository) -> Iterator[tuple[str, str]]:
     """The scripts that build images, by their names, in the directories beside and below that of a launch."""
     for folder in repository.above()[:3]:
-        for name in repository.names(folder)[:_MOST_FOLDERS]:
-            directory = os.path.normpath(os.path.join(folder, name))
-            if not name.startswith(".") and repository.is_dir(directory):
-                yield from _builders(directory, repository, _BUILDS)
-    if repository.above()[-1] == repository.root:
-        yield from _builders(os.path.normpath(os.path.join(repository.root, ".github/workflows")), repository)
+        yield from _below(folder, repository)
+    workflows = os.path.join(repository.root, ".github/workflows")
+    if repository.is_dir(workflows):
+        yield from _builders(os.path.normpath(workflows), repository)
+
+
+def _below(folder: str, repository: Repository) -> tuple[tuple[str, str], ...]:
+    """The scripts that build images in the directories of a directory."""
+    known = repository.shared.builders
+    key = repository.root, folder, "below"
+    if key not in known:
+        names = [name for name in repository.names(folder) if not name.startswith(".") and "." not in name[-5:]]
+        inner = (os.path.normpath(os.path.join(folder, name)) for name in names[:_MOST_FOLDERS])
+        files = (_builders(path, repository, _BUILDS) for path in inner if repository.is_dir(path))
+        known[key] = tuple(file for found in files for file in found)
+    return known[key]
 
 
 SPEAKS = r"(?i)(?:\.(?:sh|bash|fish|sbatch|slurm|service|md|ya?ml|mk|just)|^makefile|^justfile|^jenkinsfile)$"

@@ -114,12 +114,14 @@ def is_known(package: str) -> bool:
 
 
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+([A-Za-z_][\w.]*)[ \t]+import\b|import[ \t]+([A-Za-z_][\w., \t]*?)[ \t]*(?:#.*)?$)", re.M
+    r"[ \t]*(?:from[ \t]+([A-Za-z_][\w.]*)[ \t]+import\b|import[ \t]+([A-Za-z_][\w., \t]*?)[ \t]*(?:#.*)?$)"
 )
 
 
 _IMPORTS = re.compile(r"\bimport\b")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_WORDS = "".join(c if c.isalnum() or c == "_" else " " for c in map(chr, range(128)))
+"""Translates ASCII text to its words."""
 _TELLING = frozenset(
     {
         *(row.call.rpartition(".")[2] for row in ROWS if not row.call.endswith("YOLO.train")),
@@ -147,18 +149,22 @@ def _only_known(text: str) -> frozenset[str] | None:
     """
     if "\0" in text or len(text) > 200_000 or "DEFINE_" in text or "workers" in text.lower():
         return None
-    words = frozenset(_WORD.findall(text))
+    words = frozenset(text.translate(_WORDS).split() if text.isascii() else _WORD.findall(text))
     if not words.isdisjoint(_TELLING):
         return None
     if any(not words.isdisjoint(few) and pattern.search(text) for few, pattern in _PERHAPS):
         return None
     packages: set[str] = set()
-    statements = 0
-    for match in _IMPORT.finditer(text):
-        statements += 1
-        named = match[1] or match[2]
-        packages.update(part.split()[0].partition(".")[0] for part in named.split(",") if part.strip())
-    if statements != len(_IMPORTS.findall(text)) or not all(map(is_known, packages)):
+    for line in text.splitlines() if "import" in words else ():
+        if "import" not in line:
+            continue
+        match = _IMPORT.match(line)
+        if match is not None:
+            named = match[1] or match[2]
+            packages.update(part.split()[0].partition(".")[0] for part in named.split(",") if part.strip())
+        elif _IMPORTS.search(line):
+            return None
+    if not all(map(is_known, packages)):
         return None
     return frozenset(packages)
 
@@ -184,6 +190,7 @@ class Modules:
         self._roots_of: dict[str, tuple[str, ...]] = {}
         self._own: dict[tuple[str, str], bool] = {}
         self._stars: dict[str, tuple[Loaded, ...]] = {}
+        self._holders: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
         self.loaded: dict[str, Loaded | None] = {}
 
     def load(self, path: str) -> Loaded | None:
@@ -214,8 +221,7 @@ class Modules:
         here = os.path.dirname(importer)
         known = self._own.get((package, here))
         if known is None:
-            folders = map(self._names, self._roots(here))
-            known = any(package in names or f"{package}.py" in names for names in folders)
+            known = bool(self._holding(package, self._roots(here)))
             self._own[package, here] = known
         return known
 
@@ -223,7 +229,7 @@ class Modules:
         """Whether a name is a module of the repository, or a directory of modules."""
         if self.file_of(top, importer) is not None:
             return True
-        roots = self._roots(os.path.dirname(importer))
+        roots = self._holding(top, self._roots(os.path.dirname(importer)))
         return any(self._repository.is_dir(os.path.join(folder, top)) for folder in roots)
 
     def file_of(self, name: str, importer: str) -> str | None:
@@ -241,14 +247,22 @@ class Modules:
             for _ in range(len(name) - len(name.lstrip(".")) - 1):
                 folder = os.path.dirname(folder)
             return self._module_in(folder, name.lstrip("."))
-        for folder in self._roots(here):
+        top = name.partition(".")[0]
+        for folder in self._holding(top, self._roots(here)):
             found = self._module_in(folder, name)
             if found is not None:
                 return found
-        top = name.partition(".")[0]
         if is_known(top):
             return None
         return next(filter(None, (self._module_in(folder, name) for folder in self._distributions())), None)
+
+    def _holding(self, top: str, roots: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of some directories that have a module or a package of that name."""
+        key = top, roots
+        if key not in self._holders:
+            file = f"{top}.py"
+            self._holders[key] = tuple(f for f in roots if top in (names := self._names(f)) or file in names)
+        return self._holders[key]
 
     def _distributions(self) -> tuple[str, ...]:
         """The directories of packages that the repository has beside its own: ``model-tools/setup.py``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 
@@ -10,7 +11,7 @@ from shmlint.files.read import normal
 from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
-from shmlint.syntax.python import Definition, dotted, imported_modules
+from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.modules import UNPARSED, Loaded, Modules, is_known
@@ -109,7 +110,7 @@ class Walker:
         path = self.modules.file_of(name, unit.loaded.path)
         if path is not None:
             loaded = self.modules.load(path)
-            if loaded is not None:
+            if loaded is not None and loaded.module is not EMPTY:
                 self._push(Unit(loaded, loaded.module.tree, None, certain))
             return
         top = name.split(".")[0]
@@ -371,12 +372,14 @@ _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception"})
 
 def _modules_of(statement: ast.Import | ast.ImportFrom, importer: str, modules: Modules) -> Iterator[str]:
     """The modules that an import loads; what else it names are names of a module."""
-    for name in imported_modules(statement):
-        if isinstance(statement, ast.ImportFrom):
-            base = "." * statement.level + (statement.module or "")
-            if name != base and modules.file_of(name, importer) is None:
-                continue
-        yield name
+    if isinstance(statement, ast.Import):
+        yield from imported_modules(statement)
+        return
+    base = "." * statement.level + (statement.module or "")
+    yield base
+    own = modules.file_of(base, importer)
+    if own is None or os.path.basename(own) == "__init__.py":  # what a plain module holds is no module
+        yield from (n for n in imported_modules(statement) if n != base and modules.file_of(n, importer) is not None)
 
 
 def _catches_import(handler: ast.ExceptHandler) -> bool:
