@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.files import DEFAULT_FILES, OVERRIDE_FILES, default_files, incomplete, service_names
+from shmlint.formats.compose.invalid_service import service_faults
 from shmlint.formats.compose.load import load_project, read_document
 from shmlint.formats.compose.project import Project
 from shmlint.formats.compose.service import read_project
-from shmlint.formats.compose.shape import check
+from shmlint.formats.compose.shape import check, unknown_keys
 from shmlint.formats.compose.tree import Branch, Layer, Tree
 from shmlint.model.launch import Combination, Launch, Unknown
 from shmlint.model.reading import Reading
@@ -47,6 +48,9 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     seen_problems = {(p.span.path, p.span.start, p.message) for p in problems}
     combinations = list(_combinations(readable, workspace, settings))
     taken = _taken(readable, combinations, workspace)
+    for path in readable:
+        if path not in taken.extended or os.path.basename(path) in DEFAULT_FILES:
+            problems += unknown_keys(read_documents(path, workspace))
     for combination in (*combinations, *taken.starters):
         try:
             project = taken.projects.get(combination.files) or combination.load(workspace)
@@ -54,7 +58,10 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             if error.path not in wanted:
                 problems.append(error.problem)
             continue
-        for problem in project.problems:
+        swarm = _swarm(project, workspace, settings.of(project.files[0]))
+        complete = combination.started_in is not None or combination.of_settings
+        refused = () if swarm else service_faults(project, complete=complete)
+        for problem in (*project.problems, *refused):
             key = (problem.span.path, problem.span.start, problem.message)
             if key not in seen_problems and (combination not in taken.starters or problem.span.path in wanted):
                 seen_problems.add(key)
@@ -63,7 +70,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             continue  # whoever includes them starts their services, with its own variables and overrides
         launches += (
             _placed(launch, combination, taken, project, workspace)
-            for launch in read_project(project, workspace, _swarm(project, workspace, settings.of(project.files[0])))
+            for launch in read_project(project, workspace, swarm)
             if combination not in taken.starters or launch.span.path in wanted
         )
     built = (launch.build for launch in launches if launch.build is not None and launch.build.tag)

@@ -58,6 +58,23 @@ def check(path: str, documents: Sequence[Document], workspace: Workspace) -> Ite
             yield from _validate(root, layer)
 
 
+_TOP = frozenset({"version", "name", "include", "services", "models", "networks", "volumes", "secrets", "configs"})
+
+
+def unknown_keys(documents: Sequence[Document]) -> Iterator[Problem]:
+    """Keys at the top that Compose refuses in a file that it starts; one that is only extended may have them."""
+    for document in documents:
+        layer = Layer(document.source, {}, "")
+        root = layer.tree(document.root)
+        if not isinstance(root, Branch) or not ("services" in root.entries or "include" in root.entries):
+            continue
+        for name, entry in root.entries.items():
+            key = layer.tree(entry.key)
+            if name not in _TOP and not name.startswith("x-") and isinstance(key, Leaf) and key.kind == "str":
+                message = f"additional properties `{name}` not allowed: Compose refuses the file"
+                yield Problem(layer.span(entry.key), f"{message}; a key for anchors starts with `x-`")
+
+
 def _what(tree: Tree) -> str:
     if isinstance(tree, Listing):
         return "a list"

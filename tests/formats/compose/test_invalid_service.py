@@ -1,0 +1,110 @@
+"""Services that Compose refuses as a whole, and keys that it does not know, with its reasons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.read import read
+from shmlint.model.settings import Settings
+from tests.oracles.compose import compose_answer, need_compose
+from tests.table import table
+
+BASE = "services:\n  a:\n    image: redis\n"
+LIMITS = "    deploy: {resources: {limits: {%s}}}\n"
+RESERVED = "    deploy: {resources: {reservations: {%s}}}\n"
+GPU = "devices: [{capabilities: [gpu]}]"
+
+REFUSED: list[tuple[dict[str, str], str, int, str]] = [
+    ({"compose.yaml": BASE + keys}, "compose.yaml", line, words) for keys, line, words in [
+        ("    mem_limit: 1g\n" + LIMITS % "memory: 2g", 4,
+         "can't set distinct values on `mem_limit` (1g) and `deploy.resources.limits.memory` (2g)"),
+        ("    mem_limit: ${M:-1g}\n" + LIMITS % "memory: 2g", 4, "`mem_limit` (${M:-1g})"),
+        # What is missing next to other limits counts as 0, and so it does next to a GPU.
+        ("    mem_limit: 1g\n" + LIMITS % "cpus: '2'", 4, "`deploy.resources.limits.memory` (missing, which counts"),
+        ("    mem_reservation: 1g\n" + RESERVED % GPU, 4, "`deploy.resources.reservations.memory` (missing"),
+        ("    cpus: 1\n" + LIMITS % "cpus: '2'", 4, "on `cpus` (1) and `deploy.resources.limits.cpus` (2)"),
+        ("    pids_limit: -1\n" + LIMITS % "pids: 9", 4, "on `pids_limit` (-1) and `deploy.resources.limits.pids` (9)"),
+        ("    scale: 0\n    deploy: {replicas: 2}\n", 4, "can't set distinct values on `scale` and `deploy.replicas`"),
+        ("    container_name: xx\n    deploy: {replicas: 2}\n", 4, "can't set `container_name` for 2 containers"),
+        ("    container_name: xx\n    scale: 3\n", 4, "can't set `container_name` for 3 containers"),
+        ("    network_mode: host\n    networks: [n]\nnetworks: {n: {}}\n", 4,
+         "mutually exclusive `network_mode` and `networks`"),
+        ("    ipc: service:b\n", 4, "service `a` depends on undefined service `b`"),
+        ("    network_mode: service:b\n", 4, "service `a` depends on undefined service `b`"),
+        ("    mem_limit: 8Gi\n", 4, "`mem_limit: 8Gi` is refused by Compose: `Gi` is not a unit"),
+        ("    memswap_limit: ''\n", 4, "the size is empty"),
+        ("    build: {context: ., shm_size: 8Gi}\n", 4, "`build.shm_size: 8Gi` is refused by Compose"),
+        (RESERVED % "memory: 8Gi", 4, "`deploy.resources.reservations.memory: 8Gi` is refused"),
+        (LIMITS % "memory: 1073741824", 4, "must be a string; put it in quotes"),
+        ("    volumes: [{type: tmpfs, target: /dev/shm, tmpfs: {size: 8Gi}}]\n", 4, "`volumes[0].tmpfs.size: 8Gi`"),
+        ("common: {init: true}\n", 4, "additional properties `common` not allowed"),
+        ("profiles: [p]\n", 4, "additional properties `profiles` not allowed"),
+        (".common: &c {init: true}\n", 4, "additional properties `.common` not allowed"),
+    ]
+] + [
+    # Compose looks at what the files make up together.
+    ({"compose.yaml": BASE + "    mem_limit: 1g\n",
+      "compose.override.yaml": "services:\n  a:\n" + LIMITS % "memory: 2g"}, "compose.yaml", 4, "distinct values"),
+    ({"compose.yaml": "include: [b.compose.yaml]\n", "b.compose.yaml": "common: {}\n" + BASE}, "b.compose.yaml", 1,
+     "additional properties `common` not allowed"),
+]  # fmt: skip
+
+TAKEN: list[dict[str, str]] = [
+    {"compose.yaml": BASE + keys} for keys in [
+        "    mem_limit: 1g\n" + LIMITS % "memory: 1024m",
+        "    mem_limit: 0\n" + LIMITS % "memory: 2g",
+        "    mem_limit: 1g\n" + RESERVED % GPU,
+        "    mem_limit: 1e9\n" + LIMITS % "memory: 2g",
+        "    memswap_limit: -1\n",
+        "    cpus: 0.33\n" + LIMITS % "cpus: '.33'",
+        "    cpus: 1.5\n" + LIMITS % "cpus: 1.50",
+        "    pids_limit: 0\n" + LIMITS % "pids: 9",
+        "    scale: 2\n    deploy: {replicas: 2}\n",
+        "    container_name: xx\n    scale: 1\n",
+        "    network_mode: host\n    networks: []\n",
+        "    ipc: service:b\n  b: {image: redis, ipc: shareable}\n",
+        "x-common: {a: 1}\nmodels: {m: {model: x}}\n",
+    ]
+] + [
+    {"compose.yaml": BASE + "    mem_limit: 1g\n",
+     "compose.override.yaml": "services:\n  a:\n    mem_limit: !reset\n" + LIMITS % "memory: 2g"},
+    # A file that is only extended may have any keys.
+    {"compose.yaml": "services:\n  a: {extends: {file: b.compose.yaml, service: a}}\n",
+     "b.compose.yaml": "common: {}\n" + BASE},
+]  # fmt: skip
+
+
+def problems(files: dict[str, str]) -> list[tuple[str, int, str]]:
+    reading = read(list(files), Workspace(files), Settings())
+    return [(problem.span.path, problem.span.line, problem.message) for problem in reading.problems]
+
+
+@table("files, path, line, words", REFUSED)
+def test_what_is_refused(files: dict[str, str], path: str, line: int, words: str) -> None:
+    ((where, at, message),) = problems(files)
+    assert (where, at) == (path, line)
+    assert words in message
+
+
+@table("files", TAKEN)
+def test_what_is_taken(files: dict[str, str]) -> None:
+    assert problems(files) == []
+
+
+@table("files", [{"overlay.compose.yaml": BASE + "    ipc: service:b\n"}, {"swarm.compose.yaml": BASE
+                 + "    container_name: xx\n    deploy: {replicas: 2}\n"}])  # fmt: skip
+def test_what_another_file_or_a_swarm_may_make_right(files: dict[str, str]) -> None:
+    assert problems(files) == []
+
+
+@pytest.mark.compose_judge
+@table("files, taken", [(files, False) for files, *_ in REFUSED] + [(files, True) for files in TAKEN])
+def test_compose_agrees(files: dict[str, str], taken: bool, tmp_path: Path) -> None:
+    need_compose()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    answer, said = compose_answer(tmp_path)
+    assert (answer is not None) is taken, said
