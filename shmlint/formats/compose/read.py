@@ -49,8 +49,9 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     combinations = list(_combinations(readable, workspace, settings))
     taken = _taken(readable, combinations, workspace)
     for path in readable:
-        if path not in taken.extended or os.path.basename(path) in DEFAULT_FILES:
-            problems += unknown_keys(read_documents(path, workspace))
+        named = os.path.basename(path) in (*DEFAULT_FILES, *OVERRIDE_FILES)
+        if named or path not in taken.extended:
+            problems += unknown_keys(read_documents(path, workspace), named=named)
     for combination in (*combinations, *taken.starters):
         try:
             project = taken.projects.get(combination.files) or combination.load(workspace)

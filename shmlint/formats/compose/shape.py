@@ -61,16 +61,22 @@ def check(path: str, documents: Sequence[Document], workspace: Workspace) -> Ite
 _TOP = frozenset({"version", "name", "include", "services", "models", "networks", "volumes", "secrets", "configs"})
 
 
-def unknown_keys(documents: Sequence[Document]) -> Iterator[Problem]:
-    """Keys at the top that Compose refuses in a file that it starts; one that is only extended may have them."""
+def unknown_keys(documents: Sequence[Document], *, named: bool) -> Iterator[Problem]:
+    """Keys at the top that Compose refuses in a file that it starts; one that is only extended may have them.
+
+    ``named``: Compose finds the file by its name. Another program may read one that it does not find, so there
+    only keys that hold anchors count.
+    """
     for document in documents:
         layer = Layer(document.source, {}, "")
         root = layer.tree(document.root)
         if not isinstance(root, Branch) or not ("services" in root.entries or "include" in root.entries):
             continue
         for name, entry in root.entries.items():
-            key = layer.tree(entry.key)
-            if name not in _TOP and not name.startswith("x-") and isinstance(key, Leaf) and key.kind == "str":
+            key, value = layer.tree(entry.key), entry.node
+            if name in _TOP or name.startswith("x-") or not isinstance(key, Leaf) or key.kind != "str":
+                continue
+            if named or value.anchor is not None or "&" in document.source.text[value.start : value.end]:
                 message = f"additional properties `{name}` not allowed: Compose refuses the file"
                 yield Problem(layer.span(entry.key), f"{message}; a key for anchors starts with `x-`")
 

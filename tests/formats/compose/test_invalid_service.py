@@ -48,7 +48,7 @@ REFUSED: list[tuple[dict[str, str], str, int, str]] = [
     # Compose looks at what the files make up together.
     ({"compose.yaml": BASE + "    mem_limit: 1g\n",
       "compose.override.yaml": "services:\n  a:\n" + LIMITS % "memory: 2g"}, "compose.yaml", 4, "distinct values"),
-    ({"compose.yaml": "include: [b.compose.yaml]\n", "b.compose.yaml": "common: {}\n" + BASE}, "b.compose.yaml", 1,
+    ({"compose.yaml": "include: [b.compose.yaml]\n", "b.compose.yaml": "common: &c {}\n" + BASE}, "b.compose.yaml", 1,
      "additional properties `common` not allowed"),
 ]  # fmt: skip
 
@@ -94,9 +94,15 @@ def test_what_is_taken(files: dict[str, str]) -> None:
     assert problems(files) == []
 
 
-@table("files", [{"overlay.compose.yaml": BASE + "    ipc: service:b\n"}, {"swarm.compose.yaml": BASE
-                 + "    container_name: xx\n    deploy: {replicas: 2}\n"}])  # fmt: skip
-def test_what_another_file_or_a_swarm_may_make_right(files: dict[str, str]) -> None:
+@table(
+    "files",
+    [
+        {"other.compose.yaml": "widgets: [a]\n" + BASE},
+        {"overlay.compose.yaml": BASE + "    ipc: service:b\n"},
+        {"swarm.compose.yaml": BASE + "    container_name: xx\n    deploy: {replicas: 2}\n"},
+    ],
+)
+def test_what_another_file_or_program_may_make_right(files: dict[str, str]) -> None:
     assert problems(files) == []
 
 
