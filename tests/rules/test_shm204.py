@@ -95,6 +95,26 @@ def test_the_dead_size_is_removed(tmp_path: Path, name: str, before: str, after:
     assert fixed(tmp_path, {name: before}, select=("SHM204",)) == expected
 
 
+@table(
+    ("before", "after"),
+    [
+        ("  a:\n    shm_size: 8gb\n", "  a: {}\n"),
+        ("  a:\n    shm_size: 8gb", "  a: {}"),
+        ("  a: # the first\n    # 8 GiB\n\n    shm_size: 8gb # enough\n  b: {image: y}\n",
+         "  a: {} # the first\n    # 8 GiB\n\n  b: {image: y}\n"),
+        ("  a:\r\n    shm_size: 8gb\r\n", "  a: {}\r\n"),
+        ("  a: &a\n    shm_size: 8gb\n", "  a: &a {}\n"),
+        ("  a: {shm_size: 8gb}\n", "  a: {}\n"),
+        # The other service gets its size from there.
+        ("  a: &a\n    shm_size: 8gb\n  b:\n    <<: *a\n    image: y\n", None),
+    ],
+)  # fmt: skip
+def test_a_dead_size_is_removed_from_an_override(tmp_path: Path, before: str, after: str | None) -> None:
+    files = {"compose.yaml": service("ipc: host", name="a"), "compose.override.yaml": f"services:\n{before}"}
+    expected = {} if after is None else {"compose.override.yaml": f"services:\n{after}"}
+    assert fixed(tmp_path, files, select=("SHM204",)) == expected
+
+
 def test_a_size_that_counts_in_another_combination_stays(tmp_path: Path) -> None:
     files = {"compose.yaml": service("shm_size: 8gb"), "compose.host.yaml": service("ipc: host", gpu=None)}
     assert fixed(tmp_path, files, select=("SHM204",)) == {}

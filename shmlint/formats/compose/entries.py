@@ -7,6 +7,7 @@ whether the other launches stay what they are is for the proof to say.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
@@ -203,11 +204,25 @@ def _emptied(member: _Member) -> list[Edit] | None:
     if lines is None:
         return None
     # Behind the key or anchor that stands on the line above goes what is left.
-    above = text[: lines[0].start].rstrip("\r\n")
-    behind = above[above.rfind("\n") + 1 :].rpartition(":")[2]
-    if "#" in above[above.rfind("\n") + 1 :] or (behind.strip() and not behind.strip().startswith("&")):
+    start = _above_comments(text, lines[0].start)
+    line = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    above = re.split(r"[ \t]#", text[line:start])[0].rstrip()
+    behind = above.rpartition(":")[2].strip()
+    if behind and not behind.startswith("&"):
         return None
-    return [Edit(member.source.path, len(above), len(above), f" {nothing}"), *lines]
+    at = line + len(above)
+    return [Edit(member.source.path, at, at, f" {nothing}"), *lines]
+
+
+def _above_comments(text: str, start: int) -> int:
+    """The start of a line, or of the first of the comments and empty lines directly above it."""
+    while start:
+        above = text.rfind("\n", 0, start - 1) + 1
+        line = text[above:start].strip()
+        if line and not line.startswith("#"):
+            break
+        start = above
+    return start
 
 
 def _key_line(member: _Member) -> list[Edit] | None:

@@ -220,7 +220,8 @@ class _Compared:
 
     def _pairs_of_mapping(self, old: Mapping, new: Mapping, *, in_extension: bool) -> list[_Pair] | None:
         mine, others = _without(old, self.keys), _without(new, self.keys)
-        if old.flow != new.flow or len(mine) != len(others) or not self._same_size(old, new):
+        emptied = not mine and not new.pairs  # a block that held nothing else is `{}` now
+        if (old.flow != new.flow and not emptied) or len(mine) != len(others) or not self._same_size(old, new):
             return None
         pairs: list[_Pair] = []
         for (key, value), (other_key, other_value) in zip(mine, others, strict=True):
