@@ -7,6 +7,7 @@ import pytest
 from shmlint.files.workspace import Workspace
 from shmlint.model.settings import Settings
 from shmlint.run import Run, lint
+from tests.table import table
 
 IMAGE = "vllm/vllm-openai"
 
@@ -41,6 +42,20 @@ def test_a_command_goes_on_where_its_reader_goes_on(text: str, line: int) -> Non
 def test_a_missing_blank_is_reported(text: str) -> None:
     run = read("shell", "x.sh", text)
     assert (run.launches, len(run.not_read)) == ((), 1)
+
+
+@table(
+    ("text", "words"),
+    [
+        ("echo a b | xargs -n1 docker run --gpus all\n", ["`xargs` adds the image from its input"]),
+        ("parallel docker run --gpus all ::: a b\n", []),
+        ("xargs -a ports docker run --gpus all IMG -p\n", []),
+        ("alias d='docker run --gpus all'\nd IMG\n", ["the uses of an alias are not followed"]),
+        ("alias d=docker p='docker ps'\n", []),
+    ],
+)
+def test_an_image_that_something_else_adds_is_reported(text: str, words: list[str]) -> None:
+    assert [place.because for place in read("shell", "x.sh", text).not_read] == words
 
 
 def test_an_image_of_several_lines_is_shown_in_one() -> None:

@@ -82,6 +82,15 @@ def not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
         elif at is not None and any("\n" in word.text for word in command.words[at:]) and _lacks_image(command):
             because = "a quotation mark is not closed: the lines after it are one word, and no image is left"
             yield NotRead(command.span, because, "syntax")
+        elif command.words[0].text in _ADDING and _lacks_image(command):
+            because = f"`{command.words[0].text}` adds the image from its input"
+            yield NotRead(command.span, because, "dynamic")
+        elif command.words[0].text == "alias" and any(_ALIAS.search(word.text) for word in command.words):
+            yield NotRead(command.span, "the uses of an alias are not followed", "dynamic")
+
+
+_ADDING = frozenset({"xargs", "parallel"})
+_ALIAS = re.compile(r"\b(?:docker|podman|nerdctl)\s+(?:container\s+)?(?:run|create)\b")
 
 
 def _lacks_image(command: Command) -> bool:
