@@ -153,7 +153,7 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
             if defining:
                 recipes.append(line)
             continue
-        if "shell" in text and not text.lstrip().startswith("#"):
+        if ("shell" in text or "foreach" in text) and not text.lstrip().startswith("#"):
             called += _called(source, line)
         condition = _CONDITION.match(text)
         if condition is not None:
@@ -192,18 +192,21 @@ def _meant(recipes: Sequence[Line], source: Source) -> Iterator[Line]:
 def _noted(
     variables: _Variables, source: Source, line: Line, workspace: Workspace | None, *, always: bool
 ) -> Iterator[Line]:
-    """What a line does to variables; gives back the commands that it gets a value from."""
+    """What a line does to variables; gives back the commands that it gets a value from, or is a template of."""
     text = source.text[line.start : line.end]
     match = ASSIGNMENT.match(text.lstrip())
     if match is not None:
         value = _value_of(source, line, match)
         variables.assign(match[1], match[2], value, always=always)
-        if match[2] == "!=":
+        if match[2] == "!=" or _ARGUMENT.search(source.text, value.start, value.end):  # for `$(call …)`
             yield value
     elif (included := _INCLUDE.match(text)) is not None:
         variables.include(_set_by(included[1], source, workspace))
     elif (of_target := _OF_TARGET.match(text)) is not None:
         variables.forget([of_target[1]])
+
+
+_ARGUMENT = re.compile(r"\$(?:\(1\)|\{1\}|1\b)")
 
 
 def _value_of(source: Source, line: Line, match: re.Match[str]) -> Line:
@@ -216,8 +219,8 @@ def _value_of(source: Source, line: Line, match: re.Match[str]) -> Line:
 
 
 def _called(source: Source, line: Line) -> Iterator[Line]:
-    """The commands of make's function ``shell`` in a line."""
-    for found in re.finditer(r"\$[({]shell\s", source.text[line.start : line.end]):
+    """The commands of make's functions ``shell`` and ``foreach`` in a line."""
+    for found in re.finditer(r"\$[({](?:shell\s|foreach\s[^,]*,[^,]*,)", source.text[line.start : line.end]):
         yield Line(line.start + found.end(), closing(source.text, line.start + found.start() + 1, line.end))
 
 
@@ -271,8 +274,8 @@ def _expand_make(
                 put_unknown(builder, name)
             builder.used(since, dollar, min(close + 1, end))
             at = close + 1
-        else:  # $@ $< $^ …: make's own
-            builder.put("${_target}")
+        else:  # $1; $@ $< $^ …: make's own
+            put_unknown(builder, following if following.isdigit() else "_target")
             at = dollar + 2
 
 
