@@ -72,6 +72,12 @@ def _podman() -> str:
     return next(filter(None, map(_program, ("podman", "runc", "busybox"))), "")
 
 
+def _systemd() -> str:
+    from tests.oracles.systemd import library
+
+    return "" if library() is not None else "there is no library of systemd of a known version"
+
+
 def _links() -> str:
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -101,6 +107,7 @@ LACKING: Mapping[str, Callable[[], str]] = {
     "git": lambda: _program("git"),
     "patch": lambda: _program("patch"),
     "ps": lambda: _program("ps"),
+    "systemd_library": _systemd,
     "yaml_in_c": lambda: _module("_ruamel_yaml"),
     # Systems and rights.
     "posix": _if(POSIX, "this is not a POSIX system"),

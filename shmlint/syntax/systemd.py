@@ -144,6 +144,8 @@ def _unescaped(text: str, at: int) -> tuple[str, int]:
 _HARMLESS = re.compile(r"[\w./:=,+@%-]")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)\}|\$\$|%(.)")
 _WHOLE = re.compile(r"\$([A-Za-z_]\w*)")
+_NO_VARIABLE = re.compile(r"\$(?:[^{$%][^%]*)?", re.S)
+"""A word that is read as the name of a variable and can be none: systemd leaves it out (src/basic/env-util.c)."""
 
 Environment = Mapping[str, Sequence[Char] | None]
 """The variables that a unit sets, with their values; None where a value is not known."""
@@ -168,7 +170,8 @@ class Writer:
         skip = False
         for word in found:
             if "".join(item.char for item in word) == ";":
-                self.builder.put("\n", word[0].at)
+                self.builder.put(";", word[0].at)
+                self.builder.put(" ")
                 first = True
                 continue
             if skip:  # after `@` comes the name that the program gets as its own
@@ -190,6 +193,8 @@ class Writer:
             return
         raw = "".join(item.char for item in word if not item.mark)
         whole = _WHOLE.fullmatch(raw) if self.expands else None
+        if whole is None and self.expands and _NO_VARIABLE.fullmatch(raw):
+            return
         if whole is not None:
             since = len(self.builder.offsets)
             self._variable(whole[1], splits=True)
@@ -233,11 +238,31 @@ class Writer:
         if value is None:
             self.builder.put(f"${name}" if splits else f"${{{name}}}")
             return
+        if splits:
+            self._split(value)
+            return
         for char, at in value:
-            if splits and char in " \t":
+            self._literal(char, at, quoted=True)
+
+    def _split(self, value: Sequence[Char]) -> None:
+        """The words of a variable that is a word of its own: quotation marks count in it, escapes do not."""
+        quote = ""
+        escaped = False
+        for char, at in value:
+            if escaped:
+                self._literal(char, at, bool(quote))
+                escaped = False
+            elif char == "\\":
+                escaped = True
+            elif char in (quote or "'\""):
+                quote = "" if quote else char
+                self.builder.put('"', at)
+            elif not quote and char in " \t":
                 self.builder.put(" ", at)
             else:
-                self._literal(char, at, not splits)
+                self._literal(char, at, bool(quote))
+        if quote:
+            self.builder.put('"')
 
     def _literal(self, char: str, at: int, quoted: bool) -> None:
         if char in ("\0", "\n"):
@@ -247,8 +272,10 @@ class Writer:
             self.builder.put(char, at)
             return
         since = len(self.builder.offsets)
-        self.builder.put("\\")
+        before, after = ('"', '"') if char in " \t\r" else ("\\", "")
+        self.builder.put(before)
         self.builder.put(char, at)
+        self.builder.put(after)
         self.builder.used(since, at, at + 1)
 
 

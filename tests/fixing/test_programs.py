@@ -16,14 +16,24 @@ from shmlint.files.workspace import Workspace
 from shmlint.fixing.fix import fix
 from shmlint.model.settings import Settings
 from shmlint.run import lint
+from tests.needs import need
+from tests.oracles import programs
 from tests.oracles.docker_client import docker_create
 from tests.oracles.judged import MEANT, shm, wrong
-from tests.oracles.programs import BESIDE, KINDS, Chooser
+from tests.oracles.programs import BESIDE, Chooser
 from tests.oracles.recording import recorded, sandbox
+from tests.oracles.started_programs import STARTED
 
-SHARES = {"shell": 24, "makefile": 8, "workflow": 8, "pipeline": 8, "document": 8}
+KINDS = {**programs.KINDS, **STARTED}
+READ_AS = {"workflow": "ci", "pipeline": "ci", "document": "markdown", "batch": "shell", "unit": "systemd"}
+SHARES = {
+    "shell": 24, "makefile": 8, "workflow": 8, "pipeline": 8, "document": 8, "batch": 4, "unit": 8, "taskfile": 6,
+}  # fmt: skip
 """Programs of each kind that run by default."""
-MANY = {"shell": 0.4, "makefile": 0.2, "workflow": 0.15, "pipeline": 0.1, "document": 0.15}
+MANY = {
+    "shell": 0.35, "makefile": 0.15, "workflow": 0.1, "pipeline": 0.1, "document": 0.1, "batch": 0.05, "unit": 0.1,
+    "taskfile": 0.05,
+}  # fmt: skip
 """The parts of them in the slow test."""
 
 
@@ -36,13 +46,14 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def fixed(kind: str, text: str) -> str:
     path, _ = KINDS[kind]
-    read_as = {"workflow": "ci", "pipeline": "ci", "document": "markdown"}.get(kind, kind)
-    outcome = fix(lint({read_as: [path]}, Settings(), Workspace({path: text, **BESIDE})))
+    outcome = fix(lint({READ_AS.get(kind, kind): [path]}, Settings(), Workspace({path: text, **BESIDE})))
     return outcome.run.workspace.source(path).text
 
 
 def disagreements(kind: str, count: int, seed: str, home: Path) -> tuple[int, list[str]]:
     """How many programs `--fix` changed, and those of which another launch has changed."""
+    if kind == "unit":
+        need("systemd_library")
     _, make = KINDS[kind]
     texts = (make(Chooser(f"{seed}/{number}")) for number in range(count))
     changed = [(text, new) for text in texts if (new := fixed(kind, text)) != text]
@@ -75,6 +86,8 @@ def test_other_launches_stay_in_many(tmp_path: Path, kind: str) -> None:
 @pytest.mark.docker_client
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_client_reads_the_size_and_the_devices(tmp_path: Path, kind: str) -> None:
+    if kind == "unit":
+        need("systemd_library")
     _, make = KINDS[kind]
     texts = [fixed(kind, make(Chooser(f"client/{number}"))) for number in range(20)]
     calls = [words for calls in recorded(kind, texts, tmp_path, sandbox(tmp_path), BESIDE) for words in calls]

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from shmlint.formats.systemd.read import parts
+from shmlint.model.source import Source
+from shmlint.syntax.shell_text import Places
 from tests.formats.started import IMAGE, TRAIN, launches, one, seen
+from tests.oracles.programs import Chooser
+from tests.oracles.started_programs import unit
+from tests.oracles.systemd import calls, library
 from tests.project import findings, fixed, run
 from tests.table import table
 
@@ -50,6 +56,39 @@ def test_units_are_found(tmp_path: Path, name: str) -> None:
 )
 def test_command_lines(tmp_path: Path, text: str, image: str, count: object, line: int) -> None:
     assert seen(tmp_path, text, NAME) == (image, count, line)
+
+
+ENVIRONMENT = "Environment=S=64m \"T=a 'b c' d\"\n"
+
+
+@table(
+    ("line", "words"),
+    [
+        ("docker run $T ${T} \"$T\"", [["docker", "run", "a", "b c", "d", "a 'b c' d", "a", "b c", "d"]]),
+        ("docker run $S-x ${S}-x $ $$ $$x", [["docker", "run", "64m-x", "$", "$x"]]),
+        ("docker run a\\s \\tb \\x20 c", [["docker", "run", "a ", "\tb", " ", "c"]]),
+        ("docker run ; { a ; [ b", [["docker", "run"], ["{", "a"], ["[", "b"]]),
+        ("docker run \\; a;b 'c;' ; tool", [["docker", "run", ";", "a;b", "c;"], ["tool"]]),
+        ("docker run '\"device=0,1\"' \"\\\"a\\\"\"", [["docker", "run", '"device=0,1"', '"a"']]),
+    ],
+)  # fmt: skip
+def test_words_are_those_of_systemd(line: str, words: list[list[str]]) -> None:
+    text = f"{ENVIRONMENT}{SERVICE}{line}\n"
+    assert read_words(text) == words
+    if library() is not None:
+        assert list(calls(text)) == words
+
+
+@pytest.mark.needs("systemd_library")
+def test_words_of_generated_units() -> None:
+    for number in range(100):
+        text = unit(Chooser(f"words/{number}"))
+        assert read_words(text) == list(calls(text)), text
+
+
+def read_words(text: str) -> list[list[str]]:
+    found = [command for part in parts(Source("x.service", text), Places()) for command in part.commands]
+    return [[word.text for word in command.words] for command in found if not command.nested]
 
 
 @table(

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.oracles.systemd import calls, environment_of
+
 _STAND_IN = """#!/bin/sh
 { printf '%s' "${0##*/}"; printf '\\037%s' "$@"; printf '\\036'; } >> "$RECORD"
 """
@@ -157,4 +159,24 @@ def split_arguments(text: str) -> list[str]:
     return [*found, word] if started else found
 
 
-_RUN = {"shell": _shell, "document": _document, "workflow": _workflow, "pipeline": _pipeline}
+def _unit(text: str) -> Iterator[str]:
+    """The commands of a unit, as systemd's own library takes them apart."""
+    environment = [word.decode() for word in environment_of(text)]
+    for words in calls(text):
+        yield " ".join(map(shlex.quote, ["env", *environment, *words]))
+
+
+def _taskfile(text: str) -> Iterator[str]:
+    """The commands of the task, their templates filled, each in a shell of its own."""
+    loaded = _loaded(text)
+    task = loaded["tasks"]["default"]
+    variables = {**loaded["vars"], **(task.get("vars") or {})}
+    for command in task["cmds"]:
+        script = command["cmd"] if isinstance(command, dict) else command
+        yield _step(re.sub(r"\{\{ *\.(\w+) *\}\}", lambda found: str(variables[found[1]]), script), loaded["env"])
+
+
+_RUN = {
+    "shell": _shell, "batch": _shell, "document": _document, "workflow": _workflow, "pipeline": _pipeline,
+    "unit": _unit, "taskfile": _taskfile,
+}  # fmt: skip

@@ -31,7 +31,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 def _read(source: Source) -> Reading:
     places = Places()
-    reading = read_source(source, _parts(source, places))
+    reading = read_source(source, parts(source, places))
     launches = (*reading.launches, *containers(source, places))
     return reading._replace(
         launches=tuple(worded(launch, places.as_written) for launch in launches),
@@ -41,10 +41,10 @@ def _read(source: Source) -> Reading:
 
 def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
-    return same_others(path, before, after, partial(_parts, places=Places()))
+    return same_others(path, before, after, partial(parts, places=Places()))
 
 
-def _parts(source: Source, places: Places) -> Iterator[Part]:
+def parts(source: Source, places: Places) -> Iterator[Part]:
     """The command lines of a unit. An empty one takes back those before it."""
     lines: dict[str, list[Setting]] = {}
     variables: dict[str, Sequence[Char] | None] = {}
