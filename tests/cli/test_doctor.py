@@ -41,7 +41,7 @@ TORCHRUN = ["torchrun", "--nproc_per_node=8", "train.py"]
         (64 * MIB, NVIDIA, ["ollama", "serve"], []),
         (64 * MIB, (), ["python", "-m", "http.server"], []),
         (64 * MIB, (), [], []),
-        (128 * MIB, NVIDIA, TORCHRUN, [("SHM102", "warning")]),
+        (96 * MIB, NVIDIA, TORCHRUN, [("SHM102", "warning")]),  # two GPUs: no more than two ranks
         (511 * MIB, NVIDIA, [], [("SHM102", "note")]),
         (512 * MIB, NVIDIA, [], []),
         (16 * GIB, NVIDIA, TORCHRUN, []),

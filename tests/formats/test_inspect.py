@@ -277,7 +277,7 @@ NGC_CONFIG = {"Image": NGC, "Cmd": ["torchrun", "--nproc_per_node=8", "train.py"
 
 def test_the_rules_work_as_they_are() -> None:
     assert rules(container(DeviceRequests=ALL, config=NGC_CONFIG)) == [("SHM101", "error")]
-    assert rules(container(DeviceRequests=ALL, ShmSize=128 * MIB, config=NGC_CONFIG)) == [("SHM102", "error")]
+    assert rules(container(DeviceRequests=ALL, ShmSize=128 * MIB, config=NGC_CONFIG)) == [("SHM102", "warning")]
     assert rules(container(DeviceRequests=ALL, config={"Cmd": ["/opt/app/run"]})) == [("SHM101", "note")]
     assert rules(container(DeviceRequests=ALL, ShmSize=32 * GIB, config=NGC_CONFIG)) == []
     assert rules(container(DeviceRequests=ALL, IpcMode="host", config=NGC_CONFIG)) == []

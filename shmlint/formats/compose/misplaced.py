@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from shmlint.formats.compose.places import placed_mappings
+from shmlint.formats.compose.places import means_size, placed_mappings
 from shmlint.formats.compose.project import Project, Service
 from shmlint.formats.compose.rewrite import ServiceRewriter
 from shmlint.formats.compose.splice import KEY, end_of, newline_of
@@ -26,37 +26,30 @@ def find(
     """The sizes of one service that Compose refuses or passes over."""
     declared = service.tree.get(KEY) is not None
     for name, entry in service.tree.entries.items():
-        if name != KEY and _means_size(name):
+        if name != KEY and means_size(name):
             message = f"`{name}` is not a key of a service, and Compose refuses the file; the key is `{KEY}`"
             renaming = () if declared else tuple(_rename(entry))
             declared = declared or bool(renaming)
             yield _misplaced(entry, name, message, renaming, read_size(entry.tree))
     for mapping, at in placed_mappings(service.tree):
         for name, entry in mapping.entries.items() if at else ():
-            if name == KEY or _means_size(name):
+            if means_size(name):
                 how = "is not read" if at.startswith("gpus") else "is refused by Compose"
                 message = f"`{name}` under `{at}` {how}: it is a key of the service"
                 moving = () if declared else tuple(_move(entry, service, rewriter))
                 declared = declared or bool(moving)
                 yield _misplaced(entry, f"{at}.{name}", message, moving, _moved(entry.tree))
     if service is next(iter(project.services.values())):
-        for entry in project.strays:
-            name = entry.key.value if isinstance(entry.key, Scalar) else ""
-            if name == KEY or _means_size(name):
-                message = f"`{name}` at the top level is refused by Compose: it is a key of a service"
-                alone = len(project.services) == 1 and not declared
-                moving = tuple(_move(entry, service, rewriter)) if alone else ()
-                yield _misplaced(entry, name, message, moving, _moved(entry.tree))
+        for name, entry in project.strays:
+            message = f"`{name}` at the top level is refused by Compose: it is a key of a service"
+            alone = len(project.services) == 1 and not declared
+            moving = tuple(_move(entry, service, rewriter)) if alone else ()
+            yield _misplaced(entry, name, message, moving, _moved(entry.tree))
     if not declared:
         for name in VARIABLES:
             if name in environment:
                 message = f"`{name}` in `environment` is a variable for the program, and does not set the size"
                 yield Misplaced(environment[name].span, message, at=f"environment.{name}")
-
-
-def _means_size(name: str) -> bool:
-    """``shm-size``, ``shmSize``, ``shm``, …"""
-    return name != KEY and name.replace("-", "").replace("_", "").lower() in ("shmsize", "shm")
 
 
 def _misplaced(

@@ -10,6 +10,11 @@ DEVICES = ("deploy", "resources", "reservations", "devices")
 GENERIC = ("deploy", "resources", "reservations", "generic_resources")
 
 
+def means_size(name: str) -> bool:
+    """Whether a key is ``shm_size``, or was meant as it: ``shm-size``, ``shmSize``, ``shm``."""
+    return name.replace("-", "").replace("_", "").lower() in ("shmsize", "shm")
+
+
 def placed_mappings(service: Branch) -> Iterator[tuple[Branch, str]]:
     """The mappings of a service that people put a size into, with their place below the service."""
     yield service, ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shmlint.formats.compose.places import means_size
 from shmlint.formats.compose.tree import Branch, Entry, Layer, merge_service, untagged
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem
@@ -52,15 +53,15 @@ class Project:
         self.unknown = ""
         self.services: dict[str, Service] = {}
         self.problems: list[Problem] = []
-        self.strays: list[Entry] = []
-        """Keys beside `services` that look like a service's size."""
+        self.strays: list[tuple[str, Entry]] = []
+        """Keys at the top, with their names, that mean a service's size."""
 
 
 def put(project: Project, root: Branch, services: dict[str, Service]) -> None:
     """Merge the services of a document onto those of the documents and files before it."""
     named = root.leaf("name")
     project.name = named.text if named is not None else project.name
-    project.strays += (e for n, e in root.entries.items() if "shm" in n.lower() and not n.startswith("x-"))
+    project.strays += (item for item in root.entries.items() if means_size(item[0]))
     written = root.get("services")
     if "services" in root.resets | root.overrides:
         project.services.clear()

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.places import means_size
 from shmlint.formats.compose.refused import refused
 from shmlint.formats.compose.tree import Branch, Layer, Leaf, Listing, Removed, Tree
 from shmlint.model.source import Problem, Span
@@ -76,6 +77,8 @@ def unknown_keys(documents: Sequence[Document], *, named: bool) -> Iterator[Prob
             key, value = layer.tree(entry.key), entry.node
             if name in _TOP or name.startswith("x-") or not isinstance(key, Leaf) or key.kind != "str":
                 continue
+            if means_size(name):
+                continue  # reported as misplaced
             if named or value.anchor is not None or "&" in document.source.text[value.start : value.end]:
                 message = f"additional properties `{name}` not allowed: Compose refuses the file"
                 yield Problem(layer.span(entry.key), f"{message}; a key for anchors starts with `x-`")

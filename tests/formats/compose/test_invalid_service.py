@@ -9,7 +9,7 @@ import pytest
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.read import read
 from shmlint.model.settings import Settings
-from tests.oracles.compose import compose_answer, need_compose
+from tests.oracles.compose import compose_answer
 from tests.table import table
 
 BASE = "services:\n  a:\n    image: redis\n"
@@ -109,7 +109,6 @@ def test_what_another_file_or_program_may_make_right(files: dict[str, str]) -> N
 @pytest.mark.compose_judge
 @table("files, taken", [(files, False) for files, *_ in REFUSED] + [(files, True) for files in TAKEN])
 def test_compose_agrees(files: dict[str, str], taken: bool, tmp_path: Path) -> None:
-    need_compose()
     for name, text in files.items():
         (tmp_path / name).write_text(text, "utf-8")
     answer, said = compose_answer(tmp_path)
