@@ -132,5 +132,5 @@ def _scaled(name: str, tree: Branch) -> Iterator[Problem]:
         message = "can't set distinct values on `scale` and `deploy.replicas`"
         yield Problem(counts[0][0].span, f"service `{name}`: {message}; Compose refuses the file")
     elif named is not None and counts and (counts[0][1] or 0) > 1:
-        message = f"can't set `container_name` for {counts[0][0].text} containers: a container name must be unique"
+        message = f"can't set `container_name` for {counts[0][0].written} containers: a container name must be unique"
         yield Problem(named.span, f"service `{name}`: {message}; Compose refuses the file")
