@@ -6,12 +6,11 @@ This is what is written, not what it comes to: a use may be one whose value nobo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import character_offsets
-from shmlint.syntax.shell_tree import parsed, walk
+from shmlint.syntax.shell_text import ShellText
+from shmlint.syntax.shell_tree import Tree
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -61,7 +60,7 @@ def references(raw: str) -> frozenset[str]:
     return frozenset(ARGUMENTS if name in "@*" or name.isdigit() else name for name in names)
 
 
-def sharing(text: str) -> Sharing:
+def sharing(text: ShellText) -> Sharing:
     """What a shell text says of its variables."""
     return _Reader(text).read()
 
@@ -71,9 +70,8 @@ _ASSIGNING = re.compile(r"\$\{(\w+):?=")
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.chars = character_offsets(text)
+    def __init__(self, text: ShellText) -> None:
+        self.tree = Tree(text)
         self.assigned: dict[str, list[str]] = {}
         self.uses: list[Use] = []
         self.exported: set[str] = set()
@@ -83,32 +81,26 @@ class _Reader:
         self.programs: dict[int, str] = {}
 
     def span(self, node: Node) -> tuple[int, int]:
-        start, end = node.start_byte, node.end_byte
-        return (start, end) if self.chars is None else (self.chars[start], self.chars[end])
-
-    def raw(self, node: Node) -> str:
-        start, end = self.span(node)
-        return self.text[start:end]
+        """The characters of a node in the text."""
+        return self.tree.char(node.start_byte), self.tree.char(node.end_byte)
 
     def read(self) -> Sharing:
-        parents: dict[int, Node] = {}
-        for node in walk(parsed(self.text)):
-            parents.update((child.id, node) for child in node.children)
+        for node in self.tree.nodes:
             kind = node.type
             if kind == "variable_assignment":
-                name = self.raw(node.children[0]).partition("[")[0]
-                self.assigned.setdefault(name, []).append(self.raw(node))
+                name = self.tree.raw(node.children[0]).partition("[")[0]
+                self.assigned.setdefault(name, []).append(self.tree.raw(node))
             elif kind == "for_statement":
                 self._loop(node)
             elif kind == "function_definition":
                 name_node = node.child_by_field_name("name")
-                self.functions |= {self.raw(name_node)} if name_node is not None else set()
+                self.functions |= {self.tree.raw(name_node)} if name_node is not None else set()
             elif kind == "declaration_command":
                 self._declared(node)
             elif kind == "command":
-                self._command(node, parents)
+                self._command(node)
             elif kind in ("simple_expansion", "expansion"):
-                self._use(node, parents)
+                self._use(node)
         return Sharing(
             {name: tuple(raws) for name, raws in self.assigned.items()}, tuple(self.uses),
             frozenset(self.exported), frozenset(self.functions), tuple(self.commands), self.indirect,
@@ -117,56 +109,56 @@ class _Reader:
     def _loop(self, node: Node) -> None:
         name = next((c for c in node.children if c.type == "variable_name"), None)
         if name is not None:
-            values = " ".join(self.raw(value) for value in node.children_by_field_name("value"))
-            self.assigned.setdefault(self.raw(name), []).append(values)
+            values = " ".join(self.tree.raw(value) for value in node.children_by_field_name("value"))
+            self.assigned.setdefault(self.tree.raw(name), []).append(values)
 
     def _declared(self, node: Node) -> None:
-        words = [self.raw(child) for child in node.children]
+        words = [self.tree.raw(child) for child in node.children]
         options = "".join(word for word in words[1:] if word.startswith("-"))
         if words[0] == "export" or "x" in options:
             self.exported.update(word.partition("=")[0].removesuffix("+") for word in words[1:])
         self.indirect = self.indirect or ("n" in options and words[0] != "export")
 
-    def _command(self, node: Node, parents: dict[int, Node]) -> None:
+    def _command(self, node: Node) -> None:
         words = [c for c in node.children if c.type not in ("variable_assignment", "file_redirect")]
         if not words:
             return
-        name = self.raw(words[0])
+        name = self.tree.raw(words[0])
         self.commands.append((name, *self.span(node)))
-        raw = self.raw(node)
+        raw = self.tree.raw(node)
         if name in ("set", "shift"):
             self.assigned.setdefault(ARGUMENTS, []).append(raw)
             if re.search(r"\s-\w*a|allexport", raw):
                 self.exported.update(self.assigned)
-        elif name == "printf" and len(words) > 2 and self.raw(words[1]) == "-v":
-            self.assigned.setdefault(self.raw(words[2]), []).append(raw)
+        elif name == "printf" and len(words) > 2 and self.tree.raw(words[1]) == "-v":
+            self.assigned.setdefault(self.tree.raw(words[2]), []).append(raw)
         elif name in _SETTERS:
-            parent = parents.get(node.id)
-            whole = self.raw(parent) if parent is not None and parent.type == "redirected_statement" else raw
+            parent = self.tree.parents.get(node.id)
+            whole = self.tree.raw(parent) if parent is not None and parent.type == "redirected_statement" else raw
             for word in words[1:]:
-                self.assigned.setdefault(self.raw(word), []).append(whole)
+                self.assigned.setdefault(self.tree.raw(word), []).append(whole)
 
-    def _use(self, node: Node, parents: dict[int, Node]) -> None:
-        raw = self.raw(node)
+    def _use(self, node: Node) -> None:
+        raw = self.tree.raw(node)
         self.indirect = self.indirect or re.match(r"\$\{!\w+\}", raw) is not None
         names = references(raw)
         default = _ASSIGNING.match(raw)
         if default is not None:
             self.assigned.setdefault(default[1], []).append(raw)
-        for around in _around(node, parents):
+        for around in self.tree.around(node):
             kind = around.type
-            if kind == "variable_assignment" or (kind == "for_statement" and _is_value(node, around, parents)):
+            if kind == "variable_assignment" or (kind == "for_statement" and _is_value(node, around, self.tree)):
                 return
             if kind == "command":
-                handed_on = any(_hands_on(outer) for outer in _around(around, parents))
+                handed_on = any(_hands_on(outer) for outer in self.tree.around(around))
                 self.uses.append(Use(names, "command", *self.span(around), self._program(around), handed_on))
                 return
             if kind == "heredoc_body":
                 self.uses.append(Use(names, "here-document", *self.span(around)))
                 return
             if kind == "herestring_redirect":
-                statement = parents.get(around.id)
-                if statement is not None and any(self.raw(statement).startswith(name) for name in _SETTERS):
+                statement = self.tree.parents.get(around.id)
+                if statement is not None and any(self.tree.raw(statement).startswith(name) for name in _SETTERS):
                     return
                 break
             if kind == "file_redirect":
@@ -178,21 +170,13 @@ class _Reader:
         found = self.programs.get(command.id)
         if found is None:
             first = next((c for c in command.children if c.type not in ("variable_assignment", "file_redirect")), None)
-            found = self.programs[command.id] = self.raw(first) if first is not None else ""
+            found = self.programs[command.id] = self.tree.raw(first) if first is not None else ""
         return found
 
 
-def _around(node: Node, parents: dict[int, Node]) -> Iterator[Node]:
-    """What a node stands in, from the innermost on."""
-    here = parents.get(node.id)
-    while here is not None:
-        yield here
-        here = parents.get(here.id)
-
-
-def _is_value(node: Node, loop: Node, parents: dict[int, Node]) -> bool:
+def _is_value(node: Node, loop: Node, tree: Tree) -> bool:
     """Whether a node stands in the values of a loop, not in its body."""
-    inside = {node.id, *(around.id for around in _around(node, parents))}
+    inside = {node.id, *(around.id for around in tree.around(node))}
     return any(value.id in inside for value in loop.children_by_field_name("value"))
 
 

@@ -84,9 +84,11 @@ class Tree:
         self.chars = character_offsets(text.text)
 
     def char(self, byte: int) -> int:
+        """The character of the text that starts at a byte."""
         return byte if self.chars is None else self.chars[byte]
 
     def raw(self, node: Node) -> str:
+        """A node's text."""
         return self.text.text[self.char(node.start_byte) : self.char(node.end_byte)]
 
     def at(self, node: Node) -> int:
@@ -96,6 +98,13 @@ class Tree:
     def end_of(self, node: Node) -> int:
         """Where a node ends in the file."""
         return self.text.offset(max(self.char(node.end_byte) - 1, self.char(node.start_byte)))
+
+    def around(self, node: Node) -> Iterator[Node]:
+        """What a node is in, from the innermost on."""
+        here = self.parents.get(node.id)
+        while here is not None:
+            yield here
+            here = self.parents.get(here.id)
 
     def offsets(self, start: int, end: int) -> Sequence[int]:
         return self.text.offsets[start:end]

@@ -34,12 +34,12 @@ def same(before: Sequence[Part], after: Sequence[Part]) -> bool:
     if not edited:
         return True
     found = {i: list(after[i].commands) for i in edited}
-    shared = [sharing(part.text.text) for part in before]
+    shared = [sharing(part.text) for part in before]
     functions = frozenset().union(*(one.functions for one in shared))
     for i in edited:
         if list(_others(before[i].commands, functions)) != list(_others(found[i], functions)):
             return False
-    changed = _changed([shared[i] for i in edited], [sharing(after[i].text.text) for i in edited])
+    changed = _changed([shared[i] for i in edited], [sharing(after[i].text) for i in edited])
     if not changed:
         return True
     if any(one.indirect for one in shared):
