@@ -17,7 +17,7 @@ from shmlint.docker.engines import Engine, Verb
 from shmlint.docker.gotext import go_bool
 from shmlint.docker.gpus_option import GpuDevices, parse_gpus, parse_podman_gpus
 from shmlint.docker.images import is_reference
-from shmlint.docker.mounts import MountOption, parse_mount, parse_tmpfs, parse_volume
+from shmlint.docker.mounts import SHM_TARGETS, MountOption, parse_mount, parse_tmpfs, parse_volume
 from shmlint.model.launch import Unknown, UnknownKind
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
@@ -141,7 +141,7 @@ class RunCommand(NamedTuple):
         return tuple(
             (option, mount)
             for option, mount in self.mounts()
-            if (not mount.error or mount.size_text) and mount.target and mount.path in ("/dev/shm", "/dev")
+            if (not mount.error or mount.size_text) and mount.target and mount.path in SHM_TARGETS
         )
 
     def env(self) -> Mapping[str, EnvSetting]:
