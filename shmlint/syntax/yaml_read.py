@@ -149,11 +149,11 @@ def _documents(source: Source) -> Iterator[Document]:
     from ruamel.yaml.error import MarkedYAMLError
     from ruamel.yaml.reader import ReaderError
 
-    from shmlint.syntax.yaml_go import go_parser, go_scanner
+    from shmlint.syntax.yaml_go import GoParser, GoScanner
 
     try:
         yaml = YAML(typ="safe", pure=True)
-        yaml.Scanner, yaml.Parser = go_scanner(), go_parser()
+        yaml.Scanner, yaml.Parser = GoScanner, GoParser
         if "%" in source.text:  # ruamel.yaml notes directives there, and prepares it only in load()
             from ruamel.yaml.docinfo import DocInfo
 
