@@ -29,16 +29,7 @@ def replaced_in(pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], st
 def shell_text(node: Scalar, source: Source) -> ShellText:
     """The text of a YAML scalar as a shell gets it, its expressions as variables that nothing sets."""
     text = scalar_text(node, source)
-    return text._replace(text=replaced_in(EXPRESSION, as_variable, _continued(text.text)), unset=why_unset)
-
-
-def _continued(text: str) -> str:
-    """A PowerShell text with the line ends of the shell: a backtick continues a line there."""
-    if " `\n" not in text or "\\\n" in text:
-        return text
-    return "\n".join(
-        f"{line[:-1]}\\" if line.endswith(" `") and line.count("`") == 1 else line for line in text.split("\n")
-    )
+    return text._replace(text=replaced_in(EXPRESSION, as_variable, text.text), unset=why_unset)
 
 
 def as_variable(match: re.Match[str]) -> str:
