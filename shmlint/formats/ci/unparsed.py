@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shmlint.formats.ci.expressions import EXPRESSION, PLACEHOLDER, as_variable, replaced_in, why_unset
+from shmlint.formats.ci.expressions import with_variables, without_placeholders
 from shmlint.formats.shell.run import launches
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source, Span
@@ -42,8 +42,7 @@ def template_documents(source: Source) -> list[Document] | None:
     """The documents of a template (Jinja, cookiecutter), its statements blanked; None where it is none."""
     if "{%" not in source.text and "{{" not in source.text:
         return None
-    lines = _blanked(source.text).split("\n")
-    blanked = "\n".join(replaced_in(PLACEHOLDER, lambda m: "_" * len(m[0]), line) for line in lines)
+    blanked = "\n".join(map(without_placeholders, _blanked(source.text).split("\n")))
     try:
         return parse(Source(source.path, blanked))
     except YamlError:
@@ -85,6 +84,5 @@ def single_commands(source: Source) -> Iterator[Launch]:
             begin += 1
         builder = Builder(source)
         builder.take(begin, end)
-        text = builder.build(Span(source, begin, end))
-        text = text._replace(text=replaced_in(EXPRESSION, as_variable, text.text), unset=why_unset)
+        text = with_variables(builder.build(Span(source, begin, end)))
         yield from launches([c for c in commands(text) if c.span.end >= match.start("engine")])
