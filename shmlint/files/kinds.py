@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 
+from shmlint.model.launch import ENGINES
 from shmlint.model.record import NamedTuple
 
 # Patterns are texts: `re` compiles and keeps them when they are first used, and a run over one
@@ -64,7 +65,7 @@ def is_shell(content: bytes) -> bool:
     return re.match(rb"#![^\n]*\b(?:ba|da|k|z)?sh\b", content) is not None
 
 
-_DOCKER = (b"docker", b"DOCKER", b"podman", b"PODMAN", b"nerdctl", b"NERDCTL")
+_DOCKER = tuple(word.encode() for name in ENGINES for word in (name, name.upper()))
 
 
 class _Kind(NamedTuple):
@@ -195,7 +196,7 @@ def unnamed(path: str, content: bytes) -> str:
         return "kubernetes"
     if re.search(rb"(?m)^[\xef\xbb\xbf]*[{ ]*[\"']?services[\"']?[ \t]*:", content) is not None:
         return "compose"
-    if re.search(rb"\b(?:docker|podman|nerdctl)\b[^\n]*\brun\b", content) is not None:
+    if re.search(rb"\b(?:%s)\b[^\n]*\brun\b" % "|".join(ENGINES).encode(), content) is not None:
         return "shell"
     name = path.lower().rpartition("/")[2]
     empty = name.endswith((".yaml", ".yml")) and not content.strip()

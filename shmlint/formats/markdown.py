@@ -26,6 +26,7 @@ from shmlint.syntax.shell_text import (
     BLANK,
     CLOSE,
     CLOSE_BRACE,
+    ENGINE,
     NOWHERE,
     OPEN,
     OPEN_BRACE,
@@ -120,9 +121,7 @@ def _is_shell(block: Block, text: str) -> bool:
     return _LAUNCH.match(text.lstrip()) is not None
 
 
-_LAUNCH = re.compile(
-    r"(?:[$!%#] ?)?(?:sudo +)?(?:docker|nvidia-docker|podman|nerdctl) +(?:container +)?(?:run|create) +-"
-)
+_LAUNCH = re.compile(rf"(?:[$!%#] ?)?(?:sudo +)?{ENGINE} +(?:container +)?(?:run|create) +-")
 _LAUNCHED = re.compile(rf"^[ \t]*(?:[-*+] +|\d+[.)] +)?(?P<start>{_LAUNCH.pattern})", re.M)
 
 
@@ -184,16 +183,16 @@ def _is_compose(block: Block, text: str) -> bool:
 
 # Shell in documents --------------------------------------------------------------------------
 
-_ENGINE = r"(?=(?:\w+=\S+ )*(?:sudo )?(?:docker|nvidia-docker|podman|nerdctl)\b)"
+_COMMAND = rf"(?=(?:\w+=\S+ )*(?:sudo )?{ENGINE}\b)"
 _HOST_PROMPT = re.compile(
     r"\s*(?:\([\w.-]+\) ?)?(?:\[?[\w.-]+@[\w.-]+[^$#%\n]{0,60}[$#%] ?|\([\w.-]+\) ?[$#%] |[\w.-]+[$] )(?=\S)"
 )
 """`user@host:~$ `, `[root@host dir]# `, `(venv) $ `, `bash-5.1$ `."""
 _OTHER_PROMPT = re.compile(
-    rf"\s*(?:[\w.~/-]+ \$ +|PS[^>\n]{{0,80}}> ?|[A-Z]:\\[^>\n]{{0,80}}> ?|[%❯➜>] +){_ENGINE}"
+    rf"\s*(?:[\w.~/-]+ \$ +|PS[^>\n]{{0,80}}> ?|[A-Z]:\\[^>\n]{{0,80}}> ?|[%❯➜>] +){_COMMAND}"
 )
-_PLAIN_PROMPT = re.compile(rf"\s*\$(?: +(?=\S)|{_ENGINE})")
-_ROOT_PROMPT = re.compile(rf"\s*# {_ENGINE}")
+_PLAIN_PROMPT = re.compile(rf"\s*\$(?: +(?=\S)|{_COMMAND})")
+_ROOT_PROMPT = re.compile(rf"\s*# {_COMMAND}")
 
 _PLACEHOLDER = re.compile(
     r"<[A-Za-z](?:[^<>\n]{0,60}[^<>\s])?>|</[^<>\s]{1,80}>|(?<!\$)\{\{?[A-Za-z_][\w .-]{0,40}\}?\}"
@@ -264,7 +263,7 @@ def _prompts(texts: Sequence[str], language: str) -> list[int]:
     if language in _SESSIONS:
         root = [_ROOT_PROMPT.match(text) for text in texts]
         # Beside commands that have no prompt it is a comment.
-        if any(found) or not any(re.match(rf"\s*{_ENGINE}", text) for text in texts):
+        if any(found) or not any(re.match(rf"\s*{_COMMAND}", text) for text in texts):
             found = [match.end() if match is not None else length for match, length in zip(root, found, strict=True)]
     return found
 

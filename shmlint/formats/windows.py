@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
-from shmlint.model.launch import Launch
+from shmlint.model.launch import ENGINES, Launch
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
 
 _START = re.compile(
-    r"(?im)^(?![ \t]*(?:#|::|rem\b|echo\b|write-))(?>[^\n#]*?\b(?P<engine>docker|podman|nerdctl)(?:\.exe)?[ \t])"
+    rf"(?im)^(?![ \t]*(?:#|::|rem\b|echo\b|write-))(?>[^\n#]*?\b(?P<engine>{'|'.join(ENGINES)})(?:\.exe)?[ \t])"
     r"(?>[^\n#]*?(?<![\w-])(?:run|create)[ \t])"
 )
 _OTHER = re.compile(r"(?i)\b(?:compose|network|volume|context|exec|buildx)\b")

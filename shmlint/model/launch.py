@@ -24,6 +24,10 @@ Decider = Literal[
     "default", "shm_size", "tmpfs", "emptydir", "bind", "volume", "host", "donor", "none", "unknown"
 ]
 
+Engine = Literal["docker", "podman", "nerdctl"]
+ENGINES: tuple[Engine, ...] = ("docker", "podman", "nerdctl")
+"""The engines whose commands are read; ``nvidia-docker`` is an older command of Docker."""
+
 T_co = TypeVar("T_co", covariant=True)
 
 NOTHING: Mapping[str, Value[str]] = {}
@@ -362,7 +366,7 @@ class Launch(NamedTuple):
     """Devices of the host that are passed in, by their path on the host or their CDI name."""
     network: Value[str] | None = None
     """The network mode: ``host``, ``none``, ``container:…``, or the name of a network."""
-    engine: Literal["docker", "podman", "nerdctl"] = "docker"
+    engine: Engine = "docker"
     """The engine that starts it."""
     swarm: str = ""
     """Why it is taken to be started by ``docker stack deploy``, which drops ``shm_size`` and ``ipc``."""

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source
+from shmlint.syntax.shell_text import ENGINE
 
 _NESTING = 3
 """Fences inside other blocks (MkDocs tabs, MyST directives) are looked for this deep."""
@@ -167,7 +168,7 @@ def _tail(source: Source, line: Line, text: str) -> Line:
     return (at, end) if at >= 0 else (start, end)
 
 
-_WHOLE_COMMAND = re.compile(r"(?:\$ )?(?:\w+=\S+ )*(?:sudo )?(?:docker|nvidia-docker|podman|nerdctl) \S")
+_WHOLE_COMMAND = re.compile(rf"(?:\$ )?(?:\w+=\S+ )*(?:sudo )?{ENGINE} \S")
 _SPAN_BREAK = r"(?: |[ \t]*\r?\n[ \t>]*)"
 """A blank of a code span as it may stand in the file."""
 

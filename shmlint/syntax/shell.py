@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from shmlint.model.launch import ENGINES
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.shell_assignments import Assignments
@@ -276,7 +277,7 @@ def _is_read_again(words: Sequence[Word]) -> bool:
     names = {word.text.rpartition("/")[2] for word in words}
     return (
         not _JOINING.isdisjoint(names)
-        and not names.isdisjoint({"docker", "podman", "nerdctl"})
+        and not names.isdisjoint(ENGINES)
         and any(mark in word.text for word in words for mark in "'\"\\")
         and not any(word.unknown for word in words if "'" in word.text or '"' in word.text)
     )

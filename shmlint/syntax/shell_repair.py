@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from shmlint.model.record import NamedTuple
-from shmlint.syntax.shell_text import BLANK, CLOSE, OPEN, ShellText
+from shmlint.syntax.shell_text import BLANK, CLOSE, ENGINE, OPEN, ShellText
 
-_START = re.compile(r"[^#\n]*\b(?:docker|podman|nerdctl)\b[^#\n]*\b(?:run|create)\b")
+_START = re.compile(rf"[^#\n]*\b{ENGINE}\b[^#\n]*\b(?:run|create)\b")
 _ENDED = re.compile(r"\\(?P<blanks>[ \t]+(?:#.*)?)\r?")
 _COMMENT = re.compile(r"[ \t]*#.*?(?P<mark>\\)?[ \t]*\r?")
 _OPTION = re.compile(r"[ \t]+--?[A-Za-z][\w-]*(?:[= \t]|\\|\r?$)")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from shmlint.model.launch import ENGINES
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 
@@ -21,6 +22,9 @@ OPEN_BRACE, CLOSE_BRACE = "\ue002", "\ue003"
 BLANK = "\ue004"
 """Stands for a blank in a placeholder, at which the shell would end the word."""
 
+ENGINE = rf"(?:nvidia-docker|{'|'.join(ENGINES)})"
+"""The commands of container engines, as a pattern."""
+
 NOWHERE = -1
 """The offset of a character that stands nowhere in the file."""
 
@@ -28,7 +32,7 @@ NOWHERE = -1
 def mentions_engine(text: str) -> bool:
     """Whether a text can hold a launch at all."""
     lowered = text.lower()
-    return "docker" in lowered or "podman" in lowered or "nerdctl" in lowered
+    return any(name in lowered for name in ENGINES)
 
 
 def not_set(name: str) -> str:

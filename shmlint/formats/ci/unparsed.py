@@ -10,7 +10,7 @@ from shmlint.formats.shell.run import launches
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source, Span
 from shmlint.syntax.shell import commands
-from shmlint.syntax.shell_text import Builder
+from shmlint.syntax.shell_text import ENGINE, Builder
 from shmlint.syntax.yaml import Document, YamlError
 from shmlint.syntax.yaml_read import parse
 
@@ -50,7 +50,7 @@ def template_documents(source: Source) -> list[Document] | None:
 
 
 # Of a line the first engine alone: after a # there are only comments.
-_COMMAND = re.compile(r"(?>[^\n#]*?\b(?P<engine>docker|nvidia-docker|podman|nerdctl)\b)[^\n#]*\b(?:run|create)\b")
+_COMMAND = re.compile(rf"(?>[^\n#]*?\b(?P<engine>{ENGINE})\b)[^\n#]*\b(?:run|create)\b")
 _KEYED = re.compile(r"(?P<indentation>[ \t]*(?:-[ \t]+)*)(?:(?P<key>[\w.-]+):(?=\s|$)[ \t]*)?(?P<value>[^\n]*)")
 _HEADER = re.compile(r"(?:[|>][-+\d]*)?[ \t]*(?:#.*)?$")
 

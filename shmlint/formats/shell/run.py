@@ -20,7 +20,7 @@ from shmlint.docker.run_values import (
 )
 from shmlint.formats.shell.gpus import read_gpu
 from shmlint.formats.shell.rewrite import RunRewriter
-from shmlint.model.launch import GpuRequest, Kind, Launch, Misplaced, Rewriter, Unknown, Value, Words
+from shmlint.model.launch import ENGINES, GpuRequest, Kind, Launch, Misplaced, Rewriter, Unknown, Value, Words
 from shmlint.model.source import Span
 from shmlint.syntax.shell import Command
 from shmlint.syntax.word import Word
@@ -73,7 +73,8 @@ def named(launch: Launch, name: str | None) -> Launch:
     return launch._replace(name=name, names=(name,) if name else ())
 
 
-_ENGINES = frozenset({"docker", "podman", "nerdctl", "nvidia-docker", "sudo"})
+_NO_IMAGES = frozenset({*ENGINES, "nvidia-docker", "sudo"})
+"""Words that a second command begins with, where the image is missing."""
 
 
 def _can_be_image(word: Word) -> bool:
@@ -81,7 +82,7 @@ def _can_be_image(word: Word) -> bool:
     text = word.text
     if word.unknown:
         return can_be_reference(text)
-    return is_reference(text.lower()) and text not in _ENGINES  # capitals: IMAGE stands for a name
+    return is_reference(text.lower()) and text not in _NO_IMAGES  # capitals: IMAGE stands for a name
 
 
 def _within(inner: Span, outer: Span) -> bool:
