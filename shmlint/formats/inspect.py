@@ -285,9 +285,8 @@ def _mount_requests(container: Json, host: Json) -> Iterator[MountRequest]:
         given = Value(Size(size), place, str(size)) if size is not None else None
         yield MountRequest(_text(item, "Target"), place, _text(item, "Type"), _text(item, "Source"), size=given)
     for item in _items(host, "Binds"):
-        source, _, rest = item.text.partition(":")
-        kind = "bind" if source.startswith("/") else "volume"
-        yield MountRequest(rest.partition(":")[0], item.span, kind, source)
+        volume = mounts.parse_volume(item.text)
+        yield MountRequest(volume.target, item.span, volume.type, volume.source)
     for item in _items(container, "Mounts"):
         yield MountRequest(_text(item, "Destination"), _first(item), _text(item, "Type"), _text(item, "Source"))
 
