@@ -25,7 +25,7 @@ from shmlint.syntax.word import TALKERS, Word
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-NESTING = 4
+_NESTING = 4
 """Commands inside quoted commands are followed this deep."""
 
 _RUNNERS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ssh", "su", "sudo", "tee", "srun", "pdsh"})
@@ -154,7 +154,7 @@ class _Reader:
             return
         first = next(c for c in node.children if c.type != "variable_assignment" or not self.tree.is_separate(c, node))
         span = self.tree.span(first, node) or self.tree.text.home
-        if not self.joined and self.depth < NESTING and _is_read_again(words):
+        if not self.joined and self.depth < _NESTING and _is_read_again(words):
             yield from self._again(node, words, span)
             return
         leaving = words[0].text in ("exec", "exit") and leaves(node, self.tree)
@@ -202,7 +202,7 @@ class _Reader:
     def _quoted(self, node: Node, words: Sequence[Word]) -> Iterator[Command]:
         """Commands in the quoted arguments of a command that runs them: ``bash -c``, ssh, tmux, …"""
         name = next((w.text.rpartition("/")[2] for w in words if "=" not in w.text), "")
-        if self.depth >= NESTING or name in TALKERS or name.startswith(("log", "print")):
+        if self.depth >= _NESTING or name in TALKERS or name.startswith(("log", "print")):
             return
         for child in node.named_children:
             if name in _READERS and child.type in ("string", "simple_expansion", "expansion"):
@@ -253,7 +253,7 @@ class _Reader:
     def _heredoc(self, node: Node) -> Iterator[Command]:
         """A here-document that a shell is given is a script of its own."""
         inside = self.tree.raw(node)
-        if self.depth >= NESTING or not mentions_engine(inside):
+        if self.depth >= _NESTING or not mentions_engine(inside):
             return
         redirect = node.parent
         statement = redirect.parent if redirect is not None else None

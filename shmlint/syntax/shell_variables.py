@@ -22,7 +22,7 @@ _CALLS = 20
 ANY = ""
 """The name of an assignment to variables whose names are not known."""
 
-END = 1 << 62
+_END = 1 << 62
 """Behind every place of a file."""
 
 
@@ -155,7 +155,7 @@ class Variables:
         names = {known for known, ranges in self.functions.items() if function in ranges}
         calls = [call for call in self.calls if call.name in names and call.function != function]
         if not calls:
-            return self._after(name, self.unset(name), END, None)
+            return self._after(name, self.unset(name), _END, None)
         if len(calls) > _CALLS:
             return f"variable {name} is set in many ways"
         self.under_way.add((name, function))
@@ -191,7 +191,7 @@ class Variables:
             if (name, function) in self.under_way or not self._sets(name, function):
                 continue
             self.under_way.add((name, function))
-            after = self._after(name, state, END, function, called=True)
+            after = self._after(name, state, _END, function, called=True)
             self.under_way.discard((name, function))
             sure = call.branch is None or call.branch[0] <= at < call.branch[1]
             if not sure and _texts(after) != _texts(state):

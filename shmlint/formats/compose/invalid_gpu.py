@@ -113,7 +113,7 @@ def _request(item: Tree, at: str, *, deploy: bool) -> Iterator[GpuFault]:
         advice = "delete `count` to request these devices, or `device_ids` to request any devices"
         message = f"`{at}` has both `count` and `device_ids`, which exclude each other"
         yield _fault(count, message, advice=advice, key=(item, "count"))
-    elif count is not None and not is_count(count):
+    elif count is not None and not _is_count(count):
         shown = f"`{at}.count: {count.written}`" if isinstance(count, Leaf) and count.written else f"`{at}.count`"
         message, advice = f"{shown} is neither `all` nor a whole number", "write `count: all` or a number"
         yield _fault(count, message, advice=advice, key=(item, "count"))
@@ -128,7 +128,7 @@ def _request(item: Tree, at: str, *, deploy: bool) -> Iterator[GpuFault]:
             yield GpuFault(span, message, (), f"known are {', '.join(_KEYS)}", "")
 
 
-def is_count(tree: Tree) -> bool:
+def _is_count(tree: Tree) -> bool:
     """Whether a ``count`` is one that Compose takes (Go's Atoi), or depends on something unknown."""
     if not isinstance(tree, Leaf):
         return False

@@ -48,11 +48,11 @@ def read_parts(paths: Sequence[str], workspace: Workspace, parts_of: Parts) -> R
     return read_each(paths, workspace, lambda source: read_source(source, parts_of(source)))
 
 
-def read_source(source: Source, some: Iterable[Part]) -> Reading:
+def read_source(source: Source, of_source: Iterable[Part]) -> Reading:
     """What the parts of a file start and build; they are not looked at where the file names no engine."""
     if not mentions_engine(source.text):
         return Reading()
-    reading = joined(read_part(part, os.path.dirname(source.path)) for part in some)
+    reading = joined(read_part(part, os.path.dirname(source.path)) for part in of_source)
     return reading._replace(launches=tuple(tied(list(reading.launches))))
 
 
@@ -61,15 +61,13 @@ def read_part(part: Part, directory: str) -> Reading:
     if not mentions_engine(part.text.text):
         return Reading()
     found = list(part.commands)
-    return Reading(
-        tuple(launches(found)), (), tuple(builds(found, directory)), tuple(not_read(part.text, found))
-    )
+    return Reading(tuple(launches(found)), (), tuple(builds(found, directory)), tuple(_not_read(part.text, found)))
 
 
 _GLUED = re.compile(r"(?:run|create)-\S+")
 
 
-def not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
+def _not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
     """Where a shell ends a container start that goes on for its reader, and starts that it takes for others."""
     for repair in repaired(text)[1]:
         because = f"{repair.because}: the shell does not pass on the options after it"
