@@ -30,6 +30,12 @@ def test_the_service_that_is_started_gets_the_gpu() -> None:
     assert found.home.text == "true" and found.words.launch == "dev container (service `app`)"
 
 
+def test_a_request_that_may_be_missing_stays_noted() -> None:
+    found = launch(STARTS, **{"compose.yaml": COMPOSE.replace("app:\n", "app:\n    runtime: ${R}\n")})
+    assert (found.gpu.requested, found.gpu.number, found.undecided) == (True, "all", None)
+    assert found.gpu.unknown is not None and "R" in found.gpu.unknown.because
+
+
 def test_several_compose_files_are_merged() -> None:
     more = "services:\n  app:\n    shm_size: 8gb\n    gpus: all\n"
     text = '{"dockerComposeFile": ["../compose.yaml", "more.yaml"], "service": "app"}'
