@@ -9,7 +9,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from shmlint.model.record import NamedTuple
 
@@ -26,8 +25,10 @@ class Copy(NamedTuple):
     """The sources are no files of the context: another image's, or a URL's."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltImage:
+_NO_LINES: Mapping[str, int] = {}
+
+
+class BuiltImage(NamedTuple):
     """The image a stage gives.
 
     ``base_images`` are the external images under it with the 1-based line of their FROM, the
@@ -46,27 +47,35 @@ class BuiltImage:
     copies: tuple[Copy, ...] = ()
     runs: tuple[tuple[str, int], ...] = ()
     """The text of each RUN and its line."""
-    lines: Mapping[str, int] = field(default_factory=dict)
+    lines: Mapping[str, int] = _NO_LINES
     """The line of the last CMD and ENTRYPOINT, and of each variable's last ENV."""
 
 
-@dataclass(slots=True)
 class _Stage:
     """What is known of a stage while its instructions are read."""
 
-    name: str
-    base: tuple[str, int]
-    environment: dict[str, str] = field(default_factory=dict)
-    arguments: dict[str, str] = field(default_factory=dict)
-    command: tuple[str, ...] | None = None
-    entrypoint: tuple[str, ...] | None = None
-    shell: tuple[str, ...] = _SHELL
-    has_command: bool = False
-    """CMD stands in this very stage."""
-    workdir: str = ""
-    copies: list[Copy] = field(default_factory=list)
-    runs: list[tuple[str, int]] = field(default_factory=list)
-    lines: dict[str, int] = field(default_factory=dict)
+    def __init__(self, name: str, base: tuple[str, int]) -> None:
+        self.name = name
+        self.base = base
+        self.environment: dict[str, str] = {}
+        self.arguments: dict[str, str] = {}
+        self.command: tuple[str, ...] | None = None
+        self.entrypoint: tuple[str, ...] | None = None
+        self.shell: tuple[str, ...] = _SHELL
+        self.has_command = False
+        """Whether CMD is in this very stage."""
+        self.workdir = ""
+        self.copies: list[Copy] = []
+        self.runs: list[tuple[str, int]] = []
+        self.lines: dict[str, int] = {}
+
+    def inherit(self, parent: _Stage) -> None:
+        """Begin with what an earlier stage has at its end."""
+        self.base = parent.base
+        self.environment, self.arguments = dict(parent.environment), dict(parent.arguments)
+        self.command, self.entrypoint = parent.command, parent.entrypoint
+        self.shell, self.workdir = parent.shell, parent.workdir
+        self.copies, self.runs, self.lines = list(parent.copies), list(parent.runs), dict(parent.lines)
 
     def variables(self) -> dict[str, str]:
         return {**self.arguments, **self.environment}
@@ -130,21 +139,10 @@ def _begin(
     image = _expand(words[0], arguments, escape)
     name = words[2].lower() if len(words) > 2 and words[1].lower() == "as" else ""
     parent = _find(stages, image)
-    if parent is None:
-        return _Stage(name, (image, line))
-    return _Stage(
-        name,
-        parent.base,
-        dict(parent.environment),
-        dict(parent.arguments),
-        parent.command,
-        parent.entrypoint,
-        parent.shell,
-        workdir=parent.workdir,
-        copies=list(parent.copies),
-        runs=list(parent.runs),
-        lines=dict(parent.lines),
-    )
+    stage = _Stage(name, (image, line))
+    if parent is not None:
+        stage.inherit(parent)
+    return stage
 
 
 def _find(stages: list[_Stage], name: str) -> _Stage | None:
