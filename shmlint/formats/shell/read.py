@@ -17,7 +17,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import BOM, Source, Span
 from shmlint.syntax.shell import Command, commands
 from shmlint.syntax.shell_repair import repaired
-from shmlint.syntax.shell_text import ShellText, mentions_engine, whole
+from shmlint.syntax.shell_text import ENGINE, ShellText, mentions_engine, whole
 from shmlint.syntax.shell_variables import Variables
 
 
@@ -88,7 +88,7 @@ def _not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
 
 
 _ADDING = frozenset({"xargs", "parallel"})
-_ALIAS = re.compile(r"\b(?:docker|podman|nerdctl)\s+(?:container\s+)?(?:run|create)\b")
+_ALIAS = re.compile(rf"\b{ENGINE}\s+(?:container\s+)?(?:run|create)\b")
 
 
 def _lacks_image(command: Command) -> bool:
