@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from shmlint.files.workspace import Workspace
 from shmlint.fixing import fix
-from shmlint.fixing.prove import Shift, places
+from shmlint.fixing.prove import Shift, parts, places
+from shmlint.model.launch import GpuRequest, Launch, Mount, ReadOnly, Size, Unknown, Value, Words
 from shmlint.model.settings import Settings
-from shmlint.model.source import Edit
+from shmlint.model.source import Edit, Source, Span
 from shmlint.run import Run, lint
 
+START = Span(Source("compose.yaml", ""), 0, 0)
+PLAIN = Launch("compose-service", "a", START, START, Words("service `a`", "shm_size"), ReadOnly())
 TRAIN = "nvcr.io/nvidia/pytorch:24.01-py3 torchrun --nproc_per_node=8 t.py"
 KINDS = {
     "run.sh": "shell",
@@ -22,6 +26,10 @@ KINDS = {
     "compose.yaml": "compose",
     "ci.yml": "ci",
 }
+
+
+def a_value(value: Any) -> Value[Any]:
+    return Value(value, START, "")
 
 
 def read(texts: Mapping[str, str]) -> Run:
@@ -36,6 +44,44 @@ def changed(path: str, text: str) -> list[tuple[str, str]]:
     """The lines that fixing makes others, before and after."""
     new = fix.fix(read({path: text})).texts.get(path, text)
     return [pair for pair in zip(text.splitlines(), new.splitlines(), strict=True) if pair[0] != pair[1]]
+
+
+def test_a_size_that_leaves_the_finding_is_not_set() -> None:
+    """The settings ask for a size below the need: the text would change, and the error would stay."""
+    service = "image: nvcr.io/nvidia/pytorch:24.01-py3\n    command: torchrun --nproc_per_node=8 t.py\n    gpus: all"
+    text = f"services:\n  x:\n    {service}\n    shm_size: 64m\n"
+    run = lint({"compose": ["compose.yaml"]}, Settings(shm_size=128 << 20), Workspace({"compose.yaml": text}))
+    outcome = fix.fix(run)
+    assert outcome.texts == {}
+    (left,) = outcome.unproved
+    assert left.rule == "SHM102" and left.advice.endswith(": the finding would remain")
+
+
+SAID: dict[str, Any] = {
+    "name": "b", "names": ("b",), "image": a_value("b"), "base_images": (a_value("b"),), "command": a_value(("b",)),
+    "entrypoint": a_value(("b",)), "gpu": GpuRequest(True), "mounts": (Mount("bind", "/b", None, START),),
+    "ipc": a_value("host"), "shm": a_value(Size(1)), "donor": PLAIN, "build_shm": a_value(Size(1)),
+    "memory_limit": a_value(1), "memory_request": a_value(1), "environment": {"b": a_value("b")}, "env_files": True,
+    "ulimits": {"b": a_value("b")}, "cap_add": ("b",), "privileged": True, "devices": (a_value("b"),),
+    "network": a_value("host"), "swarm": "b", "undecided": Unknown("file", "b"), "workdir": a_value("/b"),
+    "interactive": True, "engine": "podman", "built_from": "b",
+}  # fmt: skip
+"""Another value of each field that says something about the container."""
+ELSEWHERE = {
+    "kind", "span", "home", "words", "rewriter", "files", "build", "binds", "spare_volume", "misplaced", "combination",
+}  # fmt: skip
+"""Fields about the text, and those that other fields follow from."""
+
+
+def test_every_field_of_a_launch_is_compared() -> None:
+    assert SAID.keys() | ELSEWHERE == set(Launch._fields)
+    joins = PLAIN._replace(ipc=a_value("container:b"))
+    same = [
+        name for name, value in SAID.items()
+        for launch in [joins if name == "donor" else PLAIN]
+        if parts(launch._replace(**{name: value}), 1) == parts(launch, 1)
+    ]  # fmt: skip
+    assert same == []
 
 
 ARRAY = 'C=(--rm --gpus all)\n{engine} run "${{C[@]}}" ' + TRAIN + '\n{engine} run {own} "${{C[@]}}" ' + TRAIN + "\n"
