@@ -12,7 +12,7 @@ import click
 from shmlint.cli import command as shared
 from shmlint.cli.command import Command, complete_workload, option
 from shmlint.cli.configured import load_settings
-from shmlint.cli.output import Output, fail, write
+from shmlint.cli.output import Output, fail, nearest, write
 from shmlint.cli.sizing import render, render_json
 from shmlint.docker.gpus_option import parse_gpus
 from shmlint.docker.sizes import InvalidSize, human, parse_docker
@@ -270,11 +270,8 @@ def _launch(words: Sequence[str], extra: Sequence[Workload]) -> tuple[Launch, tu
 
         return _docker(shlex.join(words)), ()
     if words and words[0].startswith("-"):
-        from difflib import get_close_matches
-
-        close = get_close_matches(words[0].partition("=")[0], _own_options(), 1)
-        fail(f"unknown option {words[0]}" + (f" (did you mean {close[0]}?)" if close else "")
-               + "; `shmlint size --help` lists them")  # fmt: skip
+        meant = nearest(words[0].partition("=")[0], _own_options())
+        fail(f"unknown option `{words[0]}`{meant or '; `shmlint size --help` lists them'}")
     if words and words[0].endswith(_FILES) and os.path.isfile(words[0]):
         fail(f"{words[0]} is a file; `shmlint inventory {words[0]}` shows what its launches need, "
                "size takes an image or a command")  # fmt: skip

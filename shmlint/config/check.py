@@ -80,8 +80,8 @@ def validate(file: File, data: dict[str, Any]) -> None:
             allowed = list(error.schema.get("properties", {}))
             wrong = [key for key in error.instance if key not in allowed]
             close = get_close_matches(str(wrong[0]), allowed, 1)
-            hint = f"; did you mean {close[0]}?" if close else f"; known keys: {', '.join(allowed)}"
-            message = f"unknown key {wrong[0]}{hint}"
+            hint = f"; did you mean `{close[0]}`?" if close else f"; known keys: {', '.join(allowed)}"
+            message = f"unknown key `{wrong[0]}`{hint}"
             at = (*at, wrong[0])
         elif error.validator == "required":
             message = f"{_spelled(at)}: {error.message}"

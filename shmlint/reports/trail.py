@@ -13,12 +13,12 @@ from shmlint.model.need import Need
 from shmlint.model.source import Span
 from shmlint.reports import escape
 from shmlint.reports.terminal import WIDTH, labelled, usable
+from shmlint.reports.text import BASES
 from shmlint.rules.wording import why
 from shmlint.run import Run
 from shmlint.workloads.knowledge import image_names
 
 _MARGIN = 11
-_BASES = {"chosen": "our choice"}
 
 
 def launch_at(run: Run, path: str, line: int) -> Launch | None:
@@ -121,7 +121,7 @@ def _needs(run: Run, launch: Launch, need: Need) -> Iterator[str]:
     yield _VERDICTS[need.verdict]
     reasons = why(need, run.context) if need.verdict in ("needed", "likely") else ()
     for reason in reasons:
-        basis = f" ({_BASES.get(reason.basis, reason.basis)})" if reason.basis is not None else ""
+        basis = f" ({BASES[reason.basis]})" if reason.basis is not None else ""
         yield f"{f'{reason.label}: ' if reason.label else ''}{reason.text}{basis}"
         if reason.source:
             yield f"  {reason.source}"

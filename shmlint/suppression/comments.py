@@ -134,7 +134,7 @@ def _unused(comment: Suppression, used: Collection[int], settings: Settings, ign
         these = [rule for rule in rules if meant(rule, name.text)]
         if not these:
             close = nearest_rule(name.text)
-            reasons.append(f"unknown rule {name.text}" + (f" (did you mean {close}?)" if close else ""))
+            reasons.append(f"unknown rule `{name.text}`" + (f" (did you mean `{close}`?)" if close else ""))
         elif i not in used and all(
             rule is not RULE and selected(rule, settings) and not ignored(comment.span.path, rule) for rule in these
         ):

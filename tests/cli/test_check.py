@@ -555,6 +555,7 @@ def test_what_is_no_baseline(run: Run, text: str) -> None:
         (["--baseline", "no.json"], "no.json: no such file or directory (--update-baseline creates it)"),
         (["--baseline", "no/such.json", "--update-baseline"], "no/such.json: No such file"),
         (["--update-baseline"], "--update-baseline needs --baseline FILE"),
+        (["--unsafe-fixes"], "--unsafe-fixes needs --fix or --diff"),
         (["--add-ignore", "x", "-"], "--add-ignore needs files"),
         (["--add-ignore", "x", "--fix"], "--fix and --add-ignore cannot be used together"),
         (["--baseline", "b", "--update-baseline", "--diff"], "--diff and --update-baseline cannot be used together"),

@@ -261,8 +261,8 @@ def test_what_comes_near_is_suggested() -> None:
         (__file__, f"{__file__} is a file; add the line of a launch"),
         ("nobodys/image:latest", "no workload is known for the image `nobodys/image:latest`"),
         ("qqqqqq", "nothing is known about `qqqqqq`; see `shmlint rules`"),
-        ("workload:vlln", "did you mean workload:vllm"),
-        ("workload:qqqqqq", "unknown workload qqqqqq; `shmlint explain workload:` lists them"),
+        ("workload:vlln", "unknown workload `vlln`; did you mean `workload:vllm`"),
+        ("workload:qqqqqq", "unknown workload `qqqqqq`; `shmlint explain workload:` lists them"),
     ],
 )
 def test_what_is_not_known(asked: str, message: str) -> None:

@@ -310,8 +310,8 @@ def test_every_workload_can_be_asked_for_by_its_id(told: Told, workload: Any) ->
     [
         ([], "nothing to compute: give an image, a command, or numbers"),
         (["--nccl", "2.27"], "nothing to compute"),
-        (["--worker", "4"], "unknown option --worker (did you mean --workers?)"),
-        (["--qqq"], "unknown option --qqq; `shmlint size --help` lists them"),
+        (["--worker", "4"], "unknown option `--worker`; did you mean `--workers`?"),
+        (["--qqq"], "unknown option `--qqq`; `shmlint size --help` lists them"),
         (["--gpus", "x"], "invalid number of GPUs x; write a number, or all"),
         (["--gpus", "0"], "invalid number of GPUs 0"),
         (["--workers", "-1"], "--workers"),

@@ -222,6 +222,26 @@ def test_excluded_files_that_are_named(repository: Path) -> None:
     assert [sorted(found) for found in files.values()] == [sorted(paths), ["a/compose.yaml"], sorted(paths)]
 
 
+def test_settings_above_all_paths_exclude_for_all_of_them(repository: Path) -> None:
+    write(repository, dict.fromkeys(["a/compose.yaml", "b/compose.yaml"], TRAINER) | {
+        ".shmlint.yaml": "exclude: [b/]\n", "a/.shmlint.yaml": "shm-size: 1g\n", "b/.shmlint.yaml": "shm-size: 1g\n",
+    })  # fmt: skip
+    for paths in (["a", "b"], ["b", "a"]):
+        assert CliRunner().invoke(cli.program, ["files", *paths]).output.split() == ["a/compose.yaml"]
+
+
+@pytest.mark.needs("links")
+def test_what_is_wrong_with_an_excluded_path_is_not_reported(repository: Path) -> None:
+    write(repository, {"a/compose.yaml": TRAINER, "a/.shmlint.yaml": "exclude: [old-compose.yaml]\n"})
+    (repository / "a" / "old-compose.yaml").symlink_to(repository.parent / "compose.yaml")
+    (repository.parent / "compose.yaml").write_text(TRAINER)
+    found = json.loads(CliRunner().invoke(cli.program, ["--format", "json", "."]).output)["findings"]
+    assert [finding["rule"] for finding in found] == ["SHM101"]
+    (repository / "a" / ".shmlint.yaml").unlink()
+    found = json.loads(CliRunner().invoke(cli.program, ["--format", "json", "."]).output)["findings"]
+    assert [finding["rule"] for finding in found] == ["SHM101", "SHM001"]
+
+
 def test_extend(repository: Path) -> None:
     write(repository, {
         "base.yaml": "fail-on: note\nexclude: [x/]\nprojects: [[a.yaml]]\nshm-size: 1g\n",
@@ -263,8 +283,8 @@ def test_the_nearest_rule_is_of_the_same_family(name: str, meant: str) -> None:
 @table(
     ("text", "message"),
     [
-        ("shm-sise: 8gb\n", ".shmlint.yaml:1:1: unknown key shm-sise; did you mean shm-size?"),
-        ("\n# x\nfail_on: error\n", ".shmlint.yaml:3:1: unknown key fail_on; did you mean fail-on?"),
+        ("shm-sise: 8gb\n", ".shmlint.yaml:1:1: unknown key `shm-sise`; did you mean `shm-size`?"),
+        ("\n# x\nfail_on: error\n", ".shmlint.yaml:3:1: unknown key `fail_on`; did you mean `fail-on`?"),
         ("select: SHM101\n", ".shmlint.yaml:1:1: select must be a list of rule ids, prefixes or names"),
         ("ignore:\n  - 101\n", ".shmlint.yaml:2:5: ignore[0]: 101 is not of type 'string'"),
         ("fail-on: never\n", ".shmlint.yaml:1:1: fail-on must be one of error, warning, note"),
@@ -294,7 +314,8 @@ def test_the_nearest_rule_is_of_the_same_family(name: str, meant: str) -> None:
          ".shmlint.yaml:2:5: a: `needs` is missing: yes, multi-gpu, no or depends"),
         ("workloads:\n  - id: a\n    needs: 'yes'\n    images: [a]\n    minimum: 8x\n",
          ".shmlint.yaml:5:5: workloads[0].minimum: `x` is not a unit of Docker; use b, k, m, g (also kb, mb, gb)"),
-        ("workloads:\n  - id: a\n    image: [a]\n", ".shmlint.yaml:3:5: unknown key image; did you mean images?"),
+        ("workloads:\n  - id: a\n    id: b\n", ".shmlint.yaml:3:5: id is set twice"),
+        ("workloads:\n  - id: a\n    image: [a]\n", ".shmlint.yaml:3:5: unknown key `image`; did you mean `images`?"),
     ],
 )  # fmt: skip
 def test_slips(text: str, message: str) -> None:
@@ -304,9 +325,11 @@ def test_slips(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[tool.shmlint]\nshm-sise = '8gb'\n", "pyproject.toml:2:1: unknown key shm-sise; did you mean shm-size?"),
+        ("[tool.shmlint]\nshm-sise = '8gb'\n", "pyproject.toml:2:1: unknown key `shm-sise`; did you mean `shm-size`?"),
         ("[tool.shmlint]\nshm-size = '8x'\n",
          "pyproject.toml:2:1: shm-size: `x` is not a unit of Docker; use b, k, m, g (also kb, mb, gb)"),
+        ("[tool.other]\nshm-size = '8g'\n[tool.shmlint]\nshm-size = '8x'\n",
+         "pyproject.toml:4:1: shm-size: `x` is not a unit of Docker; use b, k, m, g (also kb, mb, gb)"),
         ("[tool.shmlint]\nselect = 1\n", "pyproject.toml:2:1: select must be a list of rule ids, prefixes or names"),
         ("tool.shmlint = 1\n", "pyproject.toml:1:6: tool.shmlint must be a table of settings"),
     ],

@@ -155,8 +155,8 @@ def test_documents_about_suppressing(tmp_path: Path) -> None:
         ("# shmlint: ignore[SHM101] why", "SHM101 has no finding here", ""),
         ("# shmlint: ignore why", "there is no finding here", ""),
         ("# shmlint: ignore[]", "it names no rule", ""),
-        ("# shmlint: ignore[SHM110]", "unknown rule SHM110 (did you mean SHM", ""),
-        ("# shmlint: ignore[SHM102, nonsense] a", "SHM102 has no finding here; unknown rule nonsense", ""),
+        ("# shmlint: ignore[SHM110]", "unknown rule `SHM110` (did you mean `SHM", ""),
+        ("# shmlint: ignore[SHM102, nonsense] a", "SHM102 has no finding here; unknown rule `nonsense`", ""),
         ("# shmlint: ignore[SHM103, SHM101] a", "SHM101 has no finding here", "  # shmlint: ignore[SHM103] a"),
         ("# shmlint: ignore[SHM102,SHM103,SHM101] a", "SHM102 has no finding here; SHM101 has no finding here",
          "  # shmlint: ignore[SHM103] a"),
@@ -211,6 +211,12 @@ def test_both_are_repaired(tmp_path: Path) -> None:
 )
 def test_a_rule_that_does_not_run_makes_no_comment_unused(tmp_path: Path, settings: dict[str, Any]) -> None:
     assert told(tmp_path, compose(key=COMMENT, size="8gb"), **settings) == []
+
+
+def test_a_comment_for_every_rule_may_be_about_one_that_is_not_selected(tmp_path: Path) -> None:
+    every = "  # shmlint: ignore all of it is meant"
+    assert told(tmp_path, compose(key=every, size="8gb"), select=("SHM2", "SHM002")) == []
+    assert told(tmp_path, compose(key=every, size="8gb")) == ["SHM002"]
 
 
 def test_severity_of_unused(tmp_path: Path) -> None:

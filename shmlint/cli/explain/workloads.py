@@ -39,8 +39,9 @@ def explain(asked: str) -> Iterator[str]:
         return these(found, asked)
     names = {word: w.id for w in known for word in (w.id, *w.id.split("-"), w.name.lower())}
     close = dict.fromkeys(names[word] for word in get_close_matches(asked.lower(), names, 5, 0.55))
-    hint = f" (did you mean {' or '.join(PREFIX + name for name in list(close)[:3])}?)" if close else ""
-    raise Failed(f"unknown workload {asked}{hint}; `shmlint explain {PREFIX}` lists them")
+    meant = " or ".join(f"`{PREFIX}{name}`" for name in list(close)[:3])
+    hint = f"did you mean {meant}?" if meant else f"`shmlint explain {PREFIX}` lists them"
+    raise Failed(f"unknown workload `{asked}`; {hint}")
 
 
 def these(found: Sequence[Workload], asked: str) -> Iterator[str]:
