@@ -10,19 +10,17 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from shmlint.config import load
+from shmlint.config import common, load
 from shmlint.config.choose import choose
-from shmlint.files.discover import Found
 from shmlint.files.workspace import Workspace
 from shmlint.fixing.plan import planned
 from shmlint.formats import KINDS
 from shmlint.model.finding import Basis, Severity
 from shmlint.model.need import Verdict
-from shmlint.model.reading import Reading, left_out
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import InvalidSettings, Settings
 from shmlint.model.source import Edit as TextEdit
-from shmlint.model.source import Position, Problem, Source, Span
+from shmlint.model.source import Position, Span
 from shmlint.rules import all_rules
 from shmlint.run import Run
 from shmlint.run import lint as lint_files
@@ -224,7 +222,7 @@ def lint(
     is much to read; in a thread other than the main one, and in a daemonic process, it is one.
 
     Raises PathError, SettingsError, InternalError; all are Error. A file that cannot be read is a finding
-    of SHM001.
+    of SHM001; one that no format reads, or that the settings exclude, is in ``not_read``.
 
     >>> import shmlint
     >>> report = shmlint.lint(["compose.yaml"], root="fixtures/quickstart")
@@ -300,29 +298,13 @@ def _run(paths: Sequence[Path], root: Path, settings: Settings | None, jobs: int
     if settings is not None:
         settings = settings._replace(for_all=True)
     else:
-        settings = load_settings(_common([os.path.join(top, name) for name in names] or [top]), root=top)
-    files: dict[str, list[str]] = {}
-    problems: list[Problem] = []
+        settings = load_settings(common([os.path.join(top, name) for name in names] or [top]), root=top)
     try:
         chosen = choose(names or ["."], settings, kinds=KINDS, jobs=jobs, top=top)
     except (InvalidSettings, ValueError) as error:  # a settings file, or a pattern in `exclude`
         raise SettingsError(str(error)) from None
-    for found in chosen.found:
-        if isinstance(found, Found):
-            files.setdefault(found.kind, []).append(found.path)
-        else:
-            problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
     workspace = Workspace(follow_outside=settings.follow_outside, top=top)
-    before = Reading(problems=tuple(problems), not_read=left_out(chosen.excluded))
-    return lint_files(files, chosen.settings, workspace, before, jobs)
-
-
-def _common(paths: Sequence[str]) -> str:
-    """The directory that all paths lie in, or the only path."""
-    try:
-        return os.path.commonpath(paths)
-    except ValueError:  # on several drives
-        return paths[0]
+    return lint_files(chosen.files, chosen.settings, workspace, chosen.before, jobs)
 
 
 def _repaired(run: Run, root: Path, *, unsafe: bool, write: bool) -> Report:

@@ -90,6 +90,19 @@ def test_fix(checkout: Path) -> None:
     assert (again.fixed, again.texts) == ((), ()) and again.findings == done.findings
 
 
+def test_files_that_are_left_out(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": "x\n", "compose.yaml": TRAINER, "old/compose.yaml": TRAINER})
+    write(tmp_path, {".shmlint.yaml": "exclude: [old/]\n"})
+    report = shmlint.lint(["train.py", "."], root=tmp_path)
+    assert report.files == ("compose.yaml",)
+    assert [(place.path, place.because) for place in report.not_read] == [
+        ("old/compose.yaml", "the settings exclude it"),
+        ("train.py", "a program starts no container; name the file that starts it; the program is then read too"),
+    ]
+    alone = shmlint.lint(["train.py"], root=tmp_path)
+    assert (alone.files, [place.path for place in alone.not_read]) == ((), ["train.py"])
+
+
 def test_errors(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(shmlint.PathError, match=r"^nowhere: no such file or directory$"):
         shmlint.lint(["nowhere"], root=checkout)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from shmlint.cli.output import STDIN, fail
-from shmlint.config import load
+from shmlint.config import common, load
 from shmlint.config.rules import unknown_rule
 from shmlint.model.finding import Severity
 from shmlint.model.settings import InvalidSettings, Settings
@@ -14,19 +13,11 @@ from shmlint.model.settings import InvalidSettings, Settings
 
 def load_settings(config: str | None, paths: Sequence[str]) -> Settings:
     """The settings of the directory that all paths lie in."""
-    start = _common(paths) if paths and paths[0] != STDIN else "."
+    start = common(paths) if paths and paths[0] != STDIN else "."
     try:
         return load(config, start)
     except InvalidSettings as wrong:
         fail(str(wrong))
-
-
-def _common(paths: Sequence[str]) -> str:
-    """The directory that all paths lie in, or the only path: the order of the paths makes no difference."""
-    try:
-        return os.path.commonpath(map(os.path.abspath, paths))
-    except ValueError:  # on several drives
-        return "."
 
 
 def with_rules(settings: Settings, select: Sequence[str], ignore: Sequence[str], fail_on: Severity | None) -> Settings:

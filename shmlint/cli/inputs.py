@@ -9,16 +9,14 @@ from collections.abc import Sequence
 from shmlint.cli.output import STDIN, Progress, error, fail
 from shmlint.config import nested
 from shmlint.config.choose import choose
-from shmlint.files.discover import Found
-from shmlint.files.kinds import UNSUPPORTED, classify, hint, is_inspect, is_shell, unnamed
+from shmlint.files.kinds import UNSUPPORTED, classify, is_inspect, is_shell, unnamed
 from shmlint.files.parallel import processors
 from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import KINDS
-from shmlint.model.reading import NOTHING, NotRead, Reading, left_out
+from shmlint.model.reading import NOTHING, NotRead, Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import InvalidSettings, Settings
-from shmlint.model.source import Problem, Source, Span
 from shmlint.run import Run, lint
 
 
@@ -53,26 +51,14 @@ def find_inputs(
     for path in paths:
         if not os.path.lexists(path):
             fail(f"{path}: no such file or directory")
-    files: dict[str, list[str]] = {}
-    problems: list[Problem] = []
-    unread: list[str] = []
     try:
         chosen = choose(paths or ["."], settings, kinds=KINDS, jobs=jobs_of(jobs), force=force_exclude)
     except InvalidSettings as wrong:
         fail(str(wrong))
-    for found in chosen.found:
-        if isinstance(found, Found):
-            if found.kind in KINDS:
-                files.setdefault(found.kind, []).append(found.path)
-            elif found.explicit:
-                unread.append(found.path)
-        else:
-            problems.append(Problem(Span(Source(found.path, ""), 0, 0), found.message))
-    if unread and not files and not problems and not force_exclude:
-        fail("; ".join(f"{path} is not read: {hint(path)}" for path in unread))
-    places = tuple(NotRead(Span(Source(path, ""), 0, 0), hint(path), "unsupported") for path in unread)
-    before = Reading(problems=tuple(problems), not_read=(*places, *left_out(chosen.excluded)))
-    return Inputs(files, {}, chosen.settings, before, () if force_exclude else places)
+    unread = () if force_exclude else chosen.unsupported
+    if unread and not chosen.files and not chosen.before.problems:
+        fail("; ".join(f"{place.span.path} is not read: {place.because}" for place in unread))
+    return Inputs(chosen.files, {}, chosen.settings, chosen.before, unread)
 
 
 def _standard_input(filename: str | None, settings: Settings) -> Inputs:

@@ -6,7 +6,7 @@ Each file follows the nearest one above it, up to the root of its repository.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from shmlint.model.settings import Settings
 
@@ -23,6 +23,14 @@ def load(explicit: str | None, start: str, top: str = "") -> Settings:
     here = os.path.abspath(os.path.join(top, start))
     path = _find(here if os.path.isdir(here) else os.path.dirname(here), {}, top)
     return Settings() if path is None else _loaded(path, top, directory=os.path.dirname(path))
+
+
+def common(paths: Sequence[str]) -> str:
+    """The directory that all paths lie in, or the only path: the order of the paths makes no difference."""
+    try:
+        return os.path.commonpath(map(os.path.abspath, paths))
+    except ValueError:  # on several drives
+        return "."
 
 
 def nested(settings: Settings, files: Iterable[str], top: str = "") -> Settings:

@@ -6,18 +6,26 @@ from collections.abc import Callable, Collection, Sequence
 
 from shmlint.config import nested
 from shmlint.files.discover import Excluded, Found, discover
+from shmlint.files.kinds import hint
 from shmlint.files.read import PathProblem
+from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
+from shmlint.model.source import Problem, Source, Span
 
 
 class Chosen(NamedTuple):
-    """The files to read, what could not be read, and the settings with those of the files' directories."""
+    """The files to read by kind, and the settings with those of the files' directories."""
 
-    found: list[Found | PathProblem]
+    files: dict[str, list[str]]
     settings: Settings
-    excluded: tuple[str, ...] = ()
-    """The files that are not read because settings exclude them."""
+    before: Reading
+    """What is known before the files are read: paths that cannot be read, and files that are left out."""
+
+    @property
+    def unsupported(self) -> tuple[NotRead, ...]:
+        """The named files that no format reads."""
+        return tuple(place for place in self.before.not_read if place.kind == "unsupported")
 
 
 def choose(
@@ -30,25 +38,26 @@ def choose(
     files that follow these. Raises InvalidSettings, and ValueError for an invalid pattern.
     """
     scanned = () if settings.directory("exclude") else settings.exclude  # which count from `top`
-    found: list[Found | PathProblem] = []
-    left_out: list[str] = []
-    for item in discover(paths, exclude=scanned, kinds=kinds, jobs=jobs, top=top):
-        if isinstance(item, Excluded):
-            left_out.append(item.path)
-        else:
-            found.append(item)
-    settings = nested(settings, [item.path for item in found if isinstance(item, Found)], top)
-    if any(some.exclude for some in settings.every):
-        excluded = _excluded(settings)
-        named = set(paths)
-        kept = [
-            item for item in found
-            if not excluded(item.path)
-            or (not force and (item.explicit if isinstance(item, Found) else item.path in named))
-        ]  # fmt: skip
-        left_out += {item.path for item in found if isinstance(item, Found)} - {item.path for item in kept}
-        found = kept
-    return Chosen(found, settings, tuple(sorted(left_out)))
+    every = list(discover(paths, exclude=scanned, kinds=kinds, jobs=jobs, top=top))
+    settings = nested(settings, [item.path for item in every if isinstance(item, Found)], top)
+    excluded = _excluded(settings) if any(some.exclude for some in settings.every) else lambda path: False
+    named = set(paths)
+    files: dict[str, list[str]] = {}
+    problems: list[Problem] = []
+    not_read: list[NotRead] = []
+    for item in every:
+        span = Span(Source(item.path, ""), 0, 0)
+        is_named = item.explicit if isinstance(item, Found) else item.path in named
+        if isinstance(item, Excluded) or (excluded(item.path) and (force or not is_named)):
+            if not isinstance(item, PathProblem):
+                not_read.append(NotRead(span, "the settings exclude it", "excluded"))
+        elif isinstance(item, PathProblem):
+            problems.append(Problem(span, item.message))
+        elif item.kind in kinds:
+            files.setdefault(item.kind, []).append(item.path)
+        else:  # only a named file is found whatever its kind
+            not_read.append(NotRead(span, hint(item.path), "unsupported"))
+    return Chosen(files, settings, Reading(problems=tuple(problems), not_read=tuple(not_read)))
 
 
 def _excluded(settings: Settings) -> Callable[[str], bool]:

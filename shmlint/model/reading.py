@@ -7,7 +7,7 @@ from typing import Literal
 
 from shmlint.model.launch import Build, Launch
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Problem, Source, Span
+from shmlint.model.source import Problem, Span
 
 NotReadKind = Literal["unsupported", "excluded", "unreadable", "outside", "syntax", "dynamic"]
 """Why something was not read: no format reads such files, the settings exclude it, the file cannot be read as text,
@@ -20,11 +20,6 @@ class NotRead(NamedTuple):
     span: Span
     because: str
     kind: NotReadKind
-
-
-def left_out(paths: Iterable[str]) -> tuple[NotRead, ...]:
-    """The files that are not read because settings exclude them."""
-    return tuple(NotRead(Span(Source(path, ""), 0, 0), "the settings exclude it", "excluded") for path in paths)
 
 
 class Reading(NamedTuple):
