@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from shmlint.config import common, load
 from shmlint.config.choose import choose
 from shmlint.files.workspace import Workspace
-from shmlint.fixing.plan import planned
+from shmlint.fixing.plan import advice, planned
 from shmlint.formats import KINDS
 from shmlint.model.finding import Basis, Severity
 from shmlint.model.need import Verdict
@@ -371,7 +371,7 @@ def _finding(run: Run, finding: model.Finding, launches: Mapping[int, Launch]) -
         launch=None if launch is None else launches.get(id(launch)) or _launch(run, launch),
         evidence=tuple(map(_evidence, finding.evidence)),
         fix=_fix(run, finding),
-        advice=finding.advice or None,
+        advice=advice(finding) or None,
         help=rule.address,
     )
 
@@ -389,7 +389,7 @@ def _edit(run: Run, edit: TextEdit) -> Edit:
 
 
 def _launch(run: Run, launch: ReadLaunch) -> Launch:
-    effective = launch.effective_shm(run.settings.of(launch.first_file).default_shm_size)
+    effective = run.effective(launch)
     size = launch.shm.known if launch.shm is not None else None
     command = launch.command.known if launch.command is not None else None
     if launch.command is not None and launch.command.private:

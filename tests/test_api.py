@@ -90,6 +90,16 @@ def test_fix(checkout: Path) -> None:
     assert (again.fixed, again.texts) == ((), ()) and again.findings == done.findings
 
 
+def test_the_advice_is_that_of_the_reports(tmp_path: Path) -> None:
+    """Where no edit can bring about what the rule intends, it is said what to do by hand."""
+    text = "services:\n  a:\n    image: nvcr.io/nvidia/pytorch:24.01-py3\n    gpus: all\n    shm_size: 8gb\n"
+    reset = "services:\n  a:\n    shm_size: !reset null\n"
+    write(tmp_path, {"compose.yaml": text, "compose.override.yaml": reset})
+    (finding,) = (finding for finding in shmlint.lint(root=tmp_path).findings if finding.rule == "SHM101")
+    assert finding.fix is None
+    assert finding.advice == "set shm_size to 8gb by hand: there is no place for a safe edit"
+
+
 def test_files_that_are_left_out(tmp_path: Path) -> None:
     write(tmp_path, {"train.py": "x\n", "compose.yaml": TRAINER, "old/compose.yaml": TRAINER})
     write(tmp_path, {".shmlint.yaml": "exclude: [old/]\n"})
