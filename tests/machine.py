@@ -1,4 +1,4 @@
-"""A machine on a tree that stands for ``/``."""
+"""A machine on a tree that is used as ``/``."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def _rules() -> str:
 
 
 def _index() -> str:
-    """The rules as `shmlint rules` lists them, for the page that lies beside theirs."""
+    """The rules as `shmlint rules` lists them, for the page in the same directory."""
     lines = ["| id | name | default | what |", "|---|---|---|---|"]
     for rule, _ in all_rules().values():
         severity = rule.severity if rule.default else "off"

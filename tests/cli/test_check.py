@@ -372,7 +372,7 @@ def test_colour(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("--color", "always", "--output", "report.txt")
     assert "\x1b[" in Path("report.txt").read_text(), "always is always"
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b[" in run("--color", "always").stdout, "what is asked for beats NO_COLOR"
+    assert "\x1b[" in run("--color", "always").stdout, "an option overrides NO_COLOR"
 
 
 @pytest.mark.needs("posix")
@@ -624,9 +624,9 @@ def test_a_file_that_is_not_read_is_not_clean(run: Run, name: str, text: str, hi
     alone = run(name)
     assert (alone.exit_code, alone.stdout) == (2, "")
     assert f"{name} is not read" in alone.stderr and hint in alone.stderr
-    beside = run(name, "compose.yaml", compose=FINE)
-    assert beside.exit_code == 0 and f"{name} is not read" in beside.stderr
-    assert "1 not read" in " ".join(beside.stdout.split())
+    together = run(name, "compose.yaml", compose=FINE)
+    assert together.exit_code == 0 and f"{name} is not read" in together.stderr
+    assert "1 not read" in " ".join(together.stdout.split())
     assert f"{name}:1: not read" in run("-v", name, "compose.yaml").stdout
     hook = run("--force-exclude", name)
     assert (hook.exit_code, hook.stderr) == (0, ""), "a hook names whatever a commit changes"

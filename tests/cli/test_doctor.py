@@ -1,4 +1,4 @@
-"""The report of a machine, on trees that stand for ``/``."""
+"""The report of a machine, on trees that are used as ``/``."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_one_visible_gpu_is_one_gpu(tmp_path: Path) -> None:
 def test_settings_count(tmp_path: Path) -> None:
     here = machine(tmp_path, nodes=NVIDIA)
     assert found(examine(here, Settings(ignore=("SHM101",)), TORCHRUN)) == []
-    # A daemon that gives 1 GiB by default gave 64 MiB because somebody asked for them.
+    # A daemon that gives 1 GiB by default gave 64 MiB because somebody set it.
     assert found(examine(here, Settings(default_shm_size=GIB), TORCHRUN)) == [("SHM102", "error")]
 
 

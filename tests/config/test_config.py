@@ -151,7 +151,7 @@ def test_the_nearest_upwards(repository: Path) -> None:
     write(repository, {"a/pyproject.toml": "[tool.shmlint]\nfail-on = 'warning'\n"})
     assert load(None, "a/b").fail_on == "warning"
     write(repository, {"a/.shmlint.yaml": "fail-on: error\n"})
-    assert load(None, "a/b").path == "a/.shmlint.yaml", "before a pyproject.toml beside it"
+    assert load(None, "a/b").path == "a/.shmlint.yaml", "before a pyproject.toml in the same directory"
 
 
 def test_not_beyond_the_repository(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +250,7 @@ def test_extend(repository: Path) -> None:
     })  # fmt: skip
     found = load(None, "mid/low")
     assert (found.fail_on, found.shm_size, found.engine, found.projects) == ("note", 2 * GIB, "podman", (("a.yaml",),))
-    assert found.directory("exclude") == "", "patterns count from the file that they stand in"
+    assert found.directory("exclude") == "", "patterns count from the file that has them"
     shown = list(described(found))
     for line in ('fail-on: "note"  # base.yaml:1', 'shm-size: "2g"  # mid/base.toml:2',
                  'engine: "podman"  # mid/low/.shmlint.yaml:2'):  # fmt: skip

@@ -48,7 +48,7 @@ NO_ERROR = {
     "NCCL503": "it works, slowly",
     "NCCL506": "it works, and says too much",
     "SHM002": "shmlint's own comments",
-    "GPU402": "its texts stand in the table",
+    "GPU402": "its texts are in the table",
 }
 """Rules about what brings no error of its own."""
 
@@ -63,7 +63,7 @@ SECTIONS = ["What it does", "Why is this bad?", "Example", "Use instead", "Fix",
 
 
 class Example(NamedTuple):
-    """A fenced example: the file it stands for, and whether it is what fixing gives."""
+    """A fenced example: the file it is, and whether it is what fixing gives."""
 
     page: str
     number: int
@@ -115,7 +115,7 @@ def chosen(rule: str) -> tuple[str, ...]:
 BAD = [example for page in PAGES for example in examples(page, "Example")]
 GOOD = [example for page in PAGES for example in examples(page, "Use instead")]
 UNSAFE = {page.stem for page in PAGES if rules.front_matter(page.read_text("utf-8")).get("safe") == "false"}
-"""Pages of rules whose fixes have to be asked for."""
+"""Pages of rules whose fixes are unsafe."""
 
 
 def test_rules_and_pages_are_the_same() -> None:

@@ -45,7 +45,7 @@ def read(texts: Mapping[str, str] | None = None, *files: str) -> Run:
 
 
 def lie(monkeypatch: pytest.MonkeyPatch, *edits: tuple[str, str]) -> None:
-    """Let the rewriter replace texts of ``LACKING`` in place of what it was asked for."""
+    """Let the rewriter replace texts of ``LACKING`` instead of the intended change."""
     made = tuple(
         Edit("compose.yaml", LACKING.index(old), LACKING.index(old) + len(old), new) for old, new in edits
     )
@@ -375,7 +375,7 @@ def block_service(draw: st.DrawFn, name: str, anchor: str, merges: list[str]) ->
 
 @st.composite
 def flow_service(draw: st.DrawFn, name: str, anchor: str, merges: list[str]) -> str:
-    """A service in braces. A size that is given has two blanks behind its colon."""
+    """A service in braces. A given size has two spaces after its colon."""
     pairs = [f"image: {draw(st.sampled_from(IMAGES))}"]
     if draw(st.integers(0, 4)):
         pairs.append(draw(st.sampled_from(FLOWS)))

@@ -74,7 +74,7 @@ def _printable(shown: str) -> bool:
 
 
 def _not_added(before: bytes, after: bytes) -> Iterator[str]:
-    """What a repair must not do to a file beside what it is for."""
+    """What a repair must not do to a file besides its purpose."""
     if before.startswith(b"\xef\xbb\xbf") != after.startswith(b"\xef\xbb\xbf"):
         yield "the byte order mark"
     if b"\r" not in before and b"\r" in after:
@@ -86,6 +86,6 @@ def _not_added(before: bytes, after: bytes) -> Iterator[str]:
 
 
 def enter(directory: Path) -> None:
-    """Make a directory the current one: files that a content names are looked for beside it."""
+    """Make a directory the current one: files that a content names are looked for in it."""
     directory.mkdir(parents=True, exist_ok=True)
     os.chdir(directory)

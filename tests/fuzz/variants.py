@@ -56,7 +56,7 @@ def files(directories: Sequence[Path]) -> list[tuple[str, bytes]]:
 
 
 def _renamed(path: str) -> str:
-    """A name such as ``owner__repository__folder__file.json``, as the path it stands for."""
+    """A name such as ``owner__repository__folder__file.json``, as the path it means."""
     return path.replace("__", "/")
 
 

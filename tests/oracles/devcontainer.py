@@ -1,7 +1,7 @@
 """Asks the reference implementation of dev containers what a devcontainer.json says.
 
 ``devcontainer read-configuration`` of the npm package @devcontainers/cli. It looks for a running
-container first; a stand-in for the docker client that knows of none spares it the engine.
+container first; a replacement for the docker client that lists none makes an engine unnecessary.
 """
 
 from __future__ import annotations

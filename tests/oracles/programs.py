@@ -1,6 +1,6 @@
 """Generated scripts, Makefiles, CI files and documents whose launches share options in one of many ways.
 
-Each stands for something that people write. What a launch of them may become is in ``judged``.
+Each is like something that people write. What a launch of them may become is in ``judged``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 NEEDY = "vllm/vllm-openai"
-"""An image whose launch with a GPU asks for shared memory."""
+"""An image whose launch with a GPU needs shared memory."""
 
 TRAIN = "nvcr.io/nvidia/pytorch:24.01-py3 torchrun --nproc_per_node=8 t.py"
 
@@ -23,7 +23,7 @@ BESIDE = {
     "opts.sh": "S=64g\nO=(--rm --shm-size=32g)\nT='--rm --shm-size=32g'\nIMG=redis\n",
     "opts.mk": "S = 64g\nO += --shm-size=32g\nIMG ?= redis\n",
 }
-"""Files that stand beside each text; those named ``opts`` set what the text may set too."""
+"""Files in the directory of each text; those named ``opts`` set what the text may set too."""
 
 
 class Chooser:
@@ -75,7 +75,7 @@ PLAIN_GPUS = (
     "--runtime=nvidia",
     "--device nvidia.com/gpu=all",
 )
-"""Those that stand in a text between quotation marks of both kinds as they are."""
+"""Those that need no other spelling between quotation marks of either kind."""
 OTHERS = ("--rm", "--name x", "-v /a:/b", "-e A=1", "--network=host", "--memory 128m", "-it", "--init", "-p 80:80")
 PROTECTED = ("--ipc=host", "--shm-size=64g", "--shm-size 32g", "--entrypoint nvidia-smi", "-v /dev/shm:/dev/shm")
 

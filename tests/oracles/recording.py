@@ -71,7 +71,7 @@ def recorded(
     return found
 
 
-# What stands in other languages, as scripts --------------------------------------------------
+# Other languages as scripts --------------------------------------------------
 
 
 def _shell(text: str) -> Iterator[str]:
@@ -121,7 +121,7 @@ def _expressions(text: str, environment: Mapping[str, Any], matrix: Mapping[str,
 
 
 def _pipeline(text: str) -> Iterator[str]:
-    """The jobs of a GitLab pipeline: one shell each for what stands before and in the script."""
+    """The jobs of a GitLab pipeline: one shell each for before_script and script."""
     loaded = _loaded(text)
     for name, given in loaded.items():
         if name.startswith(".") or name in ("variables", "default"):

@@ -25,7 +25,7 @@ def hostile(finding: Finding, name: str) -> Finding:
 
 
 class Change(NamedTuple):
-    """Replace what stands between two places, given as line and column, by a text."""
+    """Replace the text between two places, given as line and column, by a text."""
 
     start: tuple[int, int]
     end: tuple[int, int]

@@ -211,7 +211,7 @@ def test_marks_stand_below_what_they_mark(tmp_path: Path) -> None:
     source = next(line for line in lines if " 1 │ " in line)
     mark = next(line for line in lines if "^" in line)
     before = source.index('"訓練"')
-    assert mark.index("^") == before  # nothing wide stands before it
+    assert mark.index("^") == before  # no wide character is before it
     assert mark.count("^") == 6  # two quotes and two wide characters
 
 

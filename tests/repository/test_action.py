@@ -46,7 +46,7 @@ def test_the_shape() -> None:
 
 @pytest.mark.parametrize("path", [ROOT / "action.yml", *WORKFLOWS], ids=lambda path: path.name)
 def test_actions_of_others_are_pinned(path: Path) -> None:
-    """A tag can be moved, a commit cannot; the version stands behind it for people."""
+    """A tag can be moved, a commit cannot; the version is in a comment for people."""
     used = [line.partition("uses: ")[2] for line in path.read_text(encoding="utf-8").splitlines() if "uses: " in line]
     assert used
     for use in used:
@@ -120,7 +120,7 @@ def test_paths_are_one_a_line(tmp_path: Path) -> None:
 def test_workflows(path: Path) -> None:
     workflow = load(path)
     assert {"name", "on", "permissions", "jobs"} <= set(workflow)
-    assert workflow["permissions"] == {"contents": "read"}, "a job that needs more asks for it"
+    assert workflow["permissions"] == {"contents": "read"}, "a job that needs more requests it"
     for job in workflow["jobs"].values():
         assert {"runs-on", "steps", "timeout-minutes"} <= set(job)
         assert all(("run" in step) != ("uses" in step) for step in job["steps"])
