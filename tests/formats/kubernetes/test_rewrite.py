@@ -141,8 +141,8 @@ def test_a_volume_on_disk_becomes_one_in_memory(tmp_path: Path, volume: str, mad
 
 
 def test_a_volume_on_disk_that_is_mounted_elsewhere_too_is_left_alone(tmp_path: Path) -> None:
-    also = "volumeMounts: [{name: dshm, mountPath: /dev/shm}, {name: dshm, mountPath: /work, subPath: a}]"
-    helper = container("volumeMounts: [{name: dshm, mountPath: /work}]", name="b", gpus=0)
+    also = "volumeMounts: [{name: dshm, mountPath: /dev/shm}, {name: dshm, mountPath: /data, subPath: a}]"
+    helper = container("volumeMounts: [{name: dshm, mountPath: /data}]", name="b", gpus=0)
     for number, text in enumerate((pod(container(also), volumes=("emptyDir: {}",)),
                                    pod(container(ON_SHM), helper, volumes=("emptyDir: {}",)))):  # fmt: skip
         assert fixed(tmp_path / str(number), {"a.yaml": text}, unsafe=True) == {}
