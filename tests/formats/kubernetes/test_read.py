@@ -174,17 +174,38 @@ def test_a_patch_and_a_container_of_a_patch_are_not_judged(tmp_path: Path) -> No
     assert findings(tmp_path, {"patch.yaml": text}) == []
 
 
-@table(
-    "text, because",
-    [
-        (pod().replace("name: p", "name: {{ .Values.name }}"), "template"),
-        (pod().replace("spec:", "{{- with .Values.pod }}\nspec:", 1) + "{{- end }}\n", "template"),
-    ],
-)
-def test_a_template_is_not_read_because_it_is_one(tmp_path: Path, text: str, because: str) -> None:
+# A preset of KServe, whose controller fills it.
+PRESET = """\
+apiVersion: serving.kserve.io/v1alpha1
+kind: LLMInferenceServiceConfig
+metadata: {name: preset}
+spec:
+  template:
+    containers:
+    - name: main
+      image: vllm/vllm-openai
+      command: [/bin/sh, -c]
+      args:
+      - |-
+        vllm serve /mnt/models \\
+        {{- if .Spec.Parallelism }} --tensor-parallel-size {{ .Spec.Parallelism.Tensor }}{{- end }}
+      resources: {limits: {nvidia.com/gpu: 2}}
+"""
+TEMPLATES = [
+    (pod().replace("name: p", "name: {{ .Values.name }}"), 4, "helm template"),
+    (pod().replace("spec:", "{{- with .Values.pod }}\nspec:", 1) + "{{- end }}\n", 5, "helm template"),
+    (PRESET, 13, "what it is filled with is unknown"),
+    (PRESET.replace("vllm/vllm-openai", '"{{ .Values.image }}"'), 8, "helm template"),
+    (pod() + "{% if a %}\n{% endif %}\n", 11, "what it is filled with is unknown"),
+]
+
+
+@table("text, line, because", TEMPLATES)
+def test_a_template_is_not_read_because_it_is_one(tmp_path: Path, text: str, line: int, because: str) -> None:
     done = run(tmp_path, {"templates/pod.yaml": text})
     assert not done.findings and not done.launches
-    assert [(place.kind, because in place.because) for place in done.not_read] == [("dynamic", True)]
+    assert [(place.kind, place.span.line) for place in done.not_read] == [("dynamic", line)]
+    assert done.not_read[0].because.startswith("it is a template") and because in done.not_read[0].because
 
 
 def test_a_template_that_a_config_map_holds_is_the_content_of_a_file(tmp_path: Path) -> None:
