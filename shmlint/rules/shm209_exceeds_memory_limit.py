@@ -15,7 +15,7 @@ from shmlint.rules.wording import gpu_evidence, when
 RULE = Rule("SHM209", "exceeds-memory-limit", "warning")
 
 SOURCE = "https://docs.kernel.org/admin-guide/cgroup-v2.html#memory-interface-files"
-POD_SOURCE = "https://kubernetes.io/docs/concepts/storage/volumes/#emptydir"
+POD_SOURCE = "https://github.com/kubernetes/website/blob/ca046d9b1fd1affd005707645a4ca98042a7153e/content/en/docs/concepts/storage/volumes.md#emptydir"
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from shmlint.rules.wording import gpu_evidence, when
 
 RULE = Rule("SHM213", "disk-volume-on-shm", "warning")
 
-SOURCE = "https://kubernetes.io/docs/concepts/storage/volumes/#emptydir"
+SOURCE = "https://github.com/kubernetes/website/blob/ca046d9b1fd1affd005707645a4ca98042a7153e/content/en/docs/concepts/storage/volumes.md#emptydir"
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
