@@ -166,6 +166,8 @@ def _documents(source: Source) -> Iterator[Document]:
                 yield _compose(source, parser, anchors)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        if error.context_mark is not None and error.context == "while scanning a simple key":
+            mark = error.context_mark  # the line that is no key; the problem is noticed at the next one
         offset = mark.index if mark is not None else 0
         problem = " ".join(str(error.problem or error.context or "not valid YAML").split())
         context = " ".join(str(error.context or "").split())

@@ -191,6 +191,7 @@ def test_what_go_yaml_reads_and_other_parsers_refuse() -> None:
         ("a: 1\n\t\nb: 2\n", 2, 1, "'\\t'"),
         ("%YAML x\n---\na: 1\n", 1, 7, "expected a digit"),
         ("a: @x\n", 1, 4, "cannot start any token"),
+        ("a:\n  - run: |\n      cat << EOF\nEOF\n\n  - run: b\n", 4, 1, "could not find expected ':'"),
     ],
 )
 def test_an_error_says_what_and_where(text: str, line: int, column: int, words: str) -> None:
