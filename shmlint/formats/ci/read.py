@@ -16,6 +16,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.ci.containers import containers, job_names
 from shmlint.formats.ci.expressions import as_written, shell_text
+from shmlint.formats.ci.steps import with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
 from shmlint.formats.ci.variables import Environment, unsure_names, within
 from shmlint.formats.shell.read import Part, read_part
@@ -106,6 +107,14 @@ def _walk(documents: Sequence[Document], source: Source) -> Iterator[Reading | _
         yield from _walk_document(document.root, source)
 
 
+def _containers(body: Mapping, root: Node, jobs: dict[int, str], source: Source, top: str) -> Iterator[Launch]:
+    """The containers that a mapping starts; that of a job with the steps that run in it."""
+    job = jobs.get(id(body))
+    for launch in containers(body, job, source):
+        own = job is not None and launch.span.text == "container"
+        yield with_steps(launch, body, root, source, top) if own else launch
+
+
 def _walk_document(root: Node, source: Source) -> Iterator[Reading | _Script]:
     stack: list[tuple[Node, str, _Place]] = [(root, "", _Place({}, *[_top(source.path)] * 2))]
     jobs = job_names(root)
@@ -115,7 +124,7 @@ def _walk_document(root: Node, source: Source) -> Iterator[Reading | _Script]:
         if isinstance(node, Alias):
             continue  # what it stands for is read where it is written
         if isinstance(node, Mapping):
-            started = (*containers(node, jobs.get(id(node)), source), *_of_arguments(node, source))
+            started = (*_containers(node, root, jobs, source, place.top), *_of_arguments(node, source))
             scripts = _input_scripts(node)
             inner = place.inside(node, unsure)
             yield Reading(started, builds=tuple(_built(node, source, inner.directory)))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.formats.ci.workflows import GITHUB, IMAGE, JOB, after_fix, launches
-from tests.project import fixed
+from tests.formats.ci.workflows import GITHUB, IMAGE, JOB, RUN, SERVE, after_fix, launches
+from tests.project import fixed, run
 from tests.table import table
 
 
@@ -15,7 +15,7 @@ from tests.table import table
 @table(
     ("options", "old", "new"),
     [
-        ("--gpus all", "all", "all --shm-size=8g"),
+        ("--gpus all", "gpus all", "gpus all --shm-size=8g"),
         ("--gpus=all --rm", "--gpus=all", "--gpus=all --shm-size=8g"),
         ("'--gpus all'", "all'", "all --shm-size=8g'"),
         ('"--gpus all"', 'all"', 'all --shm-size=8g"'),
@@ -26,13 +26,61 @@ from tests.table import table
     ],
 )
 def test_job_containers(tmp_path: Path, newline: str, options: str, old: str, new: str) -> None:
-    text = f"{JOB}    container:\n      image: {IMAGE}\n      options: {options}\n    steps:\n      - run: ls\n"
+    text = f"{JOB}    container:\n      image: {IMAGE}\n      options: {options}\n    steps:\n      - run: {SERVE}\n"
     text, old, new = (part.replace("\n", newline) for part in (text, old, new))
     (launch,) = launches(tmp_path, text)
     assert (launch.kind, launch.name, launch.span.line, launch.span.text) == ("ci-container", "train", 5, "container")
     assert fixed(tmp_path, {GITHUB: text}) == {GITHUB: text.replace(old, new)}
     if "64m" not in options:
         after_fix(tmp_path, text)
+
+
+def job(*steps: str, head: str = "", image: str = "x/y", environment: str = "") -> str:
+    """A workflow with a job in a container, given its steps."""
+    lines = "".join(f"      - {step}\n" for step in steps)
+    body = f"    container: {{image: {image}, options: --gpus all}}\n{environment}    steps:\n{lines}"
+    return f"{head}{JOB}{body}"
+
+
+CHECKOUT = "uses: actions/checkout@v4"
+TRAIN = "run: torchrun --nproc_per_node=8 train.py"
+STEPS = [
+    ((CHECKOUT, "run: pip install -e ."), "not-needed", ""),
+    ((CHECKOUT, "uses: docker/login-action@v3", "run: docker build -t x ."), "not-needed", ""),
+    ((CHECKOUT, TRAIN), "needed", ""),
+    (("run: (exit 0)", TRAIN), "needed", ""),
+    ((CHECKOUT, "{run: python load.py, working-directory: src}"), "likely", "8 DataLoader workers"),
+    (("{uses: actions/checkout@v4, with: {path: a}}", "run: python a/src/load.py"), "likely", "8 DataLoader workers"),
+    ((CHECKOUT, "uses: some/train@v1", "run: ls"), "unknown", "train@v1"),
+    ((CHECKOUT, "{run: 'print(1)', shell: python}"), "unknown", "$step_in_python"),
+    (("run: ${{ matrix.command }}",), "unknown", "$matrix_command"),
+    ((f"run: {RUN}",), "unknown", "$step_that_starts_containers"),
+]
+LOADS = """\
+from torch.utils.data import DataLoader
+for batch in DataLoader(data, batch_size=64, num_workers=8):
+    pass
+"""
+
+
+@table("steps_, verdict, because", STEPS)
+def test_a_job_container_runs_the_steps_of_the_job(
+    tmp_path: Path, steps_: tuple[str, ...], verdict: str, because: str
+) -> None:
+    done = run(tmp_path, {GITHUB: job(*steps_), "src/load.py": LOADS})
+    need = done.context.need(done.launches[0])
+    assert (need.verdict, because in f"{need.why} {need.stopped}") == (verdict, True)
+
+
+def test_the_variables_of_steps_are_those_of_the_container(tmp_path: Path) -> None:
+    text = job(
+        "{run: train, env: {A: 1, B: 2, C: '${{ x }}', NCCL_SHM_DISABLE: 1}}", "{run: test, env: {A: 1, B: 3}}",
+        environment="    env: {A: 0, D: 4}\n", head="env: {D: 5, E: 6}\n",
+    )  # fmt: skip
+    (launch,) = launches(tmp_path, text)
+    known = {name: value.known for name, value in launch.environment.items()}
+    assert known == {"A": "1", "B": None, "C": None, "D": "4", "E": "6", "NCCL_SHM_DISABLE": "1"}
+    assert "NCCL502" in [finding.rule for finding in run(tmp_path, {GITHUB: text}).findings]
 
 
 def test_what_a_job_container_says_of_dev_shm(tmp_path: Path) -> None:

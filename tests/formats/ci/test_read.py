@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shmlint.files.workspace import Workspace
 from shmlint.formats.ci.read import read as read_ci
 from shmlint.model.settings import Settings
-from tests.formats.ci.workflows import FIXED, GITHUB, IMAGE, JOB, RUN, after_fix, launches, lines, steps
+from tests.formats.ci.workflows import FIXED, GITHUB, IMAGE, JOB, RUN, SERVE, after_fix, launches, lines, steps
 from tests.project import findings, fixed
 from tests.table import table
 
@@ -218,6 +218,7 @@ _STEPS = [
 @given(st.lists(st.sampled_from(_STEPS), max_size=6), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_any_workflow(pieces: list[str], newline: str, container: bool) -> None:
     text = JOB + (f"    container: {{image: {IMAGE}, options: --gpus all}}\n" if container else "") + "    steps:\n"
+    text += f"      - run: {SERVE}\n" if container else ""
     text = (text + "".join(pieces)).replace("\n", newline)
     with tempfile.TemporaryDirectory() as folder:
         found = launches(Path(folder), text)

@@ -13,6 +13,7 @@ from tests.project import fixed, run
 IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
 RUN = f"docker run --gpus all --rm {IMAGE} python train.py"
 FIXED = f"docker run --gpus all --shm-size=8g --rm {IMAGE} python train.py"
+SERVE = "vllm serve m --tensor-parallel-size 2"
 GITHUB = ".github/workflows/test.yml"
 JOB = "on: push\njobs:\n  train:\n    runs-on: gpu\n"
 

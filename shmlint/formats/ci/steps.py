@@ -1,0 +1,131 @@
+"""What runs in the container of a GitHub job: the steps of the job, not the image's own command.
+
+GitHub starts the container with a command that waits, and runs every step in it (actions/runner
+src/Runner.Worker/ContainerOperationProvider.cs at 28a6301051ee).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shmlint.model.launch import Bind, Launch, Unknown, Value
+from shmlint.model.source import Source, Span
+from shmlint.syntax.shell_text import mentions_engine
+from shmlint.syntax.yaml import Mapping, Node, Scalar
+from shmlint.syntax.yaml import Sequence as SequenceNode
+
+WORKSPACE = "/github/workspace"
+"""Where the repository is checked out, as it is called here."""
+
+MOST = 200_000
+"""Characters of the scripts of a job that are read."""
+
+_EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.S)
+
+_NO_PROGRAM = re.compile(
+    r"(?:actions|docker)/|[^/]+/(?:[\w-]*-)?(?:setup|login|cache|upload|download|checkout|auth|configure|cleanup)\b"
+)
+"""Actions that fetch, install or store something and end."""
+
+_STARTS = re.compile(r"\b(?:run|create)\b")
+
+
+def with_steps(launch: Launch, job: Mapping, root: Node, source: Source, top: str) -> Launch:
+    """The container of a job as it runs the job's steps. ``top`` is the directory of the repository."""
+    steps = _steps(job)
+    listed = job.get("steps")
+    if listed is None or not steps:
+        return launch
+    span = _place(job, listed, steps, source)
+    shells = [_text(holder, "defaults", "run", "shell") for holder in (job, root)]
+    shell = next((shell for shell in shells if shell), "sh")
+    script = "".join(_script(step, shell, job) for step in steps)
+    if len(script) > MOST:
+        return launch
+    return launch._replace(
+        entrypoint=Value(("bash", "-e", "-c", script), span, "the steps of the job"),
+        command=None,
+        environment={**launch.environment, **_environment(root, job, steps, source)},
+        binds=(*launch.binds, *_checkouts(steps, top, span)),
+        workdir=launch.workdir or Value(WORKSPACE, span, WORKSPACE),
+    )
+
+
+def _place(job: Mapping, listed: Node, steps: list[Mapping], source: Source) -> Span:
+    """The only command, where it is on one line; else the key of the steps."""
+    runs = [value for step in steps if (value := step.get("run")) is not None]
+    if len(runs) == 1 and isinstance(runs[0], Scalar) and "\n" not in source.text[runs[0].start : runs[0].end]:
+        return Span(source, runs[0].start, runs[0].end)
+    key = next(key for key, value in job.pairs if value is listed)
+    return Span(source, key.start, key.end)
+
+
+def _steps(job: Mapping) -> list[Mapping]:
+    listed = job.get("steps")
+    items = listed.items if isinstance(listed, SequenceNode) else ()
+    return [item.resolved for item in items if isinstance(item.resolved, Mapping)]
+
+
+def _text(node: Node | None, *path: str) -> str:
+    """The text under a path of keys; empty where there is none."""
+    for key in path:
+        node = node.get(key) if isinstance(node, Mapping) else None
+    return node.value if isinstance(node, Scalar) else ""
+
+
+def _script(step: Mapping, shell: str, job: Mapping) -> str:
+    """A step as a command in a shell of its own, under a condition where it has one."""
+    text = _run(step, _text(step, "shell") or shell)
+    folder = _text(step, "working-directory") or _text(job, "defaults", "run", "working-directory")
+    if folder and _text(step, "run"):
+        text = f'cd "{_known(folder)}"\n{text}'
+    if _text(step, "if") in ("", "always()", "${{ always() }}"):
+        return f"(\n{text}\n)\n" if text else ""
+    return f'if [ "$_condition_" ]; then (\n{text}\n)\nfi\n' if text else ""
+
+
+def _run(step: Mapping, shell: str) -> str:
+    """The commands of a step; what is no program for another language and for actions of which nothing is known."""
+    written = _text(step, "run")
+    if mentions_engine(written) and _STARTS.search(written):
+        return "$step_that_starts_containers"  # these are launches of their own, and their options may be edited
+    if written:
+        language = re.split(r"\W", shell, maxsplit=1)[0]
+        return _known(written) if language in ("sh", "bash") else f"$step_in_{language or 'another_language'}"
+    action = _text(step, "uses")
+    return "" if not action or _NO_PROGRAM.match(action) else f"'{action}'".replace("\n", " ")
+
+
+def _known(text: str) -> str:
+    """A text with variables that nothing sets in place of expressions."""
+    return _EXPRESSION.sub(lambda match: "$" + re.sub(r"\W+", "_", match[0][3:-2].strip()), text)
+
+
+def _environment(root: Node, job: Mapping, steps: list[Mapping], source: Source) -> dict[str, Value[str]]:
+    """The variables of the steps. What two steps set differently is not known."""
+    found = {name: value for holder in (root, job) for name, value in _set_by(holder, source)}
+    of_steps: dict[str, Value[str]] = {}
+    for step in steps:
+        for name, value in _set_by(step, source):
+            known = of_steps.setdefault(name, value)
+            if known.value != value.value:
+                of_steps[name] = value._replace(value=Unknown("variable", "the steps set it differently", name))
+    return {**found, **of_steps}
+
+
+def _set_by(holder: Node, source: Source) -> Iterator[tuple[str, Value[str]]]:
+    values = holder.get("env") if isinstance(holder, Mapping) else None
+    for name, value in values.pairs if isinstance(values, Mapping) else ():
+        if isinstance(name, Scalar) and isinstance(value, Scalar):
+            text = value.value
+            unknown = Unknown("variable", "it depends on an expression", name.value) if "${{" in text else text
+            yield name.value, Value(unknown, Span(source, value.start, value.end), text)
+
+
+def _checkouts(steps: list[Mapping], top: str, span: Span) -> Iterator[Bind]:
+    """Where the container has the repository."""
+    for step in steps:
+        if _text(step, "uses").startswith("actions/checkout@") and not _text(step, "with", "repository"):
+            folder = _text(step, "with", "path").strip("./")
+            yield Bind(top or ".", f"{WORKSPACE}/{folder}".rstrip("/"), span, resolved=True)
