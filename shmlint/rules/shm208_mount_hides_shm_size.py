@@ -28,6 +28,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         gives = f"the host's {mount.source or mount.target} is mounted on {mount.target}"
     else:
         gives = f"a volume on disk is mounted on {mount.target}"
+    or_delete = "" if mount.type == "volume" else f", or delete the {launch.words.shm_option}"  # nobody means a disk
     yield Finding(
         RULE.id,
         RULE.severity,
@@ -36,5 +37,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         (*gpu_evidence(launch), Evidence("this takes effect", mount.span)),
         why=(Reason("a mount on /dev/shm or /dev replaces the one that the size applies to"),),
-        advice=f"delete the mount, or delete the {launch.words.shm_option}",
+        advice=f"delete the mount{or_delete}",
     )

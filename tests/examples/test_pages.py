@@ -34,13 +34,16 @@ ONLY = {
     "SHM206": ("compose", "a swarm deploys compose files"),
     "SHM211": ("compose, docker run", "a dev container's file holds one container"),
     "SHM209": ("compose, docker run, devcontainer, kubernetes", "a limit is one everywhere"),
-    "SHM213": ("kubernetes", "only a pod's volumes say where they are"),
+    "SHM213": ("compose, docker run, devcontainer, kubernetes", "a volume may be on disk everywhere"),
     "SHM214": ("kubernetes", "only a pod has volumes that nobody mounts"),
     "SHM212": ("compose", "variants are services, or overlays on one"),
 }
 """Rules that cannot be broken in all three, and why."""
 
-UNFIXED = {("SHM210", "devcontainer"): "the size belongs into another file"}
+UNFIXED = {
+    ("SHM210", "devcontainer"): "the size belongs into another file",
+    **{("SHM213", kind): "no rewriter removes a mount" for kind in ("compose", "docker run", "devcontainer")},
+}
 """Where a rule has a fix, though not in this format."""
 
 NO_ERROR = {

@@ -43,3 +43,22 @@ def test_a_claim_of_a_stateful_set_is_on_disk_and_one_without_a_gpu_is_not_judge
     assert [f.rule for f in findings(tmp_path, {"s.yaml": text})] == ["SHM213"]
     without = pod(container(ON_SHM, gpus=0), volumes=("emptyDir: {}",))
     assert findings(tmp_path, {"s.yaml": without}) == []
+
+
+NCCL = "nvcr.io/nvidia/pytorch:24.01-py3 torchrun --nproc_per_node=2 t.py"
+DOCKER = [
+    (f"docker run --gpus all -v /dev/shm {NCCL}", ["SHM213"]),
+    (f"docker run --gpus all --mount type=volume,dst=/dev/shm {NCCL}", ["SHM213"]),
+    (f"docker run --gpus all -v shm:/dev/shm {NCCL}", []),
+    (f"docker run --gpus all -v /dev/shm:/dev/shm {NCCL}", []),
+    (f"docker run -v /dev/shm {NCCL}", []),
+    ("docker run --gpus all -v /dev/shm nvidia/cuda:12.4.1-base-ubuntu22.04 nvidia-smi", []),
+    (f"docker run --gpus all --shm-size=2g -v /dev/shm {NCCL}", ["SHM208"]),
+]
+
+
+@table("command, rules", DOCKER)
+def test_an_anonymous_volume_of_docker_is_on_disk(tmp_path: Path, command: str, rules: list[str]) -> None:
+    found = findings(tmp_path, {"run.sh": f"{command}\n"})
+    assert [f.rule for f in found] == rules
+    assert all(f.advice.startswith("delete the mount") and "or delete" not in f.advice for f in found)
