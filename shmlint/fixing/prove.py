@@ -372,9 +372,13 @@ def _findings(attempt: Attempt, texts: dict[str, str]) -> Proof | Refusal:
             return Refusal("stays", frozenset(edit.path for edit in repair.change.edits), finding=stays)
     known = {_mark(finding, attempt.shifts) for finding in attempt.run.findings}
     levels = _levels(attempt, becoming)
+    # A variable that is reported for the size that is gone may be reported for itself.
+    same = {(becoming[r.identity.place], r.identity.subject) for r in attempt.repairs if r.identity.subject}
     uncovered = []
     for finding in attempt.after.findings:
         if _mark(finding, UNMOVED) in known:
+            continue
+        if finding.launch is not None and (stood[id(finding.launch)], finding.subject) in same:
             continue
         level = levels.get(stood[id(finding.launch)]) if finding.launch is not None else None
         if level is None:

@@ -49,3 +49,10 @@ def test_the_size_is_set_first_and_the_variable_removed_where_that_is_wanted(tmp
     assert fixed(tmp_path, text) == {"compose.yaml": sized}
     removed = sized.replace("      - NCCL_SHM_DISABLE=1\n", "")
     assert fixed(tmp_path, text, unsafe=True) == {"compose.yaml": removed}
+
+
+def test_the_size_is_set_although_the_variable_is_then_reported_for_itself(tmp_path: Path) -> None:
+    text = "services:\n  a:\n    image: x/y\n    environment: [NCCL_SHM_DISABLE=1]\n    gpus: all\n"
+    after = fixed(tmp_path, text)["compose.yaml"]
+    assert after == text + "    shm_size: 1gb\n"
+    assert subjects(findings(tmp_path / "after", after)) == [("NCCL501", "NCCL_SHM_DISABLE")]
