@@ -431,8 +431,8 @@ class _Round:
         self.proof: Proof | None = None
         """The proof of all that are accepted."""
         self.unsafe = unsafe
-        self.others: dict[frozenset[str], Elsewhere] = {}
-        """What else is built with some files, by these files."""
+        self.others: tuple[frozenset[str], Elsewhere] = (frozenset(), None)
+        """What else is built with some files, and these files."""
 
     def extend(self, repairs: Sequence[Repair]) -> list[tuple[Repair, Refusal | None]]:
         """Accept the repairs that can be proved together with the accepted ones; return the others with the reasons.
@@ -469,9 +469,9 @@ class _Round:
     def _elsewhere(self, repairs: Sequence[Repair]) -> Refusal | None:
         """Why repairs do harm where files that nobody named are built with those that they change."""
         paths = frozenset(edit.path for repair in repairs for edit in repair.change.edits)
-        if paths not in self.others:
-            self.others[paths] = elsewhere(self.run, paths, unsafe=self.unsafe)
-        others = self.others[paths]
+        if not paths <= self.others[0]:
+            self.others = (paths, elsewhere(self.run, paths, unsafe=self.unsafe))
+        others = self.others[1]
         if isinstance(others, Refusal):
             return others
         return right_elsewhere(others.run, repairs, others.intended) if others is not None else None

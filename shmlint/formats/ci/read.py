@@ -110,8 +110,9 @@ def _walk(documents: Sequence[Document], source: Source) -> Iterator[Reading | _
 def _containers(body: Mapping, root: Node, jobs: dict[int, str], source: Source, top: str) -> Iterator[Launch]:
     """The containers that a mapping starts; that of a job with the steps that run in it."""
     job = jobs.get(id(body))
+    keys = {key.start for key, _ in body.pairs} if job is not None else ()
     for launch in containers(body, job, source):
-        own = job is not None and launch.span.text == "container"
+        own = launch.span.start in keys  # not one of its services
         yield with_steps(launch, body, root, source, top) if own else launch
 
 

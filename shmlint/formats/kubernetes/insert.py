@@ -98,7 +98,7 @@ def _behind_last(source: Source, node: yaml.Mapping, text: str) -> Edit:
 
 
 def _separated(source: Source, start: int, end: int, text: str) -> Edit:
-    """A text after a comma, on a line of its own where what stands before it has one."""
+    """A text after a comma, on a line of its own if the item before it has one."""
     line = source.text.rfind("\n", 0, start) + 1
     if line and not source.text[line:start].strip():
         return Edit(source.path, end, end, f",{newline_of(source, start)}{source.text[line:start]}{text}")
@@ -130,7 +130,7 @@ def _margin(source: Source, node: yaml.Mapping) -> int:
         found = _margin_of(source, node, value)
         if found is not None:
             return found
-    # A list of the file that stands above: the one whose item this mapping is in.
+    # A list above: the one whose item this mapping is in.
     before = source.text[: node.start]
     for line in reversed(before.split("\n")):
         stripped = line.lstrip(" ")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count
 
 from shmlint.docker.mounts import clean
 from shmlint.docker.sizes import spell_quantity
@@ -138,13 +139,13 @@ def _mount(name: str) -> tuple[Entry, ...]:
 
 def _free_name(pods: Iterable[Pod]) -> str:
     """``dshm``, as everybody calls it, or another name where that is taken."""
-    names = ("dshm", "shm", "shared-memory", *(f"dshm-{number}" for number in range(2, 99)))
+    names = chain(("dshm", "shm", "shared-memory"), (f"dshm-{number}" for number in count(2)))
     taken = {name for pod in pods for name in read_volumes(pod)}
     return next(name for name in names if name not in taken)
 
 
 def _joined(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Edits; those that insert at the same offset as one: what stands deeper comes first."""
+    """Edits; those that insert at the same offset as one, the deeper one first."""
     found: dict[tuple[str, int, int], Edit] = {}
     for edit in edits:
         place = (edit.path, edit.start, edit.end)

@@ -231,6 +231,9 @@ def test_no_size_that_the_memory_limit_does_not_hold(tmp_path: Path) -> None:
 def test_a_name_that_is_taken_is_not_used_again(tmp_path: Path) -> None:
     after = repaired(tmp_path, pod(container("volumeMounts: [{name: dshm, mountPath: /a}]"), volumes=(MEMORY,)))
     assert "name: shm\n" in after
+    names = ("dshm", "shm", "shared-memory", *(f"dshm-{number}" for number in range(2, 200)))
+    taken = "".join(f"  - {{name: {name}, emptyDir: {{}}}}\n" for name in names)
+    assert "name: dshm-200\n" in repaired(tmp_path, f"{pod()}  volumes:\n{taken}")
 
 
 ENV = (
