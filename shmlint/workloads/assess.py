@@ -6,12 +6,12 @@ comes last. Nothing is called not needed because it was not understood.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from shmlint.docker.sizes import rounded, soft_limit
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch, Value
-from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
+from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.by_knowledge import Known, by_knowledge, gpu_count
@@ -40,8 +40,13 @@ class Case(NamedTuple):
     """An entry of the settings decides."""
     documented: Findings
     documented_commands: Known | None
-    torch: Evidence | None
-    """What says that PyTorch is in the image or environment."""
+    packages: Mapping[str, Evidence]
+    """The packages in the image or environment, and what says so."""
+
+    @property
+    def torch(self) -> Evidence | None:
+        """What says that PyTorch is in the image or environment."""
+        return next((evidence for name, evidence in self.packages.items() if name in TORCH), None)
 
 
 def assess(launch: Launch, extra: Sequence[Workload] = (), program: Program | None = None) -> Need:
@@ -79,8 +84,6 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
     known = by_knowledge(based, extra, telling, copy=_is_copy(program))
     mine = {workload.id for workload in extra}
     own = known.need.workload is not None and known.need.workload.id in mine
-    found = packages(based, program)
-    torch = next((evidence for name, evidence in found.items() if name in TORCH), None)
     findings = Findings()
     if program.entries:
         from shmlint.workloads.by_program import read
@@ -95,7 +98,7 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
         said = _said_of(sure or program.documented_commands, based, extra, copy=_is_copy(program))
         if not sure and said.need.verdict == "needed":
             said = said._replace(need=said.need._replace(verdict="likely"))
-    return Case(based, program, findings, known, own, documented, said, torch)
+    return Case(based, program, findings, known, own, documented, said, packages(based, program))
 
 
 def _said_of(commands: Sequence[Ran], launch: Launch, extra: Sequence[Workload], *, copy: bool) -> Known:
@@ -173,6 +176,28 @@ def _commands(case: Case) -> Need | None:
         others = [ran for ran in case.program.commands if ran.kind == "program"]
         return need if len(others) <= 1 or not case.program.entries else None
     return need
+
+
+def _models(case: Case) -> Need | None:
+    """What the models of a Triton server need, which the repository holds."""
+    if not any("tritonserver" in word for ran in case.program.commands for word in ran.words):
+        return None
+    from shmlint.workloads.triton import triton
+
+    return triton(case.launch, case.program)
+
+
+def _ray_serve(case: Case) -> Need | None:
+    """Ray Serve, started by its own command where Ray is installed: others have a command of that name."""
+    serves = [ran for ran in case.program.commands if ran.words[:2] in (("serve", "run"), ("serve", "start"))]
+    if not serves or "ray" not in case.packages:
+        return None
+    from shmlint.workloads.libraries import RAY_SOURCE
+
+    why = "Ray Serve starts Ray, which keeps its object store in shared memory"
+    told = (Evidence("starts Ray Serve", serves[0].span, RAY_SOURCE), case.packages["ray"])
+    mechanism = Mechanism("ray", None, "estimated", why, told, RAY_SOURCE)
+    return Need("likely", None, UNKNOWN_RECOMMENDED, None, why, RAY_SOURCE, told, (mechanism,))
 
 
 def _code(case: Case) -> Need | None:
@@ -332,8 +357,8 @@ def _limits(case: Case) -> Need | None:
 
 
 _CLASSIFIERS = (
-    _settings, _looks, _computed, _commands, _code, _to_the_end, _as_documented, _needs_none, _interactive, _image,
-    _training, _limits,
+    _settings, _looks, _computed, _commands, _models, _ray_serve, _code, _to_the_end, _as_documented, _needs_none,
+    _interactive, _image, _training, _limits,
 )  # fmt: skip
 
 

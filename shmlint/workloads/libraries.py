@@ -38,7 +38,7 @@ class Row(NamedTuple):
 _TORCH_DATA = "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader"
 _TRAINER = "https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments"
 _DETECTRON = "https://github.com/facebookresearch/detectron2/blob/v0.6/detectron2/config/defaults.py"
-_RAY = "https://github.com/ray-project/ray/blob/ed6534e9a80a62a03729a4251bacf9d1eb33417d/python/ray/_private/services.py"
+RAY_SOURCE = "https://github.com/ray-project/ray/blob/ed6534e9a80a62a03729a4251bacf9d1eb33417d/python/ray/_private/services.py"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
 
 ROWS: tuple[Row, ...] = (
@@ -86,13 +86,13 @@ ROWS: tuple[Row, ...] = (
     Row("tensor_parallel_size", "ranks", "tensor_parallel_size", -1, 1),
     Row("sglang.Engine", "ranks", "tp_size", -1, 1),
     Row("lmdeploy.TurbomindEngineConfig", "ranks", "tp", -1, 1),
-    Row("ray.init", "ray", "object_store_memory", -1, None, source=_RAY),
-    Row("ray.serve.run", "ray", source=_RAY),
-    Row("ray.serve.start", "ray", source=_RAY),
-    Row("ray.serve.deployment", "ray", source=_RAY),
-    Row("ray.tune.Tuner", "ray", source=_RAY),
-    Row("ray.train.torch.TorchTrainer", "ray", source=_RAY),
-    Row("ray.data.read_parquet", "ray", source=_RAY),
+    Row("ray.init", "ray", "object_store_memory", -1, None, source=RAY_SOURCE),
+    Row("ray.serve.run", "ray", source=RAY_SOURCE),
+    Row("ray.serve.start", "ray", source=RAY_SOURCE),
+    Row("ray.serve.deployment", "ray", source=RAY_SOURCE),
+    Row("ray.tune.Tuner", "ray", source=RAY_SOURCE),
+    Row("ray.train.torch.TorchTrainer", "ray", source=RAY_SOURCE),
+    Row("ray.data.read_parquet", "ray", source=RAY_SOURCE),
     Row("playwright.sync_api.sync_playwright", "browser"),
     Row("playwright.async_api.async_playwright", "browser"),
     Row("selenium.webdriver.Chrome", "browser"),

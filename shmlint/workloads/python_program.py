@@ -90,7 +90,7 @@ def _result(walker: Walker) -> Reading:
     for site in sites.values():
         last = site.name.rpartition(".")[2]
         row = _row_of(site.name, last, made)
-        if row is not None:
+        if row is not None and not _is_client(row, site, walker.evaluator):
             calls.append(_filled(row, site, walker.evaluator))
         if site.name in COLLECTIVE:
             collective = collective or site.span
@@ -130,6 +130,14 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     batch = argument(row.batch, row.batch_position, row.batch_default) if loads else none
     prefetch = argument("prefetch_factor", -1, 2) if loads else none
     return Call(row, count, batch, prefetch, site.span, site.certain)
+
+
+def _is_client(row: Row, site: Site, evaluator: Evaluator) -> bool:
+    """Whether a call connects to Ray of another container: ``ray.init("ray://head:10001")``."""
+    if row.call != "ray.init":
+        return False
+    address = evaluator.argument(site.node, "address", 0, None, site.scope).value
+    return isinstance(address, str) and address.startswith("ray://")
 
 
 def _shape(last: str, site: Site, evaluator: Evaluator) -> tuple[int, ...]:

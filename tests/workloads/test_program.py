@@ -281,6 +281,22 @@ def test_hostile_code_ends_the_trail(tmp_path: Path, text: str) -> None:
     assert need(tmp_path, files).verdict in ("unknown", "not-needed")
 
 
+@table(
+    "packages, command, verdict",
+    [
+        ("ray[serve]", "serve run app:graph", "likely"),
+        ("ray[serve]", "serve --help", "not-needed"),
+        ("flask", "serve run web:app", "unknown"),
+        ("flask", "serve -s build", "unknown"),
+    ],
+)
+def test_ray_serve_is_told_from_others_by_the_package(
+    tmp_path: Path, packages: str, command: str, verdict: str
+) -> None:
+    files = {"compose.yaml": compose(command), "Dockerfile": f"FROM python:3.12\nRUN pip install {packages}\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
 def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
     outside = tmp_path / "outside.py"
     outside.write_text(LOADER, encoding="utf-8")
@@ -354,6 +370,11 @@ def test_variables_of_scripts_and_images_are_checked(
         ("import ray\nray.init(object_store_memory=10**10)", "", "needed", {"ray": 10**10}),
         ("import ray\nray.init()", "mem_limit: 10g", "needed", {"ray": int(10 * 2**30 * 0.3)}),
         ("import ray\nray.init()", "", "needed", {"ray": None}),
+        ("import ray\nray.init('ray://head:10001')", "", "not-needed", {}),
+        ("import ray\nray.init(address='auto')", "", "needed", {"ray": None}),
+        ("from ray import serve\nserve.run(app)", "", "likely", {"ray": None}),
+        ("from ray import serve\nserve.start(http_options={'port': 8100})", "", "likely", {"ray": None}),
+        ("from web import serve\nserve.run(app)", "", "unknown", {}),
         ("from vllm import LLM\nLLM('m', tensor_parallel_size=2)", "", "needed",
          {"nccl": 106971904, "vllm": 664 * 2**20}),
         ("from vllm import LLM\nLLM('m')", "", "not-needed", {}),

@@ -1,0 +1,107 @@
+"""Triton's model repository, where the code repository holds it: which of its models use the Python backend."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from shmlint.docker.sizes import human
+from shmlint.files.read import normal
+from shmlint.model.finding import Evidence
+from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
+from shmlint.model.need import UNKNOWN_RECOMMENDED, Known, Mechanism, Need
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Span
+from shmlint.workloads.commands import options
+from shmlint.workloads.program import Program
+from shmlint.workloads.repository import Repository
+
+SOURCE = "https://github.com/triton-inference-server/python_backend/blob/f9088ff60944/README.md?plain=1#L1144-L1148"
+OLDER = (23, 9)
+"""The release from which a model instance takes 1 MiB and grows; before it took ``OLDER_SIZE`` at its start."""
+OLDER_SIZE = 64 * 1024 * 1024
+"""Bytes (``shm_default_byte_size``)."""
+OLDER_SOURCE = "https://github.com/triton-inference-server/python_backend/blob/7cb2ef096514/src/python_be.cc#L1904"
+_KNOWN = Known("triton", "Triton Inference Server")
+_MOST_MODELS = 100
+
+
+class _Model(NamedTuple):
+    """A model of a model repository; ``backend`` is empty where nothing says which."""
+
+    backend: str
+    instances: int
+    path: str
+
+
+def triton(launch: Launch, program: Program) -> Need | None:
+    """What ``tritonserver`` needs for the models that it loads; None where they are not in the repository."""
+    for ran in program.commands:
+        if not any(word.rpartition("/")[2] == "tritonserver" for word in ran.words):
+            continue
+        for _, folder in options(ran.words, frozenset({"--model-repository", "--model-store"})):
+            place = program.files.find(folder, program.files.workdir, folder=True)
+            if place is None:
+                continue
+            models = list(_models(place.path, program.files.repository))
+            need = _need(models, ran.span, launch, sure=ran.certain and not place.guessed and not ran.guessed)
+            if need is not None:
+                return need
+    return None
+
+
+def _models(folder: str, repository: Repository) -> Iterator[_Model]:
+    for name in repository.names(folder)[:_MOST_MODELS]:
+        directory = normal(os.path.join(folder, name))
+        if not repository.is_dir(directory):
+            continue
+        path = normal(os.path.join(directory, "config.pbtxt"))
+        config = repository.peek(path)
+        text = re.sub(r"#.*", "", config.text) if config is not None else ""
+        named = re.search(r'\b(?:backend|platform)\s*:\s*"(\w+)"', text)
+        counts = [int(count) for count in re.findall(r"\bcount\s*:\s*([1-9]\d{0,3})\b", text)]
+        code = _code(directory, repository)
+        backend = named[1] if named is not None else "python" if code else ""
+        yield _Model(backend, sum(counts) or 1, path if config is not None else code or directory)
+
+
+def _code(directory: str, repository: Repository) -> str | None:
+    """The ``model.py`` of one of the versions of a model."""
+    versions = (name for name in repository.names(directory) if name.isdigit())
+    paths = (normal(os.path.join(directory, version, "model.py")) for version in versions)
+    return next((path for path in paths if repository.is_file(path)), None)
+
+
+def _need(models: list[_Model], span: Span | None, launch: Launch, *, sure: bool) -> Need | None:
+    python = [model for model in models if model.backend == "python"]
+    if not python:
+        others = bool(models) and all(model.backend.startswith(_WITHOUT) for model in models)
+        why = "none of the models that it loads uses the Python backend"
+        return Need("not-needed", workload=_KNOWN, why=why, source=SOURCE) if others and sure else None
+    count = sum(model.instances for model in python)
+    told = tuple(Evidence(f"{model.path}: the Python backend", span, SOURCE) for model in python[:2])
+    why = "its Python backend passes every input and output through shared memory"
+    if not _is_older(launch):
+        mechanism = Mechanism("triton", None, "estimated", why, told, SOURCE)
+        return Need("likely", None, UNKNOWN_RECOMMENDED, _KNOWN, why, SOURCE, told, (mechanism,))
+    because = f"{count} instance{'' if count == 1 else 's'} of models × {human(OLDER_SIZE)}"
+    mechanism = Mechanism("triton", count * OLDER_SIZE, "computed", because, told, OLDER_SOURCE)
+    needed = sure and count * OLDER_SIZE > DOCKER_DEFAULT_SHM
+    minimum = count * OLDER_SIZE if needed else None
+    return Need(
+        "needed" if needed else "likely", minimum, UNKNOWN_RECOMMENDED, _KNOWN, why, SOURCE, told, (mechanism,)
+    )  # fmt: skip
+
+
+_WITHOUT = ("onnxruntime", "tensorrt_plan", "pytorch_libtorch", "tensorflow", "openvino", "fil", "ensemble")
+"""The beginnings of backends and platforms that use no shared memory of their own."""
+
+
+def _is_older(launch: Launch) -> bool:
+    """Whether an image names a release of Triton whose Python backend takes a fixed size for each model instance."""
+    for image in (launch.image, *launch.base_images):
+        found = re.search(r"tritonserver:(\d\d)\.(\d\d)-", image.known or "") if image is not None else None
+        if found is not None:
+            return (int(found[1]), int(found[2])) < OLDER
+    return False

@@ -1,0 +1,58 @@
+"""Triton's model repository in the code repository: which backend decides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.table import table
+from tests.workloads.test_program import GPUS, need
+
+NEW, OLD = "nvcr.io/nvidia/tritonserver:24.05-py3", "nvcr.io/nvidia/tritonserver:23.08-py3"
+PYTHON = {"models/a/1/model.py": "", "models/a/config.pbtxt": 'name: "a"\nbackend: "python"\n'}
+TWO = {**PYTHON, "models/b/2/model.py": ""}
+INSTANCES = {**PYTHON, "models/a/config.pbtxt": 'backend: "python"\ninstance_group [{ count: 3 kind: KIND_GPU }]\n'}
+ONNX = {"models/a/1/model.onnx": "", "models/a/config.pbtxt": 'platform: "onnxruntime_onnx"  # not backend: "python"\n'}
+SERVE = "tritonserver --model-repository=/models"
+
+
+def compose(image: str, command: str, mount: str = "./models:/models") -> str:
+    return f"services:\n  app:\n    image: {image}\n    command: {command}\n    volumes: ['{mount}']\n    {GPUS}\n"
+
+
+@table(
+    "image, command, files, verdict, mebibytes",
+    [
+        (NEW, SERVE, PYTHON, "likely", 0),
+        (NEW, SERVE, {"models/a/1/model.py": ""}, "likely", 0),
+        (NEW, "tritonserver --model-repository /models --log-verbose 1", PYTHON, "likely", 0),
+        (NEW, "bash -c 'pip install x && tritonserver --model-store=/models'", PYTHON, "likely", 0),
+        (NEW, SERVE, ONNX, "not-needed", 0),
+        (NEW, SERVE, {**ONNX, "models/b/1/model.bin": ""}, "unknown", 0),
+        (NEW, SERVE, {"models/a/1/model.json": "", "models/a/config.pbtxt": 'backend: "vllm"\n'}, "unknown", 0),
+        (NEW, SERVE, {"models/readme.md": ""}, "unknown", 0),
+        (NEW, "tritonserver --model-repository=s3://models", PYTHON, "unknown", 0),
+        (NEW, "tritonserver --model-repository=$MODELS", PYTHON, "unknown", 0),
+        (NEW, "python serve.py --model-repository=/models", PYTHON, "unknown", 0),
+        # A release that takes 64 MiB for each instance of a model
+        (OLD, SERVE, PYTHON, "likely", 64),
+        (OLD, SERVE, TWO, "needed", 128),
+        (OLD, SERVE, INSTANCES, "needed", 192),
+        (OLD, SERVE, ONNX, "not-needed", 0),
+        ("own/triton", SERVE, TWO, "likely", 0),
+    ],
+)  # fmt: skip
+def test_the_backend_of_the_models_decides(
+    tmp_path: Path, image: str, command: str, files: dict[str, str], verdict: str, mebibytes: int
+) -> None:
+    found = need(tmp_path, {"compose.yaml": compose(image, command), **files})
+    assert (found.verdict, found.total) == (verdict, mebibytes << 20)
+    if verdict == "needed":
+        assert (found.minimum, found.mechanisms[0].basis) == (mebibytes << 20, "computed")
+
+
+@table(("files", "verdict"), [(TWO, "likely"), (ONNX, "unknown")])
+def test_models_that_are_only_guessed_make_no_error_and_no_silence(
+    tmp_path: Path, files: dict[str, str], verdict: str
+) -> None:
+    text = compose(OLD, SERVE, "/data/models:/somewhere")
+    assert need(tmp_path, {"compose.yaml": text, **files}).verdict == verdict
