@@ -15,11 +15,11 @@ from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.by_knowledge import Known, by_knowledge, gpu_count
-from shmlint.workloads.commands import names_training
+from shmlint.workloads.commands import names_training, never_ends
 from shmlint.workloads.documentation import with_documentation
 from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.packages import TORCH, packages
-from shmlint.workloads.program import Findings, Program, Ran, resolve
+from shmlint.workloads.program import SHELLS, Findings, Program, Ran, resolve
 from shmlint.workloads.repository import Repository
 
 _MOST_DOCUMENTED = 20
@@ -143,6 +143,8 @@ def _looks(case: Case) -> Need | None:
         why = "its command prints something and ends"
         if not _asked_for(case):
             return Need("not-needed", why=why)
+        if case.launch.kind == "compose-service" and any(never_ends(ran.words) for ran in case.program.commands):
+            return case.known.need._replace(verdict="likely")  # it waits for what is run in it
         known = case.known.need
         return Need("not-needed", None, known.recommended, known.workload, why, known.source, looks=True)
     if kind == "build" and not case.program.stops:
@@ -346,7 +348,8 @@ def _training(case: Case) -> Need | None:
 
 def _limits(case: Case) -> Need | None:
     """A container for anything that gets two of the three settings which NVIDIA gives its training containers."""
-    if any(ran.kind == "program" and not ran.words[0].startswith("$") for ran in case.program.commands):
+    programs = [ran.words[0] for ran in case.program.commands if ran.kind == "program"]
+    if any(not word.startswith("$") and word.rpartition("/")[2] not in SHELLS for word in programs):
         return None
     memlock, stack = (case.launch.ulimits.get(name) for name in ("memlock", "stack"))
     if memlock is None or stack is None or (soft_limit(memlock.known), soft_limit(stack.known)) != (-1, NVIDIA_STACK):
@@ -356,9 +359,39 @@ def _limits(case: Case) -> Need | None:
     return Need("likely", None, UNKNOWN_RECOMMENDED, None, why, NVIDIA_LIMITS_SOURCE, evidence)
 
 
+def _section(case: Case) -> Need | None:
+    """A container for anything, which a page starts under a heading about training."""
+    if not case.program.default and case.program.kind != "interactive":
+        return None
+    from shmlint.workloads.told import heading
+
+    told = heading(case.launch, case.program.files.repository)
+    if told is None or not names_training(told.text.lower().split()):
+        return None
+    return _likely(case, "the page starts it for training, which mostly uses DataLoader workers or several ranks", told)
+
+
+def _variables(case: Case) -> Need | None:
+    """A program that is not known, with settings of libraries that use shared memory."""
+    for name, value in case.launch.environment.items():
+        if name.startswith("NCCL_") and name != "NCCL_VERSION" and gpu_count(case.launch) != 1:
+            why = "its variables configure NCCL, which connects the ranks of a program through shared memory"
+            return _likely(case, why, Evidence(f"sets {name}", value.span))
+        if name.startswith("RAY_") and not _joins_ray(case.launch):
+            why = "its variables configure Ray, which keeps its object store in shared memory"
+            return _likely(case, why, Evidence(f"sets {name}", value.span))
+    return None
+
+
+def _joins_ray(launch: Launch) -> bool:
+    """Whether the address of Ray in another container is set."""
+    address = launch.environment.get("RAY_ADDRESS")
+    return address is not None and bool(address.known)
+
+
 _CLASSIFIERS = (
     _settings, _looks, _computed, _commands, _models, _ray_serve, _code, _to_the_end, _as_documented, _needs_none,
-    _interactive, _image, _training, _limits,
+    _interactive, _image, _training, _section, _limits, _variables,
 )  # fmt: skip
 
 

@@ -284,6 +284,11 @@ def kind_of(words: Sequence[str]) -> Kind:
     return "build" if program in _BUILDERS else "program"
 
 
+def never_ends(words: Sequence[str]) -> bool:
+    """Whether a command that looks at the GPUs goes on with it: what else runs in its container comes later."""
+    return words[0].rpartition("/")[2] == "nvidia-smi" and words[1:2] in (("dmon",), ("pmon",))
+
+
 def _kind_of_shell(rest: Sequence[str]) -> Kind:
     return "interactive" if all(word.startswith(("-", "+")) and "c" not in word for word in rest) else "program"
 

@@ -153,6 +153,24 @@ def _said(page: Source) -> Span | None:
     return None
 
 
+def heading(launch: Launch, repository: Repository) -> Evidence | None:
+    """The heading of a Markdown page under which a launch stands."""
+    if not launch.span.path.endswith((".md", ".mdx")):
+        return None
+    page = repository.peek(launch.span.path)
+    found, fence = None, ""
+    for number in range(1, launch.span.line if page is not None else 1):
+        assert page is not None
+        start, end = page.line_span(number)
+        line = page.text[start:end].strip()
+        opened = re.match(r"`{3,}|~{3,}", line)
+        if opened is not None and (not fence or line == fence):
+            fence = "" if fence else opened[0]
+        elif not fence and (title := re.match(r"#{1,6}\s+(\S.{0,200})", line)) is not None:
+            found = Evidence(title[1].rstrip("# "), Span(page, start, end))
+    return found
+
+
 _NAMED = r"(?i)--?shm[-_]size|shm_size|/dev/shm|--ipc[= ]host|(?:docker|container)\W+(?:\w+\W+){0,4}shared[- ]memory"
 _ASKS = (
     r"(?i)increas|enlarg|larger|insufficient|too (?:small|little|low)|must|necessary|requir|need|sufficient|recommend"

@@ -459,6 +459,7 @@ NVIDIAS = {"memlock": "-1", "stack": "67108864"}
         (launch("my/image"), NVIDIAS, "likely"),
         (launch("my/image", "bash"), {"memlock": "-1:-1", "stack": "67108864"}, "likely"),
         (launch("my/image", "$CMD"), NVIDIAS, "likely"),
+        (launch("my/image", "bash ./unread.sh"), NVIDIAS, "likely"),
         (launch("my/image", "python serve.py"), NVIDIAS, "unknown"),
         (launch("my/image", "nvidia-smi"), NVIDIAS, "not-needed"),
         (launch("ollama/ollama"), NVIDIAS, "not-needed"),
@@ -470,6 +471,28 @@ NVIDIAS = {"memlock": "-1", "stack": "67108864"}
 def test_limits_of_training_containers(case: Launch, limits: dict[str, str], verdict: str) -> None:
     ulimits = {name: Value(limit, SPAN, limit) for name, limit in limits.items()}
     assert assess(case._replace(ulimits=ulimits)).verdict == verdict
+
+
+@table(
+    ("case", "verdict"),
+    [
+        (launch("my/image", env={"NCCL_SOCKET_IFNAME": "eth0"}), "likely"),
+        (launch("my/image", "python unread.py", env={"NCCL_DEBUG": "WARN"}, count=2), "likely"),
+        (launch("my/image", env={"NCCL_DEBUG": "WARN"}, count=1), "unknown"),
+        (launch("my/image", env={"NCCL_VERSION": "2.21"}), "unknown"),
+        (launch("ollama/ollama", env={"NCCL_DEBUG": "WARN"}), "not-needed"),
+        (launch("vllm/vllm-openai", "--model m", env={"NCCL_P2P_DISABLE": "1"}, count=2), "not-needed"),
+        (launch("my/image", env={"RAY_CLIENT_SERVER_PORT": "10001", "RAY_ADDRESS": ""}, count=1), "likely"),
+        (launch("my/image", env={"RAY_DASHBOARD_PORT": "8265", "RAY_ADDRESS": "ray://head:10001"}), "unknown"),
+        (launch("my/image", env={"ARRAY_SIZE": "3"}), "unknown"),
+        # A service that goes on looking at the GPUs waits for what is run in it
+        (launch("leogao2/gpt-neox:main", "nvidia-smi dmon"), "likely"),
+        (launch("leogao2/gpt-neox:main", "nvidia-smi"), "not-needed"),
+        (launch("nvidia/cuda:12.2.0-base-ubuntu22.04", "nvidia-smi dmon"), "not-needed"),
+    ],
+)
+def test_what_is_set_for_a_program_that_is_not_known(case: Launch, verdict: str) -> None:
+    assert assess(case).verdict == verdict
 
 
 def test_the_arithmetic_is_shown() -> None:

@@ -344,6 +344,23 @@ def test_a_look_in_a_training_image(tmp_path: Path, option: str) -> None:
     assert fixed(tmp_path, {"run.sh": text}) == {}
 
 
+@table(
+    "command, severity",
+    [
+        ("python3 -c 'import torch; print(torch.cuda.is_available())'", "note"),
+        ("nvidia-smi", "note"),
+        ("sh -c \"python -c 'import torch; print(torch.cuda.device_count())'\"", "note"),
+        ("bash -c \"nvidia-smi && python -c 'import torch; print(torch.__version__)'\"", "note"),
+        ("python -m torch.utils.collect_env", "note"),
+        ("python -c 'import train; train.main()'", "error"),
+    ],
+)
+def test_other_looks_in_other_images(tmp_path: Path, command: str, severity: str) -> None:
+    for image in ("nvcr.io/nvidia/pytorch:24.12-py3", "nvcr.io/nvidia/pytorch:25.01-py3-igpu", "nvcr.io/nvidia/mxnet"):
+        found = findings(tmp_path, {"run.sh": f"docker run --gpus all --rm {image} {command}\n"})
+        assert [(f.rule, f.severity) for f in found] == [("SHM101", severity)]
+
+
 def test_a_service_that_has_its_size(tmp_path: Path) -> None:
     text = f"services:\n  app:\n    image: {NGC}\n    shm_size: '8g'\n    {GPUS}\n"
     assert findings(tmp_path, text) == []
@@ -579,6 +596,22 @@ HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_si
 )
 def test_what_the_repository_says_elsewhere(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
     assert need(tmp_path, {"train.py": HALF, **files}).verdict == verdict
+
+
+@table(
+    "page, verdict",
+    [
+        ("# App\n## Run training\n```bash\n{run}\n```\n", "likely"),
+        ("# Fine-tuning #\n\nText.\n```bash\n# Start it\n{run}\n```\n", "likely"),
+        ("# Training\n## Inference\n```bash\n{run}\n```\n", "unknown"),
+        ("# App\n```bash\n# Train\n{run}\n```\n## Training\n", "unknown"),
+        ("# Constraints\n```bash\n{run}\n```\n", "unknown"),
+        ("# Training\n```bash\n{run} ./serve\n```\n", "unknown"),
+    ],
+)
+def test_a_heading_says_what_a_container_is_for(tmp_path: Path, page: str, verdict: str) -> None:
+    run = "docker run --gpus all -it own/app"
+    assert need(tmp_path, {"README.md": page.replace("{run}", run)}).verdict == verdict
 
 
 def test_documentation_does_not_change_what_an_image_of_its_own_is(tmp_path: Path) -> None:
