@@ -48,7 +48,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             if found == "small":
                 small = True
             elif isinstance(found, Mechanism):
-                mechanisms += [(found_queues, False) for found_queues in _queues(call, found, launch)]
+                mechanisms += [(queue, False) for queue in _queues(call, found, launch)]
                 counted = call.processes.certain or (found.id == "dataloader" and _exceeds(call, reading.items))
                 sure = call.certain and counted and entry.certain and not entry.guessed
                 mechanisms.append((found, sure))

@@ -13,7 +13,7 @@ from functools import cache
 
 from shmlint.files.read import normal
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.libraries import ALL, COLLECTIVE, MANY, ROWS, harmless
+from shmlint.workloads.libraries import COLLECTIVE, ROWS, harmless
 from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
 
 
@@ -72,18 +72,17 @@ def _files(folders: tuple[str, ...], repository: Repository, names: set[str]) ->
 def _imported(text: str) -> Iterator[str]:
     """The packages that a file imports; the lines of a notebook are strings in it."""
     for match in re.finditer(_IMPORT, text):
-        for part in (match[1] or match[2]).split(","):
-            yield part.split()[0].partition(".")[0] if part.strip() else "torch"
+        names = (part.split() for part in (match[1] or match[2]).split(","))
+        yield from (words[0].partition(".")[0] for words in names if words)
 
 
 @cache
 def _quiet() -> frozenset[str]:
     """Packages that use no shared memory unless they are told to."""
-    rows = {row.call.partition(".")[0] for row in ROWS if "." in row.call}
-    loud = {row.call.partition(".")[0] for row in ROWS if row.use != "dataloader" or row.default in (ALL, MANY)}
-    loud |= {row.call.partition(".")[0] for row in ROWS if row.use == "dataloader" and row.default not in (0, None)}
+    called = {row.call.partition(".")[0] for row in ROWS if "." in row.call}
+    loud = {row.call.partition(".")[0] for row in ROWS if row.use != "dataloader" or row.default not in (0, None)}
     loud |= {name.partition(".")[0] for name in COLLECTIVE}
-    return (harmless() | sys.stdlib_module_names | (rows - loud)) | {"torch"}
+    return harmless() | sys.stdlib_module_names | (called - loud) | {"torch"}
 
 
 _READ = (".py", ".ipynb", ".sh", ".yaml", ".yml", ".toml", ".cfg")

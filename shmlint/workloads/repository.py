@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.model.launch import Build, Launch
-from shmlint.model.source import Source
+from shmlint.model.source import Source, Span
 
 if TYPE_CHECKING:
     from shmlint.syntax.shell import Command
@@ -25,8 +25,8 @@ class Shared:
     """What was found out about files and programs, for the launches of a run that lead to the same."""
 
     __slots__ = (
-        "builders", "builds", "distributions", "files", "folders", "found", "held", "launches", "listed", "modules",
-        "pages", "plain", "programs", "quiet", "sizes",
+        "builders", "builds", "distributions", "files", "folders", "found", "headings", "held", "launches", "listed",
+        "modules", "pages", "plain", "programs", "quiet", "sizes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -52,6 +52,8 @@ class Shared:
         """The packages that Python files import which say nothing that matters; None for all other files."""
         self.modules: dict[str, Loaded] = {}
         """Python files that were read, by their paths."""
+        self.headings: dict[str, tuple[Span, ...]] = {}
+        """The headings of pages, by their paths."""
         self.held = 0
         """Characters of these files."""
         self.pages: dict[str, tuple[tuple[int, tuple[Command, ...]], ...]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
@@ -18,6 +19,8 @@ from shmlint.workloads.repository import Repository
 
 _MOST_LOOKED_AT = 20
 """Files beside that of the launch in which the same container is looked for."""
+_MOST_LINES = 3000
+"""Lines of a page that are read."""
 _GIVEN = r"shm[-_]size|--ipc[= ]host|ipc:\s*[\"']?host|/dev/shm"
 
 
@@ -143,7 +146,7 @@ def _said(page: Source) -> Span | None:
     if re.search(_NAMED, page.text) is None:
         return None
     code = [(block.lines[0][0], block.lines[-1][1]) for block in blocks(page) if not block.inline]
-    for number in range(1, min(len(page.line_starts), 3000) + 1):
+    for number in range(1, min(len(page.line_starts), _MOST_LINES) + 1):
         start, end = page.line_span(number)
         line = page.text[start:end]
         if re.search(_NAMED, line) is None or any(first <= start <= last for first, last in code):
@@ -155,20 +158,27 @@ def _said(page: Source) -> Span | None:
 
 def heading(launch: Launch, repository: Repository) -> Evidence | None:
     """The heading of a Markdown page under which a launch stands."""
-    if not launch.span.path.endswith((".md", ".mdx")):
+    page = repository.peek(launch.span.path) if launch.span.path.endswith((".md", ".mdx")) else None
+    if page is None:
         return None
-    page = repository.peek(launch.span.path)
-    found, fence = None, ""
-    for number in range(1, launch.span.line if page is not None else 1):
-        assert page is not None
+    known = repository.shared.headings
+    if page.path not in known:
+        known[page.path] = tuple(_headings(page))
+    above = bisect_left(known[page.path], launch.span.start, key=lambda span: span.start)
+    span = known[page.path][above - 1] if above else None
+    return Evidence(page.text[span.start : span.end].strip("# "), span) if span is not None else None
+
+
+def _headings(page: Source) -> Iterator[Span]:
+    fence = ""
+    for number in range(1, min(len(page.line_starts), _MOST_LINES) + 1):
         start, end = page.line_span(number)
         line = page.text[start:end].strip()
         opened = re.match(r"`{3,}|~{3,}", line)
         if opened is not None and (not fence or line == fence):
             fence = "" if fence else opened[0]
-        elif not fence and (title := re.match(r"#{1,6}\s+(\S.{0,200})", line)) is not None:
-            found = Evidence(title[1].rstrip("# "), Span(page, start, end))
-    return found
+        elif not fence and re.match(r"#{1,6}[ \t]+\S", line) is not None and len(line) < 200:
+            yield Span(page, start, end)
 
 
 _NAMED = r"(?i)--?shm[-_]size|shm_size|/dev/shm|--ipc[= ]host|(?:docker|container)\W+(?:\w+\W+){0,4}shared[- ]memory"

@@ -12,7 +12,7 @@ from shmlint.model.finding import Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Known, Mechanism, Need
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Span
+from shmlint.model.source import Source, Span
 from shmlint.workloads.commands import options
 from shmlint.workloads.program import Program
 from shmlint.workloads.repository import Repository
@@ -32,7 +32,8 @@ class _Model(NamedTuple):
 
     backend: str
     instances: int
-    path: str
+    span: Span | None
+    """What says which backend it is."""
 
 
 def triton(launch: Launch, program: Program) -> Need | None:
@@ -45,7 +46,7 @@ def triton(launch: Launch, program: Program) -> Need | None:
             if place is None:
                 continue
             models = list(_models(place.path, program.files.repository))
-            need = _need(models, ran.span, launch, sure=ran.certain and not place.guessed and not ran.guessed)
+            need = _need(models, launch, sure=ran.certain and not place.guessed and not ran.guessed)
             if need is not None:
                 return need
     return None
@@ -58,29 +59,34 @@ def _models(folder: str, repository: Repository) -> Iterator[_Model]:
             continue
         path = normal(os.path.join(directory, "config.pbtxt"))
         config = repository.peek(path)
-        text = re.sub(r"#.*", "", config.text) if config is not None else ""
+        text = re.sub(r"#.*", lambda comment: " " * len(comment[0]), config.text) if config is not None else ""
         named = re.search(r'\b(?:backend|platform)\s*:\s*"(\w+)"', text)
         counts = [int(count) for count in re.findall(r"\bcount\s*:\s*([1-9]\d{0,3})\b", text)]
+        instances = sum(counts) or 1
         code = _code(directory, repository)
-        backend = named[1] if named is not None else "python" if code else ""
-        yield _Model(backend, sum(counts) or 1, path if config is not None else code or directory)
+        if named is not None and config is not None:
+            yield _Model(named[1], instances, Span(config, named.start(), named.end()))
+        elif code is not None:
+            yield _Model("python", instances, Span(code, *code.line_span(1)))
+        else:
+            yield _Model("", instances, None)
 
 
-def _code(directory: str, repository: Repository) -> str | None:
+def _code(directory: str, repository: Repository) -> Source | None:
     """The ``model.py`` of one of the versions of a model."""
     versions = (name for name in repository.names(directory) if name.isdigit())
-    paths = (normal(os.path.join(directory, version, "model.py")) for version in versions)
-    return next((path for path in paths if repository.is_file(path)), None)
+    sources = (repository.peek(os.path.join(directory, version, "model.py")) for version in versions)
+    return next((source for source in sources if source is not None), None)
 
 
-def _need(models: list[_Model], span: Span | None, launch: Launch, *, sure: bool) -> Need | None:
+def _need(models: list[_Model], launch: Launch, *, sure: bool) -> Need | None:
     python = [model for model in models if model.backend == "python"]
     if not python:
         others = bool(models) and all(model.backend.startswith(_WITHOUT) for model in models)
         why = "none of the models that it loads uses the Python backend"
         return Need("not-needed", workload=_KNOWN, why=why, source=SOURCE) if others and sure else None
     count = sum(model.instances for model in python)
-    told = tuple(Evidence(f"{model.path}: the Python backend", span, SOURCE) for model in python[:2])
+    told = tuple(Evidence("a model of the Python backend", model.span, SOURCE) for model in python[:2])
     why = "its Python backend passes every input and output through shared memory"
     if not _is_older(launch):
         mechanism = Mechanism("triton", None, "estimated", why, told, SOURCE)

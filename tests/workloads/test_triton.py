@@ -48,6 +48,8 @@ def test_the_backend_of_the_models_decides(
     assert (found.verdict, found.total) == (verdict, mebibytes << 20)
     if verdict == "needed":
         assert (found.minimum, found.mechanisms[0].basis) == (mebibytes << 20, "computed")
+        span = found.evidence[0].span
+        assert span is not None and (span.path, "python" in span.source.text) == ("models/a/config.pbtxt", True)
 
 
 @table(("files", "verdict"), [(TWO, "likely"), (ONNX, "unknown")])
