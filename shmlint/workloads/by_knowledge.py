@@ -217,6 +217,9 @@ class _Reading:
         self.private = any(part is not None and part.private for part in (launch.entrypoint, launch.command))
         self.count = gpu_count(launch)
         self.by_command = _of_commands(commands, extra, known)
+        if self.by_command is not None:
+            says = (command.span for command in ran if match_command(command.words, (self.by_command,)) is not None)
+            self.span = next(says, None) or self.span
         self.copy = copy
         servers = [workload for workload in known if workload.id == "servers"]
         self.serves = any(match_command(command, servers) is not None for command in commands)

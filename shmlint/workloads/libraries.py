@@ -39,6 +39,8 @@ _TORCH_DATA = "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.D
 _TRAINER = "https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments"
 _DETECTRON = "https://github.com/facebookresearch/detectron2/blob/v0.6/detectron2/config/defaults.py"
 RAY_SOURCE = "https://github.com/ray-project/ray/blob/ed6534e9a80a62a03729a4251bacf9d1eb33417d/python/ray/_private/services.py"
+_PLAYWRIGHT = "https://github.com/microsoft/playwright/blob/012da1982ea64ca4dbb59dc0bb0e2ebcb0ee1e7b/docs/src/docker.md"
+_SELENIUM = "https://github.com/SeleniumHQ/docker-selenium/blob/3290a305/README.md?plain=1#L111"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
 
 ROWS: tuple[Row, ...] = (
@@ -93,9 +95,9 @@ ROWS: tuple[Row, ...] = (
     Row("ray.tune.Tuner", "ray", source=RAY_SOURCE),
     Row("ray.train.torch.TorchTrainer", "ray", source=RAY_SOURCE),
     Row("ray.data.read_parquet", "ray", source=RAY_SOURCE),
-    Row("playwright.sync_api.sync_playwright", "browser"),
-    Row("playwright.async_api.async_playwright", "browser"),
-    Row("selenium.webdriver.Chrome", "browser"),
+    Row("playwright.sync_api.sync_playwright", "browser", source=_PLAYWRIGHT),
+    Row("playwright.async_api.async_playwright", "browser", source=_PLAYWRIGHT),
+    Row("selenium.webdriver.Chrome", "browser", source=_SELENIUM),
     Row("multiprocessing.shared_memory.SharedMemory", "python-shm", "size", 2, None),
     Row("multiprocessing.managers.SharedMemoryManager", "python-shm"),
     Row("torch.multiprocessing.Queue", "torch-sharing"),

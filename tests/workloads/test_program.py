@@ -667,6 +667,13 @@ def test_the_first_command_that_tells_ranks_is_shown_where_it_stands(tmp_path: P
     assert span is not None and (span.path, span.line) == ("README.md", 4)
 
 
+def test_a_workload_of_the_documentation_is_shown_where_it_stands(tmp_path: Path) -> None:
+    run = f"{SHELL.replace(PYTORCH, 'own/app')} bash"
+    page = f"```bash\n{run}\n./setup.sh\n```\n"
+    found = need(tmp_path, {"README.md": page, "setup.sh": "pip install vllm\nvllm serve $MODEL\n"})
+    assert [(e.text, e.span.path, e.span.line) for e in found.evidence if e.span] == [("vLLM", "setup.sh", 2)]
+
+
 def test_the_ranks_of_another_program_are_not_its_own(tmp_path: Path) -> None:
     command = "bash -c 'python train.py --batch-size 4; torchrun --nproc_per_node=8 other.py'"
     files = {"compose.yaml": compose(command), "Dockerfile": DOCKERFILE, "train.py": LOADER, "other.py": "import os\n"}
