@@ -122,6 +122,8 @@ _MPI_OPTIONS = frozenset({"-np", "-n", "--np"})
 _COMPOSER_OPTIONS = frozenset({"-n", "--nproc", "--world_size"})
 """https://docs.mosaicml.com/projects/composer/en/stable/notes/distributed_training.html"""
 _TORCHRUN = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch"})
+_STARTS_PYTHON = _MPI | _TORCHRUN | {"accelerate", "deepspeed", "composer", "colossalai", "fleetrun", "ray", "yolo"}
+"""Programs that run Python, or are written in it, without a word that says so."""
 _WORKER_OPTIONS = frozenset(
     {"--num_workers", "--num-workers", "--dataloader_num_workers", "--dataloader-num-workers"}
 )
@@ -153,6 +155,8 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
         return None, True
     total: int | None = None
     unknown = False
+    if any(value.startswith(_STRATEGIES) for _, value in options(words, frozenset({"--strategy"}))):
+        names |= {"--devices"}
     for value in (*(value for _, value in options(words, names)), *_of_keys(words)):
         if value.isdigit():
             total = max(total or 1, 1) * int(value)
@@ -168,6 +172,8 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
     return total, unknown
 
 
+_STRATEGIES = ("ddp", "fsdp", "deepspeed")
+"""Strategies of Lightning's command line that start a process for each device."""
 _HOST_FILES = frozenset({"hostfile", "machinefile", "default-hostfile", "host-file"})
 """Options that name a file with hosts and their slots: how many ranks run on one of them is not known."""
 
@@ -203,11 +209,17 @@ def _is_python(program: str) -> bool:
 
 
 def read_workers(words: Sequence[str]) -> int | None:
-    """DataLoader workers by the command's own options; None where it names none."""
-    for _, value in options(words, _WORKER_OPTIONS):
-        if value.isdigit():
-            return int(value)
-    return None
+    """DataLoader workers by the command's own options or keys (``data.num_workers=8``); None where it names none.
+
+    A program that is not Python may call its threads so.
+    """
+    names = [word.rpartition("/")[2] for word in words]
+    python = words[:1] and words[0].startswith("-")  # options of the image's own program
+    python = python or any(is_python(n) or n.endswith((".py", ".sh")) or n in _STARTS_PYTHON for n in names)
+    keys = (re.fullmatch(r"\+{0,2}(?:\w+\.)*(dataloader_)?num_workers=(\d{1,4})", word) for word in words)
+    found = [(name, value) for name, value in options(words, _WORKER_OPTIONS)]
+    found += [(key[1] or "", key[2]) for key in keys if key is not None]
+    return next((int(value) for name, value in found if value.isdigit() and (python or "dataloader" in name)), None)
 
 
 Kind = Literal["silent", "probe", "build", "interactive", "program"]
