@@ -138,7 +138,7 @@ def _below(folder: str, repository: Repository) -> tuple[tuple[str, str], ...]:
     known = repository.shared.builders
     key = repository.root, folder, "below"
     if key not in known:
-        names = [name for name in repository.names(folder) if not name.startswith(".") and "." not in name[-5:]]
+        names = [name for name in repository.names(folder) if not name.startswith(".")]
         inner = (os.path.normpath(os.path.join(folder, name)) for name in names[:_MOST_FOLDERS])
         files = (_builders(path, repository, _BUILDS) for path in inner if repository.is_dir(path))
         known[key] = tuple(file for found in files for file in found)

@@ -25,12 +25,16 @@ _BUILTINS = frozenset(
 """Builtins and words of shells that run no program themselves."""
 _SILENT = _BUILTINS | frozenset(
     {
-        "}", ")", "apt", "apt-get", "apt-key", "aria2c", "basename", "chgrp", "chmod", "chown", "clear", "conda", "cp",
-        "curl", "dd", "dirname", "done", "dos2unix", "envsubst", "expr", "fi", "for", "git", "gzip", "hf",
-        "huggingface-cli", "id", "install", "killall", "ldconfig", "ln", "ls", "mamba", "mkdir", "mkfifo", "mktemp",
-        "modprobe", "mv", "openssl", "pip", "pip3", "pkill", "readlink", "realpath", "rm", "rmdir", "seq", "service",
-        "ssh-keyscan", "stty", "sync", "sysctl", "touch", "tput", "truncate", "umount", "unlink",
-        "update-ca-certificates", "uv", "wget", "which", "whoami", "xz",
+        "}", ")", "addgroup", "adduser", "apt", "apt-get", "apt-key", "aria2c", "base64", "basename", "chgrp",
+        "chmod", "chown", "chpasswd", "clear", "cmp", "column", "comm", "conda", "cp",
+        "curl", "dd", "dirname", "done", "dos2unix", "envsubst", "expr", "fi", "fold", "for", "getconf", "getent",
+        "git", "git-lfs", "gpg", "groups", "gzip", "hf", "huggingface-cli", "id", "ifconfig", "install", "ip",
+        "iptables", "join", "killall", "ldconfig", "ln", "logger", "ls", "mamba", "mkdir", "mkfifo",
+        "mknod", "mktemp", "modprobe", "mountpoint", "mv", "nl", "numfmt", "openssl", "paste", "pip", "pip3", "pkill",
+        "readlink", "realpath", "renice", "rev", "rm", "rmdir", "seq", "service", "setfacl", "shred",
+        "shuf", "split", "ssh-add", "ssh-keyscan", "strings", "stty", "swapoff", "sync", "sysctl", "tac",
+        "touch", "tput", "truncate", "tty", "umount", "unlink", "update-ca-certificates", "usermod", "users", "uv",
+        "visudo", "wget", "which", "who", "whoami", "xhost", "xxd", "xz",
     }
 )  # fmt: skip
 """Programs that prepare what is run and tell nothing about it."""
@@ -250,7 +254,7 @@ _BUILDERS = frozenset(
     {"make", "cmake", "ninja", "gcc", "g++", "clang", "nvcc", "hipcc", "meson", "bazel", "cargo", "go", "npm", "npx",
      "yarn", "pnpm", "sphinx-build", "mkdocs", "colcon", "catkin_make", "catkin", "rosdep", "ccache", "tar", "unzip",
      "gunzip", "zip", "dpkg", "yum", "dnf", "apk", "pacman", "add-apt-repository", "update-alternatives", "locale-gen",
-     "ssh-keygen", "useradd", "groupadd", "usermod", "chsh", "dvc", "gdown", "gsutil", "aws", "rsync", "scp", "patch",
+     "ssh-keygen", "useradd", "groupadd", "chsh", "dvc", "gdown", "gsutil", "aws", "rsync", "scp", "patch",
      "docker", "cython", "poetry", "pre-commit", "twine", "pdm", "ruff", "black", "isort", "mypy", "flake8", "pylint"}
 )  # fmt: skip
 _BUILD_MODULES = frozenset({"pip", "build", "venv", "ensurepip", "compileall", "sphinx", "mkdocs", "grpc_tools.protoc"})

@@ -16,6 +16,7 @@ from shmlint.model.source import BOM, Source, Span
 from shmlint.workloads.builds import find_build, read_build
 from shmlint.workloads.commands import Kind, is_python, kind_of, options, unwrapped
 from shmlint.workloads.filesystem import Files, Place
+from shmlint.workloads.knowledge import builtin, match_command
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.repository import Repository
 
@@ -395,13 +396,14 @@ class Follower:
             if found:
                 return
             place = self._copied_program(command[0], context)
-        if place is None:
-            if not command[0].startswith("-") and "$" not in command[0]:
-                self.stop(f"`{program}` is not in the repository", context.span)
-            elif "$" in command[0]:
-                self.stop(f"`{command[0]}` is an unknown program", context.span)
-            return
-        self._file(place, command, context)
+        if place is not None:
+            self._file(place, command, context)
+        elif "$" in command[0]:
+            self.stop(f"`{command[0]}` is an unknown program", context.span)
+        elif not command[0].startswith("-") and not _is_known_for_none(command):
+            of_image = context.depth == 0 and self.image is None and "/" not in command[0]
+            where = "in the repository, nor is a build of its image" if of_image else "in the repository"
+            self.stop(f"`{program}` is not {where}", context.span)
 
     def _copied_program(self, name: str, context: _Context) -> Place | None:
         """A program that the image's build put on the path."""
@@ -560,6 +562,12 @@ _APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*"
 
 def _as_variable(placeholder: re.Match[str]) -> str:
     return "$" + re.sub(r"\W", "_", placeholder[0][1:])
+
+
+def _is_known_for_none(command: tuple[str, ...]) -> bool:
+    """Whether a program is known to need no shared memory."""
+    workload = match_command(command, builtin())
+    return workload is not None and workload.needs == "no"
 
 
 def _leaves(command: Command, words: list[str], context: _Context) -> When:

@@ -69,6 +69,8 @@ if __name__ == "__main__":
         ("python {kind}/small.py", "unknown"),
         ("{program} {n}", "unknown"),
         ("python work/big.py --workers 0", "not-needed"),
+        ("ffmpeg -i {n} out.mp4", "not-needed"),
+        ("transcode -i {n} out.mp4", "unknown"),
         ("cd work && python big.py --workers 0; python big.py | tee log", "likely"),
         ("torchrun --nproc_per_node=4 work/small.py", "not-needed"),
         ("torchrun --nproc_per_node=4 work/joined.py", "likely"),
@@ -133,6 +135,7 @@ def test_a_mount_says_which_program_runs(tmp_path: Path, mount: str, program: st
         ('f() { python train.py "$@"; }\nf --workers 0', "", "not-needed"),
         ('. ./functions.sh\ntrain', "", "needed"),
         ('. ./functions.sh\npython serve.py', "", "not-needed"),
+        ('getent passwd me || adduser me\ngroups | xxd\nexec python serve.py', "", "not-needed"),
         ('_log() { echo "$1"; }\n_log "starts"\nexec python serve.py', "", "not-needed"),
         ('f() { f a$1; f b$1; f c$1; }\nf x', "", "unknown"),
         ('while [ $# -gt 0 ]; do python train.py; shift; done', "x", "likely"),
@@ -315,6 +318,7 @@ def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
          "it starts a program whose name is computed at run time (serve.py:2)"),
         ("python gone.py", "", "`gone.py` is not in the repository"),
         ("bash serve.sh", "", "`gone` is not in the repository (serve.sh:1)"),
+        ("10s", "", "`10s` is not in the repository"),
         ("--model m", "", "the image's own program, which gets `--model`, is unknown"),
     ],
 )  # fmt: skip
@@ -323,6 +327,11 @@ def test_where_reading_stopped_is_told(tmp_path: Path, command: str, serve: str,
         "compose.yaml": compose(command), "Dockerfile": DOCKERFILE, "serve.py": serve, "serve.sh": "gone --fast\n"
     }  # fmt: skip
     assert need(tmp_path, files).stopped == stopped
+
+
+def test_a_word_for_an_image_that_is_not_built_here(tmp_path: Path) -> None:
+    found = need(tmp_path, {"run.sh": "docker run --gpus all other/image 10s\n"})
+    assert found.stopped == "`10s` is not in the repository, nor is a build of its image"
 
 
 def test_python_that_cannot_be_read_is_no_module() -> None:
