@@ -44,8 +44,9 @@ class Files:
         """The variables of the container, with those that its image and its scripts set."""
         self.near: list[str] = []
         """The directories of the scripts that were followed."""
+        gone_to = _gone_to(launch, repository) if launch.binds else ((), True)
         self._mounts = tuple(
-            sorted((_mounted(bind, repository) for bind in launch.binds), key=lambda m: -len(m.target))
+            sorted((_mounted(bind, gone_to, repository) for bind in launch.binds), key=lambda m: -len(m.target))
         )
         self._copies = image.copies if image is not None else ()
         self._context = context_of(build, repository) if build is not None else ""
@@ -177,7 +178,31 @@ _VARIABLE = r"^(?:\$\w+|\$\{\w+\}|\$\((?:[^()]|\([^()]*\))*\))/"
 _UNKNOWN = r"[$`%<>{}]"
 
 
-def _mounted(bind: Bind, repository: Repository) -> _Shown:
+_CD = r"(?m)^[ \t]*(?:\$ )?(?:cd|pushd)[ \t]+([^\n;&|]+?)[ \t]*(?:[;&|].*)?$"
+
+
+def _gone_to(launch: Launch, repository: Repository) -> tuple[tuple[str, ...], bool]:
+    """The directories to which a script or a page may have gone before it starts a container, and whether it surely has.
+
+    A script surely goes to a directory that it gives from its own.
+    """
+    source = repository.peek(launch.span.path) if launch.kind == "docker-run" else None
+    targets = re.findall(_CD, source.text[: launch.span.start]) if source is not None else []
+    if not targets:
+        return (), True
+    target = targets[-1].strip("\"'")
+    path = _without_variable(target)
+    if re.search(_UNKNOWN, path) or path.startswith(("/", "~", "-")):
+        return (), True
+    places = [normal(os.path.join(place, path)) for place in repository.above()]
+    surely = re.search(_OF_SCRIPT, target) is not None
+    return tuple(dict.fromkeys(p for p in places[: 1 if surely else None] if repository.is_dir(p))), surely
+
+
+_OF_SCRIPT = r"dirname|BASH_SOURCE|(?i:SCRIPT|\bHERE\b)"
+
+
+def _mounted(bind: Bind, gone_to: tuple[tuple[str, ...], bool], repository: Repository) -> _Shown:
     if bind.resolved:
         return _Shown(bind.target, (normal(bind.source),), True)
     text = bind.source
@@ -191,8 +216,10 @@ def _mounted(bind: Bind, repository: Repository) -> _Shown:
     rest = text[here.end() :] if here is not None else text[top.end() :] if top is not None else text
     if re.search(_UNKNOWN, rest):
         return _Shown(bind.target, (), False)
-    places = [normal(os.path.join(place, rest.lstrip("/"))) for place in repository.above()]
-    return _Shown(bind.target, tuple(dict.fromkeys(places)), here is not None or top is None)
+    relative = here is not None or top is None
+    moved, surely = gone_to if relative else ((), True)
+    places = [normal(os.path.join(place, rest.lstrip("/"))) for place in (*moved, *repository.above())]
+    return _Shown(bind.target, tuple(dict.fromkeys(places)), relative and (surely or not moved))
 
 
 def _copied(path: str, copies: Sequence[object], depth: int) -> Iterator[str]:

@@ -788,3 +788,26 @@ def test_programs_of_which_only_the_place_is_guessed(tmp_path: Path, words: str,
     text = f'docker run --gpus all other/image {words.replace(chr(39), chr(34))}\n'
     files = {"run.sh": text, "tools/fit.py": LOADER, "train.py": LOADER, "serve.py": "print(1)\n"}
     assert [step.text for step in need(tmp_path, files).trail] == read
+
+
+@table(
+    "before, mount, read",
+    [
+        ("", "$PWD:/w", "tools/fit.py"),
+        ('cd "$(dirname "$0")/../other"', "$(pwd):/w", "other/fit.py"),
+        ('cd "$(dirname "$0")" || exit 1', "$(pwd):/w", "tools/fit.py"),
+        ('cd "$SCRIPT_DIR"/../other', "$(pwd):/w", "other/fit.py"),
+        ("ROOT=$PWD/..\ncd $ROOT/other && true", ".:/w", "other/fit.py (guessed)"),
+        ("cd other\ncd ../other", "$PWD:/w", "other/fit.py (guessed)"),
+        ("cd /elsewhere", "$PWD:/w", "tools/fit.py"),
+        ("cd gone", "$PWD:/w", "tools/fit.py"),
+        ("cd $X", "$PWD:/w", "tools/fit.py"),
+        ("cd ../other", "$REPO_ROOT/tools:/w", "tools/fit.py (guessed)"),
+    ],
+)
+def test_a_directory_that_a_script_goes_to_before_it_mounts_it(
+    tmp_path: Path, before: str, mount: str, read: str
+) -> None:
+    text = f"{before}\ndocker run --gpus all -v {mount} -w /w other/image python fit.py\n"
+    files = {"tools/run.sh": text, "tools/fit.py": LOADER, "other/fit.py": LOADER}
+    assert [step.text for step in need(tmp_path, files).trail] == [read]
