@@ -182,7 +182,7 @@ _CD = r"(?m)^[ \t]*(?:\$ )?(?:cd|pushd)[ \t]+([^\n;&|]+?)[ \t]*(?:[;&|].*)?$"
 
 
 def _gone_to(launch: Launch, repository: Repository) -> tuple[tuple[str, ...], bool]:
-    """The directories to which a script or a page may have gone before it starts a container, and whether it surely has.
+    """Where a script or a page may have gone before it starts a container, and whether it surely has.
 
     A script surely goes to a directory that it gives from its own.
     """

@@ -387,6 +387,8 @@ class Follower:
         if program in _SERVERS:
             self._server(command, context)
             return
+        if program == "supervisord" and self._supervised(command, context):
+            return
         place = self.files.find(command[0], context.directory) if "/" in command[0] else None
         if place is None and self._passes_on(command[0], command[1:], context):
             self.commands = [ran for ran in self.commands if ran.words != command]
@@ -404,6 +406,34 @@ class Follower:
             of_image = context.depth == 0 and self.image is None and "/" not in command[0]
             where = "in the repository, nor is a build of its image" if of_image else "in the repository"
             self.stop(f"`{program}` is not {where}", context.span)
+
+    def _supervised(self, command: tuple[str, ...], context: _Context) -> bool:
+        """Follow what supervisord starts; False where the repository does not have its configuration."""
+        from shmlint.workloads.supervisor import configuration, included, programs
+
+        pending = list(configuration(command))
+        read: list[Source] = []
+        while pending and len(read) < MOST_ALTERNATIVES:
+            path = pending.pop(0)
+            folder, name = posixpath.split(path)
+            below = self.files.find(folder, context.directory, folder=True) if "*" in name and folder else None
+            if below is not None:
+                names = (n for n in self.files.repository.names(below.path) if fnmatchcase(n, name))
+                pending += (posixpath.join(folder, n) for n in names)
+                continue
+            place = self.files.find(path, context.directory)
+            source = self.files.repository.source(place.path) if place is not None else None
+            if source is None or place is None or source in read:
+                continue
+            read.append(source)
+            self.trail.append(Step(f"{place.path}{' (guessed)' if place.guessed else ''}", context.span))
+            pending += (posixpath.join(folder, included_path) for included_path in included(source))
+            for started in programs(source):
+                self.run(
+                    ("sh", "-c", started.command), started.span, started.directory or context.directory,
+                    certain=context.certain, guessed=context.guessed or place.guessed, depth=context.depth + 1,
+                )  # fmt: skip
+        return bool(read)
 
     def _copied_program(self, name: str, context: _Context) -> Place | None:
         """A program that the image's build put on the path."""

@@ -811,3 +811,42 @@ def test_a_directory_that_a_script_goes_to_before_it_mounts_it(
     text = f"{before}\ndocker run --gpus all -v {mount} -w /w other/image python fit.py\n"
     files = {"tools/run.sh": text, "tools/fit.py": LOADER, "other/fit.py": LOADER}
     assert [step.text for step in need(tmp_path, files).trail] == [read]
+
+
+SUPERVISED = """
+[supervisord]
+nodaemon=true
+
+[program:serve]
+command = python serve.py  ; the page
+directory = /app
+
+[program:train]
+command=python %(ENV_WHERE)strain.py
+  --workers {workers}
+{more}
+
+[include]
+files = parts/*.conf
+"""
+
+
+@table(
+    "configuration, part, verdict",
+    [
+        (SUPERVISED.format(workers=8, more=""), "", "needed"),
+        (SUPERVISED.format(workers=0, more=""), "", "not-needed"),
+        (SUPERVISED.format(workers=8, more="autostart=false"), "", "not-needed"),
+        (SUPERVISED.format(workers=0, more=""), "[program:x]\ncommand=python train.py\n", "needed"),
+        (SUPERVISED.format(workers=0, more=""), "[program:x]\ncommand=gone\n", "unknown"),
+        (SUPERVISED.format(workers=0, more=""), "[include]\nfiles = *.conf\n", "not-needed"),
+        ("[program:a]\ncommand='\n" + "[" * 5000 + "\n" + "[a]\n" * 5000, "", "unknown"),
+    ],
+)
+def test_programs_of_supervisord(tmp_path: Path, configuration: str, part: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose("supervisord -n -c etc/supervisord.conf", "    environment: {WHERE: ./}\n"),
+        "Dockerfile": DOCKERFILE, "etc/supervisord.conf": configuration, "train.py": LOADER, "serve.py": "print(1)\n",
+        "etc/parts/x.conf": part,
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
