@@ -275,6 +275,8 @@ class Walker:
             self._loads(name, node, scope, unit)
         if last in _OPENS and node.args and isinstance(node.args[0], ast.Constant):
             self.options.name_file(text_of(node.args[0].value))
+        if last in ("get", "getenv") and node.args and isinstance(node.args[0], ast.Constant):
+            self._named_by_variable(text_of(node.args[0].value))
         if name == "hydra.main":
             self._composed(node, unit.loaded.path)
         if name in ("os.environ.setdefault", "os.putenv") and len(node.args) == 2:
@@ -284,7 +286,28 @@ class Walker:
         elif name in _IMPORTING and node.args and isinstance(node.args[0], ast.Constant):
             self._import(text_of(node.args[0].value).partition(":")[0], node, scope, unit, unit.certain)
         self._passes(name, node, scope, unit)
+        if name in _DISPATCHERS:
+            for argument in node.args:
+                self._dispatches(argument, unit)
         self.sites.append(Site(name, node, scope, unit.certain))
+
+    def _named_by_variable(self, name: str) -> None:
+        """The configuration file that a variable of the container names."""
+        value = self.options.files.environment.get(name)
+        if value is not None and value.known is not None and not value.private:
+            self.options.name_file(value.known)
+
+    def _dispatches(self, argument: ast.expr, unit: Unit) -> None:
+        """A function that is called with the words of the command, or a class of which a method is."""
+        name = dotted(argument) if isinstance(argument, ast.Name | ast.Attribute) else ""
+        target = unit.loaded.module.imports.get(name)
+        found = self.modules.resolve(target, unit.loaded.path) if target is not None else (unit.loaded, name)
+        definition = found[0].module.definitions.get(found[1]) if found is not None else None
+        if isinstance(definition, ast.ClassDef):
+            for method in _methods(definition):
+                self._method(method.name, False)
+        elif definition is not None:
+            self._name(name, unit.loaded, unit.certain)
 
     def _composed(self, node: ast.Call, path: str) -> None:
         """The configuration of a program that ``@hydra.main`` starts."""
@@ -362,6 +385,11 @@ _PLAIN_DECORATORS = frozenset(
 )  # fmt: skip
 _OPENS = frozenset({"open", "Path", "load", "fromfile", "merge_from_file", "read_text", "safe_load"})
 """Calls that read a configuration file: ``open``, OmegaConf, mmengine's Config, yacs."""
+_DISPATCHERS = frozenset(
+    {"fire.Fire", "coleo.auto_cli", "coleo.run_cli", "tyro.cli", "typer.run", "jsonargparse.CLI",
+     "jsonargparse.auto_cli", "defopt.run", "absl.app.run", "anyio.run", "trio.run"}
+)  # fmt: skip
+"""Calls that call a function or the methods of a class."""
 _IMPORTING = frozenset({"uvicorn.run", "runpy.run_module"})
 """Calls that import the module which they are given by its name."""
 _DYNAMIC = frozenset({"importlib.import_module", "import_module", "__import__", "exec", "eval"})

@@ -322,6 +322,33 @@ def test_what_a_program_sets_and_starts_is_kept(tmp_path: Path) -> None:
     assert [words for words, _ in found.commands] == [("python", "other.py", "--n", "4")]
 
 
+WORK = "import torch\nfrom torch.utils.data import DataLoader\n"
+METHODS = (
+    "class Work:\n    def train(self, workers=3):\n        DataLoader(d, num_workers=workers)\n"
+    "    def show(self):\n        pass\n"
+)
+
+
+@table(
+    "code, workers, certain",
+    [
+        (WORK + "def main(_):\n    DataLoader(d, num_workers=3)\nfrom absl import app\napp.run(main)", 3, True),
+        (WORK + "def main():\n    DataLoader(d, num_workers=3)\nimport fire\nfire.Fire(main)", 3, True),
+        (WORK + "def main():\n    DataLoader(d, num_workers=3)\nregister(main)", 3, False),
+        (WORK + METHODS + "import fire\nfire.Fire(Work)", 3, False),
+        (WORK + METHODS + "isinstance(a, Work)", None, None),
+        ("from work import Work\nimport fire\nfire.Fire(Work)", 3, False),
+    ],
+)
+def test_functions_that_a_command_line_calls(
+    tmp_path: Path, code: str, workers: int | None, certain: bool | None
+) -> None:
+    found = reading(tmp_path, {"train.py": f"{code}\n", "work.py": WORK + METHODS})
+    assert [(call.processes.value, call.certain) for call in found.calls] == (
+        [(workers, certain)] if workers is not None else []
+    )
+
+
 START = "import os, subprocess, sys\nfrom multiprocessing import Process\n"
 STARTER = "def run(command, times=1):\n    subprocess.run(command, shell=True)\n"
 
