@@ -117,7 +117,7 @@ def _is_copy(program: Program) -> bool:
 
 def _with_bases(launch: Launch, program: Program) -> Launch:
     """The launch with the base images of the build that gives its image."""
-    if program.image is None or program.dockerfile is None or launch.base_images:
+    if program.image is None or program.dockerfile is None or launch.base_images or program.namesake:
         return launch
     source = program.dockerfile
     bases = tuple(

@@ -11,6 +11,7 @@ from shmlint.files.kinds import classify
 from shmlint.files.read import normal
 from shmlint.formats import read
 from shmlint.model.launch import Build, Launch
+from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source
 from shmlint.workloads.filesystem import dockerfile_of
@@ -25,17 +26,28 @@ _MOST_LOOKED_AT = 60
 _FOLDERS = ("", "docker", "scripts", ".devcontainer", "docs", "tools", "build", "dockerfiles")
 
 
-def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) -> tuple[Build | None, bool]:
-    """The build of a launch's image, and whether it is only guessed from the names."""
+class FoundBuild(NamedTuple):
+    """The build of an image; ``guessed`` where only names lead to it, ``namesake`` where it is of one with its name."""
+
+    build: Build | None
+    guessed: bool = False
+    namesake: bool = False
+
+
+def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) -> FoundBuild:
+    """The build of a launch's image."""
     if launch.image is None or not launch.image.text:
-        return None, False
+        return FoundBuild(None)
     names = image_names(launch.image.known or "", launch.image.text)
     words = {re.sub(r"^\$\{?\w*\}?/?", "", re.split(r"[:@]", name)[0]) for name in names} - {""}
     same = _fitting(lambda build: bool(image_names(build.tag, build.tag) & names), builds, words, repository)
     if same:
-        return min(same, key=lambda build: _distance(build.span.path, launch.span.path)), False
-    guessed = _namesake(launch, builds, repository) or _guess(launch, repository)
-    return guessed, guessed is not None
+        return FoundBuild(min(same, key=lambda build: _distance(build.span.path, launch.span.path)))
+    namesake = _namesake(launch, builds, repository)
+    if namesake is not None:
+        return FoundBuild(namesake, True, True)
+    guessed = _guess(launch, repository)
+    return FoundBuild(guessed, guessed is not None)
 
 
 def _fitting(

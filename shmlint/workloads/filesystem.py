@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,10 @@ from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
+
+
+_MOST_FOLDERS = 60
+"""Directories in which a file is looked for that is not where a command names it."""
 
 
 class Place(NamedTuple):
@@ -88,12 +92,11 @@ class Files:
         else:
             yield full
 
-    def _guess(self, place: str, path: str, there: object) -> Place | None:
+    def _guess(self, place: str, path: str, there: Callable[[str], bool]) -> Place | None:
         """A place of the repository that has the name: nothing says that the container sees it there.
 
         ``place`` is the whole path in the container, ``path`` what of it is written.
         """
-        assert callable(there)
         written = _parts(path)
         parts = _parts(place) if "$" not in place and "`" not in place else written
         if not written or "$" in "".join(written) or "`" in path:
@@ -108,7 +111,15 @@ class Files:
                 candidate = normal(os.path.join(folder, *parts[start:]))
                 if there(candidate):
                     return Place(candidate, guessed=True)
-        return None
+        return self._below(written, there) if "$" not in path else None
+
+    def _below(self, written: list[str], there: Callable[[str], bool]) -> Place | None:
+        """The only file of that name in the directories of the launch's own directory."""
+        home = normal(self.repository.home)
+        names = self.repository.names(home) if written[-1].endswith((".py", ".sh")) else []
+        folders = [normal(os.path.join(home, name)) for name in names[:_MOST_FOLDERS] if not name.startswith(".")]
+        found = [path for folder in folders if there(path := normal(os.path.join(folder, *written)))]
+        return Place(found[0], guessed=True) if len(found) == 1 else None
 
     def folders(self) -> tuple[str, ...]:
         """The directories of the repository that the container sees, the likeliest first."""
@@ -170,7 +181,7 @@ _HERE = (
 """The directory that a command is run in."""
 _TOP = (
     r"""(?i)^["']?\$(?:\{?(?:\w*(?:ROOT|REPO|PROJECT|WORKSPACE|SCRIPT|HERE|BASE|SRC|SOURCE|CODE|HOST|LOCAL)\w*|DIR)\}?"""
-    r"""|\([^)]*(?:rev-parse|dirname|realpath|readlink)[^)]*\))["']?/?"""
+    r"""|\((?=[^\n]*?(?:rev-parse|dirname|realpath|readlink))(?:[^()]|\([^()]*\))*\))["']?/?"""
 )
 """A variable or command that gives the directory of a script or of the repository."""
 _VARIABLE = r"^(?:\$\w+|\$\{\w+\}|\$\((?:[^()]|\([^()]*\))*\))/"

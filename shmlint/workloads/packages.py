@@ -46,7 +46,7 @@ def packages(launch: Launch, program: Program) -> Found:
     for name, value in launch.build.args if launch.build is not None else ():
         if value and "IMAGE" in name.upper() and re.search(_IMAGE_TORCH, value.lower()):
             found.setdefault("torch", Evidence(f"built with {name}={value}", launch.build and launch.build.span))
-    if program.image is not None and program.dockerfile is not None:
+    if program.image is not None and program.dockerfile is not None and not program.namesake:
         for name, line in program.image.base_images:
             if re.search(_IMAGE_TORCH, name.lower()):
                 span = Span(program.dockerfile, *program.dockerfile.line_span(line))

@@ -13,7 +13,7 @@ from shmlint.model.launch import Build, Launch, Value
 from shmlint.model.need import Need, Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source, Span
-from shmlint.workloads.builds import find_build, read_build
+from shmlint.workloads.builds import FoundBuild, find_build, read_build
 from shmlint.workloads.commands import Kind, is_python, kind_of, options, unwrapped
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.knowledge import builtin, match_command
@@ -75,6 +75,8 @@ class Program(NamedTuple):
     dockerfile: Source | None
     default: bool = False
     """The command is the image's own, which is unknown."""
+    namesake: bool = False
+    """The build is of an image that only has the same name: what it runs may count, what it is built on does not."""
     documented: tuple[Entry, ...] = ()
     """Programs that the documentation starts in such a container, where the launch itself leaves it open."""
     documented_commands: tuple[Ran, ...] = ()
@@ -108,7 +110,8 @@ class Findings(NamedTuple):
 
 def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()) -> Program:
     """Follow what a launch runs."""
-    build, guessed = (launch.build, False) if launch.build is not None else find_build(launch, builds, repository)
+    found = FoundBuild(launch.build) if launch.build is not None else find_build(launch, builds, repository)
+    build, guessed = found.build, found.guessed
     image, dockerfile = read_build(build, repository) if build is not None else (None, None)
     files = Files(launch, image, build, repository)
     files.environment = _environment(launch, image, dockerfile)
@@ -129,7 +132,7 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     default = launch.kind != "devcontainer" and (not words or (passes_words(launch) and not follower.commands))
     return Program(
         tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
-        follower.environment, follower.assigned, files, image, dockerfile, default,
+        follower.environment, follower.assigned, files, image, dockerfile, default, found.namesake,
     )  # fmt: skip
 
 

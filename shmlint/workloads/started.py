@@ -184,7 +184,7 @@ class _Reader:
         if last == "join" and isinstance(node.func, ast.Attribute) and node.args:
             between = self.texts(node.func.value, scope, depth + 1) or [" "]
             return [between[0].join(words) for words in self.words(node.args[0], scope, depth + 1)]
-        if last in ("str", "Path", "fspath", "abspath", "realpath", "quote", "expanduser") and node.args:
+        if last in ("str", "Path", "fspath", "abspath", "realpath", "quote", "expanduser", "which") and node.args:
             return self.texts(node.args[0], scope, depth + 1)
         if last in ("format", "resolve", "absolute", "as_posix", "strip") and isinstance(node.func, ast.Attribute):
             found = self.texts(node.func.value, scope, depth + 1)

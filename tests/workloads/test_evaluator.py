@@ -366,6 +366,8 @@ STARTER = "def run(command, times=1):\n    subprocess.run(command, shell=True)\n
         ("os.system('python %s.py' % name)", [("python", "$UNKNOWN.py")]),
         ("os.system(' '.join(['python', 'a.py']))", [("python", "a.py")]),
         ("subprocess.run([sys.executable, os.path.join(root, 'tools', 'a.py')])", [("python", "$UNKNOWN/tools/a.py")]),
+        ("import shutil\ntool = shutil.which('ffmpeg')\nsubprocess.call([tool, '-i', a])",
+         [("ffmpeg", "-i", "$UNKNOWN")]),
         ("subprocess.run(['bash', HERE / 'a.sh'])", [("bash", "$UNKNOWN/a.sh")]),
         ("subprocess.run(['python', 'a.py'] if n else ['python', 'b.py'])", [("python", "a.py"), ("python", "b.py")]),
         (STARTER + "run('python a.py')\nrun(f'python b.py {n}')", [("python", "a.py"), ("python", "b.py", "$UNKNOWN")]),

@@ -751,6 +751,8 @@ jobs:
          "docker/Dockerfile.dev"),
         ("tool", {"build.sh": 'docker build -t tool -f "$SCRIPT_DIR/Dockerfile.dev" .\n', "Dockerfile.dev": ""},
          "Dockerfile.dev"),
+        ("tool", {"build.sh": 'D="$(cd "$(dirname "$0")" && pwd)"\ndocker build -t tool -f "$D/Dockerfile.dev" .\n',
+                  "Dockerfile.dev": ""}, "Dockerfile.dev"),
     ],
 )  # fmt: skip
 def test_builds_of_the_repository(tmp_path: Path, image: str, files: dict[str, str], built: str) -> None:
@@ -765,11 +767,17 @@ def test_builds_of_the_repository(tmp_path: Path, image: str, files: dict[str, s
         assert told == ([built] if built else []), paths
 
 
-@table("image, verdict", [("tool", "needed"), ("you/tool", "likely")])
-def test_a_guessed_build_makes_no_error(tmp_path: Path, image: str, verdict: str) -> None:
+@table(
+    "image, command, verdict",
+    [
+        ("tool", "CMD python train.py", "needed"), ("you/tool", "CMD python train.py", "likely"),
+        ("tool", "CMD bash", "likely"), ("you/tool", "CMD bash", "unknown"),
+    ],
+)  # fmt: skip
+def test_a_guessed_build_makes_no_error(tmp_path: Path, image: str, command: str, verdict: str) -> None:
     files = {
         "compose.yaml": f"services:\n  app:\n    image: {image}\n    {GPUS}\n", "train.py": LOADER,
-        "build.sh": "docker build -t tool .\n", "Dockerfile": f"{DOCKERFILE}CMD python train.py\n",
+        "build.sh": "docker build -t tool .\n", "Dockerfile": f"FROM {PYTORCH}\nWORKDIR /app\nCOPY . .\n{command}\n",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
 
@@ -779,7 +787,10 @@ def test_a_guessed_build_makes_no_error(tmp_path: Path, image: str, verdict: str
     [
         ("bash -c 'cd /src/tools && python fit.py'", ["tools/fit.py (guessed)"]),
         ("bash -c 'git clone https://x/me/app && cd app/tools && python fit.py'", ["tools/fit.py (guessed)"]),
-        ("bash -c 'cd /src && python fit.py'", []),
+        ("bash -c 'cd /src && python fit.py'", ["tools/fit.py (guessed)"]),
+        ("python own.py", ["a/own.py (guessed)"]),
+        ("python two.py", []),
+        ("python a/../gone.py", []),
         ("bash -c 'torchrun --node_rank <RANK> --master_addr <ADDR> train.py'", ["train.py (guessed)"]),
         ("bash -c 'python serve.py < list > log'", ["serve.py (guessed)"]),
     ],
@@ -787,6 +798,7 @@ def test_a_guessed_build_makes_no_error(tmp_path: Path, image: str, verdict: str
 def test_programs_of_which_only_the_place_is_guessed(tmp_path: Path, words: str, read: list[str]) -> None:
     text = f'docker run --gpus all other/image {words.replace(chr(39), chr(34))}\n'
     files = {"run.sh": text, "tools/fit.py": LOADER, "train.py": LOADER, "serve.py": "print(1)\n"}
+    files |= {"a/own.py": LOADER, "a/two.py": LOADER, "b/two.py": LOADER}
     assert [step.text for step in need(tmp_path, files).trail] == read
 
 
