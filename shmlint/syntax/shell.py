@@ -116,6 +116,8 @@ class _Reader:
         self.variables = variables.inside(tree.text.unset)
         self.words = Words(tree, self.variables)
         self.conditions = Conditions(self.words)
+        self.names: dict[Range, str] = {}
+        """The names of functions, by their places."""
         self.bodies: dict[str, Node] = {}
         """The functions that the text defines, by name."""
 
@@ -163,8 +165,10 @@ class _Reader:
         yield from self._quoted(node, words)
 
     def _name_of(self, function: Range | None) -> str:
-        named = self.variables.functions.items() if function is not None else ()
-        return next((name for name, ranges in named if function in ranges), "")
+        """The name of a function of the text, or of the one around it."""
+        if function is not None and not self.names:
+            self.names = {place: name for name, ranges in self.variables.functions.items() for place in ranges}
+        return self.names.get(function, "") if function is not None else ""
 
     def _called(self, words: Sequence[Word], node: Node) -> tuple[Word, ...]:
         """The words of a command; where it calls a function that runs its arguments, those of what that runs.

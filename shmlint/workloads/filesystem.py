@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -189,7 +190,7 @@ _VARIABLE = r"^(?:\$\w+|\$\{\w+\}|\$\((?:[^()]|\([^()]*\))*\))/"
 _UNKNOWN = r"[$`%<>{}]"
 
 
-_CD = r"(?m)^[ \t]*(?:\$ )?(?:cd|pushd)[ \t]+([^\n;&|]+?)[ \t]*(?:[;&|].*)?$"
+_CD = r"(?m)^[ \t]*(?:\$ )?(?:cd|pushd)[ \t]+([^\n;&|]+)"
 
 
 def _gone_to(launch: Launch, repository: Repository) -> tuple[tuple[str, ...], bool]:
@@ -197,17 +198,27 @@ def _gone_to(launch: Launch, repository: Repository) -> tuple[tuple[str, ...], b
 
     A script surely goes to a directory that it gives from its own.
     """
-    source = repository.peek(launch.span.path) if launch.kind == "docker-run" else None
-    targets = re.findall(_CD, source.text[: launch.span.start]) if source is not None else []
-    if not targets:
+    moves = _moves(launch.span.path, repository) if launch.kind == "docker-run" else ()
+    before = bisect_left(moves, (launch.span.start, ""))
+    if not before:
         return (), True
-    target = targets[-1].strip("\"'")
+    target = moves[before - 1][1].strip("\"'")
     path = _without_variable(target)
     if re.search(_UNKNOWN, path) or path.startswith(("/", "~", "-")):
         return (), True
     places = [normal(os.path.join(place, path)) for place in repository.above()]
     surely = re.search(_OF_SCRIPT, target) is not None
     return tuple(dict.fromkeys(p for p in places[: 1 if surely else None] if repository.is_dir(p))), surely
+
+
+def _moves(path: str, repository: Repository) -> tuple[tuple[int, str], ...]:
+    """Where a script or a page goes, by the offsets at which it does."""
+    known = repository.shared.moves
+    if path not in known:
+        source = repository.peek(path)
+        found = re.finditer(_CD, source.text) if source is not None else ()
+        known[path] = tuple((match.start(), match[1].strip()) for match in found)
+    return known[path]
 
 
 _OF_SCRIPT = r"dirname|BASH_SOURCE|(?i:SCRIPT|\bHERE\b)"

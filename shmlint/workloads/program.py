@@ -491,6 +491,8 @@ class Follower:
         if place is None:
             return False
         names = [n for n in self.files.repository.names(place.path) if fnmatchcase(n, pattern) and n != "__init__.py"]
+        if names:
+            self.stop(f"which program `{path}` is, is computed at run time", context.span)
         for found in names[:MOST_ALTERNATIVES]:
             self._entry(posixpath.join(place.path, found), arguments, context._replace(certain=False, guessed=True))
         return bool(names)

@@ -26,7 +26,7 @@ class Shared:
 
     __slots__ = (
         "builders", "builds", "distributions", "files", "folders", "found", "headings", "held", "launches", "listed",
-        "modules", "pages", "plain", "programs", "quiet", "sizes",
+        "modules", "moves", "pages", "plain", "programs", "quiet", "sizes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -54,6 +54,8 @@ class Shared:
         """Python files that were read, by their paths."""
         self.headings: dict[str, tuple[Span, ...]] = {}
         """The headings of pages, by their paths."""
+        self.moves: dict[str, tuple[tuple[int, str], ...]] = {}
+        """The directories to which scripts and pages go, and where in their text, by their paths."""
         self.held = 0
         """Characters of these files."""
         self.pages: dict[str, tuple[tuple[int, tuple[Command, ...]], ...]] = {}

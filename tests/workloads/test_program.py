@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ if __name__ == "__main__":
         ("python work/big.py", "likely"),
         ("python -m work.{kind} --n {n}", "likely"),
         ("python work/b{kind}.py", "likely"),
-        ("python work/s{kind}.py", "not-needed"),
+        ("python work/s{kind}.py", "unknown"),
         ("python {kind}/small.py", "unknown"),
         ("{program} {n}", "unknown"),
         ("python work/big.py --workers 0", "not-needed"),
@@ -823,6 +824,22 @@ def test_a_directory_that_a_script_goes_to_before_it_mounts_it(
     text = f"{before}\ndocker run --gpus all -v {mount} -w /w other/image python fit.py\n"
     files = {"tools/run.sh": text, "tools/fit.py": LOADER, "other/fit.py": LOADER}
     assert [step.text for step in need(tmp_path, files).trail] == [read]
+
+
+@table(
+    "text",
+    [
+        "cd a" + " " * 100_000 + "b\n", "cd " * 50_000 + "\n", "cat <<'E'\ncd $(" + "(" * 50_000 + "\nE\n",
+        "f() { f; }\n" * 300,
+        "".join(f"f{i}() {{ f{i + 1} a$1; f{i + 1} b$1; }}\n" for i in range(60)) + "f0 x\n", "f(){ :; };" * 500,
+    ],
+)  # fmt: skip
+def test_hostile_scripts_end_the_trail(tmp_path: Path, text: str) -> None:
+    run_it = "docker run --gpus all -v $PWD:/w -w /w other/image bash inner.sh\n"
+    begin = time.process_time()
+    found = need(tmp_path, {"run.sh": f"{text}{run_it}", "inner.sh": text}, ("run.sh",))
+    assert found.verdict in ("unknown", "not-needed", "likely")
+    assert time.process_time() - begin < 5
 
 
 SUPERVISED = """
