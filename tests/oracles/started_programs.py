@@ -23,7 +23,7 @@ def batch(c: Chooser) -> str:
 
 _UNIT_GPUS = (
     "--gpus all", "--gpus=all", "--gpus device=0,1", '--gpus "device=0,1"', "--gpus '\"device=0,1\"'",
-    '"--gpus=\\"device=0,1\\""', "--runtime=nvidia", "$T", "$T", "${T}", "--gpus=\\x61ll",
+    '"--gpus=\\"device=0,1\\""', "--runtime=nvidia", "$T", "$T", "--gpus=\\x61ll",
 )  # fmt: skip
 _UNIT_SIZES = (
     "", "", *(f"--shm-size={size}" for size in SIZES), "--shm-size=${S}", "--shm-size $S", '"--shm-size=${S}"',
