@@ -16,13 +16,13 @@ VERSION = 2
 def summary(run: Run, findings: list[Finding], fixed: int = 0) -> dict[str, int]:
     """The counts every report ends with. A service that two combinations start counts once."""
     levels = Counter(f.severity for f in findings)
-    seen = {_place(launch) for launch in run.launches}
-    gpu = {_place(launch): launch for launch in run.launches if launch.gpu.requested}
+    seen = {one(launch) for launch in run.launches}
+    gpu = {one(launch): launch for launch in run.launches if launch.gpu.requested}
     return {
         "files": len(run.paths),
         "launches": len(seen),
         "gpu_launches": len(gpu),
-        "gpu_unknown": len({_place(launch) for launch in run.launches if launch.gpu.requested is None}),
+        "gpu_unknown": len({one(launch) for launch in run.launches if launch.gpu.requested is None}),
         "not_judged": sum(not _judged(launch, run) for launch in gpu.values()),
         "error": levels["error"],
         "warning": levels["warning"],
@@ -37,8 +37,10 @@ def _judged(launch: Launch, run: Run) -> bool:
     return launch.undecided is None and run.effective(launch).decided_by != "unknown"
 
 
-def _place(launch: Launch) -> tuple[str, str | None, str, int]:
-    return launch.kind, launch.name, launch.span.path, launch.span.start
+def one(launch: Launch) -> tuple[str, str | None, str, int]:
+    """What readings of one launch have in common. A command in a function starts another at each call."""
+    called = launch.image.text if launch.kind == "docker-run" and launch.image is not None else launch.name
+    return launch.kind, called, launch.span.path, launch.span.start
 
 
 def dumps(body: object) -> str:

@@ -11,7 +11,7 @@ from shmlint.docker.sizes import human
 from shmlint.model.finding import cut
 from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
-from shmlint.reports import escape
+from shmlint.reports import escape, one
 from shmlint.reports.terminal import WIDTH, columns, padded, shortened, usable
 from shmlint.run import Run
 
@@ -130,7 +130,7 @@ class Totals(NamedTuple):
 
 def totals(run: Run, launches: Iterable[Launch]) -> Totals:
     """The counts of some launches. One that several combinations of files start is one."""
-    distinct = {(launch.kind, launch.name, launch.span): launch for launch in launches}
+    distinct = {one(launch): launch for launch in launches}
     gpu = [launch for launch in distinct.values() if launch.gpu.requested]
     sized = lacking = unknown = 0
     for launch in gpu:

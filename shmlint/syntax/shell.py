@@ -18,7 +18,7 @@ from shmlint.syntax.shell_conditions import Conditions, When, leaves, when
 from shmlint.syntax.shell_repair import one_heredoc, repaired
 from shmlint.syntax.shell_text import ShellText, mentions_engine, place
 from shmlint.syntax.shell_tree import Tree, walk
-from shmlint.syntax.shell_variables import Buffer, Range, Variables
+from shmlint.syntax.shell_variables import MOST_CALLS, Buffer, Call, Range, Variables
 from shmlint.syntax.shell_words import Words
 from shmlint.syntax.word import TALKERS, Word
 
@@ -134,9 +134,56 @@ class _Reader:
             assignments.note(node)
         for node in nodes:
             if node.type == "command":
-                yield from self._command(node)
+                yield from self._by_call(node)
             elif node.type == "heredoc_body":
                 yield from self._heredoc(node)
+            elif node.type == "herestring_redirect":
+                yield from self._herestring(node)
+
+    def _by_call(self, node: Node) -> Iterator[Command]:
+        """The commands of a node; those that start a container in a function are others at each call of it."""
+        function = self.tree.function_of(node)
+        if function is not None and self._passed_on(node) is not None:  # read where the function is called
+            yield from self._seen_from(node, {function: Call(-1, "")})
+            return
+        found = list(self._command(node))
+        if function is not None and any(_depends_on_call(command) for command in found):
+            several = [self._seen_from(node, calls) for calls in self._ways(function)]
+            different = {tuple((word.text, word.unknown) for c in one for word in c.words): one for one in several}
+            if different:
+                yield from (command for one in different.values() for command in one)
+                return
+        yield from found
+
+    def _ways(self, function: Range) -> list[dict[Range, Call]]:
+        """The ways in which a function may be reached, each as the calls that lead to it; none where they are many."""
+        found: list[dict[Range, Call]] = []
+        waiting: list[tuple[dict[Range, Call], Range]] = [({}, function)]
+        while waiting:
+            way, here = waiting.pop(0)
+            calls = self.variables.calls_of(here) if self.variables.is_read(here) else []
+            if here in way or len(found) + len(waiting) + len(calls) > MOST_CALLS:
+                return []
+            if not calls and way:
+                found.append(way)
+            for call in calls:
+                if call.function is None:
+                    found.append({**way, here: call})
+                else:
+                    waiting.append(({**way, here: call}, call.function))
+        return found
+
+    def _seen_from(self, node: Node, calls: dict[Range, Call]) -> list[Command]:
+        """The commands of a node where its function is reached by these calls."""
+        before, conditions = dict(self.variables.only), self.conditions
+        self.variables.only.update(calls)
+        self.conditions = Conditions(self.words)
+        try:
+            return list(self._command(node))
+        finally:
+            self.variables.only.clear()
+            self.variables.only.update(before)
+            self.conditions = conditions
 
     def _command(self, node: Node) -> Iterator[Command]:
         words: list[Word] = []
@@ -182,15 +229,22 @@ class _Reader:
         if body is None or (function is None and tree.at(node) < tree.at(body)) or function == tree.range_of(body):
             return tuple(words)
         for command in walk(body):
-            parts = [c for c in command.named_children if c.type != "variable_assignment"]
-            place = next((i for i, part in enumerate(parts) if self.tree.raw(part) in _ARGUMENTS), None)
-            if command.type != "command" or place is None:
-                continue
-            before = self.words.arguments([c for part in parts[:place] for c in (part.named_children or [part])])
-            named = {word.text for word in before}
-            if named.isdisjoint({"run", "create"}) and named.isdisjoint(TALKERS - {"eval"}):
+            before = self._passed_on(command)
+            if before is not None:
                 return (*words[:at], *before, *words[at + 1 :])
         return (*words[:at], words[at]._replace(text=f"{words[at].text}()"), *words[at + 1 :])
+
+    def _passed_on(self, command: Node) -> list[Word] | None:
+        """The words before ``"$@"`` in a command that runs what its function is given; None in any other."""
+        if command.type != "command":
+            return None
+        parts = [c for c in command.named_children if c.type != "variable_assignment"]
+        place = next((i for i, part in enumerate(parts) if self.tree.raw(part) in _ARGUMENTS), None)
+        if place is None:
+            return None
+        before = self.words.arguments([c for part in parts[:place] for c in (part.named_children or [part])])
+        named = {word.text for word in before}
+        return before if named.isdisjoint({"run", "create"}) and named.isdisjoint(TALKERS - {"eval"}) else None
 
     def _again(self, node: Node, words: Sequence[Word], span: Span) -> Iterator[Command]:
         """The commands of words that are joined and read once more."""
@@ -252,7 +306,9 @@ class _Reader:
         home = whole.span(start, end) or whole.home
         nested = ShellText(whole.source, text, offsets, home, stands, whole.unset)
         tree = Tree(nested, self.tree.place, self.tree.function_of(node))
-        yield from _Reader(tree, self.variables, self.depth + 1).read()
+        reader = _Reader(tree, self.variables, self.depth + 1)
+        reader.variables.own_arguments |= not escapes  # a text between single quotation marks has its own
+        yield from reader.read()
 
     def _heredoc(self, node: Node) -> Iterator[Command]:
         """A here-document that a shell is given is a script of its own."""
@@ -274,6 +330,22 @@ class _Reader:
         opening = next((self.tree.raw(c) for c in redirect.children if c.type == "heredoc_start"), "")
         escapes = "" if re.search(r"['\"\\]", opening) else "$`\\"
         yield from self._nested(node, self.tree.char(node.start_byte), self.tree.char(node.end_byte), escapes=escapes)
+
+    def _herestring(self, node: Node) -> Iterator[Command]:
+        """A text that a shell is given by ``<<<`` is a script of its own."""
+        given, command = node.named_children[-1:], self.tree.parents.get(node.id)
+        if self.depth >= _NESTING or not given or command is None or not mentions_engine(self.tree.raw(node)):
+            return
+        runs = any(self.tree.raw(part).rpartition("/")[2] in _RUNNERS for part in command.named_children[:3])
+        if runs and given[0].type in ("string", "raw_string"):
+            start, end = self.tree.char(given[0].start_byte) + 1, self.tree.char(given[0].end_byte) - 1
+            yield from self._nested(given[0], start, end, escapes='$`"\\' if given[0].type == "string" else "")
+
+
+def _depends_on_call(command: Command) -> bool:
+    """Whether a command that starts a container may be another at another call of its function."""
+    words = command.words
+    return any(word.unknown for word in words) and any(mentions_engine(word.text) for word in words)
 
 
 def _is_read_again(words: Sequence[Word]) -> bool:

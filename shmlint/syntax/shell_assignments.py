@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache, partial
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from shmlint.syntax.shell_text import mentions_engine
-from shmlint.syntax.shell_variables import ANY, Assignment, Buffer, Call, Range, nothing
+from shmlint.syntax.shell_variables import ANY, Assignment, Buffer, Call, Moved, Range, Value, nothing
 from shmlint.syntax.shell_words import Words
+from shmlint.syntax.word import Word
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_CALLERS = frozenset({"trap", "eval", "time", "complete"})
+"""Commands of the shell that call functions by their names."""
+
+_SETS_ARGUMENTS = re.compile(r"set[ \t]+(?:--|[^-+\s])")
 
 _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts"})
 
@@ -70,7 +76,9 @@ class Assignments:
                 if "n" in options and name is not None:
                     self.references.add(self.tree.raw(name))
             elif child.type == "variable_name":
-                if "n" in options:
+                if "f" in options:
+                    self.variables.unread_calls.add(self.tree.raw(child))
+                elif "n" in options:
                     self.references.add(self.tree.raw(child))
                 elif self.tree.is_local(child):
                     function = self.tree.function_of(node)
@@ -88,10 +96,9 @@ class Assignments:
         if not parts:
             return
         name, rest = self.tree.raw(parts[0]), parts[1:]
-        if name in self.variables.functions:
-            tree = self.tree
-            self.variables.calls.append(Call(tree.at(node), name, tree.branch_of(node), tree.function_of(node)))
-        elif name in (".", "source"):
+        if self.variables.functions:
+            self._calls(name, node, rest)
+        if name in (".", "source"):
             if not rest or not self.tree.raw(rest[0]).rstrip("\"'").endswith("/activate"):
                 self._anything(node)
         elif name == "eval":
@@ -105,6 +112,46 @@ class Assignments:
                     self._unknown(self.tree.raw(child), node)
                 elif child.type in ("string", "simple_expansion", "expansion") and name == "read":
                     self._anything(node)
+
+    # Functions -------------------------------------------------------------------------------
+
+    def _calls(self, name: str, node: Node, rest: Sequence[Node]) -> None:
+        """The functions that a command calls, or may call by a name that it is given or that is computed."""
+        tree, known = self.tree, self.variables.functions
+        if name in known:
+            given = partial(self._given, node, rest)
+            call = Call(tree.at(node), name, tree.branch_of(node), tree.function_of(node), given)
+            self.variables.calls.append(call)
+        elif name == "shift" or (name == "set" and _SETS_ARGUMENTS.match(tree.raw(node))):
+            number = tree.raw(rest[0]) if rest else "1"
+            count = int(number) if name == "shift" and number.isdecimal() else None
+            moved = Moved(tree.at(node), count, tree.branch_of(node), tree.function_of(node), tree.loop_of(node))
+            self.variables.moved.append(moved)
+        if name.strip("\"'") in ("$@", "${@}", "$1", "${1}", "$*"):
+            self.variables.unread_calls.add(ANY)
+        elif "$" in name:
+            pattern = re.sub(r"\\\$(?:\\\{.*?\\\}|\w+)", ".*", re.escape(name.strip("\"'")))
+            if pattern != ".*":
+                self.variables.unread_calls |= {function for function in known if re.fullmatch(pattern, function)}
+        elif name in known or name in _CALLERS:
+            words = {word for child in rest for word in re.findall(r"[\w.:-]+", tree.raw(child))}
+            self.variables.unread_calls |= words & known.keys()
+
+    def _given(self, node: Node, rest: Sequence[Node]) -> list[Word]:
+        """The arguments of a call."""
+        place = self.tree.span(node)
+        return [
+            word._replace(array=place) if word.array is None and word.used is None else word
+            for word in self.words.arguments(rest)
+        ]
+
+    def _held_functions(self, value: Node) -> None:
+        """A function whose name is put into a variable may be called by that."""
+        items = value.named_children if value.type == "array" else [value]
+        names = (re.match(r"[\"']*(?:\$\{\w+:?[-=])?([\w.:-]+)", self.tree.raw(item)) for item in items)
+        self.variables.unread_calls |= {name[1] for name in names if name} & self.variables.functions.keys()
+
+    # Assignments -----------------------------------------------------------------------------
 
     def _evaluation(self, node: Node, parts: Sequence[Node]) -> None:
         """``eval`` sets what its text assigns; where that is not known, anything."""
@@ -142,7 +189,10 @@ class Assignments:
         if text in self.references:
             self._anything(node)
             return
-        self._assign(text, node, node.child_by_field_name("value"), self.tree.branch_of(node))
+        value = node.child_by_field_name("value")
+        if value is not None and self.variables.functions:
+            self._held_functions(value)
+        self._assign(text, node, value, self.tree.branch_of(node))
 
     def _assign(self, name: str, node: Node, value: Node | None, branch: Range | None) -> None:
         append = any(child.type == "+=" for child in node.children)
@@ -150,7 +200,19 @@ class Assignments:
         lengthens = f"${name}" in raw or f"${{{name}" in raw
         loop, function = self.tree.loop_of(node), self.tree.function_of(node)
         made = Assignment(
-            self.tree.end_of(node), cache(partial(self.words.assigned, value)), append, branch, lengthens, function,
-            self.tree.is_local(node), loop,
+            self.tree.end_of(node), self._once(value), append, branch, lengthens, function, self.tree.is_local(node),
+            loop,
         )  # fmt: skip
         self.variables.note(name, made)
+
+    def _once(self, node: Node | None) -> Callable[[], Value]:
+        """What an assignment assigns, computed once for each call that is looked at."""
+        known: dict[object, Value] = {}
+
+        def value() -> Value:
+            key = self.variables.looked_at()
+            if key not in known:
+                known[key] = self.words.assigned(node)
+            return known[key]
+
+        return value

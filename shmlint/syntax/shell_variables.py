@@ -16,8 +16,11 @@ from shmlint.syntax.word import Word
 _ASSIGNMENTS = 100
 """A variable that is set more often than this is not followed."""
 
-_CALLS = 20
+MOST_CALLS = 20
 """A function that is called from more places than this is not followed."""
+
+_STEPS = 1_000
+"""Calls that are followed for one use of a variable."""
 
 ANY = ""
 """The name of an assignment to variables whose names are not known."""
@@ -93,6 +96,10 @@ class Assignment(NamedTuple):
     """What sets the variable, where that is not known."""
 
 
+def nothing() -> None:
+    """The value of an assignment, and the arguments of a call, that are not known."""
+
+
 class Call(NamedTuple):
     """A call of a function that the text defines."""
 
@@ -100,11 +107,18 @@ class Call(NamedTuple):
     name: str
     branch: Range | None = None
     function: Range | None = None
+    arguments: Callable[[], list[Word] | None] = nothing
 
 
-def nothing() -> Value:
-    """The value of an assignment that is not known."""
-    return None
+class Moved(NamedTuple):
+    """A ``shift``, or another command after which arguments have other numbers."""
+
+    at: int
+    by: int | None
+    """By how many they move; None where that is not known."""
+    branch: Range | None = None
+    function: Range | None = None
+    loop: Range | None = None
 
 
 class Variables:
@@ -114,6 +128,18 @@ class Variables:
         self.made: dict[str, list[Assignment]] = {}
         self.functions: dict[str, list[Range]] = {}
         self.calls: list[Call] = []
+        self.moved: list[Moved] = []
+        self.unread_calls: set[str] = set()
+        """Functions that are also called in ways that are not read; ``ANY``: all of them may be."""
+        self.own_arguments = False
+        """Whether the arguments are those of a text inside, which are not known."""
+        self.noted = 0
+        self.steps = 0
+        """Calls that were followed for one use of a variable."""
+        self.entered: dict[object, State] = {}
+        """What was found of variables and arguments where functions begin: calls ask for it again and again."""
+        self.only: dict[Range, Call] = {}
+        """The one call of a function that is looked at, where its calls are looked at one by one."""
         self.unset = unset
         self.under_way: set[tuple[str, Range]] = set()
 
@@ -123,23 +149,34 @@ class Variables:
         inner.made = {name: list(made) for name, made in self.made.items()}
         inner.functions = dict(self.functions)
         inner.calls = list(self.calls)
+        inner.moved = list(self.moved)
+        inner.unread_calls = set(self.unread_calls)
+        inner.own_arguments = self.own_arguments
+        inner.only = self.only  # the same one: values of the text around are asked for from inside
         return inner
 
     def note(self, name: str, assignment: Assignment) -> None:
         """An assignment, in the order of the text."""
+        self.noted += 1
         self.made.setdefault(name, []).append(assignment)
 
     def may_be_set(self, name: str, at: int, function: Range | None) -> bool:
         """Whether anything in the text sets a variable before a place."""
+        if is_argument(name):
+            return function is not None or self.own_arguments
         made = (*self.made.get(name, ()), *self.made.get(ANY, ()))
         return any(m.at < at or function is not None or m.function is not None or m.loop is not None for m in made)
 
     def value(self, name: str, at: int, function: Range | None) -> State:
         """What a variable holds where it is used; ``function`` is the one that it is used in."""
+        if not self.under_way:
+            self.steps = 0
+        if is_argument(name) and self.own_arguments:
+            return f"argument {name} of the command is not known here"
+        if function is not None and is_argument(name):
+            return self._argument(name, at, function)
         if name not in self.made:
             return self.unset(name)
-        if function is not None and name.isdigit():
-            return f"${name} is an argument of a function"
         if len(self.made[name]) > _ASSIGNMENTS or len(self.calls) > 10 * _ASSIGNMENTS:
             return f"variable {name} is set in many ways"
         if function is None:
@@ -152,18 +189,70 @@ class Variables:
             return self.unset(name)
         if (name, function) in self.under_way:
             return f"variable {name} is set in a function that calls itself"
-        names = {known for known, ranges in self.functions.items() if function in ranges}
-        calls = [call for call in self.calls if call.name in names and call.function != function]
+        calls = [call for call in self.calls_of(function) if call.function != function]
         if not calls:
             return self._after(name, self.unset(name), _END, None)
-        if len(calls) > _CALLS:
+        if len(calls) > MOST_CALLS:
             return f"variable {name} is set in many ways"
-        self.under_way.add((name, function))
-        found = [self.value(name, call.at, call.function) for call in calls]
-        self.under_way.discard((name, function))
-        if any(_texts(state) != _texts(found[0]) for state in found):
-            return f"variable {name} differs from call to call"
-        return found[0]
+        key = (name, None, function, self.noted, len(self.calls), self.looked_at())
+        if key not in self.entered:
+            self.under_way.add((name, function))
+            found = [self.value(name, call.at, call.function) for call in calls]
+            self.under_way.discard((name, function))
+            same = all(_texts(state) == _texts(found[0]) for state in found)
+            self.entered[key] = found[0] if same else f"variable {name} differs from call to call"
+        return self.entered[key]
+
+    def calls_of(self, function: Range) -> list[Call]:
+        """The calls of a function, or the one of them that is looked at."""
+        if function in self.only:
+            return [self.only[function]]
+        names = self._names(function)
+        return [call for call in self.calls if call.name in names]
+
+    def is_read(self, function: Range) -> bool:
+        """Whether all calls of a function are read: none is made by another program, or by a name that is computed."""
+        return function in self.only or self.unread_calls.isdisjoint({ANY, *self._names(function)})
+
+    def _names(self, function: Range) -> set[str]:
+        return {name for name, ranges in self.functions.items() if function in ranges}
+
+    def looked_at(self) -> tuple[tuple[Range, int], ...]:
+        """Which calls are looked at, for what is computed once for each of them."""
+        return tuple((function, call.at) for function, call in sorted(self.only.items())) if self.only else ()
+
+    def _argument(self, name: str, at: int, function: Range) -> State:
+        """What an argument of a function is: the same at each of its calls, or not known."""
+        calls = self.calls_of(function)
+        if not calls or not self.is_read(function):
+            return f"argument {name} of the function is not known here"
+        if len(calls) > MOST_CALLS or (name, function) in self.under_way:
+            return f"argument {name} of the function is given in many ways"
+        moved = self._moved(at, function)
+        if moved is None:
+            return f"argument {name} is moved by `shift`"
+        key = (name, moved, function, self.noted, len(self.calls), self.looked_at())
+        if key not in self.entered:
+            self.under_way.add((name, function))
+            given = [call.arguments() for call in calls]
+            self.under_way.discard((name, function))
+            found = [_argument_of(name, words, moved) for words in given]
+            same = all(_texts(state) == _texts(found[0]) for state in found)
+            self.entered[key] = found[0] if same else f"argument {name} differs from call to call"
+        return self.entered[key]
+
+    def _moved(self, at: int, function: Range) -> int | None:
+        """By how many places the arguments of a function have moved at a place; None where that is not known."""
+        total = 0
+        for moved in self.moved:
+            inside = moved.loop is not None and moved.loop[0] <= at < moved.loop[1]
+            if moved.function != function or (moved.at > at and not inside):
+                continue
+            perhaps = moved.branch is not None and not moved.branch[0] <= at < moved.branch[1]
+            if moved.by is None or moved.loop is not None or perhaps:
+                return None
+            total += moved.by
+        return total
 
     def _after(self, name: str, state: State, at: int, function: Range | None, *, called: bool = False) -> State:
         """What a variable that held ``state`` holds at a place in a function, or outside of all.
@@ -187,6 +276,9 @@ class Variables:
 
     def _called(self, name: str, state: State, call: Call, at: int) -> State:
         """What a variable holds after the call of a function."""
+        self.steps += 1
+        if self.steps > _STEPS:
+            return f"variable {name} is set in many ways"
         for function in self.functions.get(call.name, ()):
             if (name, function) in self.under_way or not self._sets(name, function):
                 continue
@@ -252,6 +344,33 @@ class Variables:
         return any(isinstance(v, Buffer) and v.chars and not v.unknown and is_harmless(v) for v in values)
 
 
+def is_argument(name: str) -> bool:
+    """Whether a name is that of an argument, or of all of them."""
+    return name in ("@", "*", "#") or (name.isdecimal() and name != "0")
+
+
+def _argument_of(name: str, words: list[Word] | None, moved: int) -> State:
+    """An argument of a call, by its number, or all of them."""
+    if words is None or name == "#":
+        return f"argument {name} is not known"
+    several = next((i for i, word in enumerate(words) if word.maybe_many), len(words))
+    if several < moved or (name.isdecimal() and moved + int(name) > several < len(words)):
+        return f"argument {name} is not known"
+    left = words[moved:]
+    if not name.isdecimal():
+        return left
+    buffer = Buffer()
+    if int(name) <= len(left):
+        word = left[int(name) - 1]
+        places = word.offsets if len(word.offsets) == len(word.text) else ()
+        if word.unknown:
+            buffer.add_unknown(word.text, places, word.unknown, True)
+            buffer.harmless, buffer.options = word.harmless, word.options
+        else:
+            buffer.add(word.text, places)
+    return buffer
+
+
 def _texts(state: State) -> object:
     """A value in a form that can be compared."""
     if isinstance(state, Buffer):
@@ -265,7 +384,8 @@ def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_rol
     lengthens = made.append or made.lengthens
     harmless = has_role or (is_harmless(value) and (lengthens or isinstance(state, str) or is_harmless(state)))
     glued = lengthens and isinstance(state, Buffer) and _is_glued(state, made, value)
-    options = has_role or (not glued and are_options(value)) or are_options(state)
+    # An array that may hold anything before the image holds options.
+    options = has_role or (not glued and are_options(value)) or are_options(state) or isinstance(state, list)
     word = Word(f"${{{name}}}", None, unsure, True, harmless, options)
     if isinstance(state, list):
         return [*state, word] if lengthens else [word]

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from shmlint.model.source import Span
 from shmlint.syntax.shell_text import has_placeholder, place, restore
 from shmlint.syntax.shell_tree import Tree
-from shmlint.syntax.shell_variables import Buffer, State, Value, Variables, are_options, is_harmless
+from shmlint.syntax.shell_variables import (
+    Buffer,
+    State,
+    Value,
+    Variables,
+    are_options,
+    is_argument,
+    is_harmless,
+)
 from shmlint.syntax.word import Word
 
 if TYPE_CHECKING:
@@ -21,11 +29,13 @@ _EXPANSIONS = 50
 _MOST_WORDS = 5_000
 """Words of one command that are looked at; nobody writes as many."""
 
-_EXPANSION = re.compile(r"\$\{(\w+)(:?[-=+])")
+_EXPANSION = re.compile(r"\$\{(\w+)(:?[-=+?])")
 """The start of ``${NAME:-…}`` and its like."""
 
 _WHOLE_ARRAY = re.compile(r'\$\{(\w+)\[([@*])\]\}|\$\{(\w+)\[@\]:?\+"\$\{\3\[(@)\]\}"\}')
 """``${NAME[@]}``, and ``${NAME[@]+"${NAME[@]}"}``, which is the same where unset variables are errors."""
+
+_ALL_ARGUMENTS = frozenset({"$@", "$*", "${@}", "${*}"})
 
 _ANSI = r"\\(?:[xuU]([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))"
 
@@ -110,6 +120,8 @@ class Words:
         """The words of ``"${NAME[@]}"``; None where the node is something else."""
         quoted = node.type == "string"
         raw = self.tree.raw(node)[1:-1] if quoted else self.tree.raw(node)
+        if raw in _ALL_ARGUMENTS and not (quoted and "*" in raw):
+            return self._all_arguments(node, quoted)
         found = _WHOLE_ARRAY.fullmatch(raw)
         if found is None or (quoted and len(node.named_children) != 1):
             return None
@@ -122,6 +134,13 @@ class Words:
         if isinstance(value, Buffer):
             return self._split(value, self.tree.span(node))
         return [Word(self.tree.raw(node), self.tree.span(node), value, True)]
+
+    def _all_arguments(self, node: Node, quoted: bool) -> list[Word] | None:
+        """The words of ``"$@"`` in a function; None where they are not known."""
+        value = self._held("@", node)
+        if not isinstance(value, list) or (not quoted and any(re.search(r"\s", word.text) for word in value)):
+            return None
+        return value
 
     def _split(self, buffer: Buffer, written: Span | None) -> list[Word]:
         found: list[Word] = []
@@ -265,6 +284,8 @@ class Words:
 
     def _variable(self, buffer: Buffer, node: Node, name: str, quoted: bool) -> None:
         value = self._held(name, node)
+        if isinstance(value, list) and is_argument(name):
+            value = _in_one(value) or "it contains an argument that is not known"
         if isinstance(value, list):  # the first element
             if not value or value[0].maybe_many or value[0].unknown or len(value[0].offsets) != len(value[0].text):
                 value = f"variable {name} is an array"
@@ -297,10 +318,11 @@ class Words:
         name, operator = start[1], start[2]
         behind = [c for c in node.named_children if c.start_byte >= node.start_byte + len(start[0].encode())]
         value = self._held(name, node)
-        if operator in ("+", ":+"):
+        if operator in ("?", ":?") and not (isinstance(value, Buffer) and value.chars):
+            buffer.add_unknown(raw, self.tree.places(node), self._because(name, raw), not quoted)
+        elif operator in ("+", ":+"):
             self._alternative(buffer, node, (value, behind), quoted)
-            return
-        if isinstance(value, Buffer) and (value.chars or value.unknown):
+        elif isinstance(value, Buffer) and (value.chars or value.unknown):
             buffer.extend(value, splits=not quoted)
         elif isinstance(value, list):
             buffer.add_unknown(raw, self.tree.places(node), f"variable {name} is an array", not quoted)
@@ -333,6 +355,17 @@ class Words:
 
     def _because(self, name: str, raw: str) -> str:
         """Why what stands in an expansion is not known."""
-        if name in self.variables.made:
+        if name in self.variables.made or is_argument(name):
             return f"it contains variable {name}"
         return self.tree.text.unset(name or raw)
+
+
+def _in_one(words: Sequence[Word]) -> Buffer | None:
+    """Arguments joined to one text; None where one is not known."""
+    buffer = Buffer()
+    for word in words:
+        if word.unknown:
+            return None
+        buffer.add(" " if buffer.chars else "")
+        buffer.add(word.text, word.offsets if len(word.offsets) == len(word.text) else ())
+    return buffer

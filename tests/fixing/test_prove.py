@@ -14,6 +14,7 @@ from shmlint.model.launch import GpuRequest, Launch, Mount, ReadOnly, Size, Unkn
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
 from shmlint.run import Run, lint
+from tests.table import table
 
 START = Span(Source("compose.yaml", ""), 0, 0)
 PLAIN = Launch("compose-service", "a", START, START, Words("service `a`", "shm_size"), ReadOnly())
@@ -258,9 +259,29 @@ def test_a_function_that_starts_what_it_is_given_is_left() -> None:
         for calls in ("launch vllm/vllm-openai\nlaunch redis\n", "launch redis\nlaunch vllm/vllm-openai\n"):
             text = f"launch() {{ {start}; }}\n{calls}"
             assert changed("run.sh", text) == [], text
-            assert {f.severity for f in read({"run.sh": text}).findings} <= {"note"}, text
+            assert [f.severity for f in read({"run.sh": text}).findings] == ["warning"], text
     loop = "for i in vllm/vllm-openai redis; do docker run --gpus all $i; done\n"
     assert changed("run.sh", loop) == []
+
+
+@table(
+    ("text", "lines"),
+    [
+        ('f() { docker run --gpus all "$1"; }\nf IMG\nf IMG2\n',
+         [('f() { docker run --gpus all "$1"; }', 'f() { docker run --gpus all --shm-size=8g "$1"; }')]),
+        ('f() { docker run --rm "$@"; }\nf --gpus all IMG\nf --gpus all redis\n',
+         [("f --gpus all IMG", "f --gpus all --shm-size=8g IMG")]),
+        ('f() { docker run --gpus all --shm-size="$1" IMG; }\nf 64m\nf 16g\n', [("f 64m", "f 8g")]),
+        ('f() { docker run --gpus all --shm-size="${1:-64m}" "${2:-IMG}"; }\nf 64m redis\n', []),
+        ('f() { docker run --gpus all "${1:-IMG}"; }\nf\nf redis\n', []),
+    ],
+)  # fmt: skip
+def test_what_a_call_gives_is_changed_there(text: str, lines: list[tuple[str, str]]) -> None:
+    names = ("IMG2", "nvcr.io/nvidia/pytorch:24.10-py3"), ("IMG", "nvcr.io/nvidia/pytorch:24.01-py3")
+    for name, image in names:
+        text = text.replace(name, image)
+        lines = [(old.replace(name, image), new.replace(name, image)) for old, new in lines]
+    assert changed("run.sh", text) == lines
 
 
 def test_a_text_of_ci_that_is_used_twice_is_changed_for_both_or_not_at_all() -> None:

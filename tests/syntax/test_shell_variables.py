@@ -37,7 +37,7 @@ RUN = "docker run --shm-size=$S img\n"
         (f"f() {{ S=8g; }}\nS=1g\nif x; then f; fi\n{RUN}", "$S?"),
         # Inside of a function a variable holds what it holds where the function is called.
         ("f() { docker run --shm-size=$S img; }\nS=8g\nf\nS=64m\n", "8g"),
-        ("f() { docker run --shm-size=$S img; }\nS=8g\nf\nS=64m\nf\n", "$S?"),
+        ("f() { docker run --shm-size=$S img; }\nS=8g\nf\nS=64m\nf\n", "64m"),
         ("f() { docker run --shm-size=$S img; }\ng() { local S=8g; f; }\nS=64m\ng\n", "8g"),
         ("f() { f; docker run --shm-size=$S img; }\nS=8g\nf\n", "8g"),
         # Two assignments on a line, and the default that sets a variable.
@@ -79,3 +79,48 @@ def test_an_array_is_whole_or_not_known(text: str, expected: str) -> None:
 def test_elements_of_a_loop_are_not_known() -> None:
     (found,) = dockers('A=(--rm)\nfor o in --shm-size=16g; do A+=("$o"); done\ndocker run "${A[@]}" img\n')
     assert found == "docker run --rm ${A}?* img"
+
+
+@table(
+    ("text", "expected"),
+    [
+        # Each call has arguments of its own.
+        ('f() { docker run "${1:-a}"; }\nf\nf b\nf b\n', ["a", "b"]),
+        ('f() { docker run "$@"; }\nf --rm a\nf b "c d"\n', ["--rm a", "b c d"]),
+        ("f() { docker run $*; }\nf --rm a\n", ["--rm a"]),
+        ('f() { local i=$1; shift; docker run "$i" "$@"; }\nf a b\nf c\n', ["a b", "c"]),
+        ('f() { local o=("--rm" "$@"); docker run "${o[@]}"; }\nf a\nf b\n', ["--rm a", "--rm b"]),
+        ('f() { bash -c "docker run $1"; }\nf a\nf b\n', ["a", "b"]),
+        ('f() { docker run "${1:?an image}"; }\nf a\n', ["a"]),
+        ('f() { docker run "$1"; }\ng() { f "$1"; }\ng a\nf b\n', ["b", "a"]),
+        ("f() { docker run --name $S $1; }\nS=x\nf a\nS=y\nf b\n", ["--name x a", "--name y b"]),
+        # Nothing is known of calls that are not read.
+        ('f() { docker run "${1:-a}"; }\n', ["${1:-a}?"]),
+        ('f() { docker run "${1:-a}"; }\nf b\nexport -f f\n', ["${1:-a}?"]),
+        ("f() { docker run \"${1:-a}\"; }\nf b\ntrap 'f c' EXIT\n", ["${1:-a}?"]),
+        ('f() { docker run "${1:-a}"; }\nf b\nc=f\n$c d\n', ["${1:-a}?"]),
+        ('do_f() { docker run "${1:-a}"; }\ndo_f b\n"do_$x" d\n', ["${1:-a}?"]),
+        ('f() { docker run "${1:-a}"; }\nf b\n"$@"\n', ["${1:-a}?"]),
+        ('f() { docker run "${1:-a}"; }\nretry() { "$@"; }\nretry f b\n', ["${1:-a}?"]),
+        ('f() { docker run "${1:-a}"; f c; }\nf b\n', ["${1:-a}?"]),
+        ('f() { while x; do shift; done; docker run "$1"; }\nf a b\n', ["$1?"]),
+        ('f() { set -- c; docker run "$1"; }\nf a b\n', ["$1?"]),
+        # A script's own arguments are not given: its defaults are what a run without any gets.
+        ('docker run "${1:-a}"\n', ["a"]),
+        ("bash -c 'docker run \"${1:-a}\"' _ b\n", ["${1:-a}?"]),
+        ("bash -s b <<'EOF'\ndocker run \"${1:-a}\"\nEOF\n", ["${1:-a}?"]),
+        ('bash <<< "docker run a"\n', ["a"]),
+        ('cat <<< "docker run a"\n', []),
+        # Options that an array may hold are not the image.
+        ('o=(); for x in $y; do o+=("$x"); done\ndocker run "${o[@]}" a\n', ["${o}?* a"]),
+    ],
+)
+def test_arguments(text: str, expected: list[str]) -> None:
+    assert [found.removeprefix("docker run ") for found in dockers(text)] == expected
+
+
+def test_calls_of_calls_are_bounded() -> None:
+    levels = "".join(f"f{i}() {{ f{i - 1} $1; f{i - 1} $1 x; }}\n" for i in range(1, 40))
+    for text in (f"f0() {{ docker run $1; }}\n{levels}f39 a\n", f"S=a\nf0() {{ docker run $S; }}\n{levels}f39\n"):
+        assert dockers(text) == ["docker run a"]
+    assert dockers(f"S=a\nf0() {{ S=b; }}\n{levels}f39\ndocker run $S\n") == ["docker run $S?*"]
