@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -23,6 +25,13 @@ IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
 """Stands for ``IMG`` in the texts below: an image that is known to need more than the default."""
 
 SETTINGS = Settings(shm_size=8 << 30, select=("SHM101", "SHM102", "SHM201", "SHM203"))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The programs of this repository are not those that the commands run."""
+    with contextlib.chdir(tmp_path_factory.mktemp("empty")):
+        yield
 
 
 def read(text: str, path: str = "x.sh", kind: str = "shell") -> Run:
