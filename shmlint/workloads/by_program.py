@@ -23,7 +23,9 @@ from shmlint.workloads.values import POSITIVE, UNKNOWN, Found
 
 _FLOAT = 4
 """Bytes of a number in a batch, where nothing says otherwise (PyTorch's default type)."""
-_MOST_PROGRAMS = 16
+_MOST_PROGRAMS = 10
+_MOST_ALIKE = 3
+"""Readings of one program that is started with other arguments; of what pages show, one."""
 
 
 def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Findings:
@@ -35,12 +37,16 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     commands = program.documented_commands if entries else program.commands
     first = sorted(entries or program.entries, key=lambda entry: "train" not in entry.path)
     pending = [(entry, _ranks(commands, entry)) for entry in first]
-    done: set[tuple[str, tuple[str, ...]]] = set()
+    done: list[tuple[str, tuple[str, ...]]] = []
+    most = 1 if entries else _MOST_ALIKE
     while pending and len(done) < _MOST_PROGRAMS:
         entry, ranks = pending.pop(0)
         if (entry.path, entry.arguments) in done:
             continue
-        done.add((entry.path, entry.arguments))
+        if sum(path == entry.path for path, _ in done) >= most:
+            stops += () if entries else (Step(f"{entry.path} is started too often"),)
+            continue
+        done.append((entry.path, entry.arguments))
         reading = read_program(entry, program.files)
         idle = idle and not reading.calls and reading.collective is None
         for call in reading.calls:
