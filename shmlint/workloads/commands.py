@@ -257,6 +257,11 @@ _BUILDERS = frozenset(
      "ssh-keygen", "useradd", "groupadd", "chsh", "dvc", "gdown", "gsutil", "aws", "rsync", "scp", "patch",
      "docker", "cython", "poetry", "pre-commit", "twine", "pdm", "ruff", "black", "isort", "mypy", "flake8", "pylint"}
 )  # fmt: skip
+_STARTERS = {
+    **dict.fromkeys(("npm", "npx", "yarn", "pnpm"), frozenset({"start", "serve", "dev", "preview"})),
+    **dict.fromkeys(("cargo", "go", "bazel"), frozenset({"run"})),
+}
+"""Builders, and the words with which they start a program instead."""
 _BUILD_MODULES = frozenset({"pip", "build", "venv", "ensurepip", "compileall", "sphinx", "mkdocs", "grpc_tools.protoc"})
 _INTERACTIVE = frozenset(
     {"jupyter", "jupyter-lab", "jupyter-notebook", "jupyterhub-singleuser", "start-notebook.sh", "start-notebook.py",
@@ -297,7 +302,9 @@ def kind_of(words: Sequence[str]) -> Kind:
         return "silent"
     if program in _LOOKS or program in _PROBE_PROGRAMS or program == "watch":
         return "program" if "-exec" in rest else "probe"
-    return "build" if program in _BUILDERS else "program"
+    if program in _BUILDERS and _STARTERS.get(program, frozenset()).isdisjoint(rest):
+        return "build"
+    return "program"
 
 
 def never_ends(words: Sequence[str]) -> bool:

@@ -313,6 +313,8 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("ollama, many GPUs", launch("ollama/ollama", count=8), "not-needed"),
     ("comfyui's own server", launch("yanwk/comfyui-boot:cu124", "python main.py --listen"), "not-needed"),
     ("kohya's launcher", launch("ghcr.io/bmaltais/kohya-ss-gui", "accelerate launch train.py", count=1), "likely"),
+    ("a server of node", launch("nvidia/cuda", "npm run start"), "unknown"),
+    ("a build of node", launch("nvidia/cuda", "npm run build"), "not-needed"),
     ("probe", launch("nvidia/cuda:12.2.0-base-ubuntu22.04", "nvidia-smi"), "not-needed"),
     ("probe in a shell", launch("nvidia/cuda", ["sh", "-c", "nvidia-smi"]), "not-needed"),
     ("probe in a loop",
