@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from shmlint.syntax.shell import Command
 
 _MOST_PAGES = 12
-"""Pages beside that of the launch."""
+"""Pages that are read besides that of the launch."""
+_LEVELS = 2
+"""Directories above the launch's own whose pages may be about it."""
 
 
 class _Page(NamedTuple):
@@ -69,8 +71,8 @@ def _trains(follower: Follower) -> bool:
 
 
 def _readmes(repository: Repository, own: str | None) -> list[str]:
-    """The README of the launch's directory and of those above it."""
-    paths = [normal(posixpath.join(folder, "README.md")) for folder in repository.above()]
+    """The README of the launch's directory and of the two above it; one further up tells of much else too."""
+    paths = [normal(posixpath.join(folder, "README.md")) for folder in repository.above()[: _LEVELS + 1]]
     return [path for path in paths if own is None or path != normal(own)]
 
 
@@ -78,6 +80,8 @@ def _further(repository: Repository, own: str | None) -> Iterator[str]:
     """Pages that tell of training: by their names, or because their text names such a program."""
     if own is not None:
         yield from _readmes(repository, own)
+    if len(repository.above()) > _LEVELS + 1:
+        return
     looked = 0
     for folder in ("docs", "doc", "documentation"):
         directory = os.path.join(repository.root, folder)

@@ -262,12 +262,18 @@ def test_packages_decide_what_a_shell_may_need(tmp_path: Path, image: str, packa
     assert need(tmp_path, files).verdict == verdict
 
 
+SERVES = "```bash\nvllm serve m --tensor-parallel-size 8\n```\n"
+
+
 def test_what_documentation_starts_in_a_shell_counts(tmp_path: Path) -> None:
-    page = (
-        "```bash\ndocker run -it --gpus all own/server bash\n```\n\n"
-        "```bash\nvllm serve m --tensor-parallel-size 8\n```\n"
-    )
+    page = f"```bash\ndocker run -it --gpus all own/server bash\n```\n\n{SERVES}"
     assert need(tmp_path, {"README.md": page}).verdict == "needed"
+
+
+@table("place, verdict", [("docker", "likely"), ("examples/a", "likely"), ("examples/a/b", "unknown")])
+def test_a_readme_far_above_is_about_much_else(tmp_path: Path, place: str, verdict: str) -> None:
+    files = {f"{place}/run.sh": "docker run -it --gpus all own/server bash\n", "README.md": SERVES}
+    assert need(tmp_path, files).verdict == verdict
 
 
 @table(
