@@ -318,7 +318,9 @@ class Walker:
     def _loads(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """Code that is loaded by a name: an import like any other where the name is written there."""
         named = node.args[0] if len(node.args) == 1 else None
-        if name not in ("exec", "eval") and isinstance(named, ast.Constant) and isinstance(named.value, str):
+        if name in ("exec", "eval"):
+            self.stop(f"it runs code with `{name}`", scope.span(node))
+        elif isinstance(named, ast.Constant) and isinstance(named.value, str):
             self._import(named.value, node, scope, unit, unit.certain)
         else:
             self.stop("it loads code by a name that is computed at run time", scope.span(node))

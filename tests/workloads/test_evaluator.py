@@ -278,7 +278,7 @@ NAMELESS = "it starts a program whose name is computed at run time"
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import nobodys", ""),
         ("match x:\n    case 1:\n        import nobodys", "it imports the unknown package `nobodys`"),
         ("import importlib\nimportlib.import_module(name)", "it loads code by a name that is computed at run time"),
-        ("exec(text)", "it loads code by a name that is computed at run time"),
+        ("exec(text)", "it runs code with `exec`"),
         ("import subprocess\nsubprocess.run(words)", NAMELESS),
         ("import subprocess\nsubprocess.run(['ls', name])", ""),
         ("import os\nos.system(f'python {name}.py --fast')", ""),
