@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shmlint.docker.sizes import human
+from shmlint.docker.sizes import human, spell_compose
 from shmlint.fixing.plan import advice, planned
 from shmlint.model.finding import Finding, cut
 from shmlint.model.launch import Effective, Launch
@@ -14,6 +14,7 @@ from shmlint.model.source import Span
 from shmlint.reports import escape
 from shmlint.reports.terminal import WIDTH, labelled, usable
 from shmlint.reports.text import BASES
+from shmlint.rules.advice import advised
 from shmlint.rules.wording import why
 from shmlint.run import Run
 from shmlint.workloads.knowledge import image_names
@@ -50,7 +51,7 @@ def render(run: Run, launch: Launch, width: int = WIDTH) -> Iterator[str]:
             lead = ""
     if need.verdict == "unknown" and launch.gpu.requested:
         yield ""
-        yield from _entry(launch, width)
+        yield from _entry(launch, advised(launch, need, run.settings.of(launch.first_file)), width)
 
 
 def _place(span: Span) -> str:
@@ -157,10 +158,10 @@ def _remedy(finding: Finding) -> Iterator[str]:
         yield f"do: {said}"
 
 
-def _entry(launch: Launch, width: int) -> Iterator[str]:
-    """The entry of the settings that would settle what the launch needs."""
-    name = re.sub(r"[^a-z0-9]+", "-", (launch.name or "workload").lower()).strip("-") or "workload"
+def _entry(launch: Launch, size: int, width: int) -> Iterator[str]:
+    """The entry of the settings that would settle what the launch needs, with the ``size`` in bytes that is advised."""
     image = image_names(launch.image.known)[0] if launch.image is not None and launch.image.known else ""
+    name = re.sub(r"[^a-z0-9]+", "-", (launch.name or image.rpartition("/")[2]).lower()).strip("-") or "my-workload"
     yield from labelled("", "You can set its need in .shmlint.yaml:", width, 0)
     yield ""
     yield "    workloads:"
@@ -170,4 +171,4 @@ def _entry(launch: Launch, width: int) -> Iterator[str]:
     else:
         yield '        commands: ["the words that the command starts with"]'
     yield '        needs: "yes"  # or "no"'
-    yield "        recommended: 8gb"
+    yield f"        recommended: {spell_compose(size)}"

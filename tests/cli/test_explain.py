@@ -389,7 +389,7 @@ def test_the_trail_of_an_unknown_workload_ends_with_an_entry_for_the_settings(pr
     at = lines.index("    workloads:")
     (project / ".shmlint.yaml").write_text("\n".join(line[4:] for line in lines[at:]) + "\n")
     again = "\n".join(explain.explain("compose.yaml:2"))
-    assert "8 GiB" in again and "workloads:" not in again
+    assert "shm_size: 1gb" in again and "workloads:" not in again
 
 
 def test_a_place_without_a_launch(project: Path) -> None:
