@@ -32,8 +32,8 @@ Examples:
 
 \b
 Options may be anywhere, except after `docker run` and `--`: those
-are the command's own. The sums are upper estimates: /dev/shm takes memory
-only for what is written."""
+are the command's own. What is estimated is usually less in fact:
+/dev/shm takes memory only for what is written."""
 
 _ENGINES = frozenset({"docker", "podman", "nvidia-docker", "nerdctl"})
 _LEADS = _ENGINES | {"sudo", "doas", "env"}

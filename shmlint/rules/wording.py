@@ -37,8 +37,7 @@ def _needed(need: Need, given: int) -> str:
         return "probably needs more"
     if need.total > given:
         about = "about " if any(mechanism.basis == "estimated" for mechanism in need.mechanisms) else ""
-        more = " or more" if need.workload is not None else ""  # the workload may use more than was found
-        return f"needs {about}{human(need.total)}{more}"
+        return f"needs {about}{human(need.total)}"
     if need.minimum is not None and need.minimum > given:
         return f"needs at least {human(need.minimum)}"
     return "needs more"

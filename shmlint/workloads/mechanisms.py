@@ -1,7 +1,7 @@
 """How much of /dev/shm a workload uses: the arithmetic behind explanations and ``shmlint size``, term by term.
 
-A term says what it counts, how, who says so, and how sure that is. NCCL's are upper estimates: they
-explain a finding, they never decide one.
+A term says what it counts, how, who says so, and how sure that is. NCCL's are estimates: they explain a
+finding, they never decide one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 from shmlint.docker.sizes import human
 from shmlint.model.record import NamedTuple
 
-Basis = Literal["upper estimate", "documented and measured", "documented"]
+Basis = Literal["estimated", "documented and measured", "documented"]
 """What a figure rests on: the sizes of a program's own structures, its documentation and a measurement."""
 
 
@@ -137,10 +137,10 @@ def nccl_terms(
     each = segment(buffsize)
     return (
         Term("NCCL's proxy pools", ranks * pool, f"{ranks} ranks × {human(pool)} ({named})",
-             "upper estimate", POOL_SOURCE),
+             "estimated", POOL_SOURCE),
         Term("NCCL's connections", channels * connections * each,
              f"{connections} connections × {_plural(channels, 'channel')} × {human(each)}",
-             "upper estimate", SEGMENT_SOURCE),
+             "estimated", SEGMENT_SOURCE),
     )  # fmt: skip
 
 

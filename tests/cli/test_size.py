@@ -66,10 +66,10 @@ def test_the_arithmetic_of_nccl(run: Run) -> None:
         "8 GPUs",
         "",
         "    252 MiB  NCCL's proxy pools  8 ranks × 31.5 MiB (NCCL 2.27)",
-        "             upper estimate:",
+        "             estimated:",
         "             https://github.com/NVIDIA/nccl/blob/5067397/src/include/proxy.h",
         "  275.7 MiB  NCCL's connections  15 connections × 2 channels × 9.2 MiB",
-        "             upper estimate:",
+        "             estimated:",
         "             https://github.com/NVIDIA/nccl/blob/5067397/src/init.cc#L810-L813",
         "  527.7 MiB  together",
         "",
@@ -193,7 +193,7 @@ def test_what_programs_get(told: Told) -> None:
     found = told("--gpus", "2", "--torch", "2.7.1", "--workers", "2", "--batch-bytes", "1m", "python", "-m", "x")
     assert found["version"] == 2
     assert (found["gpus"], found["ranks"], found["image"], found["command"]) == (2, 2, None, ["python", "-m", "x"])
-    assert [term["basis"] for term in found["terms"]] == ["upper estimate", "upper estimate", "documented and measured"]
+    assert [term["basis"] for term in found["terms"]] == ["estimated", "estimated", "documented and measured"]
     assert found["total_bytes"] == sum(term["bytes"] for term in found["terms"])
     assert found["terms"][0]["bytes"] == 2 * 33030528
     assert found["terms"][2]["formula"] == "2 ranks × (2 workers × 2 ahead + 2 in use) × 1 MiB"

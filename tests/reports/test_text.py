@@ -1,6 +1,6 @@
 """The text report, letter by letter: snapshots/*.txt hold what a terminal shows.
 
-``SHMLINT_SNAPSHOTS=update pytest tests/report`` writes them anew; read the diff before committing.
+``SHMLINT_SNAPSHOTS=update pytest tests/reports`` writes them anew; read the diff before committing.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def snapshot(name: str, text: str) -> None:
     path = SNAPSHOTS / f"{name}.txt"
     if os.environ.get("SHMLINT_SNAPSHOTS") == "update":
         path.write_text(text, encoding="utf-8", newline="")
-    assert path.read_bytes().decode("utf-8") == text, "see tests/report/test_text.py for how to update"
+    assert path.read_bytes().decode("utf-8") == text, "see tests/reports/test_text.py for how to update"
 
 
 def report(directory: Path, files: Mapping[str, str] | str, **options: Any) -> str:

@@ -36,7 +36,7 @@ test_what_is_found = levels_test(CASES, SIZE_RULES)
 MESSAGES: dict[str, tuple[str, str]] = {
     "needed": (service(), "GPU service `x` gets 64 MiB of /dev/shm and needs more"),
     "estimated": (service("command: torchrun --nproc_per_node=2 x", image="a/b"),
-                 "GPU service `x` gets 64 MiB of /dev/shm and needs about 102 MiB or more"),
+                 "GPU service `x` gets 64 MiB of /dev/shm and needs about 102 MiB"),
     "likely": (service(image="pytorch/pytorch"),
                "GPU service `x` gets 64 MiB of /dev/shm and probably needs more"),
     "unknown": (service(image="a/b"), "GPU service `x` gets 64 MiB of /dev/shm; what it runs is unknown"),
