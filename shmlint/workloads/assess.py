@@ -401,12 +401,12 @@ def _told(case: Case, need: Need) -> Need:
     Training that may need it does, where they give it to the same container elsewhere or their page asks for it.
     """
     open_use = case.program.default or case.program.kind == "interactive"
-    if need.verdict not in ("likely", "unknown") or (need.verdict == "unknown" and not open_use):
+    if need.verdict not in ("likely", "unknown"):
         return need
     from shmlint.workloads.told import told
 
     said = told(case.launch, case.program.files.repository)
-    if said is None or (need.verdict == "unknown" and said.bytes is None and not said.page):
+    if said is None or (need.verdict == "unknown" and not (open_use if said.page else said.bytes)):
         return need
     size = max(rounded(said.bytes or 0), need.recommended or UNKNOWN_RECOMMENDED)
     evidence = (*need.evidence, said.evidence)

@@ -641,6 +641,9 @@ def test_a_size_elsewhere_does_not_make_an_error_of_something_unknown(tmp_path: 
     files = {"a.sh": text.replace(" --shm-size=16g", ""), "b.sh": text}
     assert need(tmp_path, files).verdict == "likely"
     assert need(tmp_path, {**files, "b.sh": text.replace("own/app", "own/app serve")}).verdict == "unknown"
+    files = {name: text.replace("own/app", "own/app serve") for name, text in files.items()}
+    found = need(tmp_path, files)
+    assert (found.verdict, found.recommended) == ("likely", 16 << 30)
 
 
 @table(
