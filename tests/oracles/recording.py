@@ -103,9 +103,12 @@ def _workflow(text: str) -> Iterator[str]:
         matrix = (job.get("strategy") or {}).get("matrix") or {}
         for at in range(max((len(values) for values in matrix.values()), default=1)):
             chosen = {name: values[at] for name, values in matrix.items()}
-            for body in (job.get("container"), *(job.get("services") or {}).values()):
+            own = job.get("container")
+            for body in (own, *(job.get("services") or {}).values()):
                 if isinstance(body, dict):
                     options = _expressions(str(body.get("options", "")), {}, chosen)
+                    if body is own:  # the runner adds an entrypoint of its own, and the last one counts
+                        options = re.sub(r"--entrypoint[= ]\S+", "", options)
                     yield " ".join(map(shlex.quote, ["docker", "create", *split_arguments(options), body["image"]]))
             for step in job["steps"]:
                 environment = {**(loaded.get("env") or {}), **(job.get("env") or {}), **(step.get("env") or {})}
