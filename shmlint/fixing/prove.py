@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Literal
 
 from shmlint.fixing.plan import becomes
-from shmlint.formats import kind_by_path, same_beside
+from shmlint.formats import kind_by_path, same_rest
 from shmlint.model.finding import SEVERITIES, Finding, Intention, QuoteDevices
 from shmlint.model.launch import Change, Launch, Unknown, Value
 from shmlint.model.record import NamedTuple
@@ -220,7 +220,7 @@ def _otherwise_changed(run: Run, after: Run, sizes_only: Mapping[str, bool]) -> 
     kinds = kind_by_path(run.files, run.launches)
     return [
         path for path, only in sizes_only.items()
-        if not same_beside(kinds.get(path), path, run.workspace, after.workspace, sizes_only=only)
+        if not same_rest(kinds.get(path), path, run.workspace, after.workspace, sizes_only=only)
     ]  # fmt: skip
 
 

@@ -6,8 +6,7 @@ What is a format's own (its grammar, its positions) stays behind its answers:
     suppressions(source, workspace, launches) -> Iterator[Suppression] which suppression comments there are
     ignore_comment(launch, text) -> Edit | None                        where such a comment can stand, and how it is
                                                                        written
-    same_beside(path, before, after, sizes_only) -> bool               whether all that launches do not say stayed the
-                                                                       same
+    same_rest(path, before, after, sizes_only) -> bool                 whether all that launches do not say is the same
     users(paths, named, workspace) -> list of paths or None            which other files are built with some
 """
 
@@ -42,47 +41,47 @@ class Format(NamedTuple):
     """Has ``suppressions`` and ``ignore_comment``."""
     alone: bool = False
     """Each file is read by itself; files of the other formats say things of each other."""
-    beside: str = ""
-    """Has ``same_beside``, where the files hold more than their launches say of them."""
+    rest: str = ""
+    """Has ``same_rest``, where the files hold more than their launches say of them."""
     users: str = ""
     """Has ``users``, where other files may be built with one."""
 
 
 FORMATS = {
     "compose": Format(
-        "shmlint.formats.compose.read", "shmlint.formats.compose.comments", beside="shmlint.formats.compose.rewrite"
+        "shmlint.formats.compose.read", "shmlint.formats.compose.comments", rest="shmlint.formats.compose.rewrite"
     ),
     "shell": Format(
         "shmlint.formats.shell.read", "shmlint.formats.shell.comments", alone=True,
-        beside="shmlint.formats.shell.beside",
+        rest="shmlint.formats.shell.rest",
     ),
     "makefile": Format(
         "shmlint.formats.makefile.read", "shmlint.formats.makefile.comments", alone=True,
-        beside="shmlint.formats.makefile.beside",
+        rest="shmlint.formats.makefile.rest",
     ),
     "systemd": Format(
         "shmlint.formats.systemd.read", "shmlint.formats.systemd.read", alone=True,
-        beside="shmlint.formats.systemd.read",
+        rest="shmlint.formats.systemd.read",
     ),
     "taskfile": Format(
-        "shmlint.formats.taskfile", "shmlint.formats.taskfile", alone=True, beside="shmlint.formats.taskfile"
+        "shmlint.formats.taskfile", "shmlint.formats.taskfile", alone=True, rest="shmlint.formats.taskfile"
     ),
     "jenkinsfile": Format(
-        "shmlint.formats.jenkinsfile", "shmlint.formats.jenkinsfile", alone=True, beside="shmlint.formats.jenkinsfile"
+        "shmlint.formats.jenkinsfile", "shmlint.formats.jenkinsfile", alone=True, rest="shmlint.formats.jenkinsfile"
     ),
-    "fish": Format("shmlint.formats.fish", "shmlint.formats.fish", alone=True, beside="shmlint.formats.fish"),
+    "fish": Format("shmlint.formats.fish", "shmlint.formats.fish", alone=True, rest="shmlint.formats.fish"),
     "windows": Format("shmlint.formats.windows", "shmlint.formats.windows", alone=True),
     "markdown": Format(
-        "shmlint.formats.markdown", "shmlint.formats.markdown", alone=True, beside="shmlint.formats.markdown"
+        "shmlint.formats.markdown", "shmlint.formats.markdown", alone=True, rest="shmlint.formats.markdown"
     ),
     "ci": Format(
-        "shmlint.formats.ci.read", "shmlint.formats.ci.comments", alone=True, beside="shmlint.formats.ci.beside"
+        "shmlint.formats.ci.read", "shmlint.formats.ci.comments", alone=True, rest="shmlint.formats.ci.rest"
     ),
     "devcontainer": Format("shmlint.formats.devcontainer.read", "shmlint.formats.devcontainer.comments"),
     "inspect": Format("shmlint.formats.inspect", "shmlint.formats.inspect"),
     "kubernetes": Format(
         "shmlint.formats.kubernetes.read", "shmlint.formats.kubernetes.comments",
-        beside="shmlint.formats.kubernetes.rewrite", users="shmlint.formats.kubernetes.kustomize",
+        rest="shmlint.formats.kubernetes.rewrite", users="shmlint.formats.kubernetes.kustomize",
     ),
 }
 
@@ -123,13 +122,13 @@ def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settin
     return found
 
 
-def same_beside(kind: str | None, path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+def same_rest(kind: str | None, path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether what launches do not say of a file has stayed the same when it was edited.
 
     ``sizes_only``: nothing but sizes was meant to change. ``kind`` is None for a file that is not of the run.
     """
-    module = FORMATS[kind or REFERRED].beside
-    return not module or bool(import_module(module).same_beside(path, before, after, sizes_only=sizes_only))
+    module = FORMATS[kind or REFERRED].rest
+    return not module or bool(import_module(module).same_rest(path, before, after, sizes_only=sizes_only))
 
 
 def users(

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
-from shmlint.formats.shell.beside import same_others
 from shmlint.formats.shell.read import Part, read_parts
+from shmlint.formats.shell.rest import same_others
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
@@ -25,7 +25,7 @@ def _parts(source: Source) -> Iterator[Part]:
     yield Part(translated(source))
 
 
-def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
     return same_others(path, before, after, _parts)
 

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, SLASHES, above, at_end, first_line, line_suppressions
-from shmlint.formats.shell.beside import same
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.create import created, option_words
 from shmlint.formats.shell.gpus import never_written_with
 from shmlint.formats.shell.read import Part, read_source
+from shmlint.formats.shell.rest import same
 from shmlint.formats.shell.run import worded
 from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import NotRead, Reading
@@ -99,7 +99,7 @@ def _read(source: Source) -> Reading:
     )
 
 
-def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
     old, new = (
         list(_parts(source, _pipeline(source, Places())))

@@ -11,9 +11,9 @@ from functools import partial
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
-from shmlint.formats.shell.beside import same
 from shmlint.formats.shell.gpus import never_written_with
 from shmlint.formats.shell.read import Part, read_part
+from shmlint.formats.shell.rest import same
 from shmlint.formats.shell.run import tied, worded
 from shmlint.model.launch import Launch
 from shmlint.model.reading import NotRead, Reading, joined
@@ -97,7 +97,7 @@ def _parts(source: Source, *, every: bool = False) -> Iterator[tuple[Block, Part
             values[name] = value if values.get(name, value) == value else None
 
 
-def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether what the blocks do beside starting containers has stayed the same.
 
     A reader types one block after the other into the same shell.

@@ -12,8 +12,8 @@ from functools import partial
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
-from shmlint.formats.shell.beside import same
 from shmlint.formats.shell.read import Part, read_source
+from shmlint.formats.shell.rest import same
 from shmlint.formats.shell.run import worded
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
@@ -55,7 +55,7 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     return reading._replace(launches=tuple(worded(launch, places.as_written) for launch in reading.launches))
 
 
-def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
     old, new = (
         list(_parts(files.source(path), workspace=files, places=Places())) for files in (before, after)

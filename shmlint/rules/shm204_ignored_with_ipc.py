@@ -34,7 +34,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         "error" if refused else RULE.severity,
         launch.shm.span,
         f"{launch.words.launch}: {launch.words.shm_option} {'is refused' if refused else 'has no effect'} "
-        f"beside `{option}`: {'Podman does not start the container' if refused else decides}{when(launch)}",
+        f"together with `{option}`: {'Podman does not start the container' if refused else decides}{when(launch)}",
         launch,
         (*gpu_evidence(launch), Evidence("this takes effect", launch.ipc.span)),
         why=(Reason("Docker ignores the size; Podman refuses to start"),),

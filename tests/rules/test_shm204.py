@@ -23,7 +23,7 @@ test_what_is_found = levels_test(CASES, SIZE_RULES)
 
 MESSAGES: dict[str, tuple[str, str]] = {
     "ipc": (service("ipc: host", "shm_size: 8gb"),
-            "service `x`: shm_size has no effect beside `ipc: host`: the host's /dev/shm is used"),
+            "service `x`: shm_size has no effect together with `ipc: host`: the host's /dev/shm is used"),
 }  # fmt: skip
 
 
@@ -65,11 +65,11 @@ def test_podman_refuses_a_size_beside_the_hosts_namespace(
 @table(
     ("name", "text", "words"),
     [
-        ("run.sh", f"docker run --gpus all --ipc=host --shm-size=8g {NGC}\n", "beside `--ipc=host`"),
+        ("run.sh", f"docker run --gpus all --ipc=host --shm-size=8g {NGC}\n", "together with `--ipc=host`"),
         ("compose.yaml", f"services:\n  a: {{image: {NGC}, gpus: all, ipc: host, shm_size: 8g}}\n",
-         "beside `ipc: host`"),
+         "together with `ipc: host`"),
         (".devcontainer.json", f'{{"image": "{NGC}", "runArgs": ["--gpus=all", "--ipc=host", "--shm-size=8g"]}}',
-         "beside `--ipc=host`"),
+         "together with `--ipc=host`"),
     ],
 )  # fmt: skip
 def test_words_of_the_format(tmp_path: Path, name: str, text: str, words: str) -> None:

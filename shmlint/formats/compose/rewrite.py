@@ -131,7 +131,7 @@ def _holds(body: Body, span: Span) -> bool:
     return body.layer.source is span.source and body.node.start <= span.start and span.end <= body.node.end
 
 
-def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether a file says the same but for sizes, or but for all that a change can be about."""
     try:
         documents, others = read_documents(path, before), read_documents(path, after)

@@ -157,7 +157,7 @@ def _joined(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 # Proofs ------------------------------------------------------------------------------------------
 
 
-def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the objects of a file are the same but for memory volumes and what is mounted on /dev/shm.
 
     Without ``sizes_only``, plain variables and ``hostIPC`` may differ too: the launches say what they are.

@@ -8,8 +8,8 @@ from functools import partial
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions
-from shmlint.formats.shell.beside import same_others
 from shmlint.formats.shell.read import Part, read_source
+from shmlint.formats.shell.rest import same_others
 from shmlint.formats.shell.run import worded
 from shmlint.formats.systemd.quadlet import containers
 from shmlint.model.launch import Launch
@@ -39,7 +39,7 @@ def _read(source: Source) -> Reading:
     )
 
 
-def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
     return same_others(path, before, after, partial(parts, places=Places()))
 

@@ -9,13 +9,13 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.makefile.just import JUST_VARIABLE
 from shmlint.formats.makefile.make import ASSIGNMENT, DEFINE, closing, lines_of, sure_variables
 from shmlint.formats.makefile.read import is_justfile, parts
-from shmlint.formats.shell.beside import same
+from shmlint.formats.shell.rest import same
 from shmlint.model.source import Source
 from shmlint.syntax.shell_text import mentions_engine
 
 
-def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
-    """Whether what recipes do beside starting containers has stayed the same."""
+def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+    """Whether what recipes do besides starting containers has stayed the same."""
     old, new = before.source(path), after.source(path)
     alike = _just_alike(old, new) if is_justfile(path) else _make_alike(old, new, before)
     return alike and same(list(parts(old, before)), list(parts(new, after)))

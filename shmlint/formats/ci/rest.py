@@ -5,14 +5,14 @@ from __future__ import annotations
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.ci.read import parts
-from shmlint.formats.shell.beside import same
+from shmlint.formats.shell.rest import same
 from shmlint.syntax.shell_text import mentions_engine
 from shmlint.syntax.yaml import Alias, Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
 from shmlint.syntax.yaml_read import read_documents
 
 
-def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether a file says the same but for its containers, and its scripts do the same but for theirs."""
     try:
         old = read_documents(path, before)

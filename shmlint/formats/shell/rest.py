@@ -16,18 +16,18 @@ from shmlint.syntax.shell_sharing import ARGUMENTS, Sharing, Use, references, sh
 from shmlint.syntax.shell_text import mentions_engine
 
 
-def same_beside(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
+def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether what a script does beside starting containers has stayed the same."""
     return same_others(path, before, after, parts)
 
 
 def same_others(path: str, before: Workspace, after: Workspace, parts_of: Parts) -> bool:
-    """Whether what a file's parts do beside starting containers has stayed the same."""
+    """Whether what a file's parts do besides starting containers has stayed the same."""
     return same(list(parts_of(before.source(path))), list(parts_of(after.source(path))))
 
 
 def same(before: Sequence[Part], after: Sequence[Part]) -> bool:
-    """Whether parts do the same beside starting containers. Those of one file share their variables."""
+    """Whether parts do the same besides starting containers. Those of one file share their variables."""
     if len(before) != len(after):
         return False
     edited = [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if old.text.text != new.text.text]
