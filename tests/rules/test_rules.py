@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from shmlint.reports.json import render
+from shmlint.rules import all_rules
 from tests.project import findings, fixed, run
 from tests.rules.cases import GIB, compose, entry, levels, service
 from tests.table import table
@@ -107,3 +108,8 @@ def test_an_overlay_that_can_stand_alone_is_a_step_less_severe(tmp_path: Path) -
     found = findings(tmp_path, files)
     assert levels(found) == [("SHM101", "warning")]
     assert found[0].message.endswith("(when compose.gpu.yaml is started alone)")
+
+
+@pytest.mark.parametrize("rule", all_rules())
+def test_the_tests_of_a_rule_are_in_the_file_of_its_id(rule: str) -> None:
+    assert (Path(__file__).parent / f"test_{rule.lower()}.py").is_file()
