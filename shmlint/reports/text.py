@@ -197,7 +197,9 @@ def _fixed(changes: Sequence[Fixed], paint: Paint, width: int) -> Iterator[str]:
     change, rules = changes[0], ", ".join(sorted({change.rule for change in changes}))
     place = f"{escape(change.path)}:{change.line}:"
     old, new = _difference(change.before, change.after)
-    if not old:
+    if change.after.count("\n") > change.before.count("\n") + 1:
+        done = f"as planned: {change.title}"  # the text of several lines cannot be read on one
+    elif not old:
         done = f"added `{new}`"
     elif not new:
         done = f"removed `{old}`"

@@ -180,6 +180,19 @@ def test_after_fixing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshot("after-fixing", "".join(f"{line}\n" for line in lines))
 
 
+def test_several_new_lines_are_not_shown_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pod = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n    - name: t\n"
+        "      image: nvcr.io/nvidia/pytorch:24.01-py3\n      command: [torchrun, --nproc_per_node=4, train.py]\n"
+        "      resources:\n        limits:\n          nvidia.com/gpu: 4\n"
+    )
+    started = run(tmp_path, {"pod.yaml": pod})
+    monkeypatch.chdir(tmp_path)
+    outcome = fix.fix(started)
+    lines = " ".join(line.strip() for line in render(outcome.run, [], fixed=outcome.fixed))
+    assert "fixed SHM101 as planned: add a memory volume of 8Gi, and mount it on /dev/shm" in lines
+
+
 def test_what_was_fixed_is_not_cut_for_a_long_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = "deploy/environments/production/trainers/compose.yaml"
     started = run(tmp_path, {path: MANY})
