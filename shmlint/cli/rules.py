@@ -1,12 +1,13 @@
-"""``shmlint rules``: the rules, one per line."""
+"""``shmlint rules``: the rules, each with what it finds."""
 
 from __future__ import annotations
 
 import click
 
 from shmlint.cli.command import Command
-from shmlint.cli.output import line
+from shmlint.cli.output import Output, line
 from shmlint.files.installed import front_matter, page
+from shmlint.reports.terminal import labelled
 from shmlint.rules import all_rules
 
 
@@ -18,6 +19,9 @@ def command() -> int:
         about = front_matter(page(rule))
         rows.append((rule.id, rule.name, rule.severity if rule.default else "off", about.get("summary", "")))
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    margin = sum(widths) + 2 * len(widths)
     for row in rows:
-        line("  ".join([*(row[i].ljust(widths[i]) for i in range(3)), row[3]]))
+        lead = "".join(f"{row[i].ljust(widths[i])}  " for i in range(3))
+        for text in labelled(lead, row[3], Output().width, margin):
+            line(text)
     return 0
