@@ -54,14 +54,14 @@ def share(
     others = multiprocessing.active_children()  # those of whoever uses this as a library
     pool = None
     try:
-        pool = ProcessPoolExecutor(min(jobs, len(portions)) - 1, mp_context=context, initializer=_begin)
-        waiting = [pool.submit(work, portion) for portion in portions]
-    except (OSError, ImportError, RuntimeError):  # no semaphores, no more processes: a container can be so small
-        waiting = []
-    finally:
-        if blocks:
-            blocks(signal.SIG_SETMASK, before)
-    try:
+        try:
+            pool = ProcessPoolExecutor(min(jobs, len(portions)) - 1, mp_context=context, initializer=_begin)
+            waiting = [pool.submit(work, portion) for portion in portions]
+        except (OSError, ImportError, RuntimeError):  # no semaphores, no more processes: a container can be so small
+            waiting = []
+        finally:
+            if blocks:
+                blocks(signal.SIG_SETMASK, before)  # a Ctrl+C of meanwhile is raised here
         meanwhile()
         # From the end, where the others are not yet.
         mine = {i: work(portions[i]) for i in reversed(range(len(portions))) if not waiting or waiting[i].cancel()}

@@ -261,6 +261,23 @@ def test_nothing_is_left_behind(number: str, tree: Path) -> None:
     assert members(process.pid) == set()
 
 
+@pytest.mark.needs("posix")
+def test_an_interruption_while_processes_start_ends_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl+C that is held back while they start is raised where it is let through."""
+    mask = signal.pthread_sigmask
+
+    def interrupted(how: int, signals: set[signal.Signals]) -> set[int | signal.Signals]:
+        before = mask(how, signals)
+        if how == signal.SIG_SETMASK:
+            raise KeyboardInterrupt
+        return before
+
+    monkeypatch.setattr(signal, "pthread_sigmask", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        share(time.sleep, [60, 60, 60], 3)
+    assert multiprocessing.active_children() == []
+
+
 def test_what_goes_to_other_processes_can_be_sent() -> None:
     text = "docker run --gpus all nvcr.io/nvidia/pytorch:24.01-py3 python train.py\n"
     for kind, name in (("shell", "x.sh"), ("markdown", "x.md"), ("ci", ".gitlab-ci.yml")):
