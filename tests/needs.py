@@ -114,7 +114,7 @@ LACKING: Mapping[str, Callable[[], str]] = {
     "byte_names": _if(sys.platform == "linux", "file names have to be Unicode"),
     "links": _links,
     "root": _if(_ROOT, "this is not root"),
-    "no_root": _if(POSIX and not _ROOT, "root may read and write everything"),
+    "rights": _if(POSIX and (not _ROOT or sys.platform == "linux"), "root may read and write everything here"),
 }
 """For each need a function that says why it is not met; an empty text if it is."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -101,16 +103,32 @@ def test_an_owner_that_cannot_be_kept_is_no_reason_not_to_write(monkeypatch: pyt
     assert Path("compose.yaml").read_bytes() == FIXED.encode()
 
 
-@pytest.mark.needs("no_root")
-def test_a_directory_that_cannot_be_written_to(tmp_path: Path) -> None:
+@pytest.fixture
+def readable(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The current directory, which anybody may read; not below pytest's, which only its user may."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        monkeypatch.chdir(folder)
+        yield Path(folder)
+        monkeypatch.undo()
+
+
+@pytest.mark.needs("rights")
+def test_a_directory_that_cannot_be_written_to(readable: Path) -> None:
     Path("compose.yaml").write_text(LACKING, newline="")
-    os.chmod(tmp_path, 0o500)
+    run = read(None, "compose.yaml")
+    texts = fix.fix(run).texts
+    readable.chmod(0o555)
+    user = os.geteuid()
+    os.seteuid(user or 65534)  # root may write everywhere; nobody may not
     try:
         with pytest.raises(write.NotWritten, match="Permission denied"):
-            repair()
-        assert Path("compose.yaml").read_bytes() == LACKING.encode()
+            list(write.write(run, texts))
     finally:
-        os.chmod(tmp_path, 0o700)
+        os.seteuid(user)
+        readable.chmod(0o755)
+    assert Path("compose.yaml").read_bytes() == LACKING.encode()
+    only(readable, "compose.yaml")
 
 
 @pytest.mark.parametrize("now", [LACKING + "# more\n", LACKING.replace("\n", "\r\n"), None])

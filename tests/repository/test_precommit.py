@@ -146,10 +146,7 @@ class Repository:
 
     def try_hook(self, hook: str) -> subprocess.CompletedProcess[str]:
         # A path with changes that are not committed is copied with them.
-        done = self.run(sys.executable, "-m", "pre_commit", "try-repo", str(ROOT), hook, "--all-files", "--color=never")
-        if "CalledProcessError" in done.stdout and "pip" in done.stdout:
-            pytest.skip(f"the hook cannot be installed here: {done.stdout[-300:]}")
-        return done
+        return self.run(sys.executable, "-m", "pre_commit", "try-repo", str(ROOT), hook, "--all-files", "--color=never")
 
 
 @pytest.fixture(scope="module")
