@@ -127,6 +127,8 @@ class Attempt(NamedTuple):
 
     run: Run
     after: Run
+    texts: dict[str, str]
+    """The edited texts by path."""
     shifts: Shifts
     repairs: Sequence[Repair]
     intended: Mapping[Place, Sequence[Intention]]
@@ -139,22 +141,29 @@ def prove(
 
     ``intended`` is what the findings of every launch intend: those that intend the same may share the edited text.
     """
-    edits = _by_path(edit for repair in repairs for edit in repair.change.edits)
-    texts = _edited(run, edits)
-    if texts is None:
-        return Refusal("overlap")
-    attempt = Attempt(run, _again(run, texts), _shifts(edits), repairs, intended)
-    refusal = _launches(attempt)
-    if refusal is not None:
-        return refusal
-    sizes_only = dict.fromkeys(edits, True)
+    attempt = _attempted(run, repairs, intended)
+    if isinstance(attempt, Refusal):
+        return attempt
+    sizes_only = dict.fromkeys(attempt.texts, True)
     for repair in repairs:
         for edit in repair.change.edits:
             sizes_only[edit.path] &= repair.sizes_only
     wrong = _otherwise_changed(run, attempt.after, sizes_only)
     if wrong:
         return Refusal("text", frozenset(wrong))
-    return _findings(attempt, texts)
+    return _findings(attempt)
+
+
+def _attempted(
+    run: Run, repairs: Sequence[Repair], intended: Mapping[Place, Sequence[Intention]], edits: Sequence[Edit] = ()
+) -> Attempt | Refusal:
+    """The files read again with some repairs and other edits, if no launch becomes what it is not meant to be."""
+    by_path = _by_path((*edits, *(edit for repair in repairs for edit in repair.change.edits)))
+    texts = _edited(run, by_path)
+    if texts is None:
+        return Refusal("overlap")
+    attempt = Attempt(run, _again(run, texts), texts, _shifts(by_path), repairs, intended)
+    return _launches(attempt) or attempt
 
 
 def right_elsewhere(
@@ -164,14 +173,9 @@ def right_elsewhere(
 
     ``run`` is over these files. Their launches stay what they are, or become what their own findings intend.
     """
-    edits = _by_path(edit for repair in repairs for edit in repair.change.edits)
-    texts = _edited(run, edits)
-    if texts is None:
-        return Refusal("overlap")
-    attempt = Attempt(run, _again(run, texts), _shifts(edits), repairs, intended)
-    refusal = _launches(attempt)
-    if refusal is not None:
-        return refusal
+    attempt = _attempted(run, repairs, intended)
+    if isinstance(attempt, Refusal):
+        return attempt
     known = {_mark(finding, attempt.shifts) for finding in run.findings}
     worst = max(SEVERITIES.index(repair.finding.severity) for repair in repairs)
     new = (f for f in attempt.after.findings if _mark(f, UNMOVED) not in known)
@@ -181,14 +185,10 @@ def right_elsewhere(
 
 def unchanged(run: Run, edits: Sequence[Edit]) -> tuple[Run, dict[str, str]] | None:
     """The run after edits that change no launch, and the new texts; None where they do change one."""
-    by_path = _by_path(edits)
-    texts = _edited(run, by_path)
-    if texts is None:
+    attempt = _attempted(run, (), {}, edits)
+    if isinstance(attempt, Refusal) or _otherwise_changed(run, attempt.after, dict.fromkeys(attempt.texts, True)):
         return None
-    after = _again(run, texts)
-    if _launches(Attempt(run, after, _shifts(by_path), (), {})) is not None:
-        return None
-    return None if _otherwise_changed(run, after, dict.fromkeys(texts, True)) else (after, texts)
+    return attempt.after, attempt.texts
 
 
 def _by_path(edits: Iterable[Edit]) -> dict[str, list[Edit]]:
@@ -357,7 +357,7 @@ def _size(launch: Launch) -> object:
 # Findings
 
 
-def _findings(attempt: Attempt, texts: dict[str, str]) -> Proof | Refusal:
+def _findings(attempt: Attempt) -> Proof | Refusal:
     """The proof, unless a finding stays that was to go, or there is one that was not there before.
 
     A repaired launch may have a less severe finding instead of the one that is gone.
@@ -385,7 +385,7 @@ def _findings(attempt: Attempt, texts: dict[str, str]) -> Proof | Refusal:
             return Refusal("new-finding", frozenset((finding.span.path,)), finding=finding)
         if SEVERITIES.index(finding.severity) >= level:
             uncovered.append(finding)
-    return Proof(attempt.after, texts, becoming, left.keys(), tuple(uncovered))
+    return Proof(attempt.after, attempt.texts, becoming, left.keys(), tuple(uncovered))
 
 
 def _levels(attempt: Attempt, becoming: Mapping[Place, Place]) -> dict[Place, int]:
