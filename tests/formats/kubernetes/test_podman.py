@@ -5,10 +5,7 @@ Podman 4.3 ignores ``medium: Memory`` and ``hostIPC``, so these cannot be measur
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,70 +13,20 @@ from pathlib import Path
 import pytest
 
 from tests.formats.kubernetes.manifests import indented
+from tests.oracles.podman import IMAGE, Podman
+from tests.oracles.podman import podman as started
 from tests.project import run
 
 pytestmark = pytest.mark.podman
-
-IMAGE = "localhost/shmlint-probe:1"
-
-CONFIGURATION = f"""\
-[containers]
-default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
-[engine]
-runtime = "runc"
-cgroup_manager = "cgroupfs"
-events_logger = "file"
-infra_image = "{IMAGE}"
-infra_command = "/bin/sleep 60"
-"""
 
 PODMANS_DEFAULT = 64_000
 """KiB. Podman reads its default, 65536k, in units of 1000 (libpod/runtime_ctr.go)."""
 
 
-class Podman:
-    """Podman with images and containers of its own."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        configuration = directory / "containers.conf"
-        configuration.write_text(CONFIGURATION)
-        self.environment = {**os.environ, "CONTAINERS_CONF": str(configuration)}
-
-    def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:
-        places = ["--root", str(self.directory / "root"), "--runroot", str(self.directory / "run")]
-        return subprocess.run(
-            ["podman", *places, "--storage-driver", "vfs", *words],
-            env=self.environment, capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-
-    def make_image(self, busybox: str) -> subprocess.CompletedProcess[str]:
-        """An image of busybox and nothing else."""
-        tree = self.directory / "tree"
-        (tree / "bin").mkdir(parents=True)
-        shutil.copy(busybox, tree / "bin/busybox")
-        for name in ("sh", "df", "sleep"):
-            (tree / "bin" / name).symlink_to("busybox")
-        subprocess.run(["tar", "-C", str(tree), "-cf", str(self.directory / "tree.tar"), "."], check=True)
-        return self("import", "--change", 'CMD ["/bin/sleep", "60"]', str(self.directory / "tree.tar"), IMAGE)
-
-
 @pytest.fixture(scope="module")
 def podman() -> Iterator[Podman]:
-    busybox = shutil.which("busybox")
-    assert busybox is not None, "tests/needs.py has looked for it"
-    directory = Path(tempfile.mkdtemp(prefix="shm."))  # Podman's paths have to be short
-    program = Podman(directory)
-    try:
-        made = program.make_image(busybox)
-        tried = program("run", "--rm", "--network", "none", IMAGE, "df") if made.returncode == 0 else made
-        if tried.returncode:
-            pytest.skip(f"podman cannot run a container here: {tried.stderr.strip()[-200:]}")
+    with started() as program:
         yield program
-    finally:
-        program("kill", "--all")
-        program("pod", "rm", "--all", "--force", "--time", "0")
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def part(name: str, command: str, *lines: str) -> str:
