@@ -437,7 +437,7 @@ def _stopped(case: Case) -> str:
     if case.program.default:
         return "the image's own command is unknown"
     if case.program.kind == "interactive":
-        return "programs that are started in it later are unknown"
+        return "its command is a shell or waits, and no file shows what is started in it"
     words = next((ran.words for ran in case.program.commands), ())
     if words and words[0].startswith("-"):
         return f"the image's own program, which gets `{words[0]}`, is unknown"
