@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from shmlint.files.cache import Key
 from shmlint.files.workspace import Workspace
 from shmlint.model.finding import Finding, Severity
-from shmlint.model.launch import Build, Launch
+from shmlint.model.launch import Build, Launch, Value
 from shmlint.model.need import Need
 from shmlint.model.record import NamedTuple
 from shmlint.model.rule import Rule
@@ -25,7 +25,6 @@ from shmlint.workloads.knowledge import Workload, users
 from shmlint.workloads.repository import Shared
 
 if TYPE_CHECKING:
-    from shmlint.model.launch import Value
     from shmlint.workloads.program import Program
 
 T = TypeVar("T")
@@ -145,7 +144,6 @@ def _in_code(launch: Launch, program: Program) -> dict[str, Value[str]]:
     sources = [program.files.repository.peek(entry.path) for entry in program.entries]
     if not any(source is not None and name in source.text for source in sources for name in _OF_INTEREST):
         return {}
-    from shmlint.model.launch import Value
     from shmlint.workloads.by_program import read
 
     found: dict[str, Value[str]] = {}
