@@ -85,15 +85,13 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
     mine = {workload.id for workload in extra}
     own = known.need.workload is not None and known.need.workload.id in mine
     findings = Findings()
-    if program.entries:
-        from shmlint.workloads.by_program import read
-
-        findings = read(based, program)
     documented, said = Findings(), None
-    if program.documented or program.documented_commands:
+    if program.entries or program.documented:
         from shmlint.workloads.by_program import read
 
+        findings = read(based, program) if program.entries else findings
         documented = read(based, program, program.documented) if program.documented else documented
+    if program.documented or program.documented_commands:
         sure = [ran for ran in program.documented_commands if ran.certain]
         said = _said_of(sure or program.documented_commands, based, extra, copy=_is_copy(program))
         if not sure and said.need.verdict == "needed":
