@@ -126,8 +126,8 @@ class Context:
         """The program of a launch, without its documentation and Python code; resolved once."""
         known = self._programs.get(id(launch))
         if known is None:
-            from shmlint.workloads.program import resolve
             from shmlint.workloads.repository import Repository as Files
+            from shmlint.workloads.resolve import resolve
 
             workspace, builds, shared = repository
             files = Files(workspace, launch.span.path, shared)

@@ -15,12 +15,13 @@ from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.by_knowledge import Known, by_knowledge, gpu_count
-from shmlint.workloads.commands import names_training, never_ends
+from shmlint.workloads.commands import SHELLS, names_training, never_ends
 from shmlint.workloads.documentation import with_documentation
 from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.packages import TORCH, packages
-from shmlint.workloads.program import SHELLS, Findings, Program, Ran, resolve
+from shmlint.workloads.program import Findings, Program, Ran
 from shmlint.workloads.repository import Repository
+from shmlint.workloads.resolve import resolve
 
 _MOST_DOCUMENTED = 20
 """Commands of a page that are looked at one by one."""

@@ -74,7 +74,7 @@ def _started(
     words: Sequence[str], span: Span, program: Program, stops: list[Step]
 ) -> Iterator[tuple[Entry, int | None]]:
     """The programs of the repository that a program starts, and the ranks in which it does."""
-    from shmlint.workloads.program import follow
+    from shmlint.workloads.follow import follow
 
     found = follow(words, span, program)
     stops += found.stops

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
 _WRAPPERS = frozenset(
     {
         "exec", "time", "nice", "nohup", "sudo", "env", "tini", "dumb-init", "do", "then", "else", "while", "until",
@@ -76,7 +76,7 @@ def _unwrapped(command: list[str]) -> list[str]:
     while command:
         program = command[0].rpartition("/")[2]
         rest = command[1:]
-        if program in _SHELLS and rest:
+        if program in SHELLS and rest:
             while rest and rest[0].startswith("-") and not rest[0].endswith("c"):
                 rest = rest[1:]
             if not rest:
@@ -280,7 +280,7 @@ def kind_of(words: Sequence[str]) -> Kind:
     """What a simple command does, wrappers before it left out."""
     program = words[0].rpartition("/")[2]
     rest = words[1:]
-    if program in _SHELLS:
+    if program in SHELLS:
         return _kind_of_shell(rest)
     if program == "sleep":
         number = rest[0].rstrip("smhd") if rest else ""

@@ -12,11 +12,13 @@ from shmlint.files.read import normal
 from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
-from shmlint.workloads.commands import is_python, kind_of, names_training, unwrapped
+from shmlint.workloads.commands import SHELLS, is_python, kind_of, names_training, unwrapped
+from shmlint.workloads.follow import Follower, assigned
 from shmlint.workloads.launchers import LAUNCHERS
 from shmlint.workloads.packages import installed_command
-from shmlint.workloads.program import SHELLS, Follower, Program, assigned, passes_words
+from shmlint.workloads.program import Program
 from shmlint.workloads.repository import Repository
+from shmlint.workloads.resolve import passes_words
 
 if TYPE_CHECKING:
     from shmlint.syntax.shell import Command

@@ -1,0 +1,414 @@
+"""Follows a command through the repository: scripts, functions, make targets, supervisord, Python programs."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from shmlint.model.launch import Value
+from shmlint.model.need import Step
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import BOM, Source, Span
+from shmlint.workloads.commands import SHELLS, Kind, is_python, kind_of, unwrapped
+from shmlint.workloads.filesystem import Files, Place
+from shmlint.workloads.knowledge import builtin, match_command
+from shmlint.workloads.launchers import python_words
+from shmlint.workloads.program import Context, Entry, Program, Ran
+from shmlint.workloads.python_entries import SERVERS, by_installed_name, by_python, by_server
+
+if TYPE_CHECKING:
+    from shmlint.syntax.dockerfile import BuiltImage
+    from shmlint.syntax.shell import Command
+    from shmlint.syntax.shell_conditions import When
+    from shmlint.syntax.shell_text import ShellText
+
+MOST_COMMANDS = 500
+"""Simple commands that are followed for one launch."""
+MOST_STEPS = 5_000
+"""Simple commands that are looked at for one launch."""
+_MOST_CONFIGURATIONS = 12
+"""Configuration files of one supervisord."""
+_DEPTH = 10
+"""Scripts that start scripts are followed this deep."""
+
+
+def follow(words: Sequence[str], span: Span, program: Program) -> Follower:
+    """Follow a command that a program of the launch starts."""
+    follower = Follower(program.files, dict(program.environment), program.image)
+    follower.run(words, span, program.files.workdir, certain=False, guessed=False, depth=1)
+    return follower
+
+
+_MPI = frozenset({"mpirun", "mpiexec", "orterun"})
+
+
+def assigned(command: Command, place: Span | None = None) -> dict[str, Value[str]]:
+    """The variables that a command is given: ``GPUS=8 ./train.sh``, ``env GPUS=8 …``, ``mpirun -x GPUS=8 …``.
+
+    They stand at ``place`` if their own places are not those of a file.
+    """
+    found: dict[str, Value[str]] = {}
+    before, front, mpi = "", True, False
+    for word in command.words:
+        name, equals, text = word.text.partition("=")
+        if equals and name.isidentifier() and (front or (mpi and before == "-x")):
+            if not word.unknown and "$" not in text:
+                found[name] = Value(text, place or word.span or command.span, text)
+        else:
+            front = front and word.text in ("env", "exec")
+            mpi = mpi or posixpath.basename(word.text) in _MPI
+        before = word.text
+    return found
+
+
+class Follower:
+    """Collects what runs. Spans in texts that stand in no file of their own are those of the command around them."""
+
+    def __init__(self, files: Files, environment: dict[str, Value[str]], image: BuiltImage | None) -> None:
+        self.files = files
+        self.image = image
+        self.environment = environment
+        self.assigned: dict[str, Value[str]] = {}
+        self.commands: list[Ran] = []
+        self.entries: list[Entry] = []
+        self.trail: list[Step] = []
+        self.stops: list[Step] = []
+        self.seen: set[tuple[str, tuple[str, ...]]] = set()
+        self.functions: dict[str, _Body] = {}
+        """The functions of the scripts that were read."""
+        self.called: set[str] = set()
+        self._steps = 0
+        self.complete = True
+        """All words of the launch are known."""
+
+    def stop(self, text: str, span: Span | None) -> None:
+        if all(step.text != text for step in self.stops):
+            self.stops.append(Step(text, span))
+
+    def run(
+        self, words: Sequence[str], span: Span | None, directory: str, *, certain: bool, guessed: bool, depth: int
+    ) -> None:
+        """Follow one simple command."""
+        command = unwrapped(words)
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            self.stop("it has too many commands", span)
+            return
+        if command != tuple(words) and self._is_own(words[0], directory):
+            command = tuple(words)  # `docker-entrypoint.sh` of the repository may do more than to start the rest
+        if not command or len(self.commands) >= MOST_COMMANDS:
+            return
+        if len(command) == 1 and "&&" in command[0] and " " in command[0]:
+            # A quoted line as the whole command: the entrypoint of the image hands it to a shell.
+            context = Context(span, directory, certain, True, depth)
+            self._text(Source("", command[0]), (), context, inline=True)
+            return
+        program = posixpath.basename(command[0])
+        if depth > _DEPTH:
+            self.stop("the scripts are nested too deep", span)
+            return
+        context = Context(span, directory, certain, guessed, depth, depth > 0 or self.complete)
+        if command[0].removesuffix("()") in self.functions:
+            self._call(command[0].removesuffix("()"), command[1:], context)
+            return
+        if program in SHELLS and self._shell(command, context):
+            return
+        if command[0] in ("source", ".") and len(command) > 1:
+            known = context._replace(arguments=False)  # those of the script that reads it
+            self._script(command[1], (), known, needed=not re.search(_SETS_UP, command[1]))
+            return
+        kind = kind_of(command)
+        if kind == "build" and program == "make":
+            kind = self._make(command, context) or kind
+        if kind != "silent":
+            self.commands.append(Ran(command, span, kind, certain, guessed))
+        if kind == "program":
+            self._program(command, context)
+
+    def _is_own(self, program: str, directory: str) -> bool:
+        """Whether the repository has a script that usually starts the rest of its words."""
+        found = self.files.find(program, directory) if program.endswith(".sh") else None
+        return found is not None
+
+    # Shell --------------------------------------------------------------------------------
+
+    def _shell(self, command: tuple[str, ...], context: Context) -> bool:
+        """Follow ``bash -c TEXT`` or ``bash FILE``; False where it is neither."""
+        rest = list(command[1:])
+        while rest and rest[0].startswith(("-", "+")):
+            option = rest.pop(0)
+            if "c" in option and not option.startswith("--") and rest:
+                source = Source("", re.sub(_PLACEHOLDER, _as_variable, rest[0]))
+                self._text(source, tuple(rest[2:]), context, inline=True)
+                return True
+            if option in ("-o", "+o", "-O") and rest:
+                rest.pop(0)
+        if not rest:
+            return False
+        self._script(rest[0], tuple(rest[1:]), context)
+        return True
+
+    def _script(self, path: str, arguments: tuple[str, ...], context: Context, *, needed: bool = True) -> None:
+        place = self.files.find(path, context.directory)
+        source = self.files.repository.source(place.path) if place is not None else None
+        if source is None or place is None:
+            if needed and self._passes_on(path, arguments, context):
+                return
+            if needed:
+                self.stop(f"`{path}` is not in the repository", context.span)
+                self.commands.append(Ran(("bash", path, *arguments), context.span, "program", context.certain))
+            return
+        if (place.path, arguments) in self.seen:
+            return
+        self.seen.add((place.path, arguments))
+        self.files.near.append(posixpath.dirname(place.path))
+        self.trail.append(Step(f"{place.path}{' (guessed)' if place.guessed else ''}", context.span))
+        self._text(source, arguments, context._replace(guessed=context.guessed or place.guessed), inline=False)
+
+    def _passes_on(self, path: str, arguments: tuple[str, ...], context: Context) -> bool:
+        """Follow the command in the arguments of a script that the build of the image writes to run it."""
+        name = posixpath.basename(path)
+        runs = self.image.runs if self.image is not None else ()
+        if not any(name in text and "$@" in text for text, _ in runs):
+            return False
+        inner = context._replace(depth=context.depth + 1)
+        certain, guessed = inner.certain, inner.guessed
+        self.run(arguments, inner.span, inner.directory, certain=certain, guessed=guessed, depth=inner.depth)
+        return True
+
+    def _text(self, source: Source, arguments: tuple[str, ...], context: Context, *, inline: bool) -> None:
+        from shmlint.syntax.shell_text import whole
+
+        start = len(BOM) if source.text.startswith(BOM) else 0
+        self._commands(whole(source, start, len(source.text)), arguments, context, inline=inline)
+
+    def _commands(self, text: ShellText, arguments: tuple[str, ...], context: Context, *, inline: bool) -> None:
+        """Follow the commands of a shell text."""
+        from shmlint.syntax.shell import commands, exports
+        from shmlint.syntax.shell_variables import given
+
+        known = {name: value.known for name, value in self.environment.items() if value.known is not None}
+        known |= {str(i): argument for i, argument in enumerate(arguments, 1)}
+        if context.arguments and not any("$" in word or "`" in word for word in arguments):
+            known |= {"#": str(len(arguments)), **{str(i): "" for i in range(len(arguments) + 1, 10)}}
+        before = given(known)
+        for name, word in exports(text, before):
+            if not word.unknown and word.span is not None and name not in self.environment:
+                span = context.span if inline else word.span
+                if span is not None:
+                    self.environment[name] = Value(word.text, span, word.text)
+        found = tuple(commands(text, before))
+        names = dict.fromkeys(command.function for command in found if command.function)
+        for name in names:
+            self.functions[name] = _Body(tuple(c for c in found if c.function == name), inline)
+        self._run_all(_Body(tuple(c for c in found if not c.function), inline), arguments, context)
+        for name in names:
+            if name not in self.called and _may_be_called(name, found):
+                self._call(name, (), context._replace(certain=False))
+
+    def _call(self, name: str, arguments: tuple[str, ...], context: Context) -> None:
+        """Follow a function of a script."""
+        self.called.add(name)
+        if (f"{name}()", arguments) not in self.seen:
+            self.seen.add((f"{name}()", arguments))
+            inner = context._replace(depth=context.depth + 1, arguments=False)
+            self._run_all(self.functions[name], arguments, inner)
+
+    def _run_all(self, body: _Body, arguments: tuple[str, ...], context: Context) -> None:
+        """Follow commands that run one after the other."""
+        directory = context.directory
+        for command in body.commands:
+            words = _with_arguments([word.text for word in command.words], arguments)
+            if command.when in ("never", "value") or not words:
+                continue
+            if words[0] == "cd" and len(words) == 2:
+                if "$" not in words[1]:
+                    directory = posixpath.normpath(posixpath.join(directory, words[1]))
+                continue
+            span = context.span if body.inline else command.span
+            started = unwrapped(words)
+            if started and kind_of(started) != "silent":
+                self.assigned = {**assigned(command, context.span if body.inline else None), **self.assigned}
+            certain = context.certain and command.when == "always"
+            self.run(words, span, directory, certain=certain, guessed=context.guessed, depth=context.depth + 1)
+            left = _leaves(command, words, context)
+            if left == "always":
+                break
+            if left == "perhaps":
+                context = context._replace(certain=False)
+
+    # Programs -----------------------------------------------------------------------------
+
+    def _program(self, command: tuple[str, ...], context: Context) -> None:
+        program = posixpath.basename(command[0])
+        inner = python_words(command)
+        if inner is not None:
+            if inner:
+                self._start(by_python(inner, self.files, context))
+            return
+        if is_python(program):
+            self._start(by_python(command[1:], self.files, context))
+            return
+        if program in SERVERS:
+            self._start(by_server(command, self.files, context))
+            return
+        if program == "supervisord" and self._supervised(command, context):
+            return
+        place = self.files.find(command[0], context.directory) if "/" in command[0] else None
+        if place is None and self._passes_on(command[0], command[1:], context):
+            self.commands = [ran for ran in self.commands if ran.words != command]
+            return
+        if place is None and "/" not in command[0] and not command[0].startswith("-"):
+            found = by_installed_name(command, self.files, context)
+            if found is not None:
+                self._start((found,))
+                return
+            place = self._copied_program(command[0], context)
+        if place is not None:
+            self._file(place, command, context)
+        elif "$" in command[0]:
+            self.stop(f"`{command[0]}` is an unknown program", context.span)
+        elif not command[0].startswith("-") and not _is_known_for_none(command):
+            of_image = context.depth == 0 and self.image is None and "/" not in command[0]
+            where = "in the repository, nor is a build of its image" if of_image else "in the repository"
+            self.stop(f"`{program}` is not {where}", context.span)
+
+    def _supervised(self, command: tuple[str, ...], context: Context) -> bool:
+        """Follow what supervisord starts; False where the repository does not have its configuration."""
+        from shmlint.workloads.supervisor import configuration, included, programs
+
+        pending = list(configuration(command))
+        read: list[Source] = []
+        while pending and len(read) < _MOST_CONFIGURATIONS:
+            path = pending.pop(0)
+            folder, name = posixpath.split(path)
+            below = self.files.find(folder, context.directory, folder=True) if "*" in name and folder else None
+            if below is not None:
+                names = (n for n in self.files.repository.names(below.path) if fnmatchcase(n, name))
+                pending += (posixpath.join(folder, n) for n in names)
+                continue
+            place = self.files.find(path, context.directory)
+            source = self.files.repository.source(place.path) if place is not None else None
+            if source is None or place is None or source in read:
+                continue
+            read.append(source)
+            self.trail.append(Step(f"{place.path}{' (guessed)' if place.guessed else ''}", context.span))
+            pending += (posixpath.join(folder, included_path) for included_path in included(source))
+            for started in programs(source):
+                self.run(
+                    ("sh", "-c", started.command), started.span, started.directory or context.directory,
+                    certain=context.certain, guessed=context.guessed or place.guessed, depth=context.depth + 1,
+                )  # fmt: skip
+        return bool(read)
+
+    def _copied_program(self, name: str, context: Context) -> Place | None:
+        """A program that the image's build put on the path."""
+        for folder in ("/usr/local/bin", "/usr/bin", "/bin"):
+            found = self.files.find(posixpath.join(folder, name), context.directory)
+            if found is not None and not found.guessed:
+                return found
+        return None
+
+    def _file(self, place: Place, command: tuple[str, ...], context: Context) -> None:
+        """A file of the repository that is run by its name: its first line says by what."""
+        source = self.files.repository.source(place.path)
+        if source is None:
+            self.stop(f"{place.path} cannot be read as text", context.span)
+            return
+        first = source.text[:200].partition("\n")[0]
+        guessed = context.guessed or place.guessed
+        if place.path.endswith(".py") or ("python" in first and first.startswith("#!")):
+            self._start((Entry(place.path, command[1:], context.span, context.certain, guessed),))
+        elif place.path.endswith((".sh", ".bash")) or "sh" in first:
+            self._script(command[0], command[1:], context._replace(guessed=guessed))
+            self.commands = [ran for ran in self.commands if ran.words != command]  # what it runs counts
+        else:
+            self.stop(f"{place.path} is neither a shell script nor Python", context.span)
+
+    def _make(self, command: tuple[str, ...], context: Context) -> Kind | None:
+        """Follow the recipe of a make target; None where the repository has none of it."""
+        from shmlint.formats.makefile.make import recipe
+
+        targets = [word for word in command[1:] if not word.startswith("-") and "=" not in word]
+        place = self.files.find("Makefile", context.directory) or self.files.find("makefile", context.directory)
+        source = self.files.repository.source(place.path) if place is not None and targets else None
+        if source is None or place is None:
+            return None
+        lines = [line for target in targets for line in recipe(source, target)]
+        if not lines:
+            return None
+        self.trail.append(Step(f"{place.path}, target {' '.join(targets)}", context.span))
+        for line in lines:
+            inner = context._replace(guessed=context.guessed or place.guessed, depth=context.depth + 1)
+            self._commands(line, (), inner._replace(arguments=False), inline=False)
+        return "silent"
+
+    def _start(self, found: Iterable[Entry | Step]) -> None:
+        """Add the Python programs that a command starts, and where following it stops."""
+        for entry in found:
+            if isinstance(entry, Step):
+                self.stop(entry.text, entry.span)
+            elif all(other.path != entry.path or other.arguments != entry.arguments for other in self.entries):
+                self.trail.append(Step(f"{entry.path}{' (guessed)' if entry.guessed else ''}", entry.span))
+                self.entries.append(entry)
+
+
+class _Body(NamedTuple):
+    """The commands of a script or of one of its functions; ``inline`` where they stand in no file."""
+
+    commands: tuple[Command, ...]
+    inline: bool
+
+
+_SETS_UP = r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|environ"
+"""Files that only set variables, by the names that everybody gives them."""
+_PLACEHOLDER = r"(?<![\w<])<[A-Za-z_][\w-]*>"
+"""What a page leaves to the reader; a shell would read it as redirections."""
+
+
+def _as_variable(placeholder: re.Match[str]) -> str:
+    return "$" + re.sub(r"\W", "_", placeholder[0][1:])
+
+
+def _is_known_for_none(command: tuple[str, ...]) -> bool:
+    """Whether a program is known to need no shared memory."""
+    workload = match_command(command, builtin())
+    return workload is not None and workload.needs == "no"
+
+
+def _leaves(command: Command, words: list[str], context: Context) -> When:
+    """Whether a script ends with a command. One that ends with a failure is not what it is started for."""
+    if not command.leaves:
+        return "never"
+    if command.when == "always" and (len(words) > 1 or words[0] == "exit"):
+        return "always"
+    runs = words if context.arguments else command.words  # `exec` alone only redirects
+    return "perhaps" if (words[0] == "exec" and len(runs) > 1) or words in (["exit"], ["exit", "0"]) else "never"
+
+
+def _may_be_called(name: str, commands: Sequence[Command]) -> bool:
+    """Whether a function that no command names may run: by ``trap``, by ``xargs``, by a name in a variable."""
+    for command in commands:
+        words = [word.text for word in command.words]
+        if command.function != name and (name in words[1:] or words[0].startswith("$")):
+            return True
+    return False
+
+
+def _with_arguments(words: Sequence[str], arguments: tuple[str, ...]) -> list[str]:
+    """Words with a script's own arguments instead of ``"$@"``."""
+    found: list[str] = []
+    for word in words:
+        if word in ("$@", "$*", "${@}", "${*}"):
+            found += arguments
+        elif (match := re.fullmatch(r"\$\{@:([0-9])\}", word)) is not None:
+            found += arguments[max(int(match[1]) - 1, 0) :]
+        else:
+            found.append(re.sub(_ARGUMENT, lambda m: "".join(arguments[int(m[1]) - 1 : int(m[1])]) or m[0], word))
+    return found
+
+
+_ARGUMENT = r"\$\{?([1-9])\b\}?"

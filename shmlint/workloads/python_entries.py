@@ -1,0 +1,123 @@
+"""Which Python files of the repository a command starts: ``python FILE``, ``-m``, a server, an installed command."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from shmlint.model.need import Step
+from shmlint.workloads.commands import options
+from shmlint.workloads.filesystem import Files, Place
+from shmlint.workloads.program import Context, Entry
+
+MOST_ALTERNATIVES = 12
+"""Programs that one path may mean of which a part is not known."""
+
+
+def by_python(words: Sequence[str], files: Files, context: Context) -> Iterator[Entry | Step]:
+    """``python`` with these words: a file, ``-m module`` or ``-c`` text; a step says where that stops."""
+    left = list(words)
+    while left and left[0].startswith("-") and left[0] not in ("-m", "-c"):
+        left = left[2:] if left[0] in ("-W", "-X") else left[1:]
+    if len(left) > 1 and left[0] == "-m":
+        yield from _by_module(left[1], tuple(left[2:]), files, context)
+    elif left and left[0] == "-c":
+        yield Step("the program on its command line is not followed", context.span)
+    elif left:
+        yield from _by_path(left[0], tuple(left[1:]), files, context)
+
+
+def _by_path(path: str, arguments: tuple[str, ...], files: Files, context: Context) -> Iterator[Entry | Step]:
+    place = files.find(path, context.directory)
+    if place is None:
+        some = list(_some_of(path, arguments, files, context))
+        if some:
+            yield from some
+            return
+        folder = files.find(posixpath.join(path, "__main__.py"), context.directory)
+        place = folder if not path.endswith(".py") else None
+    if place is not None:
+        yield _entry(place, arguments, context)
+    else:
+        yield Step(f"`{path}` is not in the repository", context.span)
+
+
+def _some_of(path: str, arguments: tuple[str, ...], files: Files, context: Context) -> Iterator[Entry | Step]:
+    """The files that a path may mean whose last part is known in parts: ``-m models.$NAME``."""
+    folder, name = posixpath.split(path)
+    pattern = re.sub(_PART, "*", name)
+    place = files.find(folder, context.directory, folder=True) if pattern != name and folder else None
+    if place is None:
+        return
+    names = [n for n in files.repository.names(place.path) if fnmatchcase(n, pattern) and n != "__init__.py"]
+    if names:
+        yield Step(f"which program `{path}` is, is computed at run time", context.span)
+    for found in names[:MOST_ALTERNATIVES]:
+        yield Entry(posixpath.join(place.path, found), arguments, context.span, certain=False, guessed=True)
+
+
+def _by_module(name: str, arguments: tuple[str, ...], files: Files, context: Context) -> Iterator[Entry | Step]:
+    path = name.replace(".", "/")
+    if name in SERVERS:
+        yield from by_server((name, *arguments), files, context)
+        return
+    place = _first(path, "__main__.py", files, context.directory)
+    if place is not None:
+        yield _entry(place, arguments, context)
+        return
+    some = list(_some_of(f"{path}.py", arguments, files, context))
+    if some:
+        yield from some
+    elif name.partition(".")[0] not in sys.stdlib_module_names:
+        yield Step(f"module `{name}` is not in the repository", context.span)
+    elif name in ("unittest", "doctest"):
+        yield Step(f"the tests that `python -m {name}` runs are not followed", context.span)
+
+
+def by_server(command: Sequence[str], files: Files, context: Context) -> Iterator[Entry | Step]:
+    """``uvicorn app.main:app``, ``celery -A tasks worker``: the module that it serves."""
+    given = dict(options(command, _SERVED))
+    target = given.get("-A") or given.get("--app") or next((w for w in command[1:] if re.fullmatch(_APP, w)), "")
+    below = given.get("--app-dir") or given.get("--chdir") or ""
+    directory = posixpath.normpath(posixpath.join(context.directory, below)) if below else context.directory
+    module = target.partition(":")[0]
+    place = _first(module.replace(".", "/"), "__init__.py", files, directory) if module else None
+    if place is not None:
+        yield _entry(place, (), context)
+    elif module:
+        yield Step(f"module `{module}` is not in the repository", context.span)
+    else:
+        yield Step(f"what `{posixpath.basename(command[0])}` serves is unknown", context.span)
+
+
+def by_installed_name(command: Sequence[str], files: Files, context: Context) -> Entry | None:
+    """A command that a package of the repository installs."""
+    from shmlint.workloads.packages import installed_command
+
+    found = installed_command(command[0], files)
+    if found is None:
+        return None
+    path, function = found
+    return Entry(path, tuple(command[1:]), context.span, context.certain, context.guessed, function)
+
+
+def _first(path: str, package: str, files: Files, directory: str) -> Place | None:
+    """The file of a module, or that file of a package; in ``src`` too."""
+    for candidate in (f"{path}.py", f"{path}/{package}", f"src/{path}.py", f"src/{path}/{package}"):
+        place = files.find(candidate, directory)
+        if place is not None:
+            return place
+    return None
+
+
+def _entry(place: Place, arguments: tuple[str, ...], context: Context) -> Entry:
+    return Entry(place.path, arguments, context.span, context.certain, context.guessed or place.guessed)
+
+
+_PART = r"\$\{[^{}]*\}|\$\w+"
+SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "waitress-serve", "celery", "uwsgi"})
+_SERVED = frozenset({"-A", "--app", "--app-dir", "--chdir"})
+_APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*"

@@ -1,0 +1,80 @@
+"""What a launch will run: its entrypoint and command, or those of its image, followed through the repository."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from shmlint.model.launch import Build, Launch, Value
+from shmlint.model.need import Step
+from shmlint.model.source import Source, Span
+from shmlint.workloads.builds import FoundBuild, find_build, read_build
+from shmlint.workloads.filesystem import Files
+from shmlint.workloads.follow import Follower
+from shmlint.workloads.program import Program, Ran
+from shmlint.workloads.repository import Repository
+
+if TYPE_CHECKING:
+    from shmlint.syntax.dockerfile import BuiltImage
+
+
+def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()) -> Program:
+    """Follow what a launch runs."""
+    found = FoundBuild(launch.build) if launch.build is not None else find_build(launch, builds, repository)
+    build, guessed = found.build, found.guessed
+    image, dockerfile = read_build(build, repository) if build is not None else (None, None)
+    files = Files(launch, image, build, repository)
+    files.environment = _environment(launch, image, dockerfile)
+    follower = Follower(files, files.environment, image)
+    if build is not None and dockerfile is not None and launch.build is None:
+        follower.trail.append(Step(f"image built from {dockerfile.path}{' (guessed)' if guessed else ''}", build.span))
+    words, span = _words(launch, image)
+    parts = (launch.entrypoint, launch.command)
+    follower.complete = all(part is None or (part.known is not None and "$" not in part.text) for part in parts)
+    if words and all(word in _PASSED_ON for word in words):
+        words = ()  # what somebody passes to the script
+    if launch.kind == "devcontainer":
+        follower.commands.append(Ran(("bash",), launch.span, "interactive"))
+    elif words:
+        if image is not None and launch.build is None and dockerfile is not None:
+            span = span or _line(dockerfile, image.lines.get("CMD") or image.lines.get("ENTRYPOINT"))
+        follower.run(words, span, files.workdir, certain=True, guessed=guessed, depth=0)
+    default = launch.kind != "devcontainer" and (not words or (passes_words(launch) and not follower.commands))
+    return Program(
+        tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
+        follower.environment, follower.assigned, files, image, dockerfile, default, found.namesake,
+    )  # fmt: skip
+
+
+def passes_words(launch: Launch) -> bool:
+    """Whether a launch passes on the words that its script is given."""
+    return launch.command is not None and any(word in _PASSED_ON for word in launch.command.known or ())
+
+
+_PASSED_ON = frozenset({"$@", "$*", "${@}", "${*}", "..."})
+
+
+def _words(launch: Launch, image: BuiltImage | None) -> tuple[tuple[str, ...], Span | None]:
+    """Entrypoint and command: what the launch says, else what its image says."""
+    entrypoint = launch.entrypoint.known if launch.entrypoint is not None else None
+    command = launch.command.known if launch.command is not None else None
+    part = launch.command or launch.entrypoint
+    if image is not None and launch.build is None and launch.entrypoint is None:
+        entrypoint = image.entrypoint
+        passed = command is not None and all(word in _PASSED_ON for word in command)
+        command = image.command if launch.command is None or passed else command
+    return (*(entrypoint or ()), *(command or ())), part.span if part is not None else None
+
+
+def _environment(launch: Launch, image: BuiltImage | None, dockerfile: Source | None) -> dict[str, Value[str]]:
+    found: dict[str, Value[str]] = {}
+    if image is not None and dockerfile is not None:
+        for name, text in image.environment.items():
+            span = _line(dockerfile, image.lines.get(name))
+            if span is not None and "$" not in text:
+                found[name] = Value(text, span, text)
+    return {**found, **launch.environment}
+
+
+def _line(source: Source, line: int | None) -> Span | None:
+    return Span(source, *source.line_span(line)) if line else None
