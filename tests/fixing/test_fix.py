@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from shmlint.files.workspace import Workspace
-from shmlint.fixing import fix, prove
+from shmlint.fixing import fix, groups, prove, rounds
 from shmlint.formats.compose import rewrite
 from shmlint.formats.compose.rewrite import ServiceRewriter
 from shmlint.model.launch import Change
@@ -217,13 +217,13 @@ def test_comments_that_suppress_nothing_are_removed_together(monkeypatch: pytest
 def proved_in(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
     """The files of each proof, as they come."""
     seen: list[set[str]] = []
-    honest = fix.prove
+    honest = prove.prove
 
     def noted(run: Run, repairs: Sequence[prove.Repair], intended: Any) -> object:
         seen.append(set(run.paths))
         return honest(run, repairs, intended)
 
-    monkeypatch.setattr(fix, "prove", noted)
+    monkeypatch.setattr(rounds, "prove", noted)
     return seen
 
 
@@ -273,7 +273,7 @@ def test_a_page_is_read_again_where_what_it_extends_has_changed() -> None:
 
 def test_what_was_proved_apart_is_checked_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the parts are taken for apart and are not, everything is proved together."""
-    monkeypatch.setattr(fix, "_related", lambda run: iter([{"compose": [path]} for path in run.files["compose"]]))
+    monkeypatch.setattr(groups, "_related", lambda run: iter([{"compose": [path]} for path in run.files["compose"]]))
     extends = "services:\n  b: {extends: {file: ../d0/compose.yaml, service: a}, command: nvidia-smi}\n"
     texts = {"d0/compose.yaml": LACKING, "d1/compose.yaml": extends, "d2/compose.yaml": LACKING}
     proofs = proved_in(monkeypatch)

@@ -1,0 +1,137 @@
+"""Rounds of proofs: the repairs of one run that can be proved together, and why the others cannot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from shmlint.files.read import normal
+from shmlint.fixing.prove import Place, Proof, Refusal, Repair, prove, right_elsewhere
+from shmlint.fixing.repairs import intentions, repairs_of
+from shmlint.formats import kind_by_path, users
+from shmlint.model.finding import Intention
+from shmlint.model.record import NamedTuple
+from shmlint.run import Run, lint
+
+MOST_IN_VAIN = 20
+"""The number of proofs in a round that may fail before the first one succeeds.
+
+With halving, fewer find a repair that can be proved, unless nearly all cannot.
+"""
+
+UNCOVERED = 3
+"""So many findings in a row that come to light one after the other are followed."""
+
+
+class Round:
+    """Repairs of one run that prove themselves together.
+
+    Of many, a few bad ones are found by halving, so that the files are read again seldom.
+    """
+
+    def __init__(self, run: Run, tries: Iterator[int], *, unsafe: bool, follow: int = UNCOVERED) -> None:
+        self.run = run
+        self.intended = intentions(run, unsafe=unsafe)
+        self.tries = tries
+        self.follow = follow
+        self.accepted: list[Repair] = []
+        self.failed = 0
+        self.proof: Proof | None = None
+        """The proof of all that are accepted."""
+        self.unsafe = unsafe
+        self.others: tuple[frozenset[str], Elsewhere] = (frozenset(), None)
+        """What else is built with some files, and these files."""
+
+    def extend(self, repairs: Sequence[Repair]) -> list[tuple[Repair, Refusal | None]]:
+        """Accept the repairs that can be proved together with the accepted ones; return the others with the reasons.
+
+        Bad repairs are often next to each other: after one was found, the largest group is tried next.
+        """
+        refused = []
+        groups = [list(repairs)]
+        while groups:
+            group = groups.pop()
+            found = self._prove([*self.accepted, *group])
+            if isinstance(found, Proof):
+                self.accepted += group
+                self.proof = found
+            elif len(group) > 1:
+                first = _first(group, found)
+                chosen = set(map(id, first))
+                groups += [[repair for repair in group if id(repair) not in chosen], first]
+            else:
+                refused.append((group[0], found))
+                groups.sort(key=len)
+        return refused
+
+    def _prove(self, repairs: Sequence[Repair]) -> Proof | Refusal | None:
+        """The proof of some repairs, or why there is none; None where the files were read often enough."""
+        if (self.failed >= MOST_IN_VAIN and not self.accepted) or next(self.tries, None) is None:
+            return None
+        found = prove(self.run, repairs, self.intended)
+        if isinstance(found, Proof):
+            found = self._elsewhere(repairs) or found
+        self.failed += not isinstance(found, Proof)
+        return self._followed(found, self.follow) if isinstance(found, Proof) and found.uncovered else found
+
+    def _elsewhere(self, repairs: Sequence[Repair]) -> Refusal | None:
+        """Why repairs do harm where files that nobody named are built with those that they change."""
+        paths = frozenset(edit.path for repair in repairs for edit in repair.change.edits)
+        if not paths <= self.others[0]:
+            self.others = (paths, elsewhere(self.run, paths, unsafe=self.unsafe))
+        others = self.others[1]
+        if isinstance(others, Refusal):
+            return others
+        return right_elsewhere(others.run, repairs, others.intended) if others is not None else None
+
+    def _followed(self, proof: Proof, most: int) -> Proof | Refusal | None:
+        """The proof with what the repairs bring to light repaired too."""
+        uncovered = set(map(id, proof.uncovered))
+        every = repairs_of(proof.run, Counter(), unsafe=False)
+        repairs = [repair for repair in every if id(repair.finding) in uncovered]
+        if len(repairs) < len(uncovered) or not most:
+            found = proof.uncovered[0]
+            return Refusal("new-finding", frozenset((found.span.path,)), finding=found)
+        if next(self.tries, None) is None:
+            return None
+        then = prove(proof.run, repairs, intentions(proof.run, unsafe=False))
+        if not isinstance(then, Proof):
+            return then
+        moved = {place: then.moved[other] for place, other in proof.moved.items()}
+        both = then._replace(texts={**proof.texts, **then.texts}, moved=moved)
+        return self._followed(both, most - 1) if both.uncovered else both
+
+
+class Others(NamedTuple):
+    """A run over the named files and those that are built with them, and what the findings of its launches intend."""
+
+    run: Run
+    intended: Mapping[Place, Sequence[Intention]]
+
+
+Elsewhere = Others | Refusal | None
+
+
+def elsewhere(run: Run, paths: Collection[str], *, unsafe: bool) -> Elsewhere:
+    """What nobody named and is built with some files; a refusal if that cannot be found, None if there is nothing."""
+    kinds = kind_by_path(run.files, run.launches)
+    files = {}
+    for kind in sorted({kind for path in paths if (kind := kinds.get(path)) is not None}):
+        named = run.files.get(kind, ())
+        mine = [normal(path) for path in paths if kinds.get(path) == kind]
+        found = users(kind, mine, {normal(path) for path in named}, run.workspace)
+        if found is None:
+            return Refusal("users", frozenset(paths))
+        if found:
+            files[kind] = [*named, *found]
+    if not files:
+        return None
+    wide = lint(files, run.settings, run.workspace)
+    return Others(wide, intentions(wide, unsafe=unsafe))
+
+
+def _first(repairs: Sequence[Repair], refusal: Refusal | None) -> list[Repair]:
+    """The repairs to prove first after a refusal: those of other files than it is about, else the first half."""
+    files = (refusal.files if refusal is not None else None) or frozenset()
+    others = [repair for repair in repairs if not any(edit.path in files for edit in repair.change.edits)]
+    return others if 0 < len(others) < len(repairs) else list(repairs[: len(repairs) // 2])
