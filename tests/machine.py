@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from shmlint.formats.live import Blocks, Machine
+from shmlint.formats.live.machine import Blocks, Machine
 
 MIB = 1024 * 1024
 GIB = 1024 * MIB

@@ -14,8 +14,9 @@ from shmlint.cli.configured import load_settings, with_rules
 from shmlint.cli.output import fail, open_output, write, write_lines
 from shmlint.docker.sizes import human
 from shmlint.files.workspace import Workspace
-from shmlint.formats import live
-from shmlint.formats.live import Facts, Gpus, Machine, Shm
+from shmlint.formats.live.facts import Facts, Gpus, Shm, read_facts
+from shmlint.formats.live.launch import COMMAND, ENVIRONMENT, gpu_request, launch_of
+from shmlint.formats.live.machine import Machine, NotLinux
 from shmlint.model.finding import Severity
 from shmlint.model.launch import GpuRequest, Launch
 from shmlint.model.need import UNKNOWN_MINIMUM
@@ -75,8 +76,8 @@ def command(**options: Unpack[Options]) -> int:
     settings = load_settings(options["config"], ["."])
     settings = with_rules(settings, options["select"], options["ignore"], options["fail_on"])
     try:
-        examination = examine(live.Machine(), settings, options["words"], options["gpus"])
-    except live.NotLinux:
+        examination = examine(Machine(), settings, options["words"], options["gpus"])
+    except NotLinux:
         fail("doctor examines a Linux container from inside: run it there")
     if options["format"] == "json":
         write(out, f"{render_json(examination)}\n", machine=True)
@@ -104,16 +105,16 @@ def examine(
     ``words`` are the command that is to run here, ``gpus`` how many GPUs it is to have where these are not there
     yet. Raises NotLinux.
     """
-    facts = live.read_facts(machine)
-    launch = live.launch_of(machine, facts, settings, words)
+    facts = read_facts(machine)
+    launch = launch_of(machine, facts, settings, words)
     if gpus is not None:
-        launch = launch._replace(gpu=live.gpu_request(facts.gpus, gpus))
+        launch = launch._replace(gpu=gpu_request(facts.gpus, gpus))
     elif not launch.gpu.requested and words:
         # A command that is known to need it needs it before the GPUs are there.
         needed = assess(launch, users(settings.workloads)).verdict == "needed"
         launch = launch._replace(gpu=GpuRequest(needed))
     # What findings point into is not read again: nothing of it is a file with comments.
-    places = {live.COMMAND: "", live.ENVIRONMENT: "", "/dev": ""}
+    places = {COMMAND: "", ENVIRONMENT: "", "/dev": ""}
     spans = [launch.span, *(limit.span for limit in facts.limits.values())]
     spans += [facts.memory_limit.span] if facts.memory_limit is not None else []
     run = judge([launch], settings, Workspace({**places, **{span.path: "" for span in spans}}))

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from shmlint.cli import doctor
 from shmlint.cli import program as cli
 from shmlint.cli.doctor import Examination, examine, render_json, render_text
-from shmlint.formats import live
-from shmlint.formats.live import Blocks, Machine
+from shmlint.formats.live.machine import Blocks, Machine
 from shmlint.model.settings import Settings
 from tests.machine import DEV, DISK, GIB, MIB, NVIDIA, OWN, ROOT, TMPFS, UNLIMITED, V2, machine
 from tests.table import table
@@ -204,7 +204,7 @@ def test_no_container(tmp_path: Path) -> None:
 
 
 def run(monkeypatch: pytest.MonkeyPatch, here: Machine, *arguments: str) -> tuple[int, str]:
-    monkeypatch.setattr(live, "Machine", lambda: here)
+    monkeypatch.setattr(doctor, "Machine", lambda: here)
     result = CliRunner().invoke(cli.program, ["doctor", *arguments])
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result.exit_code, result.output
