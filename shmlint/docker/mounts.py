@@ -247,6 +247,8 @@ def read(request: MountRequest) -> Mount | None:
     kind: Literal["tmpfs", "bind", "volume"] = "volume"
     if request.type in ("tmpfs", "bind"):
         kind = "tmpfs" if request.type == "tmpfs" else "bind"
+    elif request.source.startswith("$") and "/" in request.source:
+        kind = "bind"  # `$DIRECTORY/shm`: no volume has a name with a slash
     size: int | Unknown | None = None
     error = ""
     if request.options is not None:

@@ -1,14 +1,15 @@
-"""What a service mounts on /dev/shm."""
+"""What a service mounts: on /dev/shm, and of the host."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from shmlint.docker import mounts
 from shmlint.docker.mounts import MountRequest
 from shmlint.formats.compose.tree import Branch, Leaf, Tree, items_of
 from shmlint.formats.compose.values import read_size, unset
-from shmlint.model.launch import Mount, Unknown, Value
+from shmlint.model.launch import Bind, Mount, Unknown, Value
 
 
 def read_mounts(tree: Branch) -> Iterator[Mount]:
@@ -26,6 +27,23 @@ def read_mounts(tree: Branch) -> Iterator[Mount]:
     yield from found.values()
 
 
+def read_binds(tree: Branch) -> Iterator[Bind]:
+    """What ``volumes`` shows of the host, by paths from the directory of the file."""
+    for item in items_of(tree.get("volumes")):
+        leaf = item.leaf("source") if isinstance(item, Branch) else item
+        if not isinstance(leaf, Leaf):
+            continue
+        if isinstance(item, Branch):
+            at = item.leaf("target")
+            source, target = leaf.named, at.named if at is not None else ""
+        else:
+            volume = mounts.parse_volume(leaf.named)
+            source, target = volume.source, volume.target
+        if source and target:
+            relative = source.startswith(".") and not leaf.interpolated.unset
+            yield Bind(os.path.join(leaf.layer.directory, source) if relative else source, target, leaf.span, relative)
+
+
 def _short_tmpfs(leaf: Leaf) -> MountRequest:
     target, _, options = leaf.text.partition(":")
     value = Unknown("variable", unset(leaf)) if leaf.interpolated.unset else options
@@ -39,10 +57,8 @@ def _short_tmpfs(leaf: Leaf) -> MountRequest:
 
 
 def _short_volume(leaf: Leaf) -> MountRequest:
-    parts = leaf.text.split(":")
-    source = parts[0] if len(parts) > 1 else ""
-    kind = "bind" if source.startswith((".", "/", "~")) else "volume"
-    return MountRequest(parts[0] if len(parts) == 1 else parts[1], leaf.span, kind, source)
+    volume = mounts.parse_volume(leaf.named)
+    return MountRequest(volume.target, leaf.span, volume.type, volume.source)
 
 
 def _long_volume(tree: Tree) -> MountRequest | None:

@@ -9,7 +9,7 @@ from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.files import read_env_file
 from shmlint.formats.compose.gpus import device_paths, read_gpu
-from shmlint.formats.compose.mounts import read_mounts
+from shmlint.formats.compose.mounts import read_binds, read_mounts
 from shmlint.formats.compose.places import placed_mappings
 from shmlint.formats.compose.project import Project, Service
 from shmlint.formats.compose.rewrite import ServiceRewriter
@@ -24,7 +24,7 @@ from shmlint.formats.compose.values import (
     text_value,
     unset,
 )
-from shmlint.model.launch import Bind, Build, Launch, Misplaced, Unknown, Value, Words
+from shmlint.model.launch import Build, Launch, Misplaced, Unknown, Value, Words
 from shmlint.model.source import Span
 
 
@@ -96,7 +96,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         ipc=read_mode(tree.leaf("ipc")),
         mounts=tuple(read_mounts(tree)),
         build=_build(tree.get("build"), image),
-        binds=tuple(_binds(tree)),
+        binds=tuple(read_binds(tree)),
         workdir=text_value(tree.leaf("working_dir")),
         interactive=bool(is_true(tree.leaf("tty")) or is_true(tree.leaf("stdin_open"))),
         build_shm=size_entry(build, "shm_size") if isinstance(build := tree.get("build"), Branch) else None,
@@ -227,24 +227,6 @@ def _build(build: Tree | None, image: Value[str] | None) -> Build | None:
         context.layer.directory,
         in_context=True,
     )
-
-
-def _binds(tree: Branch) -> Iterator[Bind]:
-    """What ``volumes`` shows of the host, by paths from the directory of the file."""
-    for item in items_of(tree.get("volumes")):
-        source: Leaf | None = None
-        target = name = ""
-        if isinstance(item, Leaf):
-            text = item.written.strip("\"'") if item.interpolated.unset else item.text
-            name, _, rest = text.partition(":")
-            source, target = item, rest.partition(":")[0]
-        elif isinstance(item, Branch):
-            source, at = item.leaf("source"), item.leaf("target")
-            name, target = source.text if source is not None else "", at.text if at is not None else ""
-        if source is None or not target:
-            continue
-        relative = name.startswith(".") and not source.interpolated.unset
-        yield Bind(os.path.join(source.layer.directory, name) if relative else name, target, source.span, relative)
 
 
 Built = tuple[tuple[Value[str], ...], Value[tuple[str, ...]] | None, Value[tuple[str, ...]] | None]

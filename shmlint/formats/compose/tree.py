@@ -122,6 +122,15 @@ class Leaf:
         return self.interpolated.text
 
     @property
+    def named(self) -> str:
+        """The text with ``$NAME`` for each variable that is not set, as a shell's reader leaves them."""
+        unset = self.interpolated.unset
+        if not unset or unset == [self.node.value]:
+            return self.text
+        assert isinstance(self.plain_value, str)
+        return interpolate(self.plain_value, {**self.layer.variables, **{name: f"${name}" for name in unset}}).text
+
+    @property
     def go_text(self) -> str:
         """The text where Compose makes one of any value (Go's ``%v``): ``True`` is ``true``, ``1.0`` is ``1``."""
         value = self.plain_value

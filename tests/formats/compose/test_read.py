@@ -127,12 +127,33 @@ G = 1 << 30
         ("    volumes: [/dev:/dev]\n    shm_size: 1g\n", "bind", None),
         ("    volumes: ['/dev:/dev', {type: tmpfs, target: /dev/shm, tmpfs: {size: 1g}}]\n", "tmpfs", G),
         ("    volumes: ['/dev/shm-x:/dev/shm-x']\n", "default", 64 << 20),
+        ("    volumes: ['C:\\data:/dev/shm']\n", "bind", None),
+        ("    volumes: ['${DATA:?missing}:/dev/shm']\n", "volume", None),
+        ("    volumes: ['${DATA}/shm:/dev/shm']\n", "bind", None),
     ],
 )
 def test_what_dev_shm_becomes(lines: str, decided_by: str, size: int | None) -> None:
     donor = "  d:\n    image: y\n    container_name: named\n    ipc: shareable\n    shm_size: 2g\n"
     found = run({"compose.yaml": f"services:\n  a:\n    image: x\n{lines}{donor}"}).launches[0].effective_shm()
     assert (found.decided_by, found.bytes) == (decided_by, size)
+
+
+@table(
+    ("volume", "bind"),
+    [
+        ("'./code:/app:ro'", ("proj/./code", "/app", True)),
+        ("'code:/app'", ("code", "/app", False)),
+        ("'/app'", None),
+        ("'C:\\code:/app'", ("C:\\code", "/app", False)),
+        ("'$CODE:/app'", ("$CODE", "/app", False)),
+        ("'${CODE:?say where}/src:/app'", ("$CODE/src", "/app", False)),
+        ("'${CODE:-./code}:/app'", ("proj/./code", "/app", True)),
+        ("{type: bind, source: '${CODE:?say where}', target: /app}", ("$CODE", "/app", False)),
+    ],
+)
+def test_what_is_mounted_of_the_host(volume: str, bind: tuple[str, str, bool] | None) -> None:
+    launch = run({"proj/compose.yaml": f"services:\n  a:\n    image: x\n    volumes: [{volume}]\n"}).launches[0]
+    assert [(b.source, b.target, b.resolved) for b in launch.binds] == ([bind] if bind else [])
 
 
 def test_an_overlay_is_judged_with_its_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
