@@ -405,7 +405,7 @@ def _launch(run: Run, launch: ReadLaunch) -> Launch:
         shm=Shm(
             declared=launch.shm.text if launch.shm is not None else None,
             declared_bytes=size.bytes if size is not None and size.bytes else None,
-            ipc=launch.ipc.known if launch.ipc is not None else None,
+            ipc=launch.ipc.shown if launch.ipc is not None else None,
             decided_by=effective.decided_by,
             effective_bytes=effective.bytes,
         ),

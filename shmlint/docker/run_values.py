@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.docker import mounts
+from shmlint.docker import ipc, mounts
 from shmlint.docker.mounts import MountRequest
 from shmlint.docker.run_options import Option, RunCommand
 from shmlint.docker.sizes import docker_size
@@ -43,7 +43,11 @@ def ipc_of(run: RunCommand, span: Span) -> Value[str] | None:
     pod = run.last("--pod") or run.last("--pod-id-file")
     if run.engine == "podman" and pod is not None and run.ipc() is None:
         return Value(Unknown("engine", "the containers of a pod share its /dev/shm"), place_of(pod, span), "")
-    return text_of(run.ipc(), span)
+    option = run.ipc()
+    if option is None or (option.value == "" and not option.unknown):
+        return None
+    text = option.value or ""
+    return ipc.read(text, place_of(option, span), text, option.unknown)
 
 
 def argument_of(option: Option | None, span: Span) -> Value[tuple[str, ...]] | None:
@@ -57,10 +61,10 @@ def size_of(run: RunCommand, span: Span) -> Value[Size] | None:
     """What ``--shm-size`` sets, and what nerdctl sets without it."""
     option = run.shm_size()
     if option is None:
-        ipc = run.ipc()
-        if run.engine == "nerdctl" and ipc is not None and ipc.value == "shareable":  # pkg/ipcutil/ipcutil_linux.go
+        mode = run.ipc()
+        if run.engine == "nerdctl" and mode is not None and mode.value == "shareable":  # pkg/ipcutil/ipcutil_linux.go
             because = "nerdctl gives a shareable /dev/shm without a size half of the host's memory"
-            return Value(Unknown("engine", because), place_of(ipc, span), "")
+            return Value(Unknown("engine", because), place_of(mode, span), "")
         return None
     place, text = place_of(option, span), option.value or ""
     if option.unknown:

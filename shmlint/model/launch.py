@@ -84,6 +84,11 @@ class Value(NamedTuple, Generic[T_co]):
     def known(self) -> T_co | None:
         return None if isinstance(self.value, Unknown) else self.value
 
+    @property
+    def shown(self) -> T_co | str | None:
+        """What may be printed of it: the text that is written where an env file gives the value."""
+        return self.text if self.private else self.known
+
 
 class Size(NamedTuple):
     """A shared-memory size as its engine reads it.
@@ -287,6 +292,10 @@ class ReadOnly:
         return ()
 
 
+JOINING = ("container:", "service:")
+"""What the IPC modes begin with that join the namespace of another container."""
+
+
 class Words(NamedTuple):
     """How to talk about a launch in the terms of what it was written in."""
 
@@ -434,10 +443,12 @@ def _by_ipc(launch: Launch, default: int) -> Effective | None:
         return Effective("host", None, span)
     if mode == "none":
         return Effective("none", 0, span)
-    if not mode.startswith(("container:", "service:")):
+    if not mode.startswith(JOINING):
         return None
     if launch.donor is None:
-        return Effective("donor", None, span, f"`{mode}` is not in these files")
+        because = launch.ipc.because
+        missing = f"does not say which container: {because}" if because else "is not in these files"
+        return Effective("donor", None, span, f"`{launch.ipc.text}` {missing}")
     given = launch.donor.effective_shm(default)
     return Effective("donor", given.bytes, span, given.because)
 

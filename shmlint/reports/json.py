@@ -173,7 +173,7 @@ def _launch(run: Run, launch: Launch) -> dict[str, Any]:
         "shm": {
             "declared": launch.shm.text if launch.shm else None,
             "declared_bytes": size.bytes if size is not None and size.bytes else None,
-            "ipc": launch.ipc.known if launch.ipc else None,
+            "ipc": launch.ipc.shown if launch.ipc else None,
             "decided_by": effective.decided_by,
             "effective_bytes": effective.bytes,
         },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.model.finding import DropSize, Evidence, Finding, Fix, Reason
-from shmlint.model.launch import Launch
+from shmlint.model.launch import JOINING, Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.wording import gpu_evidence, when
@@ -20,13 +20,13 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     if size is not None and not size.bytes:
         return
-    joins = mode.startswith(("service:", "container:"))
+    joins = mode.startswith(JOINING)
     if mode not in ("host", "none") and not joins:
         return
     decides = {"host": "the host's /dev/shm is used", "none": "no /dev/shm is mounted"}.get(
         mode, "the other container's /dev/shm is used"
     )
-    option = launch.words.ipc(mode)
+    option = launch.words.ipc(launch.ipc.shown or mode)
     # Podman refuses these two (pkg/specgen/container_validate.go); for joined namespaces it depends on the version.
     refused = context.podman(launch) and mode in ("host", "none")
     yield Finding(

@@ -70,10 +70,15 @@ def test_podman_refuses_a_size_beside_the_hosts_namespace(
          "together with `ipc: host`"),
         (".devcontainer.json", f'{{"image": "{NGC}", "runArgs": ["--gpus=all", "--ipc=host", "--shm-size=8g"]}}',
          "together with `--ipc=host`"),
+        ("run.sh", f"docker run --gpus all --ipc container:$OTHER --shm-size=8g {NGC}\n", "`--ipc=container:$OTHER`"),
+        ("compose.yaml", f"services:\n  a: {{image: {NGC}, gpus: all, ipc: 'container:$OTHER', shm_size: 8g}}\n",
+         "`ipc: container:$OTHER`"),
+        ("compose.yaml", f"services:\n  a: {{image: {NGC}, gpus: all, ipc: 'container:$SECRET', shm_size: 8g}}\n",
+         "`ipc: container:$SECRET`"),
     ],
 )  # fmt: skip
 def test_words_of_the_format(tmp_path: Path, name: str, text: str, words: str) -> None:
-    (found,) = findings(tmp_path, {name: text}, select=("SHM204",))
+    (found,) = findings(tmp_path, {name: text, ".env": "SECRET=hunter2\n"}, select=("SHM204",))
     assert words in found.message
 
 

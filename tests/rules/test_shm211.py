@@ -24,6 +24,8 @@ DONORS: dict[str, tuple[dict[str, str] | str, list[str]]] = {
     "shareable": (joined("ipc: shareable"), []),
     "host": (joined("ipc: host"), []),
     "by the container's name": (joined("container_name: c", mode="container:c"), REFUSED),
+    "by a variable": (joined("container_name: '${NAME}-d'", mode="container:${NAME}-d"), REFUSED),
+    "by another variable": (joined("container_name: ${NAME}", mode="container:${OTHER}"), []),
     "another container": (joined(mode="container:c"), []),
     "a service that is not there": (joined(mode="service:e"), []),
     "itself": (compose(entry("ipc: service:x")), []),

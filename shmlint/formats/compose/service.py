@@ -24,7 +24,7 @@ from shmlint.formats.compose.values import (
     text_value,
     unset,
 )
-from shmlint.model.launch import Build, Launch, Misplaced, Unknown, Value, Words
+from shmlint.model.launch import JOINING, Build, Launch, Misplaced, Unknown, Value, Words
 from shmlint.model.source import Span
 
 
@@ -35,14 +35,14 @@ def read_project(project: Project, workspace: Workspace, swarm: str = "") -> lis
     """
     launches = {name: _launch(service, project, workspace, swarm) for name, service in project.services.items()}
     by_container = {
-        leaf.text: name
+        leaf.named: name
         for name, service in project.services.items()
         if (leaf := service.tree.leaf("container_name")) is not None
     }
     tied = []
     for name, launch in launches.items():
         mode = launch.ipc.known if launch.ipc else None
-        if mode and mode.startswith(("service:", "container:")):
+        if mode and mode.startswith(JOINING):
             kind, _, other = mode.partition(":")
             donor = launches.get(other if kind == "service" else by_container.get(other, ""))
             if donor is not None and donor is not launch:

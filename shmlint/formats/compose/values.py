@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shmlint.docker import ipc
 from shmlint.docker.sizes import compose_size
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Tree, Variables, items_of
 from shmlint.formats.compose.words import split_words
@@ -28,9 +29,7 @@ def read_mode(leaf: Leaf | None) -> Value[str] | None:
     because = unset(leaf)
     if not because and not leaf.text:
         return None
-    # `container:${NAME}` is known to join another, though not which.
-    value = Unknown("variable", because) if because and ":" not in leaf.text else leaf.text
-    return Value(value, leaf.span, leaf.written, because, leaf.interpolated.private)
+    return ipc.read(leaf.named, leaf.span, leaf.written, because, private=leaf.interpolated.private)
 
 
 def is_true(leaf: Leaf | None) -> bool | None:

@@ -216,5 +216,6 @@ def tied(found: list[Launch]) -> list[Launch]:
 
 
 def _joins(launch: Launch) -> bool:
-    mode = launch.ipc.known if launch.ipc is not None else None
-    return launch.kind == "docker-run" and mode is not None and mode.startswith("container:")
+    if launch.ipc is None or launch.ipc.because:
+        return False
+    return launch.kind == "docker-run" and (launch.ipc.known or "").startswith("container:")

@@ -117,6 +117,8 @@ G = 1 << 30
         ("    shm_size: 1g\n    ipc: container:named\n", "donor", 2 * G),
         ("    shm_size: 1g\n    ipc: container:other\n", "donor", None),
         ("    ipc: ${I}\n", "unknown", None),
+        ("    ipc: ${I}:d\n", "unknown", None),
+        ("    shm_size: 1g\n    ipc: container:${I}\n", "donor", None),
         ("    shm_size: 1g\n    tmpfs: [/dev/shm]\n", "tmpfs", None),
         ("    shm_size: 1g\n    tmpfs: /dev/shm:size=3g\n", "tmpfs", 3 * G),
         ("    shm_size: 1g\n    tmpfs: /dev/shm:size=3gb\n", "tmpfs", None),

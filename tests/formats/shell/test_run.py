@@ -25,6 +25,7 @@ from tests.table import table
         ("--ipc host --shm-size=8g", "host", None),
         ("--ipc=none --shm-size=8g", "none", 0),
         ("--ipc=container:other --shm-size=1g", "donor", None),
+        ("--ipc=container:$OTHER --shm-size=1g", "donor", None),
         ("--ipc=$IPC --shm-size=1g", "unknown", None),
         ("--ipc=host --ipc=private", "default", DEFAULT),
         ("--ipc=", "default", DEFAULT),
