@@ -16,7 +16,7 @@ from shmlint.cli.output import Output, fail, nearest, write
 from shmlint.cli.sizing import render, render_json
 from shmlint.docker.gpus_option import parse_gpus
 from shmlint.docker.sizes import InvalidSize, human, parse_docker
-from shmlint.model.launch import Launch, ReadOnly, Value, Words
+from shmlint.model.launch import BINARIES, Launch, ReadOnly, Value, Words
 from shmlint.model.source import Source, Span
 from shmlint.workloads import mechanisms as estimate
 from shmlint.workloads.knowledge import Workload, builtin, match_command, recognise, users
@@ -35,8 +35,7 @@ Options may be anywhere, except after `docker run` and `--`: those
 are the command's own. What is estimated is usually less in fact:
 /dev/shm takes memory only for what is written."""
 
-_ENGINES = frozenset({"docker", "podman", "nvidia-docker", "nerdctl"})
-_LEADS = _ENGINES | {"sudo", "doas", "env"}
+_LEADS = frozenset({*BINARIES, "sudo", "doas", "env"})
 _FILES = (".yaml", ".yml", ".json", ".toml", ".sh", ".md", "file")
 _ITEM_TYPES = {
     "float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "bfloat16": 2, "int16": 2, "uint8": 1, "int8": 1,
@@ -123,7 +122,7 @@ class _SizeCommand(Command):
 
 
 def _is_engine(word: str) -> bool:
-    return word.rpartition("/")[2] in _ENGINES
+    return word.rpartition("/")[2] in BINARIES
 
 
 Gpus = int | Literal["all"]

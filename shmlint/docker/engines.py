@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from shmlint.model.launch import BINARIES, ENGINES, Binary
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.word import TALKERS, Word
 
-Engine = Literal["docker", "podman", "nvidia-docker", "nerdctl"]
 Verb = Literal["run", "create"]
 
 
@@ -25,7 +25,7 @@ class DockerCommand(NamedTuple):
     after the verb.
     """
 
-    engine: Engine
+    engine: Binary
     verb: Verb
     assignments: tuple[Word, ...]
     binary: int
@@ -164,9 +164,9 @@ _GLOBAL_WITH_VALUE: dict[str, set[str]] = {
 _GLOBAL_STOPS = frozenset(("-v", "--version", "--help"))
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
-_BINARY = re.compile(r"(?:.*[/\\])?(docker|podman|nvidia-docker|nerdctl)(?:\.(?:exe|lima))?")
+_BINARY = re.compile(rf"(?:.*[/\\])?({'|'.join(BINARIES)})(?:\.(?:exe|lima))?")
 _BINARY_VARIABLE = re.compile(
-    r"(?i)[\W\d_]*(?:(docker|podman|nerdctl)_?(?:cmd|bin|binary|exe|command|cli|path)?"
+    rf"(?i)[\W\d_]*(?:({'|'.join(ENGINES)})_?(?:cmd|bin|binary|exe|command|cli|path)?"
     r"|(?:oci|container)_?(?:cmd|bin|binary|exe|command|cli|path|engine|runtime|tool))[\W\d_]*"
 )
 
@@ -236,16 +236,14 @@ def _behind_dashes(words: Sequence[Word], at: int) -> int | None:
     return ends + 1
 
 
-def _engine(word: Word) -> Engine | None:
+def _engine(word: Word) -> Binary | None:
     match = _BINARY.fullmatch(word.text)
     if match is None and word.unknown:
         match = _BINARY_VARIABLE.fullmatch(word.text)
     if match is None:
         return None
-    return _ENGINES.get((match[1] or "docker").lower(), "docker")
-
-
-_ENGINES: dict[str, Engine] = {"podman": "podman", "nvidia-docker": "nvidia-docker", "nerdctl": "nerdctl"}
+    named = (match[1] or "").lower()
+    return next((binary for binary in BINARIES if binary == named), "docker")
 
 
 def _after_prefix(words: Sequence[Word], at: int, prefix: _Prefix, assignments: list[Word]) -> int | None:
@@ -280,7 +278,7 @@ def _last_takes_value(cluster: str, short: str) -> bool:
 
 
 def _after_binary(
-    words: Sequence[Word], binary: int, engine: Engine, assignments: tuple[Word, ...]
+    words: Sequence[Word], binary: int, engine: Binary, assignments: tuple[Word, ...]
 ) -> DockerCommand | None:
     with_value = _GLOBAL_WITH_VALUE.get(engine, _GLOBAL_WITH_VALUE["docker"])
     at = binary + 1

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from shmlint.docker.engines import Engine, Verb
+from shmlint.docker.engines import Verb
 from shmlint.docker.gotext import go_bool
 from shmlint.docker.gpus_option import GpuDevices, parse_gpus, parse_podman_gpus
 from shmlint.docker.images import is_reference
 from shmlint.docker.mounts import SHM_TARGETS, MountOption, parse_mount, parse_tmpfs, parse_volume
-from shmlint.model.launch import Unknown, UnknownKind
+from shmlint.model.launch import Binary, Unknown, UnknownKind
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.word import Word
@@ -62,7 +62,7 @@ class RunCommand(NamedTuple):
     an option is not known. ``unknown_option`` is the word of that option.
     """
 
-    engine: Engine
+    engine: Binary
     options: tuple[Option, ...]
     image: Word | None
     command: tuple[Word, ...]
@@ -175,7 +175,7 @@ class Flag(NamedTuple):
 
 
 @cache
-def flags(engine: Engine) -> Mapping[str, Flag]:
+def flags(engine: Binary) -> Mapping[str, Flag]:
     """The options of an engine by every spelling: ``--volume``, ``-v``; aliases such as ``--net``."""
     table = json.loads((Path(__file__).parent / "docker_run_flags.json").read_text("utf-8"))
     rows = dict(table["docker"])
@@ -193,7 +193,7 @@ def flags(engine: Engine) -> Mapping[str, Flag]:
     return known
 
 
-def read_run(words: Sequence[Word], engine: Engine = "docker", verb: Verb = "run") -> RunCommand:
+def read_run(words: Sequence[Word], engine: Binary = "docker", verb: Verb = "run") -> RunCommand:
     """Read the words after ``docker run`` (or ``create``)."""
     reader = _Reader(words, engine, verb)
     reader.read()
@@ -214,7 +214,7 @@ class _UnreadableError(Exception):
 class _Reader:
     """Walks the words once, as pflag does, and collects what it finds."""
 
-    def __init__(self, words: Sequence[Word], engine: Engine, verb: Verb) -> None:
+    def __init__(self, words: Sequence[Word], engine: Binary, verb: Verb) -> None:
         self.words = words
         self.at = 0
         self.flags = flags(engine)

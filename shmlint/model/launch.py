@@ -25,8 +25,11 @@ Decider = Literal[
 ]
 
 Engine = Literal["docker", "podman", "nerdctl"]
+Binary = Engine | Literal["nvidia-docker"]
 ENGINES: tuple[Engine, ...] = ("docker", "podman", "nerdctl")
-"""The engines whose commands are read; ``nvidia-docker`` is an older command of Docker."""
+"""The engines whose commands are read."""
+BINARIES: tuple[Binary, ...] = (*ENGINES, "nvidia-docker")
+"""The programs that are those commands; ``nvidia-docker`` is an older one of Docker."""
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.files.read import normal
-from shmlint.model.launch import Launch
+from shmlint.model.launch import BINARIES, Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, names_training, unwrapped
@@ -192,7 +192,7 @@ def _starts_program(words: Sequence[str], program: Program) -> bool:
 
 
 _PAGES = (".md", ".mdx", ".rst", ".markdown")
-_ENGINES = frozenset({"docker", "podman", "sudo", "nvidia-docker", "nerdctl", "docker-compose"})
+_ENGINES = frozenset({*BINARIES, "docker-compose", "sudo"})
 _STARTED = frozenset({"vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafactory-cli", "ns-train", "sglang"})
 
 

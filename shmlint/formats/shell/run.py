@@ -20,7 +20,7 @@ from shmlint.docker.run_values import (
 )
 from shmlint.formats.shell.gpus import read_gpu
 from shmlint.formats.shell.rewrite import RunRewriter
-from shmlint.model.launch import ENGINES, GpuRequest, Kind, Launch, Misplaced, Rewriter, Unknown, Value, Words
+from shmlint.model.launch import BINARIES, GpuRequest, Kind, Launch, Misplaced, Rewriter, Unknown, Value, Words
 from shmlint.model.source import Span
 from shmlint.syntax.shell import Command
 from shmlint.syntax.word import Word
@@ -73,7 +73,7 @@ def named(launch: Launch, name: str | None) -> Launch:
     return launch._replace(name=name, names=(name,) if name else ())
 
 
-_NO_IMAGES = frozenset({*ENGINES, "nvidia-docker", "sudo"})
+_NO_IMAGES = frozenset({*BINARIES, "sudo"})
 """Words that a second command begins with, where the image is missing."""
 
 
