@@ -1,10 +1,11 @@
-"""Whether the code that a container sees of the repository uses shared memory at all: a look at its text.
+"""Whether the code that a container sees of the repository uses shared memory at all: its words, imports and calls.
 
 For a container that gives a shell or a notebook. What runs in it is not known, but mostly it is this code.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from shmlint.files.read import normal
+from shmlint.syntax.python import Module, parse
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import COLLECTIVE, ROWS, harmless
 from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
@@ -43,8 +45,12 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> bool:
         if re.search(_USES, source.text) is not None:
             return False
         if path.endswith((".py", ".ipynb")):
-            imported.update(_imported(source.text))
-            works = works or re.search(_WORKS, source.text) is not None
+            module = parse(source.text) if path.endswith(".py") else _notebook(source.text)
+            if module is None:
+                return False
+            imported.update(target.partition(".")[0] for target in (*module.imports.values(), *module.stars))
+            works = works or any(map(_works, module.nodes))
+    imported.discard("")  # modules next to the file that imports them
     return works and "torch" in imported and all(name in names or name in _quiet() for name in imported)
 
 
@@ -69,11 +75,25 @@ def _files(folders: tuple[str, ...], repository: Repository, names: set[str]) ->
         yield ""  # there is more than is read
 
 
-def _imported(text: str) -> Iterator[str]:
-    """The packages that a file imports; the lines of a notebook are strings in it."""
-    for match in re.finditer(_IMPORT, text):
-        names = (part.split() for part in (match[1] or match[2]).split(","))
-        yield from (words[0].partition(".")[0] for words in names if words)
+def _notebook(text: str) -> Module | None:
+    """The code in the cells of a notebook, without the lines that are for IPython; None for what is no notebook."""
+    import json
+
+    try:
+        cells = json.loads(text)["cells"]
+        texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        return parse("\n".join(re.sub(r"(?m)^([ \t]*)[!%].*$", r"\1pass", cell) for cell in texts))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _works(node: ast.AST) -> bool:
+    """Whether something is the call of a loader, of a trainer, or of a loss's ``backward``."""
+    if not isinstance(node, ast.Call):
+        return False
+    called = node.func
+    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+    return name.endswith(("DataLoader", "Trainer")) or (name == "backward" and isinstance(called, ast.Attribute))
 
 
 @cache
@@ -86,8 +106,6 @@ def _quiet() -> frozenset[str]:
 
 
 _READ = (".py", ".ipynb", ".sh", ".yaml", ".yml", ".toml", ".cfg")
-_IMPORT = r'(?m)(?:^|")[ \t]*(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import\b|import[ \t]+([A-Za-z_][\w., \t]*))'
-_WORKS = r"DataLoader\(|Trainer\(|\.backward\("
 _USES = (
     r"(?i)workers(?!\w*[\"']?\s*[=:,]\s*[\"']?0\b)|distributed|parallel|torchrun|nproc|spawn|multiprocess|shared?_memory"
     r"|nccl|deepspeed|world_size|accelerate launch|num_shard|\bray\b"

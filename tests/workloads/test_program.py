@@ -550,6 +550,8 @@ ONE_IMAGE = LOADER.replace("default=64", "default=1")
         ({"fit.py": ALONE, "model/net.py": "import torch\n", "run.sh": "python fit.py\n"}, "unknown"),
         ({"fit.py": ALONE.replace("=4", "=4, num_workers=0")}, "unknown"),
         ({"a.ipynb": CELLS % "numpy"}, "unknown"),
+        ({"a.ipynb": CELLS % "numpy\\n%matplotlib inline"}, "unknown"),
+        ({"fit.py": ALONE + '"""\nimport unheard_of\n"""\n'}, "unknown"),
         # What may use it: workers, ranks, a package that starts some, an unknown package, no work.
         ({"fit.py": ALONE.replace("=4", "=4, num_workers=2")}, "likely"),
         ({"fit.py": ALONE, "run.sh": "torchrun --nproc_per_node=2 fit.py\n"}, "likely"),
@@ -558,6 +560,10 @@ ONE_IMAGE = LOADER.replace("default=64", "default=1")
         ({"fit.py": ALONE + "import unheard_of\n"}, "likely"),
         ({"a.ipynb": CELLS % "fastai"}, "likely"),
         ({"serve.py": "import torch\nprint(1)\n"}, "likely"),
+        ({"serve.py": "import torch\nprint(1)  # no DataLoader(x)\n"}, "likely"),
+        ({"fit.py": ALONE, "broken.ipynb": "{"}, "likely"),
+        ({"fit.py": ALONE, "list.ipynb": "[]"}, "likely"),
+        ({"fit.py": ALONE + "print 1\n"}, "likely"),
         ({}, "likely"),
         # What the documentation runs fits, also with the program's own defaults.
         ({"README.md": f"```bash\n{SHELL} bash\n```\n```\npython train.py\n```\n", "train.py": ONE_IMAGE}, "unknown"),
