@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.project import DEFINING
 from shmlint.formats.compose.tree import Branch, Layer, Tree, Variables
 from shmlint.syntax.yaml_read import read_documents
 
@@ -111,6 +112,23 @@ def incomplete(path: str, workspace: Workspace) -> list[str]:
         )
         names[name] = names.get(name, False) or whole
     return [name for name, whole in names.items() if not whole]
+
+
+_DEFINED: Key[frozenset[str]] = Key("compose names")
+
+
+def defined_names(path: str, workspace: Workspace) -> frozenset[str]:
+    """The names of all that a file itself defines: services, volumes, networks and the like. Raises Unreadable."""
+    return workspace.once(_DEFINED, path, lambda files: frozenset(_defined(path, files)))
+
+
+def _defined(path: str, workspace: Workspace) -> Iterator[str]:
+    for document in read_documents(path, workspace):
+        root = Layer(document.source, {}, "").tree(document.root)
+        for key in ("services", *DEFINING):
+            group = root.get(key) if isinstance(root, Branch) else None
+            if isinstance(group, Branch):
+                yield from group.entries
 
 
 def service_names(path: str, workspace: Workspace) -> set[str]:

@@ -1,18 +1,20 @@
-"""What Compose refuses in a service as a whole: limits that contradict each other, sizes of memory that are none.
+"""What Compose refuses in a service as a whole: limits that contradict each other, sizes of memory that are none,
+names that nothing defines.
 
 Compose looks at the merged service (compose-go loader/validate.go, ``checkConsistency``), so this does too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
+from shmlint.docker.mounts import parse_volume
 from shmlint.docker.sizes import InvalidSize, parse_compose
-from shmlint.formats.compose.project import Project
-from shmlint.formats.compose.tree import Branch, Leaf, items_of
+from shmlint.formats.compose.project import Project, Service
+from shmlint.formats.compose.tree import Branch, Leaf, Tree, items_of
 from shmlint.formats.compose.values import read_size, unset
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Problem
+from shmlint.model.source import Problem, Span
 
 _RESOURCES = ("deploy", "resources")
 
@@ -56,32 +58,125 @@ _MEMORY = (
 )
 
 
-def service_faults(project: Project, *, complete: bool) -> Iterator[Problem]:
+def service_faults(project: Project, *, complete: bool, elsewhere: Collection[str] = ()) -> Iterator[Problem]:
     """What Compose refuses in the services of a project, each with its reason.
 
-    ``complete``: no other file is put to these, so a service that they do not define is not there.
+    ``complete``: people start these files by themselves, so what they do not define is not there, unless it is
+    one of the names ``elsewhere``, which other files define that may be put to these.
     """
     for name, service in project.services.items():
         tree = service.tree
         yield from _sizes(name, tree)
         yield from _distinct(name, tree)
         yield from _scaled(name, tree)
-        if complete and not project.unknown:
-            yield from _undefined(name, tree, project)
+        if complete and not project.unknown and "profiles" not in tree.entries:
+            yield from _undefined(service, project, elsewhere)
         mode, networks = tree.leaf("network_mode"), tree.get("networks")
         if mode is not None and mode.text and not unset(mode) and any(items_of(networks)):
             reason = "declares mutually exclusive `network_mode` and `networks`"
             yield Problem(mode.span, f"service `{name}` {reason}; Compose refuses the file")
+    if complete and not project.unknown:
+        yield from _circular(project)
 
 
-def _undefined(name: str, tree: Branch, project: Project) -> Iterator[Problem]:
-    """Namespaces of services that there are not."""
+# What is not defined -------------------------------------------------------------------------------------
+
+
+class _Reference(NamedTuple):
+    """What a service names elsewhere in the project."""
+
+    name: str
+    span: Span
+    private: bool = False
+    """Whether the name comes from a file whose values are not shown."""
+
+
+def _references(tree: Tree | None) -> Iterator[_Reference]:
+    """The names in a list, whose items may be mappings with a ``source``, or the keys of a mapping."""
+    if isinstance(tree, Branch):
+        yield from (_Reference(name, entry.layer.span(entry.key)) for name, entry in tree.entries.items())
+        return
+    for item in items_of(tree):
+        leaf = item.leaf("source") if isinstance(item, Branch) else item
+        if isinstance(leaf, Leaf) and leaf.text and not unset(leaf):
+            yield _Reference(leaf.text, leaf.span, leaf.interpolated.private)
+
+
+def _volumes(tree: Tree | None) -> Iterator[_Reference]:
+    """The named volumes that a service mounts; of several on one target the last."""
+    found: dict[str, _Reference | None] = {}
+    for item in items_of(tree):
+        if isinstance(item, Leaf) and not unset(item):
+            mount = parse_volume(item.text)
+            named = mount.type == "volume" and mount.source and not mount.error
+            found[mount.target] = _Reference(mount.source, item.span, item.interpolated.private) if named else None
+        elif isinstance(item, Branch):
+            kind, source, target = item.leaf("type"), item.leaf("source"), item.leaf("target")
+            if target is not None:
+                named = kind is not None and kind.text == "volume" and source is not None and not unset(source)
+                of = _Reference(source.text, source.span, source.interpolated.private) if named and source else None
+                found[target.text] = of if of is not None and of.name else None
+    yield from filter(None, found.values())
+
+
+def _services(tree: Branch) -> Iterator[_Reference]:
+    """The services that one needs: Compose starts them before it."""
+    yield from _references(tree.get("depends_on"))
     for key in ("ipc", "network_mode", "pid"):
         leaf = tree.leaf(key)
-        of = leaf.text.partition("service:")[2] if leaf is not None and leaf.text.startswith("service:") else ""
-        if leaf is not None and of and not unset(leaf) and of not in project.services:
-            reason = f"service `{name}` depends on undefined service `{of}`"
-            yield Problem(leaf.span, f"{reason}; Compose refuses the file")
+        if leaf is not None and not unset(leaf) and leaf.text.startswith("service:"):
+            yield _Reference(leaf.text.removeprefix("service:"), leaf.span, leaf.interpolated.private)
+    for key in ("links", "volumes_from"):
+        for found in _references(tree.get(key)):
+            name, _, rest = found.name.partition(":")
+            if name != "container" or key == "links" or not rest:
+                yield found._replace(name=name)
+
+
+def _undefined(service: Service, project: Project, elsewhere: Collection[str]) -> Iterator[Problem]:
+    """What a service names and no file of the project defines."""
+    tree = service.tree
+    defined = project.defined
+    groups: list[tuple[str, Iterator[_Reference], Collection[str]]] = [
+        ("depends on undefined service", _services(tree), project.services),
+        ("refers to undefined network", _references(tree.get("networks")), {"default", *defined["networks"]}),
+        ("refers to undefined volume", _volumes(tree.get("volumes")), defined["volumes"]),
+        ("refers to undefined secret", _references(tree.get("secrets")), defined["secrets"]),
+        ("refers to undefined config", _references(tree.get("configs")), defined["configs"]),
+        ("refers to undefined build secret", _references(tree.get("build", "secrets")), defined["secrets"]),
+    ]
+    for reason, references, names in groups:
+        for reference in references:
+            if reference.name not in names and reference.name not in elsewhere:
+                of = "" if reference.private else f" `{reference.name}`"
+                yield Problem(reference.span, f"service `{service.name}` {reason}{of}; Compose refuses the file")
+
+
+def _circular(project: Project) -> Iterator[Problem]:
+    """The first services that each need the next one to be started, and the last one the first."""
+    active = {name: service for name, service in project.services.items() if "profiles" not in service.tree.entries}
+    needs = {name: {found.name: found for found in _services(service.tree)} for name, service in active.items()}
+    done: set[str] = set()
+    for first in active:
+        trail = [first]
+        left = [iter(needs[first])]
+        while trail:
+            name = next(left[-1], None)
+            if name is None:
+                done.add(trail.pop())
+                left.pop()
+            elif name in trail:
+                circle = [*trail[trail.index(name) :], name]
+                shown = " → ".join(f"`{one}`" for one in circle)
+                message = f"services depend on each other: {shown}; Compose refuses the file"
+                yield Problem(needs[circle[0]][circle[1]].span, message)
+                return
+            elif name in active and name not in done:
+                trail.append(name)
+                left.append(iter(needs[name]))
+
+
+# Sizes and numbers ---------------------------------------------------------------------------------------
 
 
 def _sizes(name: str, tree: Branch) -> Iterator[Problem]:

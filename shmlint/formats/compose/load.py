@@ -107,6 +107,8 @@ def _include(
         project.included |= included.included.union(inclusion.files)
         for file, names in included.extended.items():
             project.extended.setdefault(file, set()).update(names)
+        for key, defined in included.defined.items():
+            project.defined[key] |= defined
         for name, service in included.services.items():
             _import(project, services, name, service, inclusion.span)
 

@@ -34,13 +34,19 @@ class Service:
         self.unknown = unknown
 
 
+DEFINING = ("volumes", "networks", "secrets", "configs")
+"""Keys of a file that define what services refer to."""
+
+
 class Project:
     """What a set of files makes up together; ``files`` as they were named, in order.
 
     ``unknown`` says why services may lack parts: an included file that cannot be read.
     """
 
-    __slots__ = ("directory", "extended", "files", "included", "name", "problems", "services", "strays", "unknown")
+    __slots__ = (
+        "defined", "directory", "extended", "files", "included", "name", "problems", "services", "strays", "unknown",
+    )  # fmt: skip
 
     def __init__(self, files: tuple[str, ...], directory: str) -> None:
         self.files = files
@@ -52,6 +58,8 @@ class Project:
         self.name = ""
         self.unknown = ""
         self.services: dict[str, Service] = {}
+        self.defined: dict[str, set[str]] = {key: set() for key in DEFINING}
+        """The names of volumes, networks and the like, by the key that they are defined under."""
         self.problems: list[Problem] = []
         self.strays: list[tuple[str, Entry]] = []
         """Keys at the top, with their names, that mean a service's size."""
@@ -62,6 +70,13 @@ def put(project: Project, root: Branch, services: dict[str, Service]) -> None:
     named = root.leaf("name")
     project.name = named.text if named is not None else project.name
     project.strays += (item for item in root.entries.items() if means_size(item[0]))
+    for key, names in project.defined.items():
+        if key in root.resets | root.overrides:
+            names.clear()
+        group = root.get(key)
+        if isinstance(group, Branch):
+            names.difference_update(group.resets)
+            names.update(group.entries)
     written = root.get("services")
     if "services" in root.resets | root.overrides:
         project.services.clear()

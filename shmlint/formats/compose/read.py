@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
-from shmlint.formats.compose.files import DEFAULT_FILES, OVERRIDE_FILES, default_files, incomplete, service_names
+from shmlint.formats.compose.files import (
+    DEFAULT_FILES,
+    OVERRIDE_FILES,
+    default_files,
+    defined_names,
+    incomplete,
+    service_names,
+)
 from shmlint.formats.compose.invalid_service import service_faults
 from shmlint.formats.compose.load import load_project, read_document
 from shmlint.formats.compose.project import Project
@@ -60,14 +67,16 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
                 problems.append(error.problem)
             continue
         swarm = _swarm(project, workspace, settings.of(project.files[0]))
-        complete = combination.started_in is not None or combination.of_settings
-        refused = () if swarm else service_faults(project, complete=complete)
+        alone = combination.of_settings or not taken.included.issuperset(combination.files)
+        complete = alone and (combination.started_in is not None or combination.of_settings)
+        elsewhere = _defined_beside(project, workspace) if complete and not combination.of_settings else ()
+        refused = () if swarm else service_faults(project, complete=complete, elsewhere=elsewhere)
         for problem in (*project.problems, *refused):
             key = (problem.span.path, problem.span.start, problem.message)
             if key not in seen_problems and (combination not in taken.starters or problem.span.path in wanted):
                 seen_problems.add(key)
                 problems.append(problem)
-        if taken.included.issuperset(combination.files) and not combination.of_settings:
+        if not alone:
             continue  # whoever includes them starts their services, with its own variables and overrides
         launches += (
             _placed(launch, combination, taken, project, workspace)
@@ -249,6 +258,20 @@ def _bases(
 def _siblings(directory: str, workspace: Workspace) -> list[str]:
     names = workspace.names_in(directory)
     return sorted({n for n in names if n.endswith((".yml", ".yaml")) and "compose" in n.lower()})
+
+
+def _defined_beside(project: Project, workspace: Workspace) -> set[str]:
+    """The names that other Compose files of the directories define: people may put such a file to these."""
+    found: set[str] = set()
+    for directory in dict.fromkeys(map(os.path.dirname, project.files)):
+        for name in _siblings(directory, workspace):
+            path = normal(os.path.join(directory, name))
+            if path not in project.files:
+                try:
+                    found |= defined_names(path, workspace)
+                except Unreadable:
+                    pass
+    return found
 
 
 def _incomplete(path: str, workspace: Workspace) -> list[str]:

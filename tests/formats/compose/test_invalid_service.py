@@ -40,6 +40,20 @@ REFUSED: list[tuple[dict[str, str], str, int, str]] = [
         (RESERVED % "memory: 8Gi", 4, "`deploy.resources.reservations.memory: 8Gi` is refused"),
         (LIMITS % "memory: 1073741824", 4, "must be a string; put it in quotes"),
         ("    volumes: [{type: tmpfs, target: /dev/shm, tmpfs: {size: 8Gi}}]\n", 4, "`volumes[0].tmpfs.size: 8Gi`"),
+        ("    depends_on: [b]\n", 4, "service `a` depends on undefined service `b`"),
+        ("    depends_on: {b: {condition: service_started, required: false}}\n", 4, "undefined service `b`"),
+        ("    links: ['b:x']\n", 4, "service `a` depends on undefined service `b`"),
+        ("    volumes_from: ['b:ro']\n", 4, "service `a` depends on undefined service `b`"),
+        ("    volumes: ['data:/m', 'other:/n']\nvolumes: {data: }\n", 4, "refers to undefined volume `other`"),
+        ("    volumes: [{type: volume, source: '${S:-s}', target: /m}]\n", 4, "refers to undefined volume `s`"),
+        ("    networks: [default, n]\n", 4, "service `a` refers to undefined network `n`"),
+        ("    networks:\n      n:\n", 5, "service `a` refers to undefined network `n`"),
+        ("    secrets: [{source: s}]\n", 4, "service `a` refers to undefined secret `s`"),
+        ("    configs: [s]\nsecrets: {s: {file: s}}\n", 4, "service `a` refers to undefined config `s`"),
+        ("    build: {context: ., secrets: [s]}\n", 4, "service `a` refers to undefined build secret `s`"),
+        ("    depends_on: [b]\n  b: {image: x, links: [c]}\n  c: {image: x, ipc: 'service:a'}\n", 4,
+         "services depend on each other: `a` → `b` → `c` → `a`"),
+        ("    volumes_from: [a]\n", 4, "services depend on each other: `a` → `a`"),
         ("common: {init: true}\n", 4, "additional properties `common` not allowed"),
         ("profiles: [p]\n", 4, "additional properties `profiles` not allowed"),
         (".common: &c {init: true}\n", 4, "additional properties `.common` not allowed"),
@@ -67,10 +81,24 @@ TAKEN: list[dict[str, str]] = [
         "    network_mode: host\n    networks: []\n",
         "    ipc: service:b\n  b: {image: redis, ipc: shareable}\n",
         "x-common: {a: 1}\nmodels: {m: {model: x}}\n",
+        "    volumes: ['./x:/a', '~/y:/b', 'C:\\x:/c', /d, 'data:/e', {type: volume, target: /f}]\nvolumes: {data: }\n",
+        "    networks: {default: , n: }\n    secrets: [s]\nnetworks: {n: {external: true}}\nsecrets: {s: {file: s}}\n",
+        "    volumes_from: ['container:b']\n    external_links: [b]\n",
+        "    depends_on: {b: {condition: service_started, required: false}}\n"
+        "  b: {image: x, profiles: [p], depends_on: [c]}\n  c: {image: x}\n",
     ]
 ] + [
     {"compose.yaml": BASE + "    mem_limit: 1g\n",
      "compose.override.yaml": "services:\n  a:\n    mem_limit: !reset\n" + LIMITS % "memory: 2g"},
+    {"compose.yaml": BASE + "    volumes: ['data:/m']\n    depends_on: [b]\n",
+     "compose.override.yaml": "services: {b: {image: x}}\nvolumes: {data: }\n"},
+    {"compose.yaml": BASE + "    volumes: ['data:/m']\n    depends_on: [b]\n",
+     "compose.override.yaml": "services:\n  a: {volumes: !override ['/m'], depends_on: !reset []}\n"},
+    # What is included sees what the file defines that includes it.
+    {"compose.yaml": "include: [b/compose.yaml]\nvolumes: {data: }\nservices: {b: {image: x}}\n",
+     "b/compose.yaml": BASE + "    volumes: ['data:/m']\n    depends_on: [b]\n"},
+    {"compose.yaml": "include: [b/compose.yaml]\n" + BASE + "    networks: [n]\n    depends_on: [b]\n",
+     "b/compose.yaml": "services: {b: {image: x}}\nnetworks: {n: }\n"},
     # A file that is only extended may have any keys.
     {"compose.yaml": "services:\n  a: {extends: {file: b.compose.yaml, service: a}}\n",
      "b.compose.yaml": "common: {}\n" + BASE},
@@ -99,6 +127,12 @@ def test_what_is_taken(files: dict[str, str]) -> None:
     [
         {"other.compose.yaml": "widgets: [a]\n" + BASE},
         {"overlay.compose.yaml": BASE + "    ipc: service:b\n"},
+        {"compose.yaml": BASE + "    depends_on: [b]\n    volumes: ['data:/m']\n",
+         "compose.gpu.yaml": "services: {b: {image: x}}\nvolumes: {data: }\n"},
+        {"compose.yaml": BASE + "    depends_on: [b]\n  b: {image: x, profiles: [p]}\n"},
+        {"compose.yaml": BASE + "    profiles: [p]\n    depends_on: [b]\n"},
+        {"compose.yaml": BASE + "    depends_on: ['${B}']\n    networks: ['${N}']\n"},
+        {"compose.yaml": "include: ['${OTHER}']\n" + BASE + "    depends_on: [b]\n"},
         {"swarm.compose.yaml": BASE + "    container_name: xx\n    deploy: {replicas: 2}\n"},
     ],
 )
@@ -110,6 +144,7 @@ def test_what_another_file_or_program_may_make_right(files: dict[str, str]) -> N
 @table("files, taken", [(files, False) for files, *_ in REFUSED] + [(files, True) for files in TAKEN])
 def test_compose_agrees(files: dict[str, str], taken: bool, tmp_path: Path) -> None:
     for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, "utf-8")
     answer, said = compose_answer(tmp_path)
     assert (answer is not None) is taken, said
