@@ -21,6 +21,7 @@ _DEPTH = 50
 _KEYWORD = re.compile(r"(?:if|else|end|for|while|function|begin|switch|case|and|or|not|set)(?=[\s;)]|\Z)")
 _SET = re.compile(r"(?m)(?:^|[;|&(])[ \t]*(?:and[ \t]+|or[ \t]+)?set[ \t]+((?:-\S+[ \t]+)*)(\w+)(\[?)([^\n;#]*)")
 _VALUE = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
+_ARGUMENT_NAMES = re.compile(r"(?:-a|--argument-names)(?:[ \t]+|=)(\w+(?:[ \t]+\w+)*)")
 _NAME = re.compile(r"\$+(\w+)(\[[^\]\n]*\])?")
 
 
@@ -37,6 +38,17 @@ def _lists(text: str) -> Mapping[str, bool | None]:
             known = None
         found[name] = known if name not in found or known else found[name]
     return found
+
+
+def _arguments(index: str) -> str:
+    """Arguments of a function as another shell names them: all, or a range of them; nothing for any other index."""
+    if not index:
+        return "$@"
+    found = re.fullmatch(r"\[([1-9]\d{0,5})\.\.(-1|\d{1,6})\]", index)
+    if found is None:
+        return ""
+    first, last = int(found[1]), int(found[2])
+    return f"${{@:{first}{'' if last < 0 else f':{max(last - first + 1, 0)}'}}}"
 
 
 def translated(source: Source) -> ShellText:
@@ -139,8 +151,10 @@ class _Translator:
             assert name is not None  # it matches nothing too
             self._take(len(name[0]))
             self.builder.put("() { ")
-            end = re.compile(r"[^\n;]*").match(self.text, self.at)
-            self.at = end.end() if end is not None else self.at
+            options = self.text[self.at : self._end()]
+            self.at = self._end()
+            for names in _ARGUMENT_NAMES.findall(options):
+                self.builder.put("".join(f"local {each}=${{{i}}}; " for i, each in enumerate(names.split(), 1)))
         else:
             self.builder.put({"switch": "case "}.get(word, f"{word} "))
             self._words(close, depth)
@@ -276,8 +290,11 @@ class _Translator:
         name, index = found[1], found[2]
         since = len(self.builder.offsets)
         mark = "" if quoted else '"'
-        if name == "argv" and not index:
-            self.builder.put(f"{mark}$@{mark}")
+        if name == "argv" and (several := _arguments(index or "")) and not found[0].startswith("$$"):
+            self.builder.put(f"{mark}{several}{mark}")
+        elif name == "argv" and index and index[1:-1].isdecimal():
+            mark = "" if whole else mark  # one that is not given is no word
+            self.builder.put(f"{mark}${{{int(index[1:-1])}}}{mark}")
         elif index or found[0].startswith("$$"):
             self.builder.put(f"{mark}${{_{name}_of}}{mark}")
         elif name not in self.lists:

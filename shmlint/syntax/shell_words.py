@@ -37,6 +37,9 @@ _WHOLE_ARRAY = re.compile(r'\$\{(\w+)\[([@*])\]\}|\$\{(\w+)\[@\]:?\+"\$\{\3\[(@)
 
 _ALL_ARGUMENTS = frozenset({"$@", "$*", "${@}", "${*}"})
 
+_SOME_ARGUMENTS = re.compile(r"\$\{[@*]:[ \t]*([1-9]\d{0,5})(?::[ \t]*(\d{1,6}))?\}")
+"""``${@:2}``, the arguments from the second on, and ``${@:2:1}``, so many of them."""
+
 _ANSI = r"\\(?:[xuU]([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))"
 
 _ANSI_LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
@@ -122,6 +125,11 @@ class Words:
         raw = self.tree.raw(node)[1:-1] if quoted else self.tree.raw(node)
         if raw in _ALL_ARGUMENTS and not (quoted and "*" in raw):
             return self._all_arguments(node, quoted)
+        some = _SOME_ARGUMENTS.fullmatch(raw)
+        if some is not None and not (quoted and "*" in raw):
+            words = self._all_arguments(node, quoted)
+            first, count = int(some[1]) - 1, int(some[2]) if some[2] else None
+            return _some(words, first, count) if words is not None else None
         found = _WHOLE_ARRAY.fullmatch(raw)
         if found is None or (quoted and len(node.named_children) != 1):
             return None
@@ -306,8 +314,8 @@ class Words:
         start = _EXPANSION.match(raw)
         if start is None:
             whole = not buffer.chars
-            # "${A[@]:1}" may be any number of words even where it is quoted.
-            many = not quoted or "[@]" in raw or "[*]" in raw or raw.endswith("@}")
+            # "${A[@]:1}" and "${@:2}" may be any number of words even where they are quoted.
+            many = not quoted or "[@]" in raw or "[*]" in raw or raw.startswith("${@") or raw.endswith("@}")
             named = re.match(r"\$\{[#!]?(\w*)", raw)
             because = self._because(named[1] if named is not None else "", raw)
             buffer.add_unknown(raw, self.tree.places(node), because, many)
@@ -358,6 +366,13 @@ class Words:
         if name in self.variables.made or is_argument(name):
             return f"it contains variable {name}"
         return self.tree.text.unset(name or raw)
+
+
+def _some(words: Sequence[Word], first: int, count: int | None) -> list[Word] | None:
+    """``count`` of the words, or all, from the first on; None where one before may be several."""
+    end = None if count is None else first + count
+    unsure = any(word.maybe_many for word in words[: first if end is None else end])
+    return None if unsure else list(words[first:end])
 
 
 def _in_one(words: Sequence[Word]) -> Buffer | None:

@@ -43,6 +43,24 @@ def test_commands(tmp_path: Path, text: str, count: object, line: int) -> None:
 
 
 @table(
+    ("body", "calls", "sizes"),
+    [
+        (f"{RUN} $argv {IMAGE}", ["--shm-size=16g", ""], ["shm_size", "default"]),
+        (f"{RUN} $argv[2..-1] $argv[1]", [f"{IMAGE} --shm-size=16g"], ["shm_size"]),
+        (f"{RUN} --shm-size=$argv[2] $argv[1] $argv[3]", [f"{IMAGE} 16g"], ["shm_size"]),
+        (f"{RUN} $argv[1..2] $argv[3..3]", [f"--shm-size 16g {IMAGE}"], ["shm_size"]),
+        (f"{RUN} $argv[-1]", [f"--shm-size=16g {IMAGE}"], ["unknown"]),
+        (f"{RUN} $size $image", [f"{IMAGE} --shm-size=16g", IMAGE], ["shm_size", "default"]),
+    ],
+)
+def test_arguments_of_a_function(tmp_path: Path, body: str, calls: list[str], sizes: list[str]) -> None:
+    text = f"function go -d why -a image size\n  {body}\nend\n" + "".join(f"go {call}\n" for call in calls)
+    found = launches(tmp_path, text, NAME)
+    assert [launch.effective_shm().decided_by for launch in found] == sizes
+    assert {launch.image.known for launch in found if launch.image is not None} <= {IMAGE, None}
+
+
+@table(
     "text",
     [
         f"{RUN} $argv IMG\n",
