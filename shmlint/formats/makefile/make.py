@@ -30,10 +30,39 @@ class Line(NamedTuple):
 
     start: int
     end: int
+    prefix: str = "\t"
+    """The character that each of its physical lines begins with, if they are of a recipe."""
+
+    def is_recipe(self, source: Source) -> bool:
+        """Whether make takes it for a line of a recipe, where one may stand."""
+        return self.end > self.start and source.text.startswith(self.prefix, self.start)
+
+
+_PREFIX = re.compile(r"[ ]*\.RECIPEPREFIX\s*(\?=|:{1,3}=|\+=|=)[ \t]*((?:\$\(\.RECIPEPREFIX\))?)(.?)")
+
+
+def _prefix(text: str, before: str) -> str:
+    """The prefix of recipes after a line: the first character of ``.RECIPEPREFIX``, or a tab."""
+    found = _PREFIX.match(text)
+    if found is None:
+        return before
+    if before != "\t" and (found[2] or found[1] in ("+=", "?=")):
+        return before
+    return " " if found[1] == "+=" else found[3] or "\t"
 
 
 def lines_of(source: Source) -> Iterator[Line]:
     """The logical lines of a file."""
+    if ".RECIPEPREFIX" not in source.text:
+        yield from _lines_of(source)
+        return
+    prefix = "\t"
+    for line in _lines_of(source):
+        yield line._replace(prefix=prefix)
+        prefix = _prefix(source.text[line.start : line.end], prefix)
+
+
+def _lines_of(source: Source) -> Iterator[Line]:
     starts = source.line_starts
     start: int | None = None
     for number in range(1, len(starts) + 1):
@@ -127,10 +156,14 @@ def make_lines(source: Source, workspace: Workspace | None = None) -> Iterator[S
     lines, variables = _lines_and_variables(source, workspace)
     for line in lines:
         builder = Builder(source)
-        start = line.start
+        start = line.start + line.is_recipe(source)
         while start < line.end and source.text[start] in "\t @-+":
             start += 1
-        _expand(builder, source, start, line.end, variables.known, 0)
+        at = start
+        while line.prefix != "\t" and (below := source.text.find(f"\n{line.prefix}", at, line.end)) >= 0:
+            _expand(builder, source, at, below + 1, variables.known, 0)
+            at = below + 2
+        _expand(builder, source, at, line.end, variables.known, 0)
         yield builder.build(Span(source, start, line.end))
 
 
@@ -159,7 +192,7 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
         if condition is not None:
             depth += {"else": 0, "endif": -1}.get(condition[1], 1)
             continue
-        if text.startswith("\t"):
+        if line.is_recipe(source):
             recipes.append(line)
             continue
         define = DEFINE.match(text)
@@ -180,7 +213,7 @@ def _meant(recipes: Sequence[Line], source: Source) -> Iterator[Line]:
         near = before is not None and not source.text[before.end : line.start].strip()
         text = source.text[before.start : before.end] if before is not None and near else ""
         if before is not None and goes_on(text, source.text[line.start : line.end]):
-            before = Line(before.start, line.end)
+            before = before._replace(end=line.end)
             continue
         if before is not None:
             yield before
@@ -197,7 +230,7 @@ def _noted(
     match = ASSIGNMENT.match(text.lstrip())
     if match is not None:
         value = _value_of(source, line, match)
-        variables.assign(match[1], match[2], value, always=always)
+        variables.assign(match[1], match[2], (value.start, value.end), always=always)
         if match[2] == "!=" or _ARGUMENT.search(source.text, value.start, value.end):  # for `$(call …)`
             yield value
     elif (included := _INCLUDE.match(text)) is not None:
@@ -315,7 +348,7 @@ def recipe(source: Source, target: str) -> Iterator[ShellText]:
     current: list[str] = []
     for line in lines_of(source):
         text = source.text[line.start : line.end]
-        if text.startswith("\t"):
+        if line.is_recipe(source):
             for name in current:
                 ranges.setdefault(name, []).append((line.start, line.end))
         elif (match := _RULE.match(text)) is not None:

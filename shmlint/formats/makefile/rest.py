@@ -90,7 +90,7 @@ class _Makefile:
                     defined, body = None, []
                 else:
                     body.append(text)
-            elif text.startswith("\t"):
+            elif line.is_recipe(source):
                 self.recipes.append(text)
             elif (define := DEFINE.match(text)) is not None:
                 defined = define[1] or ""

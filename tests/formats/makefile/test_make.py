@@ -17,6 +17,10 @@ NAME = "Makefile"
     ("text", "image", "count", "line"),
     [
         ("a:\n\tdocker run --gpus all IMG x\n", IMAGE, "all", 2),
+        (".RECIPEPREFIX = >\na:\n> @docker run \\\n>  --gpus all \\\n> IMG x\n", IMAGE, "all", 3),
+        (".RECIPEPREFIX := $(.RECIPEPREFIX) \na:\n   docker run --gpus all IMG\n", IMAGE, "all", 3),
+        (".RECIPEPREFIX +=\na:\n  docker run --gpus all IMG\n", IMAGE, "all", 3),
+        (".RECIPEPREFIX = >\na:\n> ls\n.RECIPEPREFIX =\nb:\n\tdocker run --gpus all IMG\n", IMAGE, "all", 6),
         ("a: b ; @docker run --gpus all IMG", IMAGE, "all", 1),
         ("a:\n\t@-docker run --gpus 2 IMG\n", IMAGE, 2, 2),
         ("a:\n\t+ @ docker run --gpus 2 IMG\n", IMAGE, 2, 2),
