@@ -15,10 +15,11 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.shell_assignments import Assignments
 from shmlint.syntax.shell_conditions import Conditions, When, leaves, when
+from shmlint.syntax.shell_output import PRINTERS, RUNNERS, SCRIPT, TAKERS, goes_to, plainly_printed
 from shmlint.syntax.shell_repair import one_heredoc, repaired
-from shmlint.syntax.shell_text import ShellText, mentions_engine, place
+from shmlint.syntax.shell_text import STARTS, ShellText, mentions_engine, place
 from shmlint.syntax.shell_tree import Tree, walk
-from shmlint.syntax.shell_variables import MOST_CALLS, Buffer, Call, Range, Variables
+from shmlint.syntax.shell_variables import END, MOST_CALLS, Buffer, Call, Range, Variables
 from shmlint.syntax.shell_words import Words
 from shmlint.syntax.word import TALKERS, Word
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 _NESTING = 4
 """Commands inside quoted commands are followed this deep."""
-
-_RUNNERS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ssh", "su", "sudo", "tee", "srun", "pdsh"})
-"""Commands that run the here-document they are given."""
 
 _READERS = frozenset({"eval", "ssh", "bash", "sh", "zsh", "dash", "ksh"})
 """Commands that read a variable's text as a command line."""
@@ -53,6 +51,8 @@ class Command(NamedTuple):
     """The text's own shell ends with it: ``exec`` and ``exit``, where they stand in no other shell."""
     function: str = ""
     """The function that it stands in."""
+    unread: str = ""
+    """Why a container start in its text is not read."""
 
 
 def commands(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
@@ -60,6 +60,11 @@ def commands(text: ShellText, given: Variables | None = None) -> Iterator[Comman
 
     ``given`` are variables that something around the text sets (a Makefile's).
     """
+    return (command for command in commands_and_unread(text, given) if not command.unread)
+
+
+def commands_and_unread(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
+    """The commands of a shell text, and the places of container starts in it that are not read."""
     plain = one_heredoc(_with_backslashes(_without_comments(text)))
     yield from _Reader(Tree(repaired(plain)[0]), given or Variables()).read()
 
@@ -260,7 +265,12 @@ class _Reader:
     def _quoted(self, node: Node, words: Sequence[Word]) -> Iterator[Command]:
         """Commands in the quoted arguments of a command that runs them: ``bash -c``, ssh, tmux, …"""
         name = next((w.text.rpartition("/")[2] for w in words if "=" not in w.text), "")
-        if self.depth >= _NESTING or name in TALKERS or name.startswith(("log", "print")):
+        if self.depth >= _NESTING:
+            return
+        if name in PRINTERS:
+            yield from self._printed(node, words)
+            return
+        if (name in TALKERS and name != "trap") or name.startswith(("log", "print")):
             return
         for child in node.named_children:
             if name in _READERS and child.type in ("string", "simple_expansion", "expansion"):
@@ -272,7 +282,36 @@ class _Reader:
                 continue
             start = self.tree.char(child.start_byte) + 1
             escapes = '$`"\\' if child.type == "string" else ""
-            yield from self._nested(child, start, start + len(inside), escapes=escapes)
+            # A trap runs later, with the values that variables have then.
+            at = END if name == "trap" and not escapes else None
+            found = list(self._nested(child, start, start + len(inside), escapes=escapes, at=at))
+            yield from found
+            if STARTS.search(inside) and not any(map(_starts, found)):
+                yield self._unread(child, f"it is in an argument of `{name}`, which is not followed")
+
+    def _unread(self, node: Node, because: str) -> Command:
+        """The first line of a node that has a container start which is not read."""
+        start = self.tree.char(node.start_byte)
+        found = STARTS.search(self.tree.raw(node))
+        span = self.tree.text.span(start + found.start(), start + found.end()) if found is not None else None
+        return Command((Word(""),), span or self.tree.span(node) or self.tree.text.home, unread=because)
+
+    def _printed(self, node: Node, words: Sequence[Word]) -> Iterator[Command]:
+        """The commands of a text that is printed, where a shell gets it: ``echo "docker run …" | sh``."""
+        if STARTS.search(" ".join(word.text for word in words)) is None:
+            return
+        reader, file = goes_to(self.tree, node)
+        text = plainly_printed(words)
+        if reader in RUNNERS - {"tee"} and text:
+            yield from self._again(node, text, self.tree.span(node) or self.tree.text.home)
+        elif reader == "tee":
+            yield self._unread(node, "it is written to a file by `tee`")
+        elif reader in RUNNERS:
+            yield self._unread(node, f"`{words[0].text}` makes up the text that `{reader}` runs")
+        elif reader in TAKERS:
+            yield self._unread(node, f"its text goes to `{reader}`, which is not followed")
+        elif file:
+            yield self._unread(node, f"it is written to `{file}`")
 
     def _held(self, node: Node) -> Iterator[Command]:
         """The commands in a variable's text, where all of an argument is one: ``eval "$CMD"``."""
@@ -295,8 +334,13 @@ class _Reader:
         tree = Tree(held, (self.tree.at(node), self.tree.function_of(node)))
         yield from _Reader(tree, self.variables, self.depth + 1).read()
 
-    def _nested(self, node: Node, start: int, end: int, *, escapes: str = "") -> Iterator[Command]:
-        """Commands in a part of the text, in which a backslash hides the characters ``escapes``."""
+    def _nested(
+        self, node: Node, start: int, end: int, *, escapes: str = "", at: int | None = None
+    ) -> Iterator[Command]:
+        """Commands in a part of the text, in which a backslash hides the characters ``escapes``.
+
+        ``at`` is the place at which they run, where that is another.
+        """
         whole = self.tree.text
         text, offsets, stands = whole.text[start:end], whole.offsets[start:end], whole.stands[start:end]
         if escapes and "\\" in text:
@@ -305,7 +349,7 @@ class _Reader:
             stands = [stands[i] for i in kept] if stands else ()
         home = whole.span(start, end) or whole.home
         nested = ShellText(whole.source, text, offsets, home, stands, whole.unset)
-        tree = Tree(nested, self.tree.place, self.tree.function_of(node))
+        tree = Tree(nested, self.tree.place if at is None else (at, None), self.tree.function_of(node))
         reader = _Reader(tree, self.variables, self.depth + 1)
         reader.variables.own_arguments |= not escapes  # a text between single quotation marks has its own
         yield from reader.read()
@@ -323,10 +367,16 @@ class _Reader:
         readers = [c for c in statement.children if c.type == "command"]
         for pipe in (c for c in redirect.children if c.type == "pipeline"):
             readers += [c for c in pipe.children if c.type == "command"]
-        if not any(
-            self.tree.raw(part).rpartition("/")[2] in _RUNNERS for c in readers for part in c.named_children[:3]
-        ):
-            return
+        names = {self.tree.raw(part).rpartition("/")[2] for c in readers for part in c.named_children[:3]}
+        if names.isdisjoint(RUNNERS):
+            file = next((c for c in (*statement.children, *redirect.children) if c.type == "file_redirect"), None)
+            taker = next(iter(names & TAKERS), "")
+            script = SCRIPT.search(self.tree.raw(file)) is not None if file is not None else False
+            if not script and STARTS.search(inside) and (taker or file is not None):
+                because = f"its text goes to `{taker}`, which is not followed" if taker else "it is written to a file"
+                yield self._unread(node, because)
+            if not script:
+                return
         opening = next((self.tree.raw(c) for c in redirect.children if c.type == "heredoc_start"), "")
         escapes = "" if re.search(r"['\"\\]", opening) else "$`\\"
         yield from self._nested(node, self.tree.char(node.start_byte), self.tree.char(node.end_byte), escapes=escapes)
@@ -336,10 +386,14 @@ class _Reader:
         given, command = node.named_children[-1:], self.tree.parents.get(node.id)
         if self.depth >= _NESTING or not given or command is None or not mentions_engine(self.tree.raw(node)):
             return
-        runs = any(self.tree.raw(part).rpartition("/")[2] in _RUNNERS for part in command.named_children[:3])
+        runs = any(self.tree.raw(part).rpartition("/")[2] in RUNNERS for part in command.named_children[:3])
         if runs and given[0].type in ("string", "raw_string"):
             start, end = self.tree.char(given[0].start_byte) + 1, self.tree.char(given[0].end_byte) - 1
             yield from self._nested(given[0], start, end, escapes='$`"\\' if given[0].type == "string" else "")
+
+
+def _starts(command: Command) -> bool:
+    return any(word.text.rpartition("/")[2] in ENGINES for word in command.words)
 
 
 def _depends_on_call(command: Command) -> bool:

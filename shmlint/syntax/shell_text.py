@@ -25,6 +25,9 @@ BLANK = "\ue004"
 ENGINE = rf"(?:nvidia-docker|{'|'.join(ENGINES)})"
 """The commands of container engines, as a pattern."""
 
+STARTS = re.compile(rf"(?:\\n|\b){ENGINE}\s+(?:container\s+)?(?:run|create)\s+-")
+"""A container start with an option, in a text whose words are not known."""
+
 NOWHERE = -1
 """The offset of a character that stands nowhere in the file."""
 

@@ -25,7 +25,7 @@ _STEPS = 1_000
 ANY = ""
 """The name of an assignment to variables whose names are not known."""
 
-_END = 1 << 62
+END = 1 << 62
 """Behind every place of a file."""
 
 
@@ -191,7 +191,7 @@ class Variables:
             return f"variable {name} is set in a function that calls itself"
         calls = [call for call in self.calls_of(function) if call.function != function]
         if not calls:
-            return self._after(name, self.unset(name), _END, None)
+            return self._after(name, self.unset(name), END, None)
         if len(calls) > MOST_CALLS:
             return f"variable {name} is set in many ways"
         key = (name, None, function, self.noted, len(self.calls), self.looked_at())
@@ -283,7 +283,7 @@ class Variables:
             if (name, function) in self.under_way or not self._sets(name, function):
                 continue
             self.under_way.add((name, function))
-            after = self._after(name, state, _END, function, called=True)
+            after = self._after(name, state, END, function, called=True)
             self.under_way.discard((name, function))
             sure = call.branch is None or call.branch[0] <= at < call.branch[1]
             if not sure and _texts(after) != _texts(state):

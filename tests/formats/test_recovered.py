@@ -58,6 +58,41 @@ def test_an_image_that_something_else_adds_is_reported(text: str, words: list[st
     assert [place.because for place in read("shell", "x.sh", text).not_read] == words
 
 
+@table(
+    ("text", "because"),
+    [
+        ("printf 'docker run --gpus all %s' IMG | sh\n", "`printf` makes up the text that `sh` runs"),
+        ("echo -e 'cd x\\ndocker run --rm IMG' | bash\n", "`echo` makes up the text that `bash` runs"),
+        ("(crontab -l; echo '@daily docker run --rm IMG') | crontab -\n",
+         "its text goes to `crontab`, which is not followed"),
+        ("echo 'docker run --rm IMG' >> run\n", "it is written to `run`"),
+        ("echo 'docker run --rm IMG' | tee run\n", "it is written to a file by `tee`"),
+        ("cat <<E | python3\nos.system('docker run --rm IMG')\nE\n",
+         "its text goes to `python3`, which is not followed"),
+        ("cat > run <<E\ndocker run --rm IMG\nE\n", "it is written to a file"),
+        ("python3 -c \"os.system('docker run --rm IMG')\"\n",
+         "it is in an argument of `python3`, which is not followed"),
+    ],
+)  # fmt: skip
+def test_a_launch_that_another_program_gets_is_reported(text: str, because: str) -> None:
+    run = read("shell", "x.sh", text)
+    assert run.launches == ()
+    assert [place.because for place in run.not_read] == [because]
+
+
+@table(
+    "text",
+    [
+        "echo 'Start it: docker run --rm IMG'\n", "echo 'docker run --rm IMG' >&2\n",
+        "printf 'docker run --rm IMG' >/dev/tty\n",
+        "cat <<E\ndocker run --rm IMG\nE\n", "echo 'docker run --rm IMG' | fold -s\n", "echo docker run --rm IMG\n",
+    ],
+)  # fmt: skip
+def test_what_is_only_printed_is_no_launch(text: str) -> None:
+    run = read("shell", "x.sh", text)
+    assert (run.launches, run.not_read) == ((), ())
+
+
 def test_an_image_of_several_lines_is_shown_in_one() -> None:
     (launch,) = read("shell", "x.sh", "docker run --gpus all \"$(cat <<X\nfoo\nX\n)\"\n").launches
     assert launch.image is not None and launch.image.text == "$(cat <<X foo X )…"
@@ -80,6 +115,14 @@ RUN = "docker run --gpus all IMG\n"
         ("shell", "x.sh", "docker run -v <PATH>:/data IMG\n"),
         ("shell", "x.sh", "docker run --gpus all -v <the data>:/data IMG\n"),
         ("shell", "x.sh", "find . -name '*.py' -exec docker run --gpus all IMG {} \\;\n"),
+        ("shell", "x.sh", "trap 'docker run --gpus all IMG' EXIT\n"),
+        ("shell", "x.sh", "trap 'docker run --gpus all $I' EXIT INT\nI=IMG\n"),
+        ("shell", "x.sh", "echo 'docker run --gpus all IMG' | sudo bash -x\n"),
+        ("shell", "x.sh", "I=IMG\necho -n docker run --gpus all $I | ssh host >log 2>&1\n"),
+        ("shell", "x.sh", "printf 'docker run --gpus all IMG\\n' | sh\n"),
+        ("shell", "x.sh", "{ echo cd /; printf '%s\\n' \"docker run --gpus all IMG\"; } | at now\n"),
+        ("shell", "x.sh", "cat > start.sh <<'E'\ndocker run --gpus all IMG\nE\n"),
+        ("shell", "x.sh", "cat <<E | at now\ndocker run --gpus all IMG\nE\n"),
         ("makefile", "Makefile", "a:\n\tdocker run \\\n\t\t# all\n\t\t--gpus all IMG\n"),
         ("makefile", "Makefile", "a:\n\tdocker run --gpus all \\ \n\t  IMG\n"),
         ("makefile", "Makefile", "a:\n\t@docker run\n\t  --gpus all \\\n\t  IMG\n\t-docker rm x\n"),

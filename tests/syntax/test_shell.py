@@ -40,11 +40,11 @@ def test_commands_are_found(text: str, expected: str) -> None:
     "text",
     [
         "cat <<EOF\ndocker run a\nEOF\n",
-        "cat > run.sh <<'EOF'\ndocker run a\nEOF\n",
+        "cat > run.md <<'EOF'\ndocker run a\nEOF\n",
         "echo 'docker run a'\nprintf \"docker run a\\n\"\necho docker run a\n",
         "log_info \"docker run a\"; print_usage 'docker run a'; die \"docker run a\"",
         "# docker run a\n",
-        "alias d='docker run a'\ntrap 'docker run a' EXIT\n",
+        "alias d='docker run a'\ntype 'docker run a'\n",
         "X='docker run a'\n",
         "git commit -m 'say docker run a'",
         "[ \"$(cat x)\" = 'docker run a' ]",

@@ -15,7 +15,7 @@ from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import BOM, Source, Span
-from shmlint.syntax.shell import Command, commands
+from shmlint.syntax.shell import Command, commands_and_unread
 from shmlint.syntax.shell_repair import repaired
 from shmlint.syntax.shell_text import ENGINE, ShellText, mentions_engine, whole
 from shmlint.syntax.shell_variables import Variables
@@ -30,8 +30,8 @@ class Part(NamedTuple):
 
     @property
     def commands(self) -> Iterator[Command]:
-        """Its simple commands."""
-        return commands(self.text, self.given)
+        """Its simple commands, and the container starts that are not read."""
+        return commands_and_unread(self.text, self.given)
 
 
 Parts = Callable[[Source], Iterable[Part]]
@@ -73,6 +73,8 @@ def _not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
         because = f"{repair.because}: the shell does not pass on the options after it"
         yield NotRead(Span(text.source, repair.at, repair.at + 1), because, "syntax")
     for command in found:
+        if command.unread:
+            yield NotRead(command.span, command.unread, "dynamic")
         at = skip_to_engine(command.words)
         if at is not None and at + 1 < len(command.words) and _GLUED.fullmatch(command.words[at + 1].text):
             because = f"`{command.words[at + 1].text}` is not a command of the engine: a space is missing"

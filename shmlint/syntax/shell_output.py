@@ -1,0 +1,62 @@
+"""Where what a command of a shell text prints goes: to a shell that runs it, to another program, to a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from shmlint.syntax.shell_tree import Tree
+from shmlint.syntax.word import Word
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+RUNNERS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ssh", "su", "sudo", "tee", "srun", "pdsh", "at", "batch"})
+"""Commands that run the here-document they are given, or write it where it is run."""
+
+TAKERS = frozenset({"crontab", "xargs", "parallel", "python", "python3", "perl", "docker", "podman"})
+"""Commands that do with a text what is not followed."""
+
+PRINTERS = frozenset({"echo", "printf"})
+
+SCRIPT = re.compile(r"\.(?:sh|bash|command)['\"]?\Z")
+"""The name of a script, at the end of a redirection."""
+
+_TO_FILE = re.compile(r"1?>(?!&)")
+
+
+def goes_to(tree: Tree, node: Node) -> tuple[str, str]:
+    """The program that gets what a command prints, or the file that it is written to; empty where there is none."""
+    for inner, here in pairwise([node, *tree.around(node)]):
+        if here.type == "redirected_statement":
+            for redirect in here.children:
+                target = redirect.child_by_field_name("destination") if redirect.type == "file_redirect" else None
+                if target is not None and _TO_FILE.match(tree.raw(redirect)) and "/dev/" not in tree.raw(target):
+                    return "", tree.raw(target)
+        elif here.type == "pipeline":
+            after = next((child for child in here.named_children if child.start_byte >= inner.end_byte), None)
+            if after is not None:
+                command = after.named_children[0] if after.type == "redirected_statement" else after
+                names = [tree.raw(part).rpartition("/")[2] for part in command.named_children[:3]]
+                return next((name for name in names if name in RUNNERS | TAKERS and name != "sudo"), ""), ""
+        elif here.type not in ("subshell", "compound_statement", "list"):
+            break
+    return "", ""
+
+
+def plainly_printed(words: Sequence[Word]) -> Sequence[Word]:
+    """What ``echo`` and ``printf`` print, as words; nothing where they change the text or put others into it."""
+    rest = list(words[1:])
+    if words[0].text == "printf":
+        if len(rest) == 2 and rest[0].text in ("%s", "%s\\n"):
+            rest = rest[1:]
+        elif len(rest) == 1 and "%" not in rest[0].text:
+            kept = rest[0].text.removesuffix("\\n")
+            rest = [rest[0]._replace(text=kept, offsets=rest[0].offsets[: len(kept)])]
+        else:
+            return ()
+    while rest and words[0].text == "echo" and re.fullmatch("-[neE]+", rest[0].text):
+        rest = rest[1:]
+    return () if any("\\" in word.text for word in rest) else rest
