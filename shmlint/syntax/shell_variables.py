@@ -163,7 +163,7 @@ class Variables:
     def may_be_set(self, name: str, at: int, function: Range | None) -> bool:
         """Whether anything in the text sets a variable before a place."""
         if is_argument(name):
-            return function is not None or self.own_arguments
+            return function is not None or self.own_arguments or name in self.made
         made = (*self.made.get(name, ()), *self.made.get(ANY, ()))
         return any(m.at < at or function is not None or m.function is not None or m.loop is not None for m in made)
 

@@ -10,6 +10,7 @@ from shmlint.docker.engines import find_docker, skip_to_engine
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.shell.build import builds
+from shmlint.formats.shell.callers import given_by_callers
 from shmlint.formats.shell.run import launches, read_launch, tied
 from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
@@ -40,7 +41,12 @@ Parts = Callable[[Source], Iterable[Part]]
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands of scripts."""
-    return read_parts(paths, workspace, parts)
+
+    def called(source: Source) -> Iterator[Part]:
+        given = given_by_callers(source, workspace)
+        return (part._replace(given=given) for part in parts(source))
+
+    return read_parts(paths, workspace, called)
 
 
 def read_parts(paths: Sequence[str], workspace: Workspace, parts_of: Parts) -> Reading:

@@ -1,0 +1,103 @@
+"""What other files of the repository give to a script that they start: its arguments and its environment."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from shmlint.files.cache import Key
+from shmlint.files.read import Unreadable, normal
+from shmlint.files.workspace import Workspace
+from shmlint.model.source import Source
+from shmlint.syntax.shell_variables import Assignment, Variables, nothing
+
+_LEVELS = 5
+"""Directories above a script, with its own, in which its callers are looked for."""
+_MOST_FILES = 300
+_MOST_FOLDERS = 40
+
+_CALLER = re.compile(
+    r"(?i)(?:.*\.(?:sh|bash|sbatch|slurm|mk|just|ya?ml|groovy|service)|(?:gnu)?makefile|justfile|jenkinsfile)"
+)
+_USES = re.compile(r"\$\{?[1-9@*#]|\$\{\w+:?[-=]")
+"""An argument, or a variable that has a default."""
+_BEFORE = re.compile(
+    r"(?:^|[;&|({`\"'@+:-]|(?<![\w-])(?:then|do|else|exec|nohup|sudo|time|srun|env|bash|sh|zsh|source|\.)|-\w+|=\S*)\s*\Z"
+)
+"""What stands before a script's name where that is started, not copied or printed."""
+_PRINTED = re.compile(r"\s*(?:[-@+]*|- )\s*(?:echo|printf|#|//)")
+_SET = re.compile(r"(?<![\w-])([A-Za-z_]\w*)=")
+_EXPORTED = re.compile(r"(?m)^\s*export\s+([A-Za-z_]\w*)\s*(?:[:?]?=|$)|^\s+([A-Za-z_]\w*):[ \t]")
+_CANDIDATES: Key[tuple[str, ...]] = Key("files that may start scripts")
+
+
+def given_by_callers(source: Source, workspace: Workspace) -> Variables | None:
+    """The arguments and variables of a script that other files may set; None where there are none.
+
+    A line of another script, a makefile or a pipeline that starts it by its name counts. A start without
+    arguments sets none: the script's own defaults hold for it.
+    """
+    if _USES.search(source.text) is None:
+        return None
+    names: set[str] = set()
+    for text in _texts(source, workspace):
+        names |= _given(text, os.path.basename(source.path))
+    if not names:
+        return None
+    variables = Variables()
+    for name in sorted(names):
+        variables.note(name, Assignment(-1, nothing))
+    return variables
+
+
+def _given(text: str, script: str) -> set[str]:
+    """The names of what the lines of a text give to a script, ``1`` for its first argument."""
+    found: set[str] = set()
+    started = False
+    pattern = rf"(?m)^(.*?)([^\s;&|()`\"'=:]*/)?(?<![\w.-]){re.escape(script)}(?![\w.-])[\"']?([^\n;|&<>)`]*)"
+    for before, _, behind in re.findall(pattern, text):
+        if _PRINTED.match(before) or not _BEFORE.search(before):
+            continue
+        started = True
+        arguments = [word for word in re.split(r"[\s\"']+", behind.partition(" #")[0]) if word not in ("", "\\")]
+        if arguments:
+            found |= {*map(str, range(1, len(arguments) + 1)), "@", "*", "#"}
+        if any("@" in word or "*" in word for word in arguments):
+            found |= set("123456789")
+        found.update(_SET.findall(re.split(r"[;&|]", before)[-1]))
+    if started:
+        found.update(name for names in _EXPORTED.findall(text) for name in names if name)
+    return found
+
+
+def _texts(source: Source, workspace: Workspace) -> Iterator[str]:
+    """The files of the directories around a script that name it."""
+    script = os.path.basename(source.path)
+    directory = os.path.dirname(normal(source.path))
+    root = workspace.root(source.path)
+    for _ in range(_LEVELS):
+        for path in workspace.once(_CANDIDATES, directory, partial(_candidates, directory)):
+            if path == normal(source.path) or not workspace.inside(path, source.path):
+                continue
+            try:
+                text = workspace.source(path).text
+            except Unreadable:
+                continue
+            if script in text:
+                yield text
+        if directory in ("", "/") or os.path.basename(directory) == "..":
+            return
+        if root is not None and os.path.realpath(workspace.on_disk(directory)) == root:
+            return
+        directory = os.path.dirname(directory)
+
+
+def _candidates(directory: str, workspace: Workspace) -> tuple[str, ...]:
+    """The scripts, makefiles and pipelines of a directory and of those in it."""
+    folders = [directory, os.path.join(directory, ".github", "workflows")]
+    names = sorted(workspace.names_in(directory))
+    folders += [os.path.join(directory, name) for name in names if "." not in name and name != "node_modules"]
+    paths = (os.path.join(folder, name) for folder in folders[:_MOST_FOLDERS] for name in workspace.names_in(folder))
+    return tuple(sorted(normal(path) for path in paths if _CALLER.fullmatch(os.path.basename(path)))[:_MOST_FILES])

@@ -1,0 +1,85 @@
+"""Scripts that other files of the repository start with arguments or variables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.project import fixed, run
+from tests.table import table
+
+IMAGE = "vllm/vllm-openai"
+SCRIPT = f'docker run --gpus all ${{1:-{IMAGE}}} --port 8000\n'
+WORKFLOW = ".github/workflows/x.yml"
+
+
+def images(tmp_path: Path, files: dict[str, str]) -> list[str | None]:
+    """The images that the script is sure to start."""
+    launches = [launch for launch in run(tmp_path, files).launches if launch.span.path.endswith("launch.sh")]
+    found = [launch.image for launch in launches if launch.image is not None]
+    return [None if image.because else image.known for image in found]
+
+
+@table(
+    "files",
+    [
+        {"Makefile": "up:\n\t@./launch.sh redis\n"},
+        {"Makefile": "up:\n\tcd x && bash -x ./launch.sh $(IMAGE)\n"},
+        {"all.sh": 'for i in a b; do "$DIR/launch.sh" "$i"; done\n'},
+        {"all.sh": '. launch.sh "$@"\n'},
+        {WORKFLOW: "jobs:\n  a:\n    steps:\n      - run: sudo ./launch.sh redis\n"},
+        {"x.service": "[Service]\nExecStart=/opt/launch.sh redis\n"},
+        {"tools/all.sh": "nohup ../launch.sh redis &\n"},
+    ],
+)
+def test_a_default_is_not_certain_where_a_caller_gives_the_argument(tmp_path: Path, files: dict[str, str]) -> None:
+    assert images(tmp_path, {"launch.sh": SCRIPT, **files}) == [None]
+
+
+@table(
+    "files",
+    [
+        {},
+        {"Makefile": "up:\n\t./launch.sh # redis\n"},
+        {"Makefile": "up:\n\tchmod +x launch.sh run.sh\n\tcp launch.sh /opt\n"},
+        {"all.sh": "# ./launch.sh redis\necho './launch.sh redis'\n./launch.sh; ./relaunch.sh redis\n"},
+        {"all.sh": "./launch.sh > log 2>&1\nX=1 ./launch.sh\n"},
+        {"README.md": "```sh\n./launch.sh redis\n```\n"},
+        {"all.sh": "./launch.sh.bak redis\n"},
+    ],
+)
+def test_a_default_holds_where_no_caller_gives_the_argument(tmp_path: Path, files: dict[str, str]) -> None:
+    assert images(tmp_path, {"launch.sh": SCRIPT, **files}) == [IMAGE]
+
+
+@table(
+    "files, image",
+    [
+        ({"all.sh": "IMAGE=redis ./launch.sh\n"}, None),
+        ({"all.sh": "export IMAGE=redis\n./launch.sh\n"}, None),
+        ({"Makefile": "export IMAGE ?= redis\nup:\n\t./launch.sh\n"}, None),
+        ({WORKFLOW: "env:\n  IMAGE: redis\njobs:\n  a:\n    steps:\n      - run: ./launch.sh\n"}, None),
+        ({"all.sh": "IMAGE=redis\n./launch.sh\n"}, IMAGE),
+        ({"all.sh": "export IMAGE=redis\n"}, IMAGE),
+        ({"all.sh": "IMAGE=redis ls; ./launch.sh\n"}, IMAGE),
+    ],
+)
+def test_variables_of_the_environment(tmp_path: Path, files: dict[str, str], image: str | None) -> None:
+    script = f"docker run --gpus all ${{IMAGE:-{IMAGE}}} --port 8000\n"
+    assert images(tmp_path, {"launch.sh": script, **files}) == [image]
+
+
+def test_the_arguments_behind_those_of_the_callers_keep_their_defaults(tmp_path: Path) -> None:
+    script = f"docker run --gpus all --shm-size=${{1:-1g}} ${{2:-{IMAGE}}}\n"
+    assert images(tmp_path, {"launch.sh": script, "all.sh": "./launch.sh 64g\n"}) == [IMAGE]
+
+
+@table(
+    "script",
+    [
+        f"docker run --gpus all --shm-size=${{1:-64m}} {IMAGE} -tp 8\n",
+        f'SIZE=${{1:-64m}}\ndocker run --gpus all --shm-size="$SIZE" {IMAGE} -tp 8\n',
+        f'docker run --gpus all "$@" {IMAGE} -tp 8\n',
+    ],
+)
+def test_a_fix_leaves_what_a_caller_gives(tmp_path: Path, script: str) -> None:
+    assert fixed(tmp_path, {"launch.sh": script, "all.sh": "./launch.sh --shm-size=64g\n"}) == {}
