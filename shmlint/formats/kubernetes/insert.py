@@ -39,6 +39,85 @@ def added_item(tree: Map, source: Source, key: str, item: tuple[Entry, ...]) -> 
     return None
 
 
+def own_item(tree: Map, source: Source, key: str, item: tuple[Entry, ...]) -> tuple[Edit, ...]:
+    """An item more in the list under a key of one mapping: a list of an anchor is written out there first."""
+    field, holder = tree.fields.get(key), tree.in_file(source)
+    listed = field.value if field is not None else None
+    places = [place for place in listed.written if place.source is source] if isinstance(listed, List) else []
+    if holder is None or holder.shared or not places or not places[0].shared:
+        edit = added_item(tree, source, key, item) if holder is not None and not holder.shared else None
+        return (edit,) if edit is not None else ()
+    node, value = holder.node, places[0].node
+    if not isinstance(node, yaml.Mapping) or not isinstance(value, yaml.Sequence) or not value.items:
+        return ()
+    if any(inner.anchor is not None for each in value.items for inner in _within(each)):
+        return ()
+    alias = node.get(key)
+    if alias is None:
+        return _own_list(source, node, value, key, item)
+    if not isinstance(alias, yaml.Alias):
+        return ()  # the others stand for this one
+    if value.flow:
+        return (Edit(source.path, alias.start, alias.end, _copied_flow(source, value, item)),)
+    lines = _copied(source, node, value, item, newline_of(source, alias.end)) if not node.flow else None
+    if lines is None:
+        return ()
+    start = alias.start
+    while source.text[start - 1] in " \t":
+        start -= 1
+    return (Edit(source.path, start, alias.end, ""), line_edit(source, alias.end, lines))
+
+
+def _own_list(
+    source: Source, node: yaml.Mapping, value: yaml.Sequence, key: str, item: tuple[Entry, ...]
+) -> tuple[Edit, ...]:
+    """The edit that writes a list which a merge key brings into the mapping itself, with an item more."""
+    if node.flow:
+        return (_behind_last(source, node, f"{key}: {_copied_flow(source, value, item)}"),) if value.flow else ()
+    name, last = node.pairs[-1]
+    indentation = indentation_of(source.text, name.start)
+    end = end_of(source.text, name, last, len(indentation))
+    newline = newline_of(source, max(end - 1, 0))
+    if value.flow:
+        return (line_edit(source, end, f"{indentation}{key}: {_copied_flow(source, value, item)}"),)
+    lines = _copied(source, node, value, item, newline)
+    return (line_edit(source, end, f"{indentation}{key}:{newline}{lines}"),) if lines is not None else ()
+
+
+def _copied_flow(source: Source, value: yaml.Sequence, item: tuple[Entry, ...]) -> str:
+    """A list in flow style as it is written, with an item more."""
+    first, last = value.items[0], value.items[-1]
+    return f"[{source.text[first.start : end_of(source.text, last, last)]}, {flow(item, quoted=False)}]"
+
+
+def _copied(
+    source: Source, node: yaml.Mapping, value: yaml.Sequence, item: tuple[Entry, ...], newline: str
+) -> str | None:
+    """The lines of a list in block style, set in for a key of a mapping, with an item more."""
+    text, last = source.text, value.items[-1]
+    dash = text.rfind("-", 0, value.items[0].start)
+    line = text.rfind("\n", 0, dash) + 1
+    if text[line:dash].strip(" "):
+        return None
+    indentation = indentation_of(text, node.pairs[0][0].start) + " " * _margin(source, node)
+    lines = []
+    for each in text[line : end_of(text, last, last, dash - line + 2)].split("\n"):
+        if each[: dash - line].strip(" \r"):
+            return None  # a comment at the margin
+        own = each[dash - line :].removesuffix("\r")
+        lines.append(f"{indentation}{own}" if own else "")
+    return newline.join([*lines, _lines(item, indentation, newline, 2)])
+
+
+def _within(node: yaml.Node) -> Iterator[yaml.Node]:
+    """A node and all in it, but what aliases stand for."""
+    yield node
+    inner = node.items if isinstance(node, yaml.Sequence) else ()
+    pairs = node.pairs if isinstance(node, yaml.Mapping) else ()
+    for each in (*inner, *(part for pair in pairs for part in pair)):
+        yield from _within(each)
+
+
 def edited(tree: Map, source: Source, key: str) -> Written | None:
     """What an item more under a key is added to in a file: the list, also one at an anchor, or the mapping."""
     field = tree.fields.get(key)

@@ -14,7 +14,7 @@ from shmlint.docker.sizes import spell_quantity
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.kubernetes.containers import SHM, Volume, read_volumes
-from shmlint.formats.kubernetes.insert import Entry, added_item, edited
+from shmlint.formats.kubernetes.insert import Entry, added_item, edited, own_item
 from shmlint.formats.kubernetes.pods import Part, Pod
 from shmlint.formats.kubernetes.removal import renamed_variable, without_host_ipc, without_variable
 from shmlint.formats.kubernetes.tree import build, plain
@@ -75,8 +75,10 @@ class PodRewriter(ReadOnly):
         mount = _mount(name)
         for source in self._sources():
             mounted = added_item(self.part.body, source, "volumeMounts", mount)
-            if mounted is not None:
-                yield Change((mounted,), f"mount the volume `{name}` on {SHM} in {self._place(source)}")
+            own = own_item(self.part.body, source, "volumeMounts", mount)
+            ways = [(mounted,) if mounted is not None else (), own]
+            title = f"mount the volume `{name}` on {SHM} in {self._place(source)}"
+            yield from (Change(edits, title) for edits in dict.fromkeys(ways) if edits)
 
     def _place(self, source: Source) -> str:
         written = self.part.body.in_file(source)
@@ -96,9 +98,14 @@ class PodRewriter(ReadOnly):
             volume = (mount[0], Entry("emptyDir", (Entry("medium", "Memory"), Entry("sizeLimit", text))))
             added = [added_item(pod.spec, source, "volumes", volume) for pod in pods]
             edits = [edit for edit in (mounted, *dict.fromkeys(added)) if edit is not None]
+            title = f"add a memory volume of {text}, and mount it on {SHM} in {self._place(source)}"
             if mounted is not None and None not in added:
-                title = f"add a memory volume of {text}, and mount it on {SHM} in {self._place(source)}"
                 yield Change(_joined(edits), title)
+            own_mount = own_item(self.part.body, source, "volumeMounts", mount)
+            own_volume = own_item(self.pod.spec, source, "volumes", volume)
+            own = (*own_mount, *own_volume)
+            if own_mount and own_volume and set(own) != set(edits):
+                yield Change(_joined(own), f"{title}, in a copy of the list at the anchor")
 
     def _sharing(self, source: Source) -> list[Pod]:
         """The pods whose containers get a mount when this one gets it in a file: this one, and those of its anchor."""

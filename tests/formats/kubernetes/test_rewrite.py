@@ -190,12 +190,46 @@ def test_what_several_pods_share_is_edited_at_the_anchor(
 
 
 MINE = "name: a, image: vllm/vllm-openai, args: [-tp, '2'], resources: {limits: {nvidia.com/gpu: 2}}"
+MOUNTS = (
+    "    - name: dshm", "      mountPath: /c  # read only", "", "    - {name: dshm, mountPath: /d, subPath: a}"
+)  # fmt: skip
+LISTED = ("initContainers:", "- name: i", "  image: busybox", "  volumeMounts: &m", *MOUNTS)
+IN_FLOW = "&m [{name: dshm, mountPath: /c}]"
+INIT = ("initContainers:", f"- {{name: i, image: busybox, volumeMounts: {IN_FLOW}}}")
+BUSY = "{spec: {containers: [{name: b, image: busybox}], volumes: &m [{name: dshm, emptyDir: {}}]}}"
+OWN = [
+    # The list of mounts is an init container's too: in block style, in flow style, by a merge key.
+    (pod(container("volumeMounts: *m  # as above"), volumes=("emptyDir: {}",), more=LISTED),
+     "    volumeMounts:  # as above\n    - name: dshm\n      mountPath: /c  # read only\n\n"
+     "    - {name: dshm, mountPath: /d, subPath: a}\n    - name: shm\n      mountPath: /dev/shm\n"),
+    (pod(f"- {{{MINE}, volumeMounts: *m}}\n", volumes=("emptyDir: {}",), more=INIT),
+     "volumeMounts: [{name: dshm, mountPath: /c}, {name: shm, mountPath: /dev/shm}]}\n"),
+    (pod(container("<<: *d"), volumes=("emptyDir: {}",),
+         more=(LISTED[0], "- &d", "  name: i", LISTED[2], "  volumeMounts:", *MOUNTS)),
+     "    - {name: dshm, mountPath: /d, subPath: a}\n    - name: shm\n      mountPath: /dev/shm\n"),
+    # The volumes are those of a pod without a GPU too.
+    (pytorch_job(f" {BUSY}", f" {{spec: {{containers: [{{{MINE}}}], volumes: *m}}}}"),
+     "volumes: [{name: dshm, emptyDir: {}}, {name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]}}\n"),
+]
+
+
+@table("text, written", OWN)
+def test_a_list_of_others_is_written_out_for_the_container_alone(tmp_path: Path, text: str, written: str) -> None:
+    for number, ended in enumerate((text, text.replace("\n", "\r\n"))):
+        after = repaired(tmp_path / str(number), ended)
+        assert written in after.replace("\r\n", "\n") and after.count("/dev/shm") == 1
+        objects = [list(yaml.safe_load_all(each.replace("name: shm", "name: dshm"))) for each in (ended, after)]
+        assert without_shm(objects[0]) == without_shm(objects[1])
+        assert after.count("\r") == (after.count("\n") if number else 0)
+
+
 OTHERS = [
-    # The list of mounts is an init container's too.
-    (pod(f"- {{{MINE}, volumeMounts: &m [{{name: dshm, mountPath: /c}}]}}\n", volumes=("emptyDir: {}",),
-         more=("initContainers:", "- {name: i, image: busybox, volumeMounts: *m}")).replace(
-             "&m [{name: dshm, mountPath: /c}]", "*m").replace(": *m", ": &m [{name: dshm, mountPath: /c}]", 1),
-     "init container `i` of Pod `p`"),
+    # The list of mounts is a helper's too, which has it from the container.
+    (pod(f"- {{{MINE}, volumeMounts: {IN_FLOW}}}\n", "- {name: b, image: busybox, volumeMounts: *m}\n",
+         volumes=("emptyDir: {}",)), "container `b` of Pod `p`"),
+    # It holds an anchor, which a copy would hold again.
+    (pod(f"- {{{MINE}, volumeMounts: *m}}\n", volumes=("emptyDir: {}",),
+         more=(INIT[0], INIT[1].replace("dshm", "&n dshm"))), "init container `i` of Pod `p`"),
     # The volumes are those of a pod without a GPU.
     (pytorch_job(f" {{spec: {{containers: [{{{MINE}}}], volumes: &v [{{name: c, emptyDir: {{}}}}]}}}}",
                  " {spec: {containers: [{name: b, image: busybox}], volumes: *v}}"), "another part of the file"),
