@@ -54,19 +54,34 @@ class Unknown(NamedTuple):
 
 
 class Combination(NamedTuple):
-    """The files a reading combines, where other readings of the same service differ.
+    """The files a reading combines, where other readings of the same launch differ.
 
-    ``alone``: its one file can be started by itself, and is more often started with others.
+    ``together``: Compose is started with all of them. ``alone``: the one file can be started by itself, and is more
+    often started with others. ``each``: each of these kustomizations builds it so.
     """
 
     files: tuple[str, ...]
-    alone: bool = False
+    how: Literal["together", "alone", "each"] = "together"
 
     @property
     def text(self) -> str:
         """``when started with a.yml and b.yml``."""
+        if self.how == "each":
+            return f"when built by {self.label}"
         files = " and ".join(self.files)
-        return f"when {files} is started alone" if self.alone else f"when started with {files}"
+        return f"when {files} is started alone" if self.how == "alone" else f"when started with {files}"
+
+    @property
+    def label(self) -> str:
+        """The files, in short: kustomizations by their directories, and of many of them the first."""
+        if self.how != "each":
+            return " + ".join(self.files)
+        directories = [file.rpartition("/")[0] or "." for file in self.files]
+        more = len(directories) - _MOST_LABELS
+        return ", ".join(directories[:_MOST_LABELS]) + (f" and {more} more" if more > 0 else "")
+
+
+_MOST_LABELS = 3
 
 
 class Value(NamedTuple, Generic[T_co]):

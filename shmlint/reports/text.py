@@ -121,9 +121,11 @@ def _differing(finding: Finding, shown: Finding) -> str:
     """What one of several findings says that the first one does not: the launch, or all of it."""
     if finding.launch is None or shown.launch is None:
         return finding.message
-    name, first = finding.launch.words.launch, shown.launch.words.launch
-    same = name in finding.message and finding.message.replace(name, first) == shown.message
-    return name if same else finding.message
+    message, name, first = finding.message, finding.launch.words.launch, shown.launch.words.launch
+    combination, other = finding.launch.combination, shown.launch.combination
+    if combination is not None and other is not None and message.replace(combination.text, other.text) == shown.message:
+        return combination.text
+    return name if name in message and message.replace(name, first) == shown.message else message
 
 
 def _place(finding: Finding) -> str:

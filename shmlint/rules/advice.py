@@ -26,7 +26,7 @@ def severity_of_need(launch: Launch, need: Need, settings: Settings) -> Severity
 
 def lowered(launch: Launch, level: Severity) -> Severity:
     """A severity, one level lower if only one combination of files has the fault or the GPU is optional."""
-    if launch.combination is not None and launch.combination.alone:
+    if launch.combination is not None and launch.combination.how == "alone":
         level = lower(level)
     return lower(level) if launch.gpu.optional else level
 

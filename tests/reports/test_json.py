@@ -119,7 +119,9 @@ LAUNCH = closed(
         minimum_bytes=MAYBE_COUNT, recommended_bytes=MAYBE_COUNT, mechanisms={"type": "array", "items": MECHANISM},
     ),
 )
-TOTALS = {"launches": COUNT, "with_gpu": COUNT, "sized": COUNT, "lacking": COUNT, "unknown": COUNT}
+TOTALS = dict.fromkeys(
+    ("launches", "with_gpu", "without_gpu", "gpu_unknown", "lacking", "sized", "not_needed", "unknown"), COUNT
+)
 INVENTORY = closed(
     version={"const": 2}, launches={"type": "array", "items": LAUNCH},
     summary=closed(**TOTALS), repositories={"type": "array", "items": closed(path=PATH, **TOTALS)},
@@ -202,14 +204,17 @@ def test_the_inventory_is_summed_up_for_each_repository(tmp_path: Path, monkeypa
     write(tmp_path, files)
     started = lint({"compose": [name for name in files if name.endswith("yaml")]}, Settings())
     found = json.loads(inventory(started))
-    assert found["summary"] == {"launches": 12, "with_gpu": 9, "sized": 3, "lacking": 4, "unknown": 1}
+    assert found["summary"] == {
+        "launches": 12, "with_gpu": 9, "without_gpu": 3, "gpu_unknown": 0,
+        "lacking": 4, "sized": 3, "not_needed": 1, "unknown": 1,
+    }  # fmt: skip
     assert [place.pop("path") for place in found["repositories"]] == [".", "a", "b/c"]
     assert {key: sum(place[key] for place in found["repositories"]) for key in found["summary"]} == found["summary"]
     assert list(summary(started)) == [
-        ".: 1 launch: 0 with a GPU, 0 sized, 0 lacking, 0 unknown",
-        "a: 10 launches: 8 with a GPU, 3 sized, 3 lacking, 1 unknown",
-        "b/c: 1 launch: 1 with a GPU, 0 sized, 1 lacking, 0 unknown",
-        "12 launches: 9 with a GPU, 3 sized, 4 lacking, 1 unknown",
+        ".: 1 launch: 0 with a GPU, 1 without",
+        "a: 10 launches: 8 with a GPU (3 lacking, 3 sized, 1 needs none, 1 unknown), 2 without",
+        "b/c: 1 launch: 1 with a GPU (1 lacking)",
+        "12 launches: 9 with a GPU (4 lacking, 3 sized, 1 needs none, 1 unknown), 3 without",
     ]
 
 

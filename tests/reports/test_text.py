@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from shmlint.fixing import fix
-from shmlint.reports import escape, inventory
+from shmlint.reports import escape
 from shmlint.reports.terminal import columns
 from shmlint.reports.text import Style, render
 from tests.project import run
@@ -150,26 +150,6 @@ def test_report(tmp_path: Path, name: str, files: Mapping[str, str] | str, optio
 def name(request: pytest.FixtureRequest) -> str:
     """The case's own name, which is that of its snapshot."""
     return str(request.node.callspec.id)
-
-
-def test_inventory(tmp_path: Path) -> None:
-    wide = MANY + '  "訓練":\n    image: "a\\tb"\n    gpus: [{count: 2}]\n  v:\n    image: redis\n    shm_size: ${X}\n'
-    started = run(tmp_path, wide)
-    lines = [*inventory.table(started), "", "120 columns, by need", *inventory.table(started, "need", 120)]
-    snapshot("inventory", "".join(f"{line}\n" for line in lines))
-    snapshot("inventory-csv", inventory.csv(started, "size"))
-    snapshot("inventory-markdown", inventory.markdown(started, "image"))
-
-
-def test_the_inventory_of_nothing(tmp_path: Path) -> None:
-    assert list(inventory.table(run(tmp_path, {}))) == [
-        "WHERE  LAUNCH  IMAGE  GPU  /DEV/SHM  NEED", "", "0 launches: 0 with a GPU, 0 sized, 0 lacking, 0 unknown",
-    ]  # fmt: skip
-
-
-def test_a_long_name_makes_no_wide_table(tmp_path: Path) -> None:
-    long = f"services:\n  {'a' * 200}:\n    image: registry.example/{'b' * 200}\n    gpus: all\n"
-    assert all(columns(line) <= 80 for line in inventory.table(run(tmp_path, long)))
 
 
 def test_after_fixing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

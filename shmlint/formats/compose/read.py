@@ -368,5 +368,5 @@ def _placed(
             return launch
         merged = {m.name: m for m in read_project(together, workspace)}.get(name)
         if merged is not None and merged.effective_shm() != launch.effective_shm():
-            return launch._replace(combination=Combination((path,), alone=True))
+            return launch._replace(combination=Combination((path,), "alone"))
     return launch

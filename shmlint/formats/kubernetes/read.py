@@ -20,10 +20,10 @@ from shmlint.formats.kubernetes.ranks import (
 )
 from shmlint.formats.kubernetes.rewrite import PodRewriter
 from shmlint.formats.kubernetes.tree import Map
-from shmlint.model.launch import Combination, Launch
+from shmlint.model.launch import Combination, Launch, ReadOnly
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Problem
+from shmlint.model.source import Problem, Span
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
@@ -63,19 +63,38 @@ def _kustomized(paths: Sequence[str], workspace: Workspace) -> tuple[list[Launch
     every = {normal(path): built(path, workspace) for path in paths}
     parts = frozenset(file for path, made in every.items() for file in made.files if file != path)
     tops = {path: made for path, made in every.items() if path not in parts}
-    times: dict[str, int] = {}
-    for made in tops.values():
-        for file in {object_.manifest.path for object_ in made.objects}:
-            times[file] = times.get(file, 0) + 1
-    found: list[Launch] = []
+    found: list[tuple[str, Launch]] = []
     for path, made in tops.items():
         for object_ in made.objects:
             files = (path, *(file for file in object_.files if file != path))
-            several = times[object_.manifest.path] > 1
-            combination = Combination((path,)) if several else None
-            own = launches(object_.manifest, files, object_.unknown)
-            found += (launch._replace(combination=combination) for launch in own)
-    return found, parts
+            found += ((path, launch) for launch in launches(object_.manifest, files, object_.unknown))
+    return list(_told_apart(found)), parts
+
+
+def _told_apart(found: Sequence[tuple[str, Launch]]) -> Iterator[Launch]:
+    """The containers that kustomizations build. Where one is built in several ways, each says by which of them."""
+    ways: dict[Span, list[tuple[Launch, list[str]]]] = {}
+    for path, launch in found:
+        known = ways.setdefault(launch.span, [])
+        same = next((paths for other, paths in known if other == _bare(launch)), None)
+        if same is None:
+            known.append((_bare(launch), [path]))
+        else:
+            same.append(path)
+    for _, launch in found:
+        known = ways[launch.span]
+        if len(known) > 1:
+            paths = next(paths for other, paths in known if other == _bare(launch))
+            launch = launch._replace(combination=Combination(tuple(paths), "each"))
+        yield launch
+
+
+_REWRITER = ReadOnly()
+
+
+def _bare(launch: Launch) -> Launch:
+    """A launch without what differs between kustomizations that build it in the same way."""
+    return launch._replace(rewriter=_REWRITER, files=())
 
 
 def launches(manifest: Manifest, files: tuple[str, ...], unknown: str = "") -> Iterator[Launch]:

@@ -1,0 +1,83 @@
+"""The inventory for people: a table that keeps places whole, one row a launch, and counts that add up."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+from shmlint.reports import inventory
+from shmlint.reports.terminal import columns
+from shmlint.reports.text import Style, render
+from tests.formats.kubernetes.manifests import container, under
+from tests.project import run
+from tests.reports.test_text import MANY, snapshot
+from tests.table import table
+
+
+def test_inventory(tmp_path: Path) -> None:
+    wide = MANY + '  "訓練":\n    image: "a\\tb"\n    gpus: [{count: 2}]\n  v:\n    image: redis\n    shm_size: ${X}\n'
+    started = run(tmp_path, wide)
+    lines = [*inventory.table(started), "", "120 columns, by need", *inventory.table(started, "need", 120)]
+    snapshot("inventory", "".join(f"{line}\n" for line in lines))
+    snapshot("inventory-csv", inventory.csv(started, "size"))
+    snapshot("inventory-markdown", inventory.markdown(started, "image"))
+
+
+def test_the_inventory_of_nothing(tmp_path: Path) -> None:
+    assert list(inventory.table(run(tmp_path, {}))) == [
+        "WHERE  LAUNCH  IMAGE  GPU  /DEV/SHM  NEED", "", "0 launches",
+    ]  # fmt: skip
+
+
+def test_places_are_whole_at_any_width(tmp_path: Path) -> None:
+    name = f"{'deep/' * 14}compose.yaml"
+    text = f"services:\n  {'a' * 200}:\n    image: registry.example/{'b' * 200}\n    gpus: all\n"
+    started = run(tmp_path, {name: text, "compose.yaml": MANY})
+    for width in (60, 80, 120):
+        lines = list(inventory.table(started, "need", width))
+        assert name in lines and "compose.yaml" in lines
+        assert [line for line in lines if columns(line) > width] == ([] if len(name) <= width else [name])
+        assert any(line.startswith("  2     aaaa") for line in lines)
+    assert any(line.startswith(f"{name}:2  ") for line in inventory.table(started, "need", 1000))
+
+
+OVERLAY = "resources: [../base]\n"
+PATCH = (
+    "patches:\n- patch: |\n    kind: Deployment\n    metadata: {name: o}\n"
+    "    spec: {template: {spec: {containers: [{name: vllm, image: vllm/vllm-openai:v0.9}]}}}\n"
+)
+BASE = {
+    "base/kustomization.yaml": "resources: [d.yaml]\n",
+    "base/d.yaml": under("apps/v1", "Deployment", "spec", "template", "spec", spec=f"containers:\n{container()}"),
+    **{f"{name}/kustomization.yaml": OVERLAY for name in ("a", "b", "c", "d", "e")},
+}
+OVERLAYS = [
+    (BASE, [""], ["needs about 766 MiB"]),
+    (BASE | {"b/kustomization.yaml": OVERLAY + PATCH}, ["a, c, d and 1 more", "b"],
+     ["(when built by a, c, d and 1 more)", "also base/d.yaml:9:15: when built by b"]),
+]  # fmt: skip
+
+
+@table("files, ways, said", OVERLAYS)
+def test_a_base_has_a_row_for_each_way_it_is_built(
+    tmp_path: Path, files: dict[str, str], ways: list[str], said: list[str]
+) -> None:
+    started = run(tmp_path, files)
+    found = list(csv.DictReader(inventory.csv(started).splitlines()))
+    assert [row["files"] for row in found] == ways and len({row["where"] for row in found}) == 1
+    assert inventory.totals(started, started.launches).launches == 1 and len(started.findings) == len(ways)
+    report = "\n".join(render(started, started.findings, Style(width=200)))
+    assert [text for text in said if text not in report] == []
+
+
+def test_the_counts_add_up(tmp_path: Path) -> None:
+    started = run(tmp_path, MANY + "  x:\n    image: redis\n    runtime: ${X}\n")
+    counts = inventory.totals(started, started.launches)
+    assert counts.launches == counts.with_gpu + counts.without_gpu + counts.gpu_unknown
+    assert counts.with_gpu == counts.lacking + counts.sized + counts.not_needed + counts.unknown
+    numbers = [counts.launches, counts.with_gpu, counts.lacking, counts.sized, counts.not_needed, counts.unknown,
+               counts.without_gpu, counts.gpu_unknown]  # fmt: skip
+    assert min(numbers) > 0
+    line = " ".join(inventory.summary(started))
+    assert [int(number) for number in re.findall(r"\d+", line)] == numbers
