@@ -343,7 +343,7 @@ def _report(run: Run, root: Path) -> Report:
     launches = {id(launch): _launch(run, launch) for launch in run.launches}
     return Report(
         root=os.path.abspath(root),
-        files=tuple(sorted(run.paths)),
+        files=tuple(sorted(run.read)),
         launches=tuple(launches.values()),
         findings=tuple(_finding(run, finding, launches) for finding in run.findings),
         not_read=tuple(NotRead(place.span.path, place.span.line, place.because) for place in run.not_read),

@@ -65,6 +65,12 @@ class Run(NamedTuple):
     def paths(self) -> list[str]:
         return [path for paths in self.files.values() for path in paths]
 
+    @property
+    def read(self) -> list[str]:
+        """The files of which something was read."""
+        whole = {place.span.path for place in self.not_read if place.whole}
+        return [path for path in self.paths if path not in whole]
+
     def effective(self, launch: Launch) -> Effective:
         """What /dev/shm becomes for a launch, by the settings of its file."""
         return launch.effective_shm(self.settings.of(launch.first_file).default_shm_size)

@@ -31,6 +31,8 @@ class Inputs(NamedTuple):
     """Paths that cannot be read, and files that are left out."""
     unread: tuple[NotRead, ...] = ()
     """Files that a person named and no format reads."""
+    named: frozenset[str] = frozenset()
+    """The other files that a person named, and standard input."""
 
 
 def find_inputs(
@@ -58,7 +60,8 @@ def find_inputs(
     unread = () if force_exclude else chosen.unsupported
     if unread and not chosen.files and not chosen.before.problems:
         fail("; ".join(f"{place.span.path} is not read: {place.because}" for place in unread))
-    return Inputs(chosen.files, {}, chosen.settings, chosen.before, unread)
+    named = frozenset() if force_exclude else chosen.named
+    return Inputs(chosen.files, {}, chosen.settings, chosen.before, unread, named)
 
 
 def _standard_input(filename: str | None, settings: Settings) -> Inputs:
@@ -82,7 +85,7 @@ def _standard_input(filename: str | None, settings: Settings) -> Inputs:
         settings = nested(settings, [name])
     except InvalidSettings as wrong:
         fail(str(wrong))
-    return Inputs({kind if kind in KINDS else "compose": [name]}, {name: text}, settings)
+    return Inputs({kind if kind in KINDS else "compose": [name]}, {name: text}, settings, named=frozenset((name,)))
 
 
 _STDIN_NAMES = {"shell": "script.sh", "kubernetes": "manifest.yaml"}
@@ -99,6 +102,10 @@ def started(inputs: Inputs, settings: Settings, jobs: int | None) -> Run:
     workspace = Workspace(inputs.texts, follow_outside=settings.follow_outside)
     with Progress("checking", sum(map(len, inputs.files.values()))) as progress:
         run = lint(inputs.files, settings, workspace, inputs.before, jobs_of(jobs), progress.done)
-    for place in inputs.unread:
-        error(f"{place.span.path} is not read: {place.because}")
+    unread = [*inputs.unread, *(place for place in run.not_read if place.whole and place.span.path in inputs.named)]
+    said = [f"{place.span.path} is not read: {place.because}" for place in unread]
+    if said and not run.read and not run.reading.problems and set(run.paths) <= inputs.named:
+        fail("; ".join(said))
+    for message in said:
+        error(message)
     return run

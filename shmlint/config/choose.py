@@ -21,6 +21,8 @@ class Chosen(NamedTuple):
     settings: Settings
     before: Reading
     """What is known before the files are read: paths that cannot be read, and files that are left out."""
+    named: frozenset[str] = frozenset()
+    """The files that are named, and not found in a directory."""
 
     @property
     def unsupported(self) -> tuple[NotRead, ...]:
@@ -57,7 +59,8 @@ def choose(
             files.setdefault(item.kind, []).append(item.path)
         else:  # only a named file is found whatever its kind
             not_read.append(NotRead(span, hint(item.path), "unsupported"))
-    return Chosen(files, settings, Reading(problems=tuple(problems), not_read=tuple(not_read)))
+    explicit = frozenset(item.path for item in every if isinstance(item, Found) and item.explicit)
+    return Chosen(files, settings, Reading(problems=tuple(problems), not_read=tuple(not_read)), explicit)
 
 
 def _excluded(settings: Settings) -> Callable[[str], bool]:

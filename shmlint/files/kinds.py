@@ -122,6 +122,13 @@ _KINDS = (
         tells=is_kubernetes,
         words=(b"image", b"container", b"resources", b"patches", b"bases", b"components"),
     ),
+    _Kind(
+        "template",
+        named=_NEVER,
+        maybe=_path(r"[^/]*\.ya?ml[.-](?:in|j2|jinja2?|tmpl|tpl|gotmpl|template|erb|mustache|hbs|envsubst)"),
+        tells=lambda content: is_kubernetes(content) or re.search(_SERVICES, content) is not None,
+        words=(b"image", b"container"),
+    ),
     _Kind("markdown", named=_path(r"[^/]*\.(?:md|mdx|markdown|rst)"), words=(*_DOCKER, b"services:")),
     _Kind(
         "shell",

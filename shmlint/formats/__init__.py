@@ -71,6 +71,7 @@ FORMATS = {
     ),
     "fish": Format("shmlint.formats.fish", "shmlint.formats.fish", alone=True, rest="shmlint.formats.fish"),
     "windows": Format("shmlint.formats.windows", "shmlint.formats.windows", alone=True),
+    "template": Format("shmlint.formats.template", "shmlint.formats.template", alone=True),
     "markdown": Format(
         "shmlint.formats.markdown", "shmlint.formats.markdown", alone=True, rest="shmlint.formats.markdown"
     ),

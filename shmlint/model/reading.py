@@ -9,9 +9,9 @@ from shmlint.model.launch import Build, Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem, Span
 
-NotReadKind = Literal["unsupported", "excluded", "unreadable", "outside", "syntax", "dynamic"]
+NotReadKind = Literal["unsupported", "excluded", "unreadable", "outside", "syntax", "template", "dynamic"]
 """Why something was not read: no format reads such files, the settings exclude it, the file cannot be read as text,
-it is outside of the repository, its syntax is broken there, or its text is built when it runs."""
+it is outside of the repository, its syntax is broken there, it is a template, or its text is built when it runs."""
 
 
 class NotRead(NamedTuple):
@@ -20,6 +20,8 @@ class NotRead(NamedTuple):
     span: Span
     because: str
     kind: NotReadKind
+    whole: bool = False
+    """Nothing of the file was read."""
 
 
 class Reading(NamedTuple):

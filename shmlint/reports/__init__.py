@@ -19,7 +19,7 @@ def summary(run: Run, findings: list[Finding], fixed: int = 0) -> dict[str, int]
     seen = {one(launch) for launch in run.launches}
     gpu = {one(launch): launch for launch in run.launches if launch.gpu.requested}
     return {
-        "files": len(run.paths),
+        "files": len(run.read),
         "launches": len(seen),
         "gpu_launches": len(gpu),
         "gpu_unknown": len({one(launch) for launch in run.launches if launch.gpu.requested is None}),

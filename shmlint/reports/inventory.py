@@ -91,7 +91,9 @@ def table(run: Run, sort: Sort = "place", width: int = WIDTH) -> Iterator[str]:
         yield from _by_file(found, usable(width))
     yield ""
     if run.not_read:
-        yield from (shortened(line, usable(width)) for line in not_read(run))
+        for text in not_read(run):
+            first, *rest = wrapped(text, usable(width) - 2)
+            yield from (first, *(f"  {line}" for line in rest))
         yield ""
     yield from (part for line in summary(run) for part in wrapped(line, usable(width)))
 

@@ -318,7 +318,8 @@ def summary_line(counts: dict[str, int]) -> str:
 
 _SKIPPED: dict[NotReadKind, str] = {
     "unsupported": "unsupported", "excluded": "excluded", "unreadable": "unreadable",
-    "outside": "outside of the repository", "syntax": "with broken syntax", "dynamic": "built when it runs",
+    "outside": "outside of the repository", "syntax": "with broken syntax", "template": "template",
+    "dynamic": "built when it runs",
 }  # fmt: skip
 """Why something was not read, in a few words."""
 
@@ -326,15 +327,20 @@ _SKIPPED: dict[NotReadKind, str] = {
 def read_line(run: Run, findings: Sequence[Finding], counts: dict[str, int]) -> str:
     """What was read and judged, and what was not; empty if there is nothing of either."""
     reasons = Counter(place.kind for place in run.not_read)
-    skipped = f"not read ({', '.join(f'{count} {_SKIPPED[kind]}' for kind, count in reasons.items())}; see --verbose)"
+    skipped = f"not read ({', '.join(_skipped(kind, count) for kind, count in reasons.items())}; see --verbose)"
     parts = {"suppressed": run.suppressed, "in the baseline": run.accepted, skipped: run.not_read}
-    read = [_read(run, findings, counts)] if run.paths else []
+    read = [_read(run, findings, counts)] if counts["files"] else []
     return "; ".join([*read, *(f"{len(some)} {what}" for what, some in parts.items() if some)])
 
 
+def _skipped(kind: NotReadKind, count: int) -> str:
+    return plural(count, _SKIPPED[kind]) if kind == "template" else f"{count} {_SKIPPED[kind]}"
+
+
 def _read(run: Run, findings: Sequence[Finding], counts: dict[str, int]) -> str:
-    kinds = {kind: paths for kind, paths in run.files.items() if paths}
-    files = ", ".join(plural(len(paths), _KINDS.get(kind, f"{kind} file")) for kind, paths in kinds.items())
+    read = set(run.read)
+    kinds = {kind: len(read.intersection(paths)) for kind, paths in run.files.items()}
+    files = ", ".join(plural(number, _KINDS.get(kind, f"{kind} file")) for kind, number in kinds.items() if number)
     line = f"read {files}: {plural(counts['launches'], 'launch', 'launches')}, {counts['gpu_launches']} with a GPU"
     unknown = sum(finding.unknown_workload for finding in findings)
     unknowns = {"unknown workload": unknown, "unknown GPU request": counts["gpu_unknown"]}

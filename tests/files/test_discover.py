@@ -109,8 +109,6 @@ def paths(*named: str, exclude: tuple[str, ...] = (), kinds: tuple[str, ...] = (
         ("docs/use.mdx", "markdown"),
         ("run.sh", "shell"),
         ("docker-compose.sh", "shell"),
-        ("docker-compose.yml.j2", None),
-        ("compose.yaml.jinja", None),
         ("compose.py", None),
         ("notes.txt", None),
         ("docker.txt", None),
@@ -134,6 +132,9 @@ def test_the_name_decides(path: str, kind: str | None) -> None:
         ("deploy/compose-app.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "kubernetes"),
         ("templates/compose.build.yml", "name: build\njobs:\n  a: {}\n", "compose"),
         ("templates/compose-build.yml", "name: build\njobs:\n  a: {}\n", None),
+        ("docker-compose.yml.j2", "a: b\n", None),
+        ("compose.yaml.jinja", "services:\n  a: {{ b }}\n", "template"),
+        ("values.yaml.gotmpl", "image: {{ .Values.services }}\n", None),
     ],
 )
 def test_the_content_decides_where_only_a_part_of_the_name_fits(path: str, content: str, kind: str | None) -> None:
@@ -220,10 +221,16 @@ def test_a_named_file_is_always_read(tree: Path, name: str, kind: str) -> None:
     assert list(discover([name], exclude=["*"], kinds=["compose"])) == [Found(name, kind, explicit=True)]
 
 
-def test_a_named_template_of_a_compose_file_is_read(tree: Path) -> None:
-    name = "docker-compose.yml.j2"
-    write(name, content="services: {}\n")
-    assert list(discover([name], kinds=["compose"])) == [Found(name, "compose", explicit=True)]
+TEMPLATES = ("a.yaml-template", "a.yaml.tmpl", "a.yml.j2", "a.yaml.gotmpl", "a.yaml.erb", "docker-compose.yml.in")
+
+
+def test_templates_are_found_by_their_ending(tree: Path) -> None:
+    write(*TEMPLATES, content="services: {a: {image: <%= x %>}}\n")
+    write("b.yaml.in", content="apiVersion: v1\nkind: Pod\nimage: {{ x }}\n")
+    write("c.yaml.in", content="{{ image }}: 1\n")
+    assert paths(kinds=("template",)) == sorted((*TEMPLATES, "b.yaml.in"))
+    named = [Found(name, "template", explicit=True) for name in sorted(TEMPLATES)]
+    assert list(discover(TEMPLATES, kinds=["template"])) == named
 
 
 def test_the_place_of_a_named_file_counts(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ NAMES = {
     "devcontainer": ".devcontainer.json",
     "inspect": "inspect.json",
     "kubernetes": "pod.yaml",
+    "template": "pod.yaml.j2",
 }
 """A name for a file of each kind."""
 

@@ -10,9 +10,10 @@ from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.kubernetes.tree import List, Map, build
+from shmlint.formats.template import BECAUSE, whole
 from shmlint.model.reading import NotRead
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Problem, Source, Span
+from shmlint.model.source import Problem, Source
 from shmlint.syntax.yaml import Mapping, Node, Scalar
 from shmlint.syntax.yaml_read import read_documents
 
@@ -21,6 +22,12 @@ _TEMPLATE = re.compile(
     r"|(?:include|template|if|range|with|end|toYaml|tpl|define)\b)"
 )
 """What only a template of Helm, or of Jinja, holds. Argo has ``{{inputs.parameters.x}}`` in its texts."""
+
+_PLACEHOLDER = re.compile(r"\{\{|<%|%\{|\$\[\[")
+"""What begins a placeholder of other tools; in a text that is not YAML it shows a template."""
+
+_GPU = re.compile(r"(?i)gpu|nvidia|cuda|amd\.com|habana|gaudi|ascend|/dev/shm")
+"""Without one of these words, a broken manifest holds nothing that could be reported."""
 
 _HELM = re.compile(r"\{\{[^{}]*(?:\.(?:Values|Release|Chart|Files|Capabilities|Template)|\b(?:include|toYaml|tpl))\b")
 """What only Helm knows; the templates of a controller have the same syntax, and other values."""
@@ -67,25 +74,28 @@ def _parsed(path: str, workspace: Workspace) -> File:
     try:
         documents = read_documents(path, workspace)
     except Unreadable as error:
-        if template is not None:
-            return _a_template(source, template)
-        if "{{" in source.text:
-            return File(not_read=NotRead(error.problem.span, "it is not YAML, and seems to be a template", "dynamic"))
+        found = template or _PLACEHOLDER.search(source.text)
+        if found is not None:
+            return _a_template(source, found.start())
+        if _GPU.search(source.text) is None:
+            because = f"its syntax is broken, and it mentions no GPU: {error.problem.message}"
+            return File(not_read=NotRead(error.problem.span, because, "syntax", whole=True))
         return File(problem=error.problem)
     if template is not None:
         files = [span for document in documents for span in _data(document.root)]
         for found in _TEMPLATE.finditer(source.text):
             at = bisect_right(files, (found.start(), len(source.text)))
             if not at or found.start() >= files[at - 1][1]:
-                return _a_template(source, found)
+                return _a_template(source, found.start())
+    unquoted = next((key for document in documents for key in document.odd_keys if isinstance(key, Mapping)), None)
+    if unquoted is not None:  # `name: {{ name }}`: a mapping as the key of a mapping
+        return _a_template(source, unquoted.start)
     return File(tuple(m for document in documents for m in _objects(document.root, source, path)))
 
 
-def _a_template(source: Source, found: re.Match[str]) -> File:
-    because = "it is a template, and what it is filled with is unknown"
-    if _HELM.search(source.text):
-        because = "it is a template; shmlint reads what it renders: `helm template … | shmlint -`"
-    return File(not_read=NotRead(Span(source, found.start(), found.end()), because, "dynamic"))
+def _a_template(source: Source, at: int) -> File:
+    helm = "it is a template; shmlint reads the output of `helm template … | shmlint -`"
+    return File(not_read=whole(source, at, helm if _HELM.search(source.text) else BECAUSE))
 
 
 def _data(root: Node) -> Iterator[tuple[int, int]]:

@@ -194,9 +194,12 @@ spec:
 TEMPLATES = [
     (pod().replace("name: p", "name: {{ .Values.name }}"), 4, "helm template"),
     (pod().replace("spec:", "{{- with .Values.pod }}\nspec:", 1) + "{{- end }}\n", 5, "helm template"),
-    (PRESET, 13, "what it is filled with is unknown"),
+    (PRESET, 13, "the file that it renders to"),
     (PRESET.replace("vllm/vllm-openai", '"{{ .Values.image }}"'), 8, "helm template"),
-    (pod() + "{% if a %}\n{% endif %}\n", 11, "what it is filled with is unknown"),
+    (pod() + "{% if a %}\n{% endif %}\n", 11, "the file that it renders to"),
+    (pod().replace("name: p", "name: {{ p }}"), 4, "the file that it renders to"),
+    (pod() + "<% if a %>\n", 11, "the file that it renders to"),
+    (pod() + "%{ if a }\n", 11, "the file that it renders to"),
 ]
 
 
@@ -204,7 +207,8 @@ TEMPLATES = [
 def test_a_template_is_not_read_because_it_is_one(tmp_path: Path, text: str, line: int, because: str) -> None:
     done = run(tmp_path, {"templates/pod.yaml": text})
     assert not done.findings and not done.launches
-    assert [(place.kind, place.span.line) for place in done.not_read] == [("dynamic", line)]
+    assert [(place.kind, place.span.line) for place in done.not_read] == [("template", line)]
+    assert done.read == []
     assert done.not_read[0].because.startswith("it is a template") and because in done.not_read[0].because
 
 
@@ -214,6 +218,18 @@ def test_a_template_that_a_config_map_holds_is_the_content_of_a_file(tmp_path: P
     assert len(launches(tmp_path, f"{pod()}---\n{held}")) == 1
     outside = pod().replace("name: p", "name: '{{ .Values.name }}'")
     assert launches(tmp_path / "b", f"{outside}---\n{held}") == ()
+
+
+BROKEN = "apiVersion: v1\nkind: Pod\nspec:\n  containers: [{name: a\n  image: "
+
+
+@table("image, reported", [("busybox\n", False), ("nvidia/cuda\n", True), ("a\n  # 2 GPUs\n", True)])
+def test_a_broken_manifest_is_an_error_only_where_it_mentions_a_gpu(
+    tmp_path: Path, image: str, reported: bool
+) -> None:
+    done = run(tmp_path, {"a.yaml": BROKEN + image})
+    assert [f.rule for f in done.findings] == ["SHM001"] * reported
+    assert [(p.kind, p.whole, p.span.line) for p in done.not_read] == [("syntax", True, 5)] * (not reported)
 
 
 def test_placeholders_in_texts_are_no_template(tmp_path: Path) -> None:

@@ -1,0 +1,35 @@
+"""Templates of manifests and compose files (``deploy.yaml.j2``): they are seen, and reported as not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from shmlint.files.workspace import Workspace
+from shmlint.formats import read_each
+from shmlint.model.launch import Launch
+from shmlint.model.reading import NotRead, Reading
+from shmlint.model.settings import Settings
+from shmlint.model.source import Edit, Source, Span
+from shmlint.model.suppression import Suppression
+
+BECAUSE = "it is a template; shmlint reads the file that it renders to"
+
+
+def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
+    """No launches; each file as one that is not read."""
+    return read_each(paths, workspace, lambda source: Reading(not_read=(whole(source),)))
+
+
+def whole(source: Source, at: int = 0, because: str = BECAUSE) -> NotRead:
+    """A template that is not read, with the offset of what shows that it is one."""
+    return NotRead(Span(source, at, at), because, "template", whole=True)
+
+
+def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
+    """None: nothing is found there."""
+    return iter(())
+
+
+def ignore_comment(launch: Launch, text: str) -> Edit | None:
+    """None: nothing is found there."""
+    return None
