@@ -7,7 +7,7 @@ branch, on an argument or on another program stays unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.model.launch import ENGINES
@@ -17,7 +17,7 @@ from shmlint.syntax.shell_assignments import Assignments
 from shmlint.syntax.shell_conditions import Conditions, When, leaves, when
 from shmlint.syntax.shell_output import PRINTERS, RUNNERS, SCRIPT, TAKERS, goes_to, plainly_printed
 from shmlint.syntax.shell_repair import one_heredoc, repaired
-from shmlint.syntax.shell_text import STARTS, ShellText, mentions_engine, place
+from shmlint.syntax.shell_text import ENGINE, OPEN, OPEN_BRACE, STARTS, ShellText, mentions_engine, place
 from shmlint.syntax.shell_tree import Tree, walk
 from shmlint.syntax.shell_variables import END, MOST_CALLS, Buffer, Call, Range, Variables
 from shmlint.syntax.shell_words import Words
@@ -60,13 +60,44 @@ def commands(text: ShellText, given: Variables | None = None) -> Iterator[Comman
 
     ``given`` are variables that something around the text sets (a Makefile's).
     """
-    return (command for command in commands_and_unread(text, given) if not command.unread)
+    return (command for command in _Reader(_tree(text), given or Variables()).read() if not command.unread)
 
 
-def commands_and_unread(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
-    """The commands of a shell text, and the places of container starts in it that are not read."""
-    plain = one_heredoc(_with_backslashes(_without_comments(text)))
-    yield from _Reader(Tree(repaired(plain)[0]), given or Variables()).read()
+def engine_commands(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
+    """Those of ``commands`` that may have to do with a container engine, and container starts that are not read.
+
+    Of most texts they are few, and the words of the others are not read.
+    """
+    yield from _Reader(_tree(text), given or Variables(), concerns=_may_run_engine).read()
+
+
+def _tree(text: ShellText) -> Tree:
+    return Tree(repaired(one_heredoc(_with_backslashes(_without_comments(text))))[0])
+
+
+Concerns = Callable[[str, Collection[str]], bool]
+"""Whether a command is read, by its text and the names of the text's functions."""
+
+
+def _every_command(raw: str, functions: Collection[str]) -> bool:
+    return True
+
+
+_PRINTING = TALKERS - {"alias", "trap"}
+_QUOTING = str.maketrans("", "", "'\"\\\n\r")
+_ENGINE_OR_VARIABLE = re.compile(rf"(?i)[$`{OPEN}{OPEN_BRACE}]|{ENGINE}|container|oci")
+"""An engine's name, what stands for one (``$CONTAINER_CMD``), or what may become one."""
+
+
+def _may_run_engine(raw: str, functions: Collection[str]) -> bool:
+    """Whether a command may be one of an engine, or hold one: not if all its words stand there and name none."""
+    first = raw.split(None, 1)[:1]
+    if first and first[0] in _PRINTING and first[0] not in functions and not any(name in raw for name in _JOINING):
+        return first[0] in PRINTERS and ("$" in raw or STARTS.search(raw) is not None)
+    plain = raw.translate(_QUOTING)
+    if _ENGINE_OR_VARIABLE.search(plain) is not None:
+        return True
+    return bool(functions) and any(word in functions for word in re.split(r"[\s<>]+", plain))
 
 
 def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[str, Word]]:
@@ -113,9 +144,13 @@ def _with_backslashes(text: ShellText) -> ShellText:
 class _Reader:
     """Reads the commands of a tree; what it sets stays with it."""
 
-    def __init__(self, tree: Tree, variables: Variables, depth: int = 0, *, joined: bool = False) -> None:
+    def __init__(
+        self, tree: Tree, variables: Variables, depth: int = 0, *, joined: bool = False,
+        concerns: Concerns = _every_command,
+    ) -> None:  # fmt: skip
         self.tree = tree
         self.depth = depth
+        self.concerns = concerns
         self.joined = joined
         """Whether the text is of words that have been read before."""
         self.variables = variables.inside(tree.text.unset)
@@ -139,7 +174,8 @@ class _Reader:
             assignments.note(node)
         for node in nodes:
             if node.type == "command":
-                yield from self._by_call(node)
+                if self.concerns(self.tree.raw(node), self.bodies):
+                    yield from self._by_call(node)
             elif node.type == "heredoc_body":
                 yield from self._heredoc(node)
             elif node.type == "herestring_redirect":
@@ -259,7 +295,7 @@ class _Reader:
         joined = " ".join(word.text for word in words)
         text = ShellText(self.tree.text.source, joined, offsets[:-1], span, unset=self.tree.text.unset)
         tree = Tree(text, (span.start, self.tree.function_of(node)))
-        reader = _Reader(tree, self.variables, self.depth + 1, joined=True)
+        reader = _Reader(tree, self.variables, self.depth + 1, joined=True, concerns=self.concerns)
         yield from (command._replace(span=span) for command in reader.read())
 
     def _quoted(self, node: Node, words: Sequence[Word]) -> Iterator[Command]:
@@ -332,7 +368,7 @@ class _Reader:
             return
         held = ShellText(self.tree.text.source, text, buffer.offsets, home, unset=self.tree.text.unset)
         tree = Tree(held, (self.tree.at(node), self.tree.function_of(node)))
-        yield from _Reader(tree, self.variables, self.depth + 1).read()
+        yield from _Reader(tree, self.variables, self.depth + 1, concerns=self.concerns).read()
 
     def _nested(
         self, node: Node, start: int, end: int, *, escapes: str = "", at: int | None = None
@@ -350,7 +386,7 @@ class _Reader:
         home = whole.span(start, end) or whole.home
         nested = ShellText(whole.source, text, offsets, home, stands, whole.unset)
         tree = Tree(nested, self.tree.place if at is None else (at, None), self.tree.function_of(node))
-        reader = _Reader(tree, self.variables, self.depth + 1)
+        reader = _Reader(tree, self.variables, self.depth + 1, concerns=self.concerns)
         reader.variables.own_arguments |= not escapes  # a text between single quotation marks has its own
         yield from reader.read()
 

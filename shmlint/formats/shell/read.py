@@ -16,7 +16,7 @@ from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import BOM, Source, Span
-from shmlint.syntax.shell import Command, commands_and_unread
+from shmlint.syntax.shell import Command, commands, engine_commands
 from shmlint.syntax.shell_repair import repaired
 from shmlint.syntax.shell_text import ENGINE, ShellText, mentions_engine, whole
 from shmlint.syntax.shell_variables import Variables
@@ -31,8 +31,8 @@ class Part(NamedTuple):
 
     @property
     def commands(self) -> Iterator[Command]:
-        """Its simple commands, and the container starts that are not read."""
-        return commands_and_unread(self.text, self.given)
+        """Its simple commands."""
+        return commands(self.text, self.given)
 
 
 Parts = Callable[[Source], Iterable[Part]]
@@ -66,7 +66,7 @@ def read_part(part: Part, directory: str) -> Reading:
     """What a part starts and builds; the paths in its commands count from ``directory``."""
     if not mentions_engine(part.text.text):
         return Reading()
-    found = list(part.commands)
+    found = list(engine_commands(part.text, part.given))
     return Reading(tuple(launches(found)), (), tuple(builds(found, directory)), tuple(_not_read(part.text, found)))
 
 
