@@ -80,7 +80,7 @@ def place(source: Source, offsets: Sequence[int]) -> Span | None:
     """The place of characters that stand after each other, with nothing but left-out ones between."""
     if not offsets or offsets[0] < 0:
         return None
-    if not isinstance(offsets, range):
+    if not isinstance(offsets, range) and offsets != list(range(offsets[0], offsets[0] + len(offsets))):
         before = offsets[0] - 1
         for offset in offsets:
             if not before < offset < before + 200:

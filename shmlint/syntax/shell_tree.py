@@ -89,7 +89,9 @@ class Tree:
 
     def raw(self, node: Node) -> str:
         """A node's text."""
-        return self.text.text[self.char(node.start_byte) : self.char(node.end_byte)]
+        if self.chars is None:
+            return self.text.text[node.start_byte : node.end_byte]
+        return self.text.text[self.chars[node.start_byte] : self.chars[node.end_byte]]
 
     def at(self, node: Node) -> int:
         """Where a node is used in the file."""
@@ -177,8 +179,8 @@ class Tree:
 
     def touch(self, node: Node, after: Node) -> bool:
         """Whether nothing stands between two nodes, or only a backslash and the line end that it hides."""
-        between = self.text.text[self.char(node.end_byte) : self.char(after.start_byte)]
-        return between in ("", "\\\n", "\\\r\n")
+        end, start = node.end_byte, after.start_byte
+        return end == start or self.text.text[self.char(end) : self.char(start)] in ("", "\\\n", "\\\r\n")
 
     def span(self, node: Node, last: Node | None = None) -> Span | None:
         return self.text.span(self.char(node.start_byte), self.char((last or node).end_byte))

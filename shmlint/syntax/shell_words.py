@@ -40,6 +40,9 @@ _ALL_ARGUMENTS = frozenset({"$@", "$*", "${@}", "${*}"})
 _SOME_ARGUMENTS = re.compile(r"\$\{[@*]:[ \t]*([1-9]\d{0,5})(?::[ \t]*(\d{1,6}))?\}")
 """``${@:2}``, the arguments from the second on, and ``${@:2:1}``, so many of them."""
 
+_ESCAPE = re.compile(r"\\(?:(?P<end>\r?\n|\r)|.)", re.S)
+_QUOTED_ESCAPE = re.compile(r'\\(?:(?P<end>\n)|[$`"\\])')
+
 _ANSI = r"\\(?:[xuU]([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))"
 
 _ANSI_LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
@@ -111,13 +114,31 @@ class Words:
 
     def read(self, *nodes: Node) -> list[Word]:
         """The words an argument becomes: one, none, or as many as a variable holds."""
-        array = self._array(nodes[0]) if len(nodes) == 1 else None
-        if array is not None:
-            return array
+        if len(nodes) == 1:
+            found = self._plain(nodes[0]) or self._array(nodes[0])
+            if found is not None:
+                return found
         buffer = Buffer()
         for node in nodes:
             self.add(buffer, node, quoted=False)
         return self._split(buffer, self.tree.span(nodes[0], nodes[-1]))
+
+    def _plain(self, node: Node) -> list[Word] | None:
+        """The word of a node that says what it stands for; None where it holds escapes, variables or placeholders."""
+        kind, raw = node.type, self.tree.raw(node)
+        if "\\" in raw or not raw.isascii():
+            return None
+        start, end = self.tree.char(node.start_byte), self.tree.char(node.end_byte)
+        if kind in ("word", "number"):
+            if raw.startswith("$"):
+                return None
+        elif kind == "raw_string" or (kind == "string" and "$" not in raw and "`" not in raw):
+            if len(raw) < 2 or raw[0] != raw[-1]:
+                return None
+            start, end, raw = start + 1, end - 1, raw[1:-1]
+        else:
+            return None
+        return [self._placed(raw, self.tree.offsets(start, end), self.tree.span(node))]
 
     def _array(self, node: Node) -> list[Word] | None:
         """The words of ``"${NAME[@]}"``; None where the node is something else."""
@@ -151,6 +172,8 @@ class Words:
         return value
 
     def _split(self, buffer: Buffer, written: Span | None) -> list[Word]:
+        if True not in buffer.splits:
+            return [self._word(buffer, 0, len(buffer.chars), written)] if buffer.chars or buffer.quoted else []
         found: list[Word] = []
         start = 0
         for i, char in enumerate(buffer.chars):
@@ -163,25 +186,29 @@ class Words:
         return found
 
     def _word(self, buffer: Buffer, start: int, end: int, written: Span | None) -> Word:
-        text = restore("".join(buffer.chars[start:end]))
+        text = "".join(buffer.chars[start:end])
         because, many = "", False
         for a, b, why, splits in buffer.unknown:
             if (a < end and b > start) or (a == b and start <= a <= end):
                 because = because or why
                 many = many or (splits and a == start and b == end)
+        if not because and has_placeholder(text):
+            because = "a placeholder"
         whole = start == 0 and end == len(buffer.chars)
-        inner = place(self.tree.text.source, buffer.offsets[start:end])
+        word = self._placed(restore(text), buffer.offsets[start:end], written, whole=whole)
+        if not because:
+            return word
+        return word._replace(unknown=because, maybe_many=many, harmless=buffer.harmless, options=buffer.options)
+
+    def _placed(self, text: str, offsets: Sequence[int], written: Span | None, *, whole: bool = True) -> Word:
+        """A word of a stretch that is ``written`` somewhere, or all of it (``whole``)."""
+        inner = place(self.tree.text.source, offsets)
         span = written if whole else inner
         # A word that is all one variable's value stands where that was assigned.
         if span is None or (inner is not None and not (span.start <= inner.start and inner.end <= span.end)):
             span = inner
-        if not because and has_placeholder("".join(buffer.chars[start:end])):
-            because = "a placeholder"
         inside = written is None or (span is not None and written.start <= span.start and span.end <= written.end)
-        used = None if inside else written
-        offsets = buffer.offsets[start:end]
-        harmless, options = buffer.harmless and bool(because), buffer.options and bool(because)
-        return Word(text, span, because, many, harmless, options, offsets, used)
+        return Word(text, span, offsets=offsets, used=None if inside else written)
 
     def add(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         if self.level > _EXPANSIONS:
@@ -248,31 +275,19 @@ class Words:
         self._quoted_literal(buffer, at, end)
 
     def _quoted_literal(self, buffer: Buffer, start: int, end: int) -> None:
-        text = self.tree.text.text[start:end]
-        i = 0
-        while i < len(text):
-            if text[i] == "\\" and i + 1 < len(text) and text[i + 1] in '$`"\\\n':
-                if text[i + 1] != "\n":
-                    buffer.add(text[i + 1], self.tree.offsets(start + i + 1, start + i + 2))
-                i += 2
-            else:
-                buffer.add(text[i], self.tree.offsets(start + i, start + i + 1))
-                i += 1
+        self._without(_QUOTED_ESCAPE, buffer, start, end)
 
     def _literal(self, buffer: Buffer, start: int, end: int) -> None:
+        self._without(_ESCAPE, buffer, start, end)
+
+    def _without(self, escape: re.Pattern[str], buffer: Buffer, start: int, end: int) -> None:
+        """A text without the backslashes that hide a character, and without the line ends that they hide."""
         text = self.tree.text.text[start:end]
-        if "\\" not in text:
-            buffer.add(text, self.tree.offsets(start, end))
-            return
-        i = 0
-        while i < len(text):
-            if text[i] == "\\" and i + 1 < len(text):
-                if text[i + 1] not in "\r\n":
-                    buffer.add(text[i + 1], self.tree.offsets(start + i + 1, start + i + 2))
-                i += 3 if text[i + 1 : i + 3] == "\r\n" else 2
-            else:
-                buffer.add(text[i], self.tree.offsets(start + i, start + i + 1))
-                i += 1
+        at = 0
+        for found in escape.finditer(text) if "\\" in text else ():
+            buffer.add(text[at : found.start()], self.tree.offsets(start + at, start + found.start()))
+            at = found.end() if found["end"] else found.start() + 1
+        buffer.add(text[at:], self.tree.offsets(start + at, end))
 
     def _ansi(self, buffer: Buffer, start: int, end: int) -> None:
         """The inside of ``$'…'``."""
