@@ -175,11 +175,10 @@ _SPAN_BREAK = r"(?: |[ \t]*\r?\n[ \t>]*)"
 
 def _inline(source: Source, lines: Sequence[Line], where: list[int], children: Sequence[object]) -> Iterator[Block]:
     """Code spans that are a whole command."""
+    contents = [str(getattr(c, "content", "")) for c in children if getattr(c, "type", "") == "code_inline"]
+    last = max((i for i, content in enumerate(contents) if _WHOLE_COMMAND.match(content)), default=-1)
     at, end = lines[where[0]][0], lines[min(where[1], len(lines)) - 1][1]
-    for child in children:
-        if getattr(child, "type", "") != "code_inline":
-            continue
-        content = str(getattr(child, "content", ""))
+    for content in contents[: last + 1]:  # those before it may say the same
         found = re.compile(_SPAN_BREAK.join(map(re.escape, content.split(" ")))).search(source.text, at, end)
         if found is None:
             continue
