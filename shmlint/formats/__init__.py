@@ -115,6 +115,13 @@ def read_each(paths: Sequence[str], workspace: Workspace, read_file: Callable[[S
     return joined(found)
 
 
+def read_one(kind: str, path: str, workspace: Workspace) -> Reading:
+    """What one file says by itself, which may have been read for the run."""
+    if kind in ALONE:
+        return read_alone(kind, path, workspace, Settings())
+    return read(kind, [path], workspace, Settings())
+
+
 def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """Read files of one kind. Formats are imported when a file asks for them."""
     if kind not in KINDS:
@@ -197,13 +204,13 @@ def read_all(
         read_related()
     for kind, paths in files.items():
         if kind in ALONE:
-            yield from (_read_alone(kind, path, workspace, settings) for path in paths)
+            yield from (read_alone(kind, path, workspace, settings) for path in paths)
         else:
             yield related[kind]
 
 
-def _read_alone(kind: str, path: str, workspace: Workspace, settings: Settings) -> Reading:
-    """A file that stands alone, read again only where a file that it depends on has changed."""
+def read_alone(kind: str, path: str, workspace: Workspace, settings: Settings) -> Reading:
+    """A file of a kind in ``ALONE``, read again only where a file that it depends on has changed."""
     return workspace.once(_READINGS[kind], path, lambda files: read(kind, [path], files, settings))
 
 
@@ -240,5 +247,5 @@ def _read_portion(
     kind, paths = portion
     workspace = Workspace(follow_outside=settings.follow_outside, top=top)
     for path in paths:
-        _read_alone(kind, path, workspace, settings)
+        read_alone(kind, path, workspace, settings)
     return workspace.results(_READINGS.values())

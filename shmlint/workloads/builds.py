@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from shmlint.files.kinds import classify
 from shmlint.files.read import normal
-from shmlint.formats import read
+from shmlint.formats import read_one
 from shmlint.model.launch import Build, Launch
 from shmlint.model.record import NamedTuple
-from shmlint.model.settings import Settings
 from shmlint.model.source import Source
 from shmlint.workloads.filesystem import dockerfile_of
 from shmlint.workloads.knowledge import builtin, recognise
@@ -108,7 +107,7 @@ def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
     if kind not in ("shell", "fish", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "compose"):
         return ()
     assert repository.workspace is not None
-    return read(kind, [source.path], repository.workspace, Settings()).builds
+    return read_one(kind, source.path, repository.workspace).builds
 
 
 def _around(repository: Repository) -> Iterator[tuple[str, str]]:

@@ -103,8 +103,7 @@ def _words(launch: Launch) -> set[str]:
 
 def _launches(path: str, repository: Repository) -> tuple[Launch, ...]:
     from shmlint.files.kinds import classify
-    from shmlint.formats import read
-    from shmlint.model.settings import Settings
+    from shmlint.formats import read_one
 
     source = repository.peek(path)
     if source is None:
@@ -113,7 +112,7 @@ def _launches(path: str, repository: Repository) -> tuple[Launch, ...]:
     if kind not in ("shell", "makefile", "markdown", "compose"):
         return ()
     assert repository.workspace is not None
-    return read(kind, [path], repository.workspace, Settings()).launches
+    return read_one(kind, path, repository.workspace).launches
 
 
 def _is_same(launch: Launch, other: Launch) -> bool:
