@@ -7,6 +7,7 @@ untouched byte.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Literal
@@ -166,8 +167,11 @@ def character_offsets(text: str) -> list[int] | None:
     if text.isascii():
         return None
     offsets: list[int] = []
-    for i, char in enumerate(text):
-        code = ord(char)
-        offsets += [i] * (1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4)
-    offsets.append(len(text))
+    at = 0
+    for found in re.finditer(r"[^\x00-\x7f]", text):
+        i, code = found.start(), ord(found[0])
+        offsets += range(at, i)
+        offsets += [i] * (2 if code < 0x800 else 3 if code < 0x10000 else 4)
+        at = i + 1
+    offsets += range(at, len(text) + 1)
     return offsets

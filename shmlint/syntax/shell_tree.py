@@ -25,6 +25,12 @@ _DECIDING = frozenset(
      "command_substitution", "process_substitution", "function_definition"}
 )  # fmt: skip
 
+_NOTED = frozenset(
+    {"command", "function_definition", "heredoc_body", "herestring_redirect", "variable_assignment",
+     "declaration_command", "unset_command", "for_statement", "c_style_for_statement", "select_statement",
+     "expansion", "simple_expansion"}
+)  # fmt: skip
+
 
 @cache
 def _parser(thread: int) -> Parser:
@@ -69,19 +75,29 @@ class Tree:
         self.text = text
         self.place = place
         self.function = function
-        self.root = parsed(text.text)
-        self.nodes = list(walk(self.root))
+        self.nodes: list[Node] = []
+        """The nodes that run or set something, in the order of the text."""
         self.parents: dict[int, Node] = {}
         """By id: the grammar's own look-up goes down from the root each time."""
         self.deciding: dict[int, Node] = {}
         """The innermost node around each that decides whether it runs, by id."""
-        for node in self.nodes:
-            around = node if node.type in _DECIDING else self.deciding.get(node.id)
-            for child in node.children:
+        self._look_at(parsed(text.text))
+        self.chars = character_offsets(text.text)
+
+    def _look_at(self, root: Node) -> None:
+        """Note the nodes below a root, in one pass: a long text has hundreds of thousands."""
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            kind, children = node.type, node.named_children  # the others are signs and keywords
+            if kind in _NOTED:
+                self.nodes.append(node)
+            around = node if kind in _DECIDING else self.deciding.get(node.id) if children else None
+            for child in children:
                 self.parents[child.id] = node
                 if around is not None:
                     self.deciding[child.id] = around
-        self.chars = character_offsets(text.text)
+            stack += reversed(children)
 
     def char(self, byte: int) -> int:
         """The character of the text that starts at a byte."""
