@@ -12,6 +12,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.syntax.shell_text import BLANK, CLOSE, ENGINE, OPEN, ShellText
 
 _START = re.compile(rf"[^#\n]*\b{ENGINE}\b[^#\n]*\b(?:run|create)\b")
+_NAME = re.compile(ENGINE)
 _ENDED = re.compile(r"\\(?P<blanks>[ \t]+(?:#.*)?)\r?")
 _COMMENT = re.compile(r"[ \t]*#.*?(?P<mark>\\)?[ \t]*\r?")
 _OPTION = re.compile(r"[ \t]+--?[A-Za-z][\w-]*(?:[= \t]|\\|\r?$)")
@@ -28,11 +29,12 @@ class Repair(NamedTuple):
 def repaired(text: ShellText) -> tuple[ShellText, tuple[Repair, ...]]:
     """A text whose container starts go on to where they are meant to end; each character keeps its place."""
     lines = text.text.split("\n")
+    naming = _naming(text.text)
     found: list[Repair] = []
     inside = False
     at = 0
     for i, line in enumerate(lines):
-        if not inside and _START.match(line) is None:
+        if not inside and (i not in naming or _START.match(line) is None):
             at += len(line) + 1
             continue
         if inside and not line.strip() and i + 1 < len(lines) and _OPTION.match(lines[i + 1]) is not None:
@@ -59,6 +61,17 @@ def repaired(text: ShellText) -> tuple[ShellText, tuple[Repair, ...]]:
     if not found and not any(OPEN in line for line in lines):
         return text, ()
     return text._replace(text="\n".join(lines).replace(f"{_JOIN}\n", " ")), tuple(found)
+
+
+def _naming(text: str) -> set[int]:
+    """The numbers of the lines that name an engine, from 0 on."""
+    found: set[int] = set()
+    number = at = 0
+    for name in _NAME.finditer(text):
+        number += text.count("\n", at, name.start())
+        at = name.start()
+        found.add(number)
+    return found
 
 
 _JOIN = "\ue005"
