@@ -37,6 +37,9 @@ _JOINING = frozenset({"eval", "ssh", "watch", "parallel"})
 
 _ARGUMENTS = frozenset({'"$@"', "$@", "$*", '"${@}"', '"$*"'})
 
+_ARGUMENT = re.compile(r"\$\{?[@*]")
+"""What each of these holds."""
+
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
@@ -269,7 +272,7 @@ class _Reader:
         function = tree.function_of(node)
         if body is None or (function is None and tree.at(node) < tree.at(body)) or function == tree.range_of(body):
             return tuple(words)
-        for command in walk(body):
+        for command in walk(body) if _ARGUMENT.search(tree.raw(body)) else ():
             before = self._passed_on(command)
             if before is not None:
                 return (*words[:at], *before, *words[at + 1 :])
@@ -277,7 +280,7 @@ class _Reader:
 
     def _passed_on(self, command: Node) -> list[Word] | None:
         """The words before ``"$@"`` in a command that runs what its function is given; None in any other."""
-        if command.type != "command":
+        if command.type != "command" or _ARGUMENT.search(self.tree.raw(command)) is None:
             return None
         parts = [c for c in command.named_children if c.type != "variable_assignment"]
         place = next((i for i, part in enumerate(parts) if self.tree.raw(part) in _ARGUMENTS), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from shmlint.syntax.shell_tree import Tree
@@ -26,8 +27,11 @@ class Conditions:
         self.tree = words.tree
         self.decided: dict[int, bool | int | None] = {}
         """What conditions say, and the branch that a ``case`` takes, by the id of the node."""
-        self.shifted = _first_shift(self.tree.text.text)
+
+    @cached_property
+    def shifted(self) -> int | None:
         """The byte behind which arguments are moved."""
+        return _first_shift(self.tree.text.text)
 
 
 def when(node: Node, known: Conditions) -> When:

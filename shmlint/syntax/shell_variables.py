@@ -138,6 +138,8 @@ class Variables:
         """Calls that were followed for one use of a variable."""
         self.entered: dict[object, State] = {}
         """What was found of variables and arguments where functions begin: calls ask for it again and again."""
+        self.setting: dict[tuple[str, Range, int, int], bool] = {}
+        """Whether functions set variables, while so many assignments and calls are known."""
         self.only: dict[Range, Call] = {}
         """The one call of a function that is looked at, where its calls are looked at one by one."""
         self.unset = unset
@@ -293,10 +295,17 @@ class Variables:
 
     def _sets(self, name: str, function: Range) -> bool:
         """Whether a function, or one that it calls, sets a variable."""
+        key = name, function, self.noted, len(self.calls)
+        if key not in self.setting:
+            self.setting[key] = self._finds_setter(name, function)
+        return self.setting[key]
+
+    def _finds_setter(self, name: str, function: Range) -> bool:
+        setters = {made.function for made in (*self.made.get(name, ()), *self.made.get(ANY, ()))}
         waiting, seen = [function], {function}
         while waiting:
             here = waiting.pop()
-            if any(made.function == here for made in (*self.made.get(name, ()), *self.made.get(ANY, ()))):
+            if here in setters:
                 return True
             for call in self.calls:
                 if call.function == here:
