@@ -181,7 +181,8 @@ def _commands(case: Case) -> Need | None:
 
 def _models(case: Case) -> Need | None:
     """What the models of a Triton server need, which the repository holds."""
-    if not any("tritonserver" in word for ran in case.program.commands for word in ran.words):
+    ran = (*case.program.commands, *case.program.documented_commands)
+    if not any("tritonserver" in word for command in ran for word in command.words):
         return None
     from shmlint.workloads.triton import triton
 

@@ -37,8 +37,11 @@ class _Model(NamedTuple):
 
 
 def triton(launch: Launch, program: Program) -> Need | None:
-    """What ``tritonserver`` needs for the models that it loads; None where they are not in the repository."""
-    for ran in program.commands:
+    """What ``tritonserver`` needs for the models that it loads; None where they are not in the repository.
+
+    It may be a command of the launch, or one that the documentation runs in its container.
+    """
+    for ran in (*program.commands, *program.documented_commands):
         if not any(word.rpartition("/")[2] == "tritonserver" for word in ran.words):
             continue
         for _, folder in options(ran.words, frozenset({"--model-repository", "--model-store"})):
@@ -47,8 +50,8 @@ def triton(launch: Launch, program: Program) -> Need | None:
                 continue
             models = list(_models(place.path, program.files.repository))
             need = _need(models, launch, sure=ran.certain and not place.guessed and not ran.guessed)
-            if need is not None:
-                return need
+            if need is not None and (need.verdict != "not-needed" or ran in program.commands):
+                return need  # a page does not show all that runs in a container
     return None
 
 

@@ -58,3 +58,20 @@ def test_models_that_are_only_guessed_make_no_error_and_no_silence(
 ) -> None:
     text = compose(OLD, SERVE, "/data/models:/somewhere")
     assert need(tmp_path, {"compose.yaml": text, **files}).verdict == verdict
+
+
+@table(("files", "verdict"), [(TWO, "needed"), (ONNX, "unknown"), ({}, "unknown")])
+def test_the_models_of_the_server_that_a_page_starts_in_the_container(
+    tmp_path: Path, files: dict[str, str], verdict: str
+) -> None:
+    page = f"""```sh
+docker run -it --gpus all -v $PWD:/w -w /w own/serving:{OLD.rpartition(":")[2]}
+# in the container
+bash serve.sh
+```
+"""
+    serve = "repository=./models\ntritonserver --model-repository $repository\n"
+    dockerfile = f"FROM {OLD}\n"
+    page += f"```sh\ndocker build -t own/serving:{OLD.rpartition(':')[2]} .\n```\n"
+    written = {"README.md": page, "serve.sh": serve, "Dockerfile": dockerfile}
+    assert need(tmp_path, {**written, **files}).verdict == verdict
