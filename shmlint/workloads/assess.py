@@ -164,6 +164,13 @@ def _computed(case: Case) -> Need | None:
     return found.need if found.need is not None and found.need.verdict == "needed" else None
 
 
+def _without_workers(case: Case) -> Need | None:
+    """One process that its command gives no DataLoader workers, and whose code tells of nothing else."""
+    need = case.known.need
+    told = case.known.without_workers and need.verdict == "not-needed"
+    return need if told and case.findings.need is None else None
+
+
 def _commands(case: Case) -> Need | None:
     """What a command that is known needs, and what the options of a command ask for."""
     need = case.known.need
@@ -327,8 +334,8 @@ def _likely(case: Case, why: str, told: Evidence) -> Need:
 
 def _says_training(case: Case) -> bool:
     """Whether a program that runs is called training."""
-    if case.program.entries:
-        return False  # its code says more than its name
+    if case.program.entries or case.known.without_workers:
+        return False  # its code and its options say more than its name
     return any(names_training(ran.words) for ran in case.program.commands if ran.kind == "program")
 
 
@@ -390,8 +397,8 @@ def _joins_ray(launch: Launch) -> bool:
 
 
 _CLASSIFIERS = (
-    _settings, _looks, _computed, _commands, _models, _ray_serve, _code, _to_the_end, _as_documented, _needs_none,
-    _interactive, _image, _training, _section, _limits, _variables,
+    _settings, _looks, _computed, _without_workers, _commands, _models, _ray_serve, _code, _to_the_end, _as_documented,
+    _needs_none, _interactive, _image, _training, _section, _limits, _variables,
 )  # fmt: skip
 
 

@@ -39,6 +39,8 @@ class Known(NamedTuple):
     """A command says so, not only an image."""
     alone: bool
     """Its words or its GPUs allow one process only."""
+    without_workers: bool = False
+    """Its words say that it has no DataLoader workers."""
 
 
 def by_knowledge(
@@ -52,10 +54,10 @@ def by_knowledge(
     """
     reading = _Reading(launch, extra, commands, copy=copy)
     case = _Case(launch, reading)
-    need = _spared(case) or _ranks(case) or _workers(case) or _workload(case)
+    need = _spared(case) or _ranks(case) or _workers(case) or _without_workers(case) or _workload(case)
     winner, command = reading.workload, reading.by_command
     by_command = winner is not None and command is not None and command.id == winner.id
-    return Known(need, by_command, case.alone and not reading.ranks_vary)
+    return Known(need, by_command, case.alone and not reading.ranks_vary, reading.without_workers)
 
 
 class _Case:
@@ -165,6 +167,18 @@ def _workers(case: _Case) -> Need | None:
     )  # fmt: skip
 
 
+def _without_workers(case: _Case) -> Need | None:
+    """No DataLoader workers, as the command says: one process needs nothing, and of several nothing is known.
+
+    One rank of several hosts has NCCL's buffers for the network in its own memory, and in /dev/shm at most 33 MiB.
+    """
+    if not case.reading.without_workers:
+        return None
+    if case.alone:
+        return case.need("not-needed", "it runs in one process, and its command sets no DataLoader workers")
+    return case.need("unknown") if case.reading.by_command is None else None
+
+
 def _workload(case: _Case) -> Need:
     """What the maintainers say of the image or the command."""
     workload, reading = case.workload, case.reading
@@ -189,7 +203,8 @@ def _workload(case: _Case) -> Need:
     if workload.one_process and ranks is None and reading.words:
         return case.need("likely")  # GPUs alone do not make it use more than one; its command would say so
     other = reading.serves and workload is not reading.by_command
-    sure = workload.verified and not workload.condition and not reading.weak and not other
+    single = ranks == 1 and not reading.ranks_vary  # nothing is known of its DataLoader workers
+    sure = workload.verified and not workload.condition and not reading.weak and not other and not single
     return case.need("needed" if sure else "likely")
 
 
@@ -223,7 +238,9 @@ class _Reading:
         self.copy = copy
         servers = [workload for workload in known if workload.id == "servers"]
         self.serves = any(match_command(command, servers) is not None for command in commands)
-        self.workers, self.workers_span = self._most([(read_workers(c.words), c.span) for c in ran])
+        workers = [read_workers(command.words) for command in ran]
+        self.workers, self.workers_span = self._most([(count, c.span) for count, c in zip(workers, ran, strict=True)])
+        self.without_workers = bool(workers) and all(count == 0 for count in workers)
         self.workload, self.told, self.weak = self._winner(launch, known, mine)
         self._apply_use(commands)
         if self.by_command is not None and self.workload is self.by_command:

@@ -131,6 +131,8 @@ _STARTS_PYTHON = _MPI | _TORCHRUN | {"accelerate", "deepspeed", "composer", "col
 _WORKER_OPTIONS = frozenset(
     {"--num_workers", "--num-workers", "--dataloader_num_workers", "--dataloader-num-workers"}
 )
+_TRAINERS_OPTIONS = frozenset({"--workers", "--n_workers", "--n-workers", "--nworkers"})
+"""Options that count DataLoader workers in programs for training, and anything in others."""
 
 
 def options(words: Sequence[str], names: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -220,8 +222,11 @@ def read_workers(words: Sequence[str]) -> int | None:
     names = [word.rpartition("/")[2] for word in words]
     python = words[:1] and words[0].startswith("-")  # options of the image's own program
     python = python or any(is_python(n) or n.endswith((".py", ".sh")) or n in _STARTS_PYTHON for n in names)
-    keys = (re.fullmatch(r"\+{0,2}(?:\w+\.)*(dataloader_)?num_workers=(\d{1,4})", word) for word in words)
-    found = [(name, value) for name, value in options(words, _WORKER_OPTIONS)]
+    trains = not _TORCHRUN.isdisjoint(words) or "yolo" in names or names_training(words)
+    number = "(?:num_)?workers" if trains else "num_workers"
+    keys = (re.fullmatch(rf"\+{{0,2}}(?:\w+\.)*(dataloader_)?{number}=(\d{{1,4}})", word) for word in words)
+    names_of = _WORKER_OPTIONS | _TRAINERS_OPTIONS if trains else _WORKER_OPTIONS
+    found = [(name, value) for name, value in options(words, names_of)]
     found += [(key[1] or "", key[2]) for key in keys if key is not None]
     return next((int(value) for name, value in found if value.isdigit() and (python or "dataloader" in name)), None)
 
