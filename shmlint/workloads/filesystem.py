@@ -36,6 +36,8 @@ class _Shown(NamedTuple):
     target: str
     sources: tuple[str, ...]
     certain: bool
+    host: tuple[str, ...] = ()
+    """The parts of a path of the host of which the repository may have the end."""
 
 
 class Files:
@@ -49,7 +51,7 @@ class Files:
         """The variables of the container, with those that its image and its scripts set."""
         self.near: list[str] = []
         """The directories of the scripts that were followed."""
-        gone_to = _gone_to(launch, repository) if launch.binds else ((), True)
+        gone_to = _gone_to(launch, repository) if launch.binds else _NOWHERE
         self._mounts = tuple(
             sorted((_mounted(bind, gone_to, repository) for bind in launch.binds), key=lambda m: -len(m.target))
         )
@@ -71,8 +73,8 @@ class Files:
         assert callable(there)
         path = posixpath.normpath(path)
         for shown in self._mounts:
-            if path == shown.target or path.startswith(shown.target.rstrip("/") + "/"):
-                rest = path[len(shown.target.rstrip("/")) + 1 :]
+            rest = _below_of(path, shown.target)
+            if rest is not None:
                 for source in shown.sources:
                     candidate = normal(os.path.join(source, rest)) if rest else source
                     if there(candidate):
@@ -112,15 +114,52 @@ class Files:
                 candidate = normal(os.path.join(folder, *parts[start:]))
                 if there(candidate):
                     return Place(candidate, guessed=True)
-        return self._below(written, there) if "$" not in path else None
+        if "$" in path:
+            return None
+        return self._below(self.repository.home, written, there) or self._by_ending(place, written, there)
 
-    def _below(self, written: list[str], there: Callable[[str], bool]) -> Place | None:
-        """The only file of that name in the directories of the launch's own directory."""
-        home = normal(self.repository.home)
-        names = self.repository.names(home) if written[-1].endswith((".py", ".sh")) else []
-        folders = [normal(os.path.join(home, name)) for name in names[:_MOST_FOLDERS] if not name.startswith(".")]
-        found = [path for folder in folders if there(path := normal(os.path.join(folder, *written)))]
+    def _below(self, folder: str, written: Sequence[str], there: Callable[[str], bool]) -> Place | None:
+        """The only file of that name in the directories of a directory."""
+        names = self.repository.names(normal(folder)) if written[-1:] and written[-1].endswith((".py", ".sh")) else []
+        folders = [normal(os.path.join(folder, name)) for name in names[:_MOST_FOLDERS] if not name.startswith(".")]
+        found = [path for inner in folders if there(path := normal(os.path.join(inner, *written)))]
         return Place(found[0], guessed=True) if len(found) == 1 else None
+
+    def _by_ending(self, place: str, written: Sequence[str], there: Callable[[str], bool]) -> Place | None:
+        """The only file of the repository whose path ends like the one that is meant, its directory included.
+
+        A mount of a host's directory tells the directory by the end of its path.
+        """
+        relative = not place.startswith("/")
+        for shown in self._mounts if written else ():
+            below = "/".join(written) if relative else _below_of(place, shown.target)
+            rest = _parts(below or "")
+            if not shown.host or not rest:
+                continue
+            folder = self._only(shown.host, 1, self.repository.is_dir)
+            if folder is not None:
+                direct = normal(os.path.join(folder, *rest))
+                found = Place(direct, guessed=True) if there(direct) else self._below(folder, rest, there)
+                if found is not None:
+                    return found
+            path = self._only((*shown.host, *rest), len(rest) + 1, there)
+            if path is not None:
+                return Place(path, guessed=True)
+        path = self._only(written, 2, there) if relative else None
+        return Place(path, guessed=True) if path is not None else None
+
+    def _only(self, parts: Sequence[str], least: int, there: Callable[[str], bool]) -> str | None:
+        """The only path of the repository that ends with as many of some parts as any does, ``least`` at least."""
+        for start in range(len(parts) - least + 1):
+            *folders, last = parts[start:]
+            if folders:
+                holders = [f for f in self.repository.called(folders[-1]) if _ends_with(f, folders)]
+                found = [path for folder in holders if there(path := normal(os.path.join(folder, last)))]
+            else:
+                found = self.repository.called(last)
+            if found:
+                return found[0] if len(found) == 1 else None
+        return None
 
     def folders(self) -> tuple[str, ...]:
         """The directories of the repository that the container sees, the likeliest first."""
@@ -134,6 +173,16 @@ class Files:
         """All directories of the repository that the container may see, where it is not sure which of some it is."""
         mounted = (source for shown in self._mounts for source in shown.sources if self.repository.is_dir(source))
         return tuple(sorted({*mounted, *self.folders()}))
+
+
+def _ends_with(path: str, parts: Sequence[str]) -> bool:
+    return path.split("/")[-len(parts) :] == list(parts)
+
+
+def _below_of(path: str, folder: str) -> str | None:
+    """What of a path is below a directory; None where it is elsewhere."""
+    start = folder.rstrip("/") + "/"
+    return path[len(start) :] if path.startswith(start) else "" if path == folder else None
 
 
 def _parts(path: str) -> list[str]:
@@ -193,22 +242,34 @@ _UNKNOWN = r"[$`%<>{}]"
 _CD = r"(?m)^[ \t]*(?:\$ )?(?:cd|pushd)[ \t]+([^\n;&|]+)"
 
 
-def _gone_to(launch: Launch, repository: Repository) -> tuple[tuple[str, ...], bool]:
+class _Gone(NamedTuple):
     """Where a script or a page may have gone before it starts a container, and whether it surely has.
 
     A script surely goes to a directory that it gives from its own.
     """
+
+    folders: tuple[str, ...] = ()
+    surely: bool = True
+    missing: tuple[str, ...] = ()
+    """The parts of the path where the repository has no such directory."""
+
+
+_NOWHERE = _Gone()
+
+
+def _gone_to(launch: Launch, repository: Repository) -> _Gone:
     moves = _moves(launch.span.path, repository) if launch.kind == "docker-run" else ()
     before = bisect_left(moves, (launch.span.start, ""))
     if not before:
-        return (), True
+        return _NOWHERE
     target = moves[before - 1][1].strip("\"'")
     path = _without_variable(target)
     if re.search(_UNKNOWN, path) or path.startswith(("/", "~", "-")):
-        return (), True
+        return _NOWHERE
     places = [normal(os.path.join(place, path)) for place in repository.above()]
     surely = re.search(_OF_SCRIPT, target) is not None
-    return tuple(dict.fromkeys(p for p in places[: 1 if surely else None] if repository.is_dir(p))), surely
+    found = tuple(dict.fromkeys(p for p in places[: 1 if surely else None] if repository.is_dir(p)))
+    return _Gone(found, surely, () if found else tuple(_parts(path)))
 
 
 def _moves(path: str, repository: Repository) -> tuple[tuple[int, str], ...]:
@@ -224,7 +285,7 @@ def _moves(path: str, repository: Repository) -> tuple[tuple[int, str], ...]:
 _OF_SCRIPT = r"dirname|BASH_SOURCE|(?i:SCRIPT|\bHERE\b)"
 
 
-def _mounted(bind: Bind, gone_to: tuple[tuple[str, ...], bool], repository: Repository) -> _Shown:
+def _mounted(bind: Bind, gone_to: _Gone, repository: Repository) -> _Shown:
     if bind.resolved:
         return _Shown(bind.target, (normal(bind.source),), True)
     text = bind.source
@@ -234,14 +295,15 @@ def _mounted(bind: Bind, gone_to: tuple[tuple[str, ...], bool], repository: Repo
         if here is None and top is None:
             return _Shown(bind.target, (), False)
     elif text.startswith(("/", "~")):
-        return _Shown(bind.target, (), False)
+        return _Shown(bind.target, (), False, tuple(_parts(text)))
     rest = text[here.end() :] if here is not None else text[top.end() :] if top is not None else text
     if re.search(_UNKNOWN, rest):
         return _Shown(bind.target, (), False)
     relative = here is not None or top is None
-    moved, surely = gone_to if relative else ((), True)
+    moved, surely, missing = gone_to if relative else _NOWHERE
     places = [normal(os.path.join(place, rest.lstrip("/"))) for place in (*moved, *repository.above())]
-    return _Shown(bind.target, tuple(dict.fromkeys(places)), relative and (surely or not moved))
+    host = (*missing, *_parts(rest)) if missing else ()
+    return _Shown(bind.target, tuple(dict.fromkeys(places)), relative and (surely or not moved), host)
 
 
 def _copied(path: str, copies: Sequence[object], depth: int) -> Iterator[str]:

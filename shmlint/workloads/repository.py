@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 MOST_FILES = 200
 MOST_BYTES = 2 * 1024 * 1024
 """Files, and characters of them, that are read for one launch."""
+_MOST_FOLDERS = 5_000
+"""Directories of a repository that are looked through for one of a name."""
 
 
 class Shared:
     """What was found out about files and programs, for the launches of a run that lead to the same."""
 
     __slots__ = (
-        "builders", "builds", "distributions", "files", "folders", "found", "headings", "held", "launches", "listed",
-        "modules", "moves", "pages", "plain", "programs", "quiet", "sizes",
+        "builders", "builds", "called", "distributions", "files", "folders", "found", "headings", "held", "launches",
+        "listed", "modules", "moves", "pages", "plain", "programs", "quiet", "sizes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -38,6 +40,8 @@ class Shared:
         and the names that were looked for."""
         self.builds: dict[str, tuple[Build, ...]] = {}
         """The builds that a script or page has, by its path."""
+        self.called: dict[str, dict[str, list[str]]] = {}
+        """The directories of a repository by their names, by its root."""
         self.distributions: dict[str, tuple[str, ...]] = {}
         """The directories of the packages in a repository, by its root."""
         self.launches: dict[str, tuple[Launch, ...]] = {}
@@ -133,6 +137,31 @@ class Repository:
         """What a directory holds, in the order of the names."""
         found = self.workspace.names_in(directory) if self.workspace is not None and self.is_dir(directory) else []
         return sorted(found)
+
+    def called(self, name: str) -> list[str]:
+        """All directories of that name; none outside of a work tree, or in one with too many directories."""
+        known = self.shared.called
+        if self.root not in known:
+            known[self.root] = self._by_name() if self._tree is not None else {}
+        return known[self.root].get(name, [])
+
+    def _by_name(self) -> dict[str, list[str]]:
+        assert self.workspace is not None
+        found: dict[str, list[str]] = {}
+        pending = [self.root]
+        for folder in pending:  # grows while it is walked
+            try:
+                with os.scandir(self.workspace.on_disk(folder)) as entries:
+                    names = sorted(e.name for e in entries if e.name[:1] != "." and e.is_dir(follow_symlinks=False))
+            except OSError:
+                continue
+            for name in names:
+                inner = normal(os.path.join(folder, name))
+                found.setdefault(name, []).append(inner)
+                pending.append(inner)
+            if len(pending) > _MOST_FOLDERS:
+                return {}
+        return found
 
     def above(self) -> list[str]:
         """The directory of the launch and those above it, up to the top of the repository."""

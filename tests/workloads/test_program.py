@@ -842,6 +842,47 @@ def test_a_directory_that_a_script_goes_to_before_it_mounts_it(
 
 
 @table(
+    "mount, words, read",
+    [
+        ("/home/me/app/deep/two:/src", "python /src/fit.py", ["deep/two/fit.py (guessed)"]),
+        ("~/app/two:/src", "python /src/fit.py", ["deep/two/fit.py (guessed)"]),
+        ("/data/two:/src", "python /src/one/fit.py", []),
+        ("/home/me/one:/src", "python /src/fit.py", ["a/one/old/fit.py (guessed)"]),
+        ("/home/me/one:/src", "python /src/same.py", []),
+        ("/home/me/twice:/src", "python /src/fit.py", []),
+        ("/home/me/twice:/src", "python /src/only.py", ["b/twice/only.py (guessed)"]),
+        ("/home/me/gone:/src", "python /src/fit.py", []),
+        ("/home/me/two:/data", "python /src/fit.py", []),
+        ("data:/src", "python gone/two/fit.py", ["deep/two/fit.py (guessed)"]),
+        ("data:/src", "python -m gone.two.fit", ["deep/two/fit.py (guessed)"]),
+        ("data:/src", "python twice/fit.py", []),
+        (".:/w", "python only.py", []),
+    ],
+)
+def test_a_program_that_only_the_end_of_its_path_tells(tmp_path: Path, mount: str, words: str, read: list[str]) -> None:
+    """The end with a directory in it that a single file of the repository has; it never makes an error."""
+    files = {
+        "run/run.sh": f"docker run --gpus all -v {mount} other/image {words}\n",
+        "run/d": "",
+        "b/twice/only.py": "",
+    }
+    loaders = ("deep/two/fit.py", "a/one/old/fit.py", "a/one/x/same.py", "a/one/y/same.py", "a/twice/fit.py",
+               "b/twice/fit.py")  # fmt: skip
+    files |= dict.fromkeys(loaders, LOADER)
+    found = need(tmp_path, files)
+    assert [step.text for step in found.trail] == read
+    assert found.verdict == ("unknown" if not read else "not-needed" if "only" in read[0] else "likely")
+
+
+def test_a_directory_that_is_gone_is_known_by_its_name(tmp_path: Path) -> None:
+    text = 'cd "$ROOT/old/place/two"\ndocker run --gpus all -v "$(pwd):/w" other/image python fit.py\n'
+    found = need(tmp_path, {"run/run.sh": text, "deep/two/fit.py": LOADER})
+    assert [step.text for step in found.trail] == ["deep/two/fit.py (guessed)"]
+    assert found.verdict == "likely"
+    assert need(tmp_path, {"other/two/fit.py": LOADER}, ("run/run.sh",)).trail == ()
+
+
+@table(
     "text",
     [
         "cd a" + " " * 100_000 + "b\n", "cd " * 50_000 + "\n", "cat <<'E'\ncd $(" + "(" * 50_000 + "\nE\n",
