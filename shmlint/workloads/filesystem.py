@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _MOST_FOLDERS = 60
 """Directories in which a file is looked for that is not where a command names it."""
 
+_MOST_PATHS = 10
+"""Directories of a container in which modules are looked for."""
+
 
 class Place(NamedTuple):
     """A file or directory of the repository; ``guessed`` where only its name leads there."""
@@ -43,7 +46,7 @@ class _Shown(NamedTuple):
 class Files:
     """What a container sees of the repository."""
 
-    __slots__ = ("_context", "_copies", "_mounts", "environment", "near", "repository", "workdir")
+    __slots__ = ("_context", "_copies", "_mounts", "_python_path", "environment", "near", "repository", "workdir")
 
     def __init__(self, launch: Launch, image: BuiltImage | None, build: Build | None, repository: Repository) -> None:
         self.repository = repository
@@ -56,6 +59,7 @@ class Files:
             sorted((_mounted(bind, gone_to, repository) for bind in launch.binds), key=lambda m: -len(m.target))
         )
         self._copies = image.copies if image is not None else ()
+        self._python_path = image.environment.get("PYTHONPATH", "") if image is not None else ""
         self._context = context_of(build, repository) if build is not None else ""
         given = launch.workdir.known if launch.workdir is not None else None
         self.workdir = given or (image.workdir if image is not None else "")
@@ -69,8 +73,12 @@ class Files:
         found = self._absolute(place, there) if place.startswith("/") or directory or self.workdir else None
         return found or self._guess(place if path.startswith("/") else posixpath.normpath(place), path, there)
 
-    def _absolute(self, path: str, there: object) -> Place | None:
-        assert callable(there)
+    def shown(self, path: str, *, folder: bool = False) -> str | None:
+        """The file (or ``folder``) that the container surely has at an absolute path."""
+        place = self._absolute(path, self.repository.is_dir if folder else self.repository.is_file)
+        return place.path if place is not None and not place.guessed else None
+
+    def _absolute(self, path: str, there: Callable[[str], bool]) -> Place | None:
         path = posixpath.normpath(path)
         for shown in self._mounts:
             rest = _below_of(path, shown.target)
@@ -168,6 +176,13 @@ class Files:
             if copy.origin is None and not copy.elsewhere:
                 found += [c for s in copy.sources for c in self._expanded(s) if self.repository.is_dir(c)]
         return tuple(dict.fromkeys(found))
+
+    def python_path(self) -> tuple[str, ...]:
+        """The directories of the container from which Python imports: where it works, and PYTHONPATH."""
+        given = self.environment.get("PYTHONPATH")
+        text = (given.known or "" if not given.private else "") if given is not None else self._python_path
+        paths = (path for path in (self.workdir, *text.split(":")) if path.startswith("/") and "$" not in path)
+        return tuple(dict.fromkeys(paths))[:_MOST_PATHS]
 
     def seen(self) -> tuple[str, ...]:
         """All directories of the repository that the container may see, where it is not sure which of some it is."""

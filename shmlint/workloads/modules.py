@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import posixpath
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -183,6 +184,7 @@ class Modules:
         declare: Callable[[tuple[Declaration, ...]], None],
     ) -> None:
         self._start = normal(start)
+        self._files = files
         self._repository = files.repository
         self._stop = stop
         self._declare = declare
@@ -191,6 +193,8 @@ class Modules:
         self._own: dict[tuple[str, str], bool] = {}
         self._stars: dict[str, tuple[Loaded, ...]] = {}
         self._holders: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
+        self._found_inside: dict[str, str | None] = {}
+        """The files of modules, as the container sees them."""
         self.loaded: dict[str, Loaded | None] = {}
 
     def load(self, path: str) -> Loaded | None:
@@ -229,8 +233,12 @@ class Modules:
         """Whether a name is a module of the repository, or a directory of modules."""
         if self.file_of(top, importer) is not None:
             return True
-        roots = self._holding(top, self._roots(os.path.dirname(importer)))
-        return any(self._repository.is_dir(os.path.join(folder, top)) for folder in roots)
+        here = os.path.dirname(importer)
+        roots = self._holding(top, (*self._roots(here), here))
+        if any(self._repository.is_dir(os.path.join(folder, top)) for folder in roots):
+            return True
+        inside = (posixpath.join(folder, top) for folder in self._files.python_path())
+        return any(self._files.shown(path, folder=True) is not None for path in inside)
 
     def file_of(self, name: str, importer: str) -> str | None:
         """The repository's file of a dotted name as one file imports it."""
@@ -239,7 +247,19 @@ class Modules:
         known = self._repository.shared.found
         if key not in known:
             known[key] = self._search(name, here)
-        return known[key]
+        found = known[key]
+        if found is not None or name.startswith(".") or is_known(name.partition(".")[0]):
+            return found
+        return self._inside(name) or self._module_in(here, name)  # whose directory many put on `sys.path`
+
+    def _inside(self, name: str) -> str | None:
+        """The file of a module in the directories in which the container's Python looks for it."""
+        if name not in self._found_inside:
+            path = name.replace(".", "/")
+            folders = self._files.python_path()
+            paths = (posixpath.join(folder, path + end) for folder in folders for end in (".py", "/__init__.py"))
+            self._found_inside[name] = next(filter(None, map(self._files.shown, paths)), None)
+        return self._found_inside[name]
 
     def _search(self, name: str, here: str) -> str | None:
         if name.startswith("."):

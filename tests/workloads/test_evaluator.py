@@ -291,6 +291,7 @@ NAMELESS = "it starts a program whose name is computed at run time"
         ("import folder.inner", ""),
         ("import model_tools", f"model-tools/model_tools.py {UNPARSED}"),
         ("import packed.inner", ""),
+        ("from package import main", f"package/beside.py {UNPARSED}"),
         ("from . import plain\nfrom .plain import *\nprint(step())", ""),
         ("import plain, broken", f"broken.py {UNPARSED}"),
         ("import legacy", ""),  # what it says cannot matter: it is not parsed
@@ -306,6 +307,8 @@ def test_what_ends_the_trail(tmp_path: Path, code: str, stop: str) -> None:
         "folder/inner.py": "", "plain.py": "import torch\ndef step():\n    return torch.zeros(1)\n",
         "model-tools/setup.py": "", "model-tools/model_tools.py": "subprocess.run(\n",
         "libs/packed/pyproject.toml": "", "libs/packed/src/packed/inner.py": "", "unpacked/nobodys.py": "",
+        "package/__init__.py": "", "package/main.py": "import beside, torch\n", "package/torch.py": "subprocess.run(\n",
+        "package/beside.py": "subprocess.run(\n",
         "broken.py": "subprocess.run(\n", "legacy.py": "print 'old'\n", "other.py": "", "__init__.py": "",
     }  # fmt: skip
     found = reading(tmp_path, {"train.py": f"{code}\n", **beside})

@@ -668,6 +668,24 @@ def test_imports_by_name_and_of_packages_that_may_be_there(tmp_path: Path, line:
 
 
 @table(
+    "dockerfile, verdict",
+    [
+        ("COPY tools/work /app/work", "needed"),
+        ("COPY tools/work /app/torch", "unknown"),
+        ("ENV PYTHONPATH=/lib:${PYTHONPATH}:/opt/tools\nCOPY tools/work /opt/tools/work", "needed"),
+        ("COPY tools/work /opt/tools/work", "unknown"),
+    ],
+)
+def test_modules_are_found_where_the_container_has_them(tmp_path: Path, dockerfile: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": f"services:\n  app:\n    build: .\n    {GPUS}\n",
+        "Dockerfile": f"FROM python:3.12\nWORKDIR /app\nCOPY web /app/web\n{dockerfile}\nCMD python web/serve.py\n",
+        "web/serve.py": "import torch\nfrom work.load import main\nmain()\n", "tools/work/load.py": LOADER,
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "words, verdict",
     [
         ("python fit.py ici_fsdp_parallelism=8", "needed"),
