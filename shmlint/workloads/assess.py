@@ -210,8 +210,14 @@ def _ray_serve(case: Case) -> Need | None:
 
 
 def _code(case: Case) -> Need | None:
-    """What the code may put into /dev/shm."""
-    return case.findings.need
+    """What the code may put into /dev/shm; surely so where the image's maintainers ask for it as well.
+
+    Of DataLoader workers they do not know the batches.
+    """
+    need, known = case.findings.need, case.known.need
+    if need is None or known.verdict != "needed" or all(m.id == "dataloader" for m in need.mechanisms):
+        return need
+    return need._replace(verdict="needed", recommended=known.recommended or need.recommended)
 
 
 def _to_the_end(case: Case) -> Need | None:
@@ -231,19 +237,35 @@ def _as_documented(case: Case) -> Need | None:
         return None  # the image is a program of its own
     said = case.documented_commands
     for need in (case.documented.need, said.need if said is not None else None):
-        if need is not None and need.mechanisms and need.verdict == "needed":
+        by_command = said is not None and need is said.need and said.by_command
+        if need is not None and need.verdict == "needed" and (need.mechanisms or by_command):
             return need
     need = case.documented.need
-    if need is not None and case.torch is not None:
-        return need
+    if _asks_for_processes(case) and said is not None:
+        return (need or said.need)._replace(verdict="needed")
     trained = [
         ran for ran in case.program.documented_commands
         if names_training(ran.words) and ran.span != case.launch.span and (ran.certain or _is_near(ran, case.program))
     ]  # fmt: skip
-    if trained and gpu_count(case.launch) != 1 and not _fits_as_documented(case):
-        why = "the repository trains in it; DataLoader workers and ranks on several GPUs use shared memory"
-        return _likely(case, why, Evidence("trains", trained[0].span))
+    if trained and not _fits_as_documented(case):
+        told = Evidence("trains", trained[0].span)
+        if case.known.need.verdict == "needed":
+            return case.known.need._replace(evidence=(*case.known.need.evidence, told))
+        if gpu_count(case.launch) != 1 and (need is None or case.torch is None):
+            why = "the repository trains in it; DataLoader workers and ranks on several GPUs use shared memory"
+            return _likely(case, why, told)
+    if need is not None and case.torch is not None:
+        return need
     return said.need if said is not None and said.by_command and said.need.verdict in ("needed", "likely") else None
+
+
+def _asks_for_processes(case: Case) -> bool:
+    """Whether the pages of the repository that a container is made for start several ranks or workers with PyTorch."""
+    said, program = case.documented_commands, case.program
+    if said is None or not said.need.mechanisms or case.torch is None or case.known.need.verdict == "not-needed":
+        return False
+    built = program.dockerfile is not None and not program.namesake
+    return built or bool(program.files.folders())
 
 
 def _is_near(ran: Ran, program: Program) -> bool:
@@ -405,7 +427,8 @@ _CLASSIFIERS = (
 def _told(case: Case, need: Need) -> Need:
     """A need with what the repository's own people say of the same container.
 
-    Training that may need it does, where they give it to the same container elsewhere or their page asks for it.
+    What may need it does, where they give it to the same container elsewhere; training does, where their page asks
+    for it.
     """
     open_use = case.program.default or case.program.kind == "interactive"
     if need.verdict not in ("likely", "unknown"):
@@ -417,7 +440,7 @@ def _told(case: Case, need: Need) -> Need:
         return need
     size = max(rounded(said.bytes or 0), need.recommended or UNKNOWN_RECOMMENDED)
     evidence = (*need.evidence, said.evidence)
-    if need.verdict == "likely" and open_use and _documents_training(case):
+    if need.verdict == "likely" and (not said.page or (open_use and _documents_training(case))):
         return need._replace(verdict="needed", recommended=size, evidence=evidence)
     why = need.why if need.verdict == "likely" else "the repository says so: " + said.evidence.text
     return need._replace(verdict="likely", recommended=size, why=why, evidence=evidence)

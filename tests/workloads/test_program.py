@@ -607,6 +607,7 @@ HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_si
     "files, verdict",
     [
         ({"README.md": PAGE, "start.sh": SIZED}, "needed"),
+        ({"README.md": PAGE, "start.sh": SIZED.replace("--shm-size=16g", "--ipc=host")}, "needed"),
         ({"README.md": PAGE, "start.sh": SIZED.replace("16g", "64m")}, "likely"),
         ({"README.md": PAGE, "start.sh": SIZED.replace(PYTORCH, "other/image")}, "likely"),
         ({"README.md": PAGE, "start.sh": SIZED.replace(" bash\n", " python serve.py\n")}, "likely"),
@@ -618,6 +619,40 @@ HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_si
 )
 def test_what_the_repository_says_elsewhere(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
     assert need(tmp_path, {"train.py": HALF, **files}).verdict == verdict
+
+
+@table(
+    "shell, page, dockerfile, verdict",
+    [
+        ("own", "torchrun --nproc_per_node=4 train.py", "RUN pip install torch", "needed"),
+        ("own", "python -m torch.distributed.launch --nproc_per_node 4 /w/fit.py", "RUN pip install torch", "needed"),
+        ("own", "python fit.py --num_workers 8", "RUN pip install torch", "needed"),
+        ("own", "torchrun --nproc_per_node=4 train.py", "RUN pip install flask", "likely"),
+        ("own", "torchrun --nproc_per_node=1 train.py", "RUN pip install torch", "likely"),
+        ("own", "python fit.py", "RUN pip install torch", "likely"),
+        # It is neither built here nor does it see the repository.
+        ("pytorch/pytorch", "torchrun --nproc_per_node=4 train.py", "", "likely"),
+        ("-v $PWD:/w pytorch/pytorch", "torchrun --nproc_per_node=4 train.py", "", "needed"),
+        # The maintainers of the image ask for shared memory for training.
+        ("leogao2/gpt-neox", "python train.py small.yml", "", "needed"),
+        ("leogao2/gpt-neox", "python export.py", "", "likely"),
+    ],
+)
+def test_a_shell_in_which_the_repository_trains(
+    tmp_path: Path, shell: str, page: str, dockerfile: str, verdict: str
+) -> None:
+    files = {"shell.sh": f"docker run --gpus all -it {shell} bash\n", "README.md": f"```\n{page}\n```\n"}
+    if dockerfile:
+        files |= {"Dockerfile": f"FROM ubuntu\n{dockerfile}\n", "build.sh": "docker build -t own .\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
+def test_the_maintainers_and_the_code_make_sure_together(tmp_path: Path) -> None:
+    code = "from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=a.nbytes)\n"
+    for image, verdict in (("roboflow/roboflow-inference-server-gpu-parallel", "needed"), ("own/server", "likely")):
+        service = f"image: {image}\n    command: python /app/share.py\n    volumes: [.:/app]\n    {GPUS}\n"
+        files = {"compose.yaml": f"services:\n  app:\n    {service}", "share.py": code}
+        assert need(tmp_path, files).verdict == verdict
 
 
 @table(
@@ -647,6 +682,10 @@ def test_a_size_elsewhere_does_not_make_an_error_of_something_unknown(tmp_path: 
     files = {"a.sh": text.replace(" --shm-size=16g", ""), "b.sh": text}
     assert need(tmp_path, files).verdict == "likely"
     assert need(tmp_path, {**files, "b.sh": text.replace("own/app", "own/app serve")}).verdict == "unknown"
+    mounted = {name: line.replace("own/app", "-v $PWD:/w own/app python /w/fit.py") for name, line in files.items()}
+    assert need(tmp_path, {**mounted, "fit.py": HALF}).verdict == "needed"
+    assert need(tmp_path, {**mounted, "fit.py": HALF, "b.sh": text}).verdict == "likely"
+    (tmp_path / "fit.py").unlink()
     files = {name: text.replace("own/app", "own/app serve") for name, text in files.items()}
     found = need(tmp_path, files)
     assert (found.verdict, found.recommended) == ("likely", 16 << 30)
