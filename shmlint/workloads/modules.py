@@ -8,6 +8,7 @@ import posixpath
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
 
 from shmlint.files.read import normal
 from shmlint.model.record import NamedTuple
@@ -260,6 +261,37 @@ class Modules:
             paths = (posixpath.join(folder, path + end) for folder in folders for end in (".py", "/__init__.py"))
             self._found_inside[name] = next(filter(None, map(self._files.shown, paths)), None)
         return self._found_inside[name]
+
+    def matching(self, pattern: str, importer: str) -> tuple[str, ...]:
+        """The files of the modules whose names match a pattern, ``models.*`` or ``.net_*``."""
+        level = len(pattern) - len(pattern.lstrip("."))
+        parts = pattern[level:].split(".")
+        fixed = next((at for at, part in enumerate(parts) if "*" in part), len(parts))
+        if fixed == len(parts):
+            found = self.file_of(pattern, importer)
+            return (found,) if found is not None else ()
+        here = os.path.dirname(importer)
+        if level:
+            starts = [normal(os.path.join(here, *[".."] * (level - 1), *parts[:fixed]))]
+        else:
+            starts = [normal(os.path.join(folder, *parts[:fixed])) for folder in (*self._roots(here), here)]
+        for start in starts:
+            files = tuple(self._below(start, parts[fixed:]))[: _MOST_FOLDERS + 1]
+            if files:
+                return files if len(files) <= _MOST_FOLDERS else ()
+        return ()
+
+    def _below(self, folder: str, parts: list[str]) -> Iterator[str]:
+        for name in sorted(self._names(folder)):
+            module = name.removesuffix(".py")
+            inner = normal(os.path.join(folder, name))
+            if not fnmatchcase(module, parts[0]) or module == "__init__":
+                continue
+            if parts[1:]:
+                yield from self._below(inner, parts[1:]) if self._repository.is_dir(inner) else ()
+            else:
+                file = inner if name.endswith(".py") else normal(os.path.join(inner, "__init__.py"))
+                yield from (file,) if self._repository.is_file(file) else ()
 
     def _search(self, name: str, here: str) -> str | None:
         if name.startswith("."):

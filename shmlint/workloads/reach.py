@@ -15,6 +15,7 @@ from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.modules import UNPARSED, Loaded, Modules, is_known
+from shmlint.workloads.named_modules import names_of
 from shmlint.workloads.options import Options
 from shmlint.workloads.program import Entry
 from shmlint.workloads.started import commands_of, starts
@@ -57,6 +58,8 @@ class Walker:
         self.environment: list[tuple[str, str, Span]] = []
         self.commands: list[tuple[tuple[str, ...], Span]] = []
         self._starts: list[tuple[str, ast.Call, Scope]] = []
+        self._named: list[tuple[ast.Call, Scope, Unit]] = []
+        """Calls that load a module by a name that they put together."""
         self.options = Options(entry, files)
         self.modules = Modules(entry.path, files, self.stop, self.options.declare)
         self.evaluator = Evaluator(self.options, self.modules)
@@ -92,6 +95,9 @@ class Walker:
                 self.stop("it has too much code", None)
                 break
             self._walk(self._pending.pop())
+            if not self._pending:
+                self._load_named()
+        self._load_named(last=True)
         self._started()
         if self._repository.full:
             self.stop("it has too many files", None)
@@ -323,7 +329,26 @@ class Walker:
         elif isinstance(named, ast.Constant) and isinstance(named.value, str):
             self._import(named.value, node, scope, unit, unit.certain)
         else:
-            self.stop("it loads code by a name that is computed at run time", scope.span(node))
+            self._named.append((node, scope, unit))
+
+    def _load_named(self, *, last: bool = False) -> None:
+        """The modules whose names code puts together, once the calls are known that say with what: all of each."""
+        for node, scope, unit in self._named:
+            names = names_of(node, scope, self.evaluator)
+            found = [self.modules.matching(name, unit.loaded.path) for name in names]
+            for path in (path for files in found for path in files):
+                self._whole(path)
+            unknown = [name for name, files in zip(names, found, strict=True) if not files and not _is_harmless(name)]
+            if last and (unknown or not names):
+                self.stop("it loads code by a name that is computed at run time", scope.span(node))
+
+    def _whole(self, path: str) -> None:
+        """Reach all that a module has."""
+        loaded = self.modules.load(path)
+        if loaded is not None and loaded.module is not EMPTY:
+            self._push(Unit(loaded, loaded.module.tree, None, False))
+            for name in loaded.module.definitions:
+                self._reach(loaded, name, certain=False)
 
     def _set_environment(self, key: ast.expr, value: ast.expr, scope: Scope, node: ast.AST) -> None:
         name, text = self.evaluator.value(key, scope).value, self.evaluator.value(value, scope).value
@@ -410,6 +435,10 @@ def _modules_of(statement: ast.Import | ast.ImportFrom, importer: str, modules: 
     own = modules.file_of(base, importer)
     if own is None or os.path.basename(own) == "__init__.py":  # what a plain module holds is no module
         yield from (n for n in imported_modules(statement) if n != base and modules.file_of(n, importer) is not None)
+
+
+def _is_harmless(name: str) -> bool:
+    return not name.startswith(".") and is_known(name.partition(".")[0])
 
 
 def _catches_import(handler: ast.ExceptHandler) -> bool:

@@ -315,6 +315,54 @@ def test_what_ends_the_trail(tmp_path: Path, code: str, stop: str) -> None:
     assert [step.text for step in found.stops] == ([stop] if stop else [])
 
 
+NAMED = "it loads code by a name that is computed at run time"
+TWO = "TABLE = {'a': 'nets.deep', 'b': 'nets.wide'}\n"
+
+
+@table(
+    "code, stops",
+    [
+        ("import_module(f'nets.{name}')", ["one", "two", "flat"]),
+        ("import_module('nets.' + name + '.main')", ["inner"]),
+        ("import_module('nets.%s' % name)", ["one", "two", "flat"]),
+        ("import_module('nets.d{}'.format(name))", ["one"]),
+        ("import_module('net_' + name)", ["flat"]),
+        ("import_module('.' + name, 'nets')", ["one", "two", "flat"]),
+        ("import_module(name='.deep', package='nets')", ["one"]),
+        ("import nets.pick", ["one", "two", "flat"]),
+        (f"{TWO}import_module(TABLE[name])", ["one", "two"]),
+        (f"{TWO}import_module(TABLE.get(name))", ["one", "two"]),
+        ("T = {'a': ('nets.deep', 'Net')}\nimport_module(T[name][0])", ["one"]),
+        (f"{TWO}def load(key):\n    import_module(TABLE[key])\nload('a')", ["one", "two"]),
+        (f"{TWO}TABLE['c'] = name\nimport_module(TABLE[name])", [NAMED]),
+        (f"{TWO}def add(more):\n    TABLE.update(more)\nimport_module(TABLE[name])", [NAMED]),
+        ("for n in ('nets.deep', 'torch', 'nets.wide'):\n    import_module(n)", ["one", "two"]),
+        ("def load(n):\n    import_module(n)\nload('nets.deep')\nload(n='nets.wide')", ["one", "two"]),
+        ("def load(n):\n    import_module(n)\nload('nets.deep')\nload(other)", [NAMED]),
+        ("import_module('nets.deep' if name else 'nets.wide')", ["one", "two"]),
+        ("import_module('nets.deep' if name else name)", [NAMED]),
+        ("import_module(f'torch.{name}')", []),
+        ("import_module(f'others.{name}')", [NAMED]),
+        ("import_module(f'{name}.nets')", [NAMED]),
+        ("import_module(f'nets.x{name}')", [NAMED]),
+        ("for n in names():\n    import_module(n)", [NAMED]),
+        ("for n, m in TABLE.items():\n    import_module(m)", [NAMED]),
+        ("import_module()", [NAMED]),
+    ],
+)
+def test_modules_that_are_loaded_by_a_name(tmp_path: Path, code: str, stops: list[str]) -> None:
+    """Each module that the name may mean is read, and all that it has; where it may mean another one, that is said."""
+    files = {
+        "nets/__init__.py": "", "nets/deep.py": "def f():\n    import one\n",
+        "nets/wide.py": "class A:\n    import two\n",
+        "nets/flat/__init__.py": "import flat\n", "nets/flat/main.py": "import inner\n", "net_one.py": "import flat\n",
+        "nets/pick.py": "from importlib import import_module\nimport_module(f'{__package__}.{x}')\n",
+    }  # fmt: skip
+    found = reading(tmp_path, {"train.py": f"from importlib import import_module\n{code}\n", **files})
+    told = [stop.text.removeprefix("it imports the unknown package ").strip("`") for stop in found.stops]
+    assert sorted(told) == sorted(stops)
+
+
 def test_what_a_program_sets_and_starts_is_kept(tmp_path: Path) -> None:
     code = (
         "import os, subprocess\nos.environ['NCCL_DEBUG'] = 'INFO'\nos.environ.setdefault('NCCL_P2P_DISABLE', '1')\n"

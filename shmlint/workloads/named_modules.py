@@ -1,0 +1,137 @@
+"""The modules that Python code loads by a name which it puts together: as far as the name is written down."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from shmlint.syntax.python import dotted
+from shmlint.workloads.evaluator import Evaluator
+from shmlint.workloads.values import Scope
+
+ANY = "*"
+"""A part of a name that is not written down."""
+_MOST = 100
+"""Names that one expression may stand for."""
+_DEPTH = 10
+_PERCENT = r"%(?:\([^()]*\))?[-+ #0-9.]*[a-z]"
+_BRACES = r"\{[^{}]*\}"
+
+Names = tuple[str, ...]
+"""Names of modules with ``*`` for what is not known; none where nothing is."""
+
+
+def names_of(call: ast.Call, scope: Scope, evaluator: Evaluator) -> Names:
+    """All names that ``import_module(name, package)`` may load; none where it may also be another one."""
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    name = call.args[0] if call.args else given.get("name")
+    package = call.args[1] if len(call.args) > 1 else given.get("package")
+    if name is None:
+        return ()
+    reader = _Names(evaluator)
+    found = reader.texts(name, scope, 0)
+    if package is not None and any(name.startswith(".") for name in found):
+        packages = reader.texts(package, scope, 0)
+        found = tuple(inner + name for inner in packages for name in found)
+    return found if len(found) <= _MOST and all(not name.startswith(ANY) for name in found) else ()
+
+
+class _Names:
+    """Puts names together. Where one of several values is not known, nothing is."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._left = 400
+
+    def texts(self, node: ast.expr, scope: Scope, depth: int) -> Names:
+        """The texts that an expression may be."""
+        self._left -= 1
+        if depth > _DEPTH or self._left <= 0:
+            return ()
+        if isinstance(node, ast.Constant):
+            return (node.value,) if isinstance(node.value, str) else ()
+        if isinstance(node, ast.JoinedStr):
+            return self._joined(node.values, scope, depth)
+        if isinstance(node, ast.FormattedValue):
+            return self.texts(node.value, scope, depth + 1)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return self._joined((node.left, node.right), scope, depth)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            return tuple(re.sub(_PERCENT, ANY, text) for text in self.texts(node.left, scope, depth + 1))
+        if isinstance(node, ast.IfExp):
+            return self._all([(node.body, scope), (node.orelse, scope)], depth)
+        if isinstance(node, ast.Subscript):
+            return self._of_mapping(node.value, scope, depth)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr == "format":
+                return tuple(re.sub(_BRACES, ANY, text) for text in self.texts(node.func.value, scope, depth + 1))
+            return self._of_mapping(node.func.value, scope, depth) if node.func.attr == "get" else ()
+        if isinstance(node, ast.Name | ast.Attribute):
+            return self._of_name(node, scope, depth)
+        return ()
+
+    def _all(self, values: Sequence[tuple[ast.expr, Scope]], depth: int) -> Names:
+        """What several expressions may be; none where one is not known."""
+        found = [self.texts(value, where, depth + 1) for value, where in values[:_MOST]]
+        return tuple(dict.fromkeys(name for names in found for name in names)) if all(found) else ()
+
+    def _joined(self, parts: Sequence[ast.expr], scope: Scope, depth: int) -> Names:
+        found: Names = ("",)
+        for part in parts:
+            texts = self.texts(part, scope, depth + 1) or (ANY,)
+            found = tuple(before + text for before in found for text in texts)[: _MOST + 1]
+        return found
+
+    def _of_name(self, node: ast.Name | ast.Attribute, scope: Scope, depth: int) -> Names:
+        if isinstance(node, ast.Name) and node.id in ("__name__", "__package__"):
+            return ("",)  # a name that begins with a dot is one of the package
+        given = self._evaluator.given_to(node, scope)
+        items = list(_looped(node.id, scope)) if isinstance(node, ast.Name) else []
+        if items:
+            listed = [pair for item in items for pair in self._items(item, scope)]
+            return self._all([*given, *listed], depth) if all(self._items(item, scope) for item in items) else ()
+        return self._all(given, depth)
+
+    def _items(self, node: ast.expr, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+        """The items of a list that is written down, also under a name."""
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            return [(item, scope) for item in node.elts]
+        if isinstance(node, ast.Name | ast.Attribute):
+            given = self._evaluator.given_to(node, scope)
+            if len(given) == 1 and isinstance(given[0][0], ast.List | ast.Tuple | ast.Set):
+                return self._items(*given[0])
+        return []
+
+    def _of_mapping(self, node: ast.expr, scope: Scope, depth: int) -> Names:
+        """The values of a mapping that is written down; of pairs, ``("module", "Class")``, the first."""
+        given = self._evaluator.given_to(node, scope) if isinstance(node, ast.Name | ast.Attribute) else []
+        mappings = [(value, where) for value, where in given or [(node, scope)] if isinstance(value, ast.Dict)]
+        if isinstance(node, ast.Subscript):
+            return self._of_mapping(node.value, scope, depth + 1) if depth < _DEPTH else ()
+        if len(mappings) != 1 or _is_added_to(dotted(node), scope):
+            return ()
+        mapping, where = mappings[0]
+        assert isinstance(mapping, ast.Dict)
+        values = (value.elts[0] if isinstance(value, ast.Tuple | ast.List) and value.elts else value
+                  for value in mapping.values)  # fmt: skip
+        return self._all([(value, where) for value in values], depth)
+
+
+def _is_added_to(name: str, scope: Scope) -> bool:
+    """Whether a module adds to a mapping that it writes down."""
+    for node in ast.walk(scope.module.tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and dotted(node.value) == name:
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault") and dotted(node.value) == name:
+            return True
+    return False
+
+
+def _looped(name: str, scope: Scope) -> Iterator[ast.expr]:
+    """What loops of a function or a module go through with a name."""
+    for node in ast.walk(scope.function or scope.module.tree):
+        if isinstance(node, ast.For | ast.comprehension):
+            targets = node.target.elts if isinstance(node.target, ast.Tuple | ast.List) else [node.target]
+            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                yield node.iter
