@@ -6,7 +6,8 @@ from tests.rules.cases import SIZE_RULES, levels_test, messages_test, overridden
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "tmpfs and size": (service("shm_size: 8gb", "tmpfs: ['/dev/shm:size=16g']"), [("SHM208", "warning")]),
-    "volume and size": (service("shm_size: 8gb", "volumes: ['shm:/dev/shm']"), [("SHM208", "warning")]),
+    "volume and size":
+        (service("shm_size: 8gb", "volumes: ['shm:/dev/shm']") + "volumes:\n  shm:\n", [("SHM208", "warning")]),
     "dev and size": (service("shm_size: 8gb", "volumes: ['/dev:/dev']"), [("SHM208", "warning")]),
     "small tmpfs hides a size":
         (service("shm_size: 8gb", "tmpfs: ['/dev/shm:size=1m']"), [("SHM102", "error"), ("SHM208", "warning")]),
