@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from shmlint.model.launch import ENGINES
@@ -19,7 +20,7 @@ from shmlint.syntax.shell_output import PRINTERS, RUNNERS, SCRIPT, TAKERS, goes_
 from shmlint.syntax.shell_repair import one_heredoc, repaired
 from shmlint.syntax.shell_text import ENGINE, OPEN, OPEN_BRACE, STARTS, ShellText, mentions_engine, place
 from shmlint.syntax.shell_tree import Tree, walk
-from shmlint.syntax.shell_variables import END, MOST_CALLS, Buffer, Call, Range, Variables
+from shmlint.syntax.shell_variables import END, MOST_CALLS, Assignment, Buffer, Call, Range, Variables
 from shmlint.syntax.shell_words import Words
 from shmlint.syntax.word import TALKERS, Word
 
@@ -40,6 +41,8 @@ _ARGUMENTS = frozenset({'"$@"', "$@", "$*", '"${@}"', '"$*"'})
 _ARGUMENT = re.compile(r"\$\{?[@*]")
 """What each of these holds."""
 
+_NAMED = re.compile(r"(?<!\\)\$\{?(\w+)")
+_SETS = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)\+?=")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
@@ -391,6 +394,10 @@ class _Reader:
         tree = Tree(nested, self.tree.place if at is None else (at, None), self.tree.function_of(node))
         reader = _Reader(tree, self.variables, self.depth + 1, concerns=self.concerns)
         reader.variables.own_arguments |= not escapes  # a text between single quotation marks has its own
+        if escapes:  # the shell around has put in values before the one inside sets any
+            reader.variables.doubtful |= set(_NAMED.findall(whole.text[start:end])) & set(_SETS.findall(text))
+        for name, value in self.tree.set_for(node.parent) if node.parent is not None and not escapes else ():
+            reader.variables.note(name, Assignment(self.tree.at(node), partial(self.words.assigned, value)))
         yield from reader.read()
 
     def _heredoc(self, node: Node) -> Iterator[Command]:

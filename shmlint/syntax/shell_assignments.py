@@ -49,8 +49,9 @@ class Assignments:
                 self._unknown(self.tree.raw(name), node)
         elif kind == "unset_command":
             for child in node.named_children:
-                if child.type == "variable_name":
-                    self._unknown(self.tree.raw(child), node)
+                named = re.match(r"[\"']?([A-Za-z_]\w*)", self.tree.raw(child))  # 'A[1]' too
+                if named is not None:
+                    self._unknown(named[1], node)
         elif kind == "declaration_command":
             self._declaration(node)
         elif kind == "command":
@@ -120,8 +121,10 @@ class Assignments:
         tree, known = self.tree, self.variables.functions
         if name in known:
             given = partial(self._given, node, rest)
-            call = Call(tree.at(node), name, tree.branch_of(node), tree.function_of(node), given)
+            sets = tuple((name, self._once(value)) for name, value in tree.set_for(node))
+            call = Call(tree.at(node), name, tree.branch_of(node), tree.function_of(node), given, sets)
             self.variables.calls.append(call)
+            self.variables.set_for_calls.update(name for name, _ in sets)
         elif name == "shift" or (name == "set" and _SETS_ARGUMENTS.match(tree.raw(node))):
             number = tree.raw(rest[0]) if rest else "1"
             count = int(number) if name == "shift" and number.isdecimal() else None

@@ -38,12 +38,19 @@ def goes_to(tree: Tree, node: Node) -> tuple[str, str]:
         elif here.type == "pipeline":
             after = next((child for child in here.named_children if child.start_byte >= inner.end_byte), None)
             if after is not None:
-                command = after.named_children[0] if after.type == "redirected_statement" else after
-                names = [tree.raw(part).rpartition("/")[2] for part in command.named_children[:3]]
-                return next((name for name in names if name in RUNNERS | TAKERS and name != "sudo"), ""), ""
+                return _reader(tree, after.named_children[0] if after.type == "redirected_statement" else after), ""
+        elif here.type == "process_substitution":  # `bash <(echo …)`
+            command = tree.parents.get(here.id)
+            return _reader(tree, command), ""
         elif here.type not in ("subshell", "compound_statement", "list"):
             break
     return "", ""
+
+
+def _reader(tree: Tree, command: Node | None) -> str:
+    """The program that a command starts, if it reads texts."""
+    names = [tree.raw(part).rpartition("/")[2] for part in command.named_children[:3]] if command is not None else []
+    return next((name for name in names if name in RUNNERS | TAKERS and name != "sudo"), "")
 
 
 def plainly_printed(words: Sequence[Word]) -> Sequence[Word]:

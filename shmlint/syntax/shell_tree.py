@@ -138,6 +138,13 @@ class Tree:
         between = self.text.text[self.char(node.end_byte) : self.char(name.start_byte)]
         return re.search(r"(?<!\\)\r?\n", between) is not None
 
+    def set_for(self, command: Node) -> Iterator[tuple[str, Node | None]]:
+        """The variables that only a command sees: ``A=x command``."""
+        for child in command.children:
+            name = child.child_by_field_name("name") if child.type == "variable_assignment" else None
+            if name is not None and not self.is_separate(child, command):
+                yield self.raw(name), child.child_by_field_name("value")
+
     def is_local(self, node: Node) -> bool:
         """Whether a declaration makes a variable of the function's own."""
         parent = self.parents.get(node.id)

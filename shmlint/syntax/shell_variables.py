@@ -108,6 +108,8 @@ class Call(NamedTuple):
     branch: Range | None = None
     function: Range | None = None
     arguments: Callable[[], list[Word] | None] = nothing
+    sets: tuple[tuple[str, Callable[[], Value]], ...] = ()
+    """The variables that are set for this call alone: ``A=x f``."""
 
 
 class Moved(NamedTuple):
@@ -131,6 +133,10 @@ class Variables:
         self.moved: list[Moved] = []
         self.unread_calls: set[str] = set()
         """Functions that are also called in ways that are not read; ``ANY``: all of them may be."""
+        self.set_for_calls: set[str] = set()
+        """The variables that single calls of functions set."""
+        self.doubtful: set[str] = set()
+        """Variables of a text that both the shell around it and its own set."""
         self.own_arguments = False
         """Whether the arguments are those of a text inside, which are not known."""
         self.noted = 0
@@ -153,6 +159,8 @@ class Variables:
         inner.calls = list(self.calls)
         inner.moved = list(self.moved)
         inner.unread_calls = set(self.unread_calls)
+        inner.set_for_calls = set(self.set_for_calls)
+        inner.doubtful = set(self.doubtful)
         inner.own_arguments = self.own_arguments
         inner.only = self.only  # the same one: values of the text around are asked for from inside
         return inner
@@ -166,6 +174,9 @@ class Variables:
         """Whether anything in the text sets a variable before a place."""
         if is_argument(name):
             return function is not None or self.own_arguments or name in self.made
+        calls = self.calls_of(function) if function is not None and name in self.set_for_calls else ()
+        if any(set_ == name for call in calls for set_, _ in call.sets):
+            return True
         made = (*self.made.get(name, ()), *self.made.get(ANY, ()))
         return any(m.at < at or function is not None or m.function is not None or m.loop is not None for m in made)
 
@@ -177,6 +188,10 @@ class Variables:
             return f"argument {name} of the command is not known here"
         if function is not None and is_argument(name):
             return self._argument(name, at, function)
+        if name in self.doubtful:
+            return f"variable {name} is set in the text and around it"
+        if name in self.set_for_calls and function is not None:
+            return self._after(name, self._on_entry(name, function), at, function)
         if name not in self.made:
             return self.unset(name)
         if len(self.made[name]) > _ASSIGNMENTS or len(self.calls) > 10 * _ASSIGNMENTS:
@@ -187,7 +202,8 @@ class Variables:
 
     def _on_entry(self, name: str, function: Range) -> State:
         """What a variable holds where a function begins: the same at each of its calls, or not known."""
-        if all(made.function == function for made in (*self.made.get(name, ()), *self.made.get(ANY, ()))):
+        inside = all(made.function == function for made in (*self.made.get(name, ()), *self.made.get(ANY, ())))
+        if inside and name not in self.set_for_calls:
             return self.unset(name)
         if (name, function) in self.under_way:
             return f"variable {name} is set in a function that calls itself"
@@ -199,11 +215,19 @@ class Variables:
         key = (name, None, function, self.noted, len(self.calls), self.looked_at())
         if key not in self.entered:
             self.under_way.add((name, function))
-            found = [self.value(name, call.at, call.function) for call in calls]
+            found = [self._for_call(name, call) for call in calls]
             self.under_way.discard((name, function))
             same = all(_texts(state) == _texts(found[0]) for state in found)
             self.entered[key] = found[0] if same else f"variable {name} differs from call to call"
         return self.entered[key]
+
+    def _for_call(self, name: str, call: Call) -> State:
+        """What a variable holds for a call of a function."""
+        value = next((value for set_, value in call.sets if set_ == name), None)
+        if value is None:
+            return self.value(name, call.at, call.function)
+        held = value()
+        return held if held is not None else f"variable {name} is set from elsewhere"
 
     def calls_of(self, function: Range) -> list[Call]:
         """The calls of a function, or the one of them that is looked at."""

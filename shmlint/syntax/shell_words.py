@@ -249,6 +249,9 @@ class Words:
                 self._literal(buffer, self.tree.char(node.start_byte), self.tree.char(node.end_byte))
 
     def _parts(self, buffer: Buffer, node: Node, quoted: bool) -> None:
+        if not quoted and self._is_several(node):
+            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), "its braces make several words of it", True)
+            return
         end = node.start_byte
         for child in node.children:
             if child.start_byte > end:
@@ -256,6 +259,12 @@ class Words:
                 buffer.add(self.tree.text.text[a:b], self.tree.offsets(a, b))
             self.add(buffer, child, quoted)
             end = child.end_byte
+
+    def _is_several(self, node: Node) -> bool:
+        """Whether the shell makes several words of one: ``--volume={/a,/b}:/c``."""
+        raw = [self.tree.raw(child) if child.type == "word" else "" for child in node.children]
+        start = raw.index("{") if "{" in raw else len(raw)
+        return "}" in raw[start:] and any("," in part for part in raw[start : raw.index("}", start)])
 
     def _string(self, buffer: Buffer, node: Node) -> None:
         """A double-quoted text. Blanks beside expansions belong to no node, so what lies between

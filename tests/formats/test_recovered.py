@@ -121,6 +121,7 @@ RUN = "docker run --gpus all IMG\n"
         ("shell", "x.sh", "I=IMG\necho -n docker run --gpus all $I | ssh host >log 2>&1\n"),
         ("shell", "x.sh", "printf 'docker run --gpus all IMG\\n' | sh\n"),
         ("shell", "x.sh", "{ echo cd /; printf '%s\\n' \"docker run --gpus all IMG\"; } | at now\n"),
+        ("shell", "x.sh", "bash <(echo docker run --gpus all IMG)\n"),
         ("shell", "x.sh", "cat > start.sh <<'E'\ndocker run --gpus all IMG\nE\n"),
         ("shell", "x.sh", "cat <<E | at now\ndocker run --gpus all IMG\nE\n"),
         ("makefile", "Makefile", "a:\n\tdocker run \\\n\t\t# all\n\t\t--gpus all IMG\n"),

@@ -94,6 +94,16 @@ def test_elements_of_a_loop_are_not_known() -> None:
         ('f() { docker run "$1" "${@:2}"; }\nf a "$@"\n', ["a $@?*"]),
         ('f() { docker run "${@:2}"; }\nf "$@" a\n', ["${@:2}?*"]),
         ('f() { docker run "${@:0}"; }\nf a\n', ["${@:0}?*"]),
+        # A variable that is set for one command alone.
+        ("f() { docker run -m ${S:-1g} a; }\nS=2g f\nf\n", ["-m 2g a", "-m 1g a"]),
+        ("S=1g\nf() { docker run -m $S a; }\nS=2g f\nf\n", ["-m 2g a", "-m 1g a"]),
+        ("f() { docker run -m $S a; }\nS=$(x) f\n", ["-m $(x)?* a"]),
+        ("S=1g\nS=2g bash -c 'docker run -m $S a'\ndocker run -m $S a\n", ["-m 2g a", "-m 1g a"]),
+        # Both the shell around a text and the one inside may put in the value.
+        ("S=1g\nbash -c \"S=2g; docker run -m $S a\"\n", ["-m $S?* a"]),
+        ("bash <<E\nS=2g\ndocker run -m \\$S a\nE\n", ["-m 2g a"]),
+        ("A=(-m 1g)\nunset 'A[1]'\ndocker run \"${A[@]}\" a\n", ['"${A[@]}"?* a']),
+        ("docker run -m {1g,2g} --rm={a} '{a,b}' a\n", ["-m {1g,2g}?* --rm={a} {a,b} a"]),
         ('f() { local o=("--rm" "$@"); docker run "${o[@]}"; }\nf a\nf b\n', ["--rm a", "--rm b"]),
         ('f() { bash -c "docker run $1"; }\nf a\nf b\n', ["a", "b"]),
         ('f() { docker run "${1:?an image}"; }\nf a\n', ["a"]),
