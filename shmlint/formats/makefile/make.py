@@ -79,6 +79,7 @@ ASSIGNMENT = re.compile(r"(?:override\s+|export\s+)*([\w.-]+)\s*(\?=|:{1,3}=|\+=
 _CONDITION = re.compile(r"\s*(ifeq|ifneq|ifdef|ifndef|else|endif)\b")
 DEFINE = re.compile(r"\s*(?:(?:override|export)\s+)*define\s+([\w.-]+)?")
 _INCLUDE = re.compile(r"[ ]*[-s]?include[ \t]+(.*)")
+_UNDEFINE = re.compile(r"[ ]*(?:override[ \t]+)?undefine[ \t]+([\w.-]+)")
 _OF_TARGET = re.compile(
     r"[^\s:=#][^:=#]*?::?[ \t]*(?:(?:override|export|private)[ \t]+)*([\w.-]+)[ \t]*(?:\?|\+|!|:{1,3})?="
 )
@@ -235,6 +236,8 @@ def _noted(
             yield value
     elif (included := _INCLUDE.match(text)) is not None:
         variables.include(_set_by(included[1], source, workspace))
+    elif (undefined := _UNDEFINE.match(text)) is not None:
+        variables.forget([undefined[1]])
     elif (of_target := _OF_TARGET.match(text)) is not None:
         variables.forget([of_target[1]])
 

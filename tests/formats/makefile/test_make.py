@@ -60,6 +60,7 @@ def test_recipes(tmp_path: Path, text: str, image: str, count: object, line: int
 @table(
     "text",
     [
+        "O = --shm-size=8g\nundefine O\na:\n\tdocker run --gpus all $(O) IMG\n",
         "ifdef X\nO = --shm-size=8g\nendif\na:\n\tdocker run --gpus all $(O) IMG\n",
         "ifdef X\nO = --shm-size=8g\nelse\nO =\nendif\na:\n\tdocker run --gpus all $(O) IMG\n",
         "O = --rm\nO = --shm-size=8g\na:\n\tdocker run --gpus all $(O) IMG\n",
