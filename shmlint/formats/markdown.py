@@ -30,6 +30,7 @@ from shmlint.syntax.shell_text import (
     NOWHERE,
     OPEN,
     OPEN_BRACE,
+    STARTS,
     Builder,
     ShellText,
     mentions_engine,
@@ -61,7 +62,18 @@ def _read(source: Source, workspace: Workspace) -> Reading:
         return Reading()
     reading = joined(_read_block(block, part, source, workspace) for block, part in _parts(source))
     found = sorted(reading.launches, key=lambda launch: launch.span.start)
-    return reading._replace(launches=tuple(tied(found)))
+    return reading._replace(launches=tuple(tied(found)), not_read=(*reading.not_read, *_in_html(source, found)))
+
+
+_HTML_CODE = re.compile(rf"<(?:pre|code)\b[^<>\n]*>\s*(?:[$#] )?(?:sudo )?(?={STARTS.pattern})")
+
+
+def _in_html(source: Source, found: Iterable[Launch]) -> Iterator[NotRead]:
+    """The container starts in HTML."""
+    known = {launch.span.start for launch in found}
+    for place in _HTML_CODE.finditer(source.text) if "<" in source.text else ():
+        if place.end() not in known:
+            yield NotRead(Span(source, place.end(), place.end() + 1), "commands in HTML are not read", "unsupported")
 
 
 def _read_block(block: Block, part: Part | None, source: Source, workspace: Workspace) -> Reading:

@@ -81,6 +81,25 @@ def test_a_launch_that_another_program_gets_is_reported(text: str, because: str)
 
 
 @table(
+    ("kind", "path", "text", "because"),
+    [
+        ("shell", "x.sh", "docker ps\nfinch run --gpus all IMG\n", "`finch` is not an engine that is known"),
+        ("ci", ".github/workflows/x.yml",
+         "jobs:\n  b:\n    steps:\n      - uses: x/docker-run@v3\n        with:\n          options: --gpus all\n",
+         "what the action `x/docker-run@v3` starts is not followed"),
+        ("markdown", "x.md", "<pre><code class=sh>\n$ docker run --gpus all IMG</code></pre>\n",
+         "commands in HTML are not read"),
+    ],
+)  # fmt: skip
+def test_a_launch_that_is_written_for_something_else_is_reported(
+    kind: str, path: str, text: str, because: str
+) -> None:
+    run = read(kind, path, text)
+    assert run.launches == ()
+    assert [place.because for place in run.not_read] == [because]
+
+
+@table(
     "text",
     [
         "echo 'Start it: docker run --rm IMG'\n", "echo 'docker run --rm IMG' >&2\n",
@@ -139,6 +158,8 @@ RUN = "docker run --gpus all IMG\n"
         ("markdown", "x.md", "1. x\n\n   $ docker run --gpus all \\\n   --rm IMG\n"),
         ("markdown", "x.md", "```bash\nI=IMG\n```\n\n```bash\ndocker run --gpus all $I\n```\n"),
         ("ci", ".circleci/config.yml", f"jobs:\n  b:\n    steps:\n      - run:\n          command: {RUN}"),
+        ("ci", ".circleci/config.yml",
+         "commands:\n  b:\n    steps:\n      - run: docker run --gpus all --shm-size=<< parameters.s >> IMG\n"),
         ("ci", ".github/workflows/x.yml",
          "env:\n  I: IMG\njobs:\n  b:\n    steps:\n      - run: docker run --gpus all $I\n"),
         ("ci", ".gitlab-ci.yml", "variables:\n  I: IMG\na:\n  script:\n    - docker run --gpus all $I\n"),

@@ -106,6 +106,13 @@ def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> Non
     assert one(tmp_path, text, NAME).undecided
 
 
+@pytest.mark.parametrize(("drop_in", "sure"), [("Environment=S=32g\n", False), ("Nice=1\n", True)])
+def test_a_drop_in_may_set_the_variables(tmp_path: Path, drop_in: str, sure: bool) -> None:
+    text = f"[Service]\nEnvironment=S=64m\nExecStart=docker run --gpus all --shm-size=${{S}} {IMAGE}\n"
+    (launch,) = run(tmp_path, {NAME: text, f"{NAME}.d/x.conf": f"[Service]\n{drop_in}"}).launches
+    assert (launch.effective_shm().decided_by == "shm_size") is sure
+
+
 @pytest.mark.parametrize(
     "text",
     [

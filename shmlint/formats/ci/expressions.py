@@ -11,7 +11,10 @@ from shmlint.syntax.shell_text import ShellText, not_set
 from shmlint.syntax.yaml import Scalar
 from shmlint.syntax.yaml_text import scalar_text
 
-_EXPRESSION = re.compile(r"\$\{\{.*?\}\}|\{\{.*?\}\}", re.S)
+_EXPRESSION = re.compile(
+    r"\$\{\{.*?\}\}|\{\{.*?\}\}|<<[ \t]*(?:parameters|pipeline|matrix)\.[\w.-]+[ \t]*>>", re.S
+)
+"""The last one is CircleCI's."""
 _PLACEHOLDER = re.compile(r"(?<!\$)\{\{.*?\}\}")
 
 
@@ -36,8 +39,8 @@ def why_unknown(text: str) -> str:
 
 
 def _replaced(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
-    """A text with its ``{{ }}`` replaced. After the last ``}}`` none is closed: nothing is looked for there."""
-    end = text.rfind("}}") + 2
+    """A text with its expressions replaced. After the last ``}}`` none is closed: nothing is looked for there."""
+    end = max(text.rfind("}}"), text.rfind(">>")) + 2
     return pattern.sub(replace, text[:end]) + text[end:] if end > 1 else text
 
 

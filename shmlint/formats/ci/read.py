@@ -22,7 +22,7 @@ from shmlint.formats.ci.variables import Environment, unsure_names, within
 from shmlint.formats.shell.read import Part, read_part
 from shmlint.formats.shell.run import read_launch
 from shmlint.model.launch import Build, Launch, ReadOnly
-from shmlint.model.reading import Reading, joined
+from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source, Span
@@ -128,7 +128,8 @@ def _walk_document(root: Node, source: Source) -> Iterator[Reading | _Script]:
             started = (*_containers(node, root, jobs, source, place.top), *_of_arguments(node, source))
             scripts = _input_scripts(node)
             inner = place.inside(node, unsure)
-            yield Reading(started, builds=tuple(_built(node, source, inner.directory)))
+            builds = tuple(_built(node, source, inner.directory))
+            yield Reading(started, builds=builds, not_read=tuple(_of_action(node, source)))
             for name, value in node.pairs:
                 if not isinstance(name, Scalar) or (name.value in TALK and not _holds_steps(name, value)):
                     continue
@@ -197,6 +198,18 @@ def _built(step: Mapping, source: Source, directory: str) -> Iterator[Build]:
         if tag:
             context, file, target = values.get("context", "."), values.get("file"), values.get("target")
             yield Build(tag, context, file, target, args, span, directory)
+
+
+_FOR_GPU = re.compile(r"--gpus\b|--runtime[= ]nvidia|--device[= ]\S*nvidia")
+
+
+def _of_action(step: Mapping, source: Source) -> Iterator[NotRead]:
+    """Options for a container with a GPU that an action starts."""
+    uses, inputs = step.get("uses"), step.get("with")
+    for _, value in inputs.pairs if isinstance(uses, Scalar) and isinstance(inputs, Mapping) else ():
+        if isinstance(uses, Scalar) and isinstance(value, Scalar) and _FOR_GPU.search(value.value):
+            because = f"what the action `{uses.value}` starts is not followed"
+            yield NotRead(Span(source, value.start, value.end), because, "unsupported")
 
 
 def _input_scripts(step: Mapping) -> list[tuple[Node, str]] | None:

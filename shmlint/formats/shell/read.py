@@ -20,6 +20,7 @@ from shmlint.syntax.shell import Command, commands, engine_commands
 from shmlint.syntax.shell_repair import repaired
 from shmlint.syntax.shell_text import ENGINE, ShellText, mentions_engine, whole
 from shmlint.syntax.shell_variables import Variables
+from shmlint.syntax.word import TALKERS
 
 
 class Part(NamedTuple):
@@ -88,6 +89,8 @@ def _not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
         elif at is not None and any("\n" in word.text for word in command.words[at:]) and _lacks_image(command):
             because = "a quotation mark is not closed: the lines after it are one word, and no image is left"
             yield NotRead(command.span, because, "syntax")
+        elif at is None and (other := _other_engine(command)):
+            yield NotRead(command.span, f"`{other}` is not an engine that is known", "unsupported")
         elif command.words[0].text in _ADDING and _lacks_image(command):
             because = f"`{command.words[0].text}` adds the image from its input"
             yield NotRead(command.span, because, "dynamic")
@@ -97,6 +100,17 @@ def _not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
 
 _ADDING = frozenset({"xargs", "parallel"})
 _ALIAS = re.compile(rf"\b{ENGINE}\s+(?:container\s+)?(?:run|create)\b")
+
+
+def _other_engine(command: Command) -> str:
+    """The program that starts a container with GPUs as Docker does, and is none that is known."""
+    texts = [word.text for word in command.words]
+    verb = next((i for i, text in enumerate(texts) if text in ("run", "create")), 0)
+    joined = " ".join(texts[verb:])
+    return texts[verb - 1].rpartition("/")[2] if verb and _ALL_GPUS.search(joined) and texts[0] not in TALKERS else ""
+
+
+_ALL_GPUS = re.compile(r"(?<!\S)--gpus[= ](?:all|\"?device=)")
 
 
 def _lacks_image(command: Command) -> bool:

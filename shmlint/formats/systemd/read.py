@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions
@@ -26,12 +27,12 @@ _STARTED = ("ExecStart", "ExecStartPre", "ExecStartPost", "ExecCondition", "Exec
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The container starts of services, and Quadlet's containers."""
-    return read_each(paths, workspace, _read)
+    return read_each(paths, workspace, partial(_read, workspace=workspace))
 
 
-def _read(source: Source) -> Reading:
+def _read(source: Source, workspace: Workspace) -> Reading:
     places = Places()
-    reading = read_source(source, parts(source, places))
+    reading = read_source(source, parts(source, places, elsewhere=_has_drop_in(source, workspace)))
     launches = (*reading.launches, *containers(source, places))
     return reading._replace(
         launches=tuple(worded(launch, places.as_written) for launch in launches),
@@ -44,11 +45,26 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
     return same_others(path, before, after, partial(parts, places=Places()))
 
 
-def parts(source: Source, places: Places) -> Iterator[Part]:
-    """The command lines of a unit. An empty one takes back those before it."""
+def _has_drop_in(source: Source, workspace: Workspace) -> bool:
+    """Whether a file in the directory ``NAME.d`` of a unit may set variables."""
+    folder = f"{source.path}.d"
+    for name in workspace.names_in(folder):
+        try:
+            if name.endswith(".conf") and "Environment" in workspace.source(f"{folder}/{name}").text:
+                return True
+        except Unreadable:
+            continue
+    return False
+
+
+def parts(source: Source, places: Places, *, elsewhere: bool = False) -> Iterator[Part]:
+    """The command lines of a unit. An empty one takes back those before it.
+
+    ``elsewhere``: another file may set the variables, too.
+    """
     lines: dict[str, list[Setting]] = {}
     variables: dict[str, Sequence[Char] | None] = {}
-    elsewhere = False
+    by_file = False
     for setting in settings(source):
         if setting.key in _STARTED:
             kept = lines.setdefault(setting.key, [])
@@ -61,8 +77,8 @@ def parts(source: Source, places: Places) -> Iterator[Part]:
                 variables.clear()
             variables.update(_assignments(setting))
         elif setting.key == "EnvironmentFile" and setting.section == "Service":
-            elsewhere = bool(setting.text.strip())
-    if elsewhere:  # what the file says wins
+            by_file = bool(setting.text.strip())
+    if elsewhere or by_file:  # what the file says wins
         variables = {}
     known = {name: "".join(char for char, _ in value) for name, value in variables.items() if value is not None}
     for setting in sorted((s for some in lines.values() for s in some), key=lambda s: s.span.start):
