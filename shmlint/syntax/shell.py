@@ -356,22 +356,18 @@ class _Reader:
             yield self._unread(node, f"it is written to `{file}`")
 
     def _held(self, node: Node) -> Iterator[Command]:
-        """The commands in a variable's text, where all of an argument is one: ``eval "$CMD"``."""
-        inner = node
+        """The commands in the text of variables, in an argument that a shell reads: ``eval "cd x && $CMD"``."""
         if node.type == "string":
-            if len(node.named_children) != 1 or self.tree.raw(node)[1:-1] != self.tree.raw(node.named_children[0]):
-                return
-            inner = node.named_children[0]
+            if mentions_engine(self.tree.raw(node)):
+                return  # its commands are read where they stand
         elif self.tree.raw(node.parent).startswith("eval") if node.parent is not None else True:
             return  # eval's unquoted words are its own
-        if inner.type not in ("simple_expansion", "expansion"):
-            return
         buffer = Buffer()
-        self.words.add(buffer, inner, quoted=True)
+        self.words.add(buffer, node, quoted=True)
         text = "".join(buffer.chars)
-        home = place(self.tree.text.source, buffer.offsets) or self.tree.span(node) or self.tree.text.home
-        if " " not in text or not mentions_engine(text) or buffer.unknown:
+        if " " not in text or not mentions_engine(text):
             return
+        home = place(self.tree.text.source, buffer.offsets) or self.tree.span(node) or self.tree.text.home
         held = ShellText(self.tree.text.source, text, buffer.offsets, home, unset=self.tree.text.unset)
         tree = Tree(held, (self.tree.at(node), self.tree.function_of(node)))
         yield from _Reader(tree, self.variables, self.depth + 1, concerns=self.concerns).read()

@@ -15,8 +15,9 @@ _START = re.compile(rf"[^#\n]*\b{ENGINE}\b[^#\n]*\b(?:run|create)\b")
 _NAME = re.compile(ENGINE)
 _ENDED = re.compile(r"\\(?P<blanks>[ \t]+(?:#.*)?)\r?")
 _COMMENT = re.compile(r"[ \t]*#.*?(?P<mark>\\)?[ \t]*\r?")
-_OPTION = re.compile(r"[ \t]+--?[A-Za-z][\w-]*(?:[= \t]|\\|\r?$)")
-_PLACEHOLDER = re.compile(r"(?<=[\s=/:\"])<([A-Za-z](?:[\w ./:-]*\w)?)>(?=[\s/:\"\\]|$)")
+_OPTION = re.compile(r"(?:[ \t]+--?|--)[A-Za-z][\w-]*(?:[= \t]|\\|\r?$)")
+_PLACEHOLDER = re.compile(r"(?<=[\s=/:\"])<([A-Za-z](?:[\w ./:-]*\w)?|(?<==<))>(?=[\s/:\"\\]|$)")
+"""``<NAME>``, and ``=<>`` for a value to be filled in."""
 
 
 class Repair(NamedTuple):

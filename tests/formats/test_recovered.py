@@ -87,13 +87,15 @@ def test_a_launch_that_another_program_gets_is_reported(text: str, because: str)
         ("ci", ".github/workflows/x.yml",
          "jobs:\n  b:\n    steps:\n      - uses: x/docker-run@v3\n        with:\n          options: --gpus all\n",
          "what the action `x/docker-run@v3` starts is not followed"),
+        ("shell", "x.sh", "docker run --gpus all \\\n  --rm # IMG\n", "no image follows its options"),
+        ("makefile", "Makefile", "ifdef X\n\tR := docker run --gpus=all\nendif\n", "its image is added elsewhere"),
+        ("makefile", "Makefile", "# x\ndocker run --gpus all \\\n  IMG\na:\n\tls\n", "it is no line of a recipe"),
+        ("markdown", "x.md", "```yaml\nrun: |\n  docker run --gpus all IMG\n```\n", "it is not read as a command"),
         ("markdown", "x.md", "<pre><code class=sh>\n$ docker run --gpus all IMG</code></pre>\n",
          "commands in HTML are not read"),
     ],
 )  # fmt: skip
-def test_a_launch_that_is_written_for_something_else_is_reported(
-    kind: str, path: str, text: str, because: str
-) -> None:
+def test_a_launch_that_is_written_for_something_else_is_reported(kind: str, path: str, text: str, because: str) -> None:
     run = read(kind, path, text)
     assert run.launches == ()
     assert [place.because for place in run.not_read] == [because]
@@ -140,6 +142,8 @@ RUN = "docker run --gpus all IMG\n"
         ("shell", "x.sh", "I=IMG\necho -n docker run --gpus all $I | ssh host >log 2>&1\n"),
         ("shell", "x.sh", "printf 'docker run --gpus all IMG\\n' | sh\n"),
         ("shell", "x.sh", "{ echo cd /; printf '%s\\n' \"docker run --gpus all IMG\"; } | at now\n"),
+        ("shell", "x.sh", "C=\"docker run --gpus all --name $X IMG\"\nssh $h \"$C bash -c \\\"a b\\\"\"\n"),
+        ("shell", "x.sh", "docker run --gpus all -e X=$X\n--rm \\\n-e A=<> IMG\n"),
         ("shell", "x.sh", "bash <(echo docker run --gpus all IMG)\n"),
         ("shell", "x.sh", "cat > start.sh <<'E'\ndocker run --gpus all IMG\nE\n"),
         ("shell", "x.sh", "cat <<E | at now\ndocker run --gpus all IMG\nE\n"),

@@ -29,6 +29,7 @@ from tests.table import table
         ("sudo bash -c \"nohup bash -c 'docker run a' &\"", "a"),
         ("args=(docker run)\nargs+=(a)\n\"${args[@]}\"\n", "a"),
         ("D=docker; $D run a; ${D} run b\n", "ab"),
+        ("CMD=\"docker run a\"\nbash -c \"cd x && $CMD\"\nssh h \"$CMD\" </dev/null\n", "aa"),
         ("CMD='docker run a'\n$CMD\nssh h \"$CMD\"\nbash -c \"$CMD\"", "aaa"),
     ],
 )  # fmt: skip

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from shmlint.files.workspace import Workspace
+from shmlint.formats import read_each
 from shmlint.formats.makefile.just import just_recipes
 from shmlint.formats.makefile.make import make_lines
-from shmlint.formats.shell.read import Part, read_parts
+from shmlint.formats.shell.read import Part, beside, read_source
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source
@@ -17,7 +18,13 @@ from shmlint.model.source import Source
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands of recipes."""
-    return read_parts(paths, workspace, partial(parts, workspace=workspace))
+    return read_each(paths, workspace, partial(_read, workspace=workspace))
+
+
+def _read(source: Source, workspace: Workspace) -> Reading:
+    reading = read_source(source, parts(source, workspace))
+    stray = () if is_justfile(source.path) else beside(source, reading, "it is no line of a recipe")
+    return reading._replace(not_read=(*reading.not_read, *stray))
 
 
 def is_justfile(path: str) -> bool:

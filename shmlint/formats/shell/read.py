@@ -12,6 +12,7 @@ from shmlint.formats import read_each
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.callers import given_by_callers
 from shmlint.formats.shell.run import launches, read_launch, tied
+from shmlint.model.launch import ENGINES, Launch
 from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
@@ -90,16 +91,27 @@ def _not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
             because = "a quotation mark is not closed: the lines after it are one word, and no image is left"
             yield NotRead(command.span, because, "syntax")
         elif at is None and (other := _other_engine(command)):
-            yield NotRead(command.span, f"`{other}` is not an engine that is known", "unsupported")
+            known = other in ENGINES
+            because = "its image is added elsewhere" if known else f"`{other}` is not an engine that is known"
+            yield NotRead(command.span, because, "dynamic" if known else "unsupported")
         elif command.words[0].text in _ADDING and _lacks_image(command):
             because = f"`{command.words[0].text}` adds the image from its input"
             yield NotRead(command.span, because, "dynamic")
+        elif _starts_without_image(command):
+            yield NotRead(command.span, "no image follows its options", "syntax")
         elif command.words[0].text == "alias" and any(_ALIAS.search(word.text) for word in command.words):
             yield NotRead(command.span, "the uses of an alias are not followed", "dynamic")
 
 
 _ADDING = frozenset({"xargs", "parallel"})
 _ALIAS = re.compile(rf"\b{ENGINE}\s+(?:container\s+)?(?:run|create)\b")
+
+
+def _starts_without_image(command: Command) -> bool:
+    """Whether options of a container start are followed by no image."""
+    texts = {word.text for word in command.words}
+    options = any(text.startswith("-") for text in texts) and texts.isdisjoint({"--help", "-h"})
+    return options and command.words[0].text not in TALKERS and _lacks_image(command)
 
 
 def _other_engine(command: Command) -> str:
@@ -113,6 +125,22 @@ def _other_engine(command: Command) -> str:
 _ALL_GPUS = re.compile(r"(?<!\S)--gpus[= ](?:all|\"?device=)")
 
 
+def beside(source: Source, reading: Reading, because: str) -> Iterator[NotRead]:
+    """The lines that begin with a container start and belong to nothing that was read or reported."""
+    covered = {launch.span.line for launch in reading.launches} | {place.span.line for place in reading.not_read}
+    for found in _LINE.finditer(source.text):
+        span = Span(source, found.start(1), found.end(1))
+        if span.line not in covered and not any(_covers(launch, span) for launch in reading.launches):
+            yield NotRead(span, because, "syntax")
+
+
+_LINE = re.compile(rf"(?m)^[ \t]*(?:[$#] )?(?:sudo )?({ENGINE}\s+(?:container\s+)?(?:run|create)[ \t]+-)")
+
+
+def _covers(launch: Launch, span: Span) -> bool:
+    return launch.home.start <= span.start < launch.home.end
+
+
 def _lacks_image(command: Command) -> bool:
     """Whether a command should start a container, and is not a launch because it has no image."""
     return find_docker(command.words) is not None and read_launch(command) is None
@@ -122,4 +150,3 @@ def parts(source: Source) -> Iterator[Part]:
     """A script as one part."""
     start = len(BOM) if source.text.startswith(BOM) else 0
     yield Part(whole(source, start, len(source.text)))
-
