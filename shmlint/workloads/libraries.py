@@ -39,6 +39,7 @@ _TORCH_DATA = "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.D
 _TRAINER = "https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments"
 _DETECTRON = "https://github.com/facebookresearch/detectron2/blob/v0.6/detectron2/config/defaults.py"
 RAY_SOURCE = "https://github.com/ray-project/ray/blob/ed6534e9a80a62a03729a4251bacf9d1eb33417d/python/ray/_private/services.py"
+_DASK_CUDA = "https://github.com/rapidsai/dask-cuda/blob/63a1ea9712fe54facb5e045dd19dc8ffeb6c1086/docs/source/ucx.rst?plain=1#L161"
 _PLAYWRIGHT = "https://github.com/microsoft/playwright/blob/012da1982ea64ca4dbb59dc0bb0e2ebcb0ee1e7b/docs/src/docker.md"
 _SELENIUM = "https://github.com/SeleniumHQ/docker-selenium/blob/3290a305/README.md?plain=1#L111"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
@@ -51,6 +52,7 @@ ROWS: tuple[Row, ...] = (
     Row("torch_geometric.data.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", 1, 1),
     Row("monai.data.DataLoader", "dataloader", "num_workers", 1, 0, "batch_size", -1, 1),
     Row("timm.data.create_loader", "dataloader", "num_workers", -1, 1, "batch_size", 2, None),
+    Row("nvtabular.loader.torch.DLDataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1),
     Row("webdataset.WebLoader", "dataloader", "num_workers", -1, 0, "batch_size", 1, 1),
     Row("paddle.io.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
     Row("fastai.vision.all.ImageDataLoaders.from_folder", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
@@ -95,6 +97,7 @@ ROWS: tuple[Row, ...] = (
     Row("ray.tune.Tuner", "ray", source=RAY_SOURCE),
     Row("ray.train.torch.TorchTrainer", "ray", source=RAY_SOURCE),
     Row("ray.data.read_parquet", "ray", source=RAY_SOURCE),
+    Row("dask_cuda.LocalCUDACluster", "ucx", source=_DASK_CUDA),
     Row("playwright.sync_api.sync_playwright", "browser", source=_PLAYWRIGHT),
     Row("playwright.async_api.async_playwright", "browser", source=_PLAYWRIGHT),
     Row("selenium.webdriver.Chrome", "browser", source=_SELENIUM),

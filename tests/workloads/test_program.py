@@ -418,6 +418,11 @@ def test_variables_of_scripts_and_images_are_checked(
         ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=1024 * 1024 * 100)", "",
          "needed", {"python-shm": 100 * 2**20}),
         ("from playwright.sync_api import sync_playwright\nsync_playwright()", "", "likely", {"browser": None}),
+        ("from dask_cuda import LocalCUDACluster\nLocalCUDACluster()", "", "not-needed", {}),
+        ("from dask_cuda import LocalCUDACluster\np = 'tcp'\nLocalCUDACluster(protocol=p)", "", "not-needed", {}),
+        ("from dask_cuda import LocalCUDACluster\nLocalCUDACluster(protocol='ucx')", "", "likely", {"ucx": None}),
+        ("from dask_cuda import LocalCUDACluster\nLocalCUDACluster(protocol=p)", "", "likely", {"ucx": None}),
+        ("from dask_cuda import LocalCUDACluster\nLocalCUDACluster(enable_nvlink=True)", "", "likely", {"ucx": None}),
     ],
 )
 def test_the_sums_of_programs(
