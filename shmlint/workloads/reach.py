@@ -14,6 +14,7 @@ from shmlint.model.source import Span
 from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
+from shmlint.workloads.libraries import COLLECTIVE, ROWS
 from shmlint.workloads.modules import UNPARSED, Loaded, Modules, is_known
 from shmlint.workloads.named_modules import names_of
 from shmlint.workloads.options import Options
@@ -60,6 +61,9 @@ class Walker:
         self._starts: list[tuple[str, ast.Call, Scope]] = []
         self._named: list[tuple[ast.Call, Scope, Unit]] = []
         """Calls that load a module by a name that they put together."""
+        self._evaluated: list[tuple[ast.Call, Scope, Unit]] = []
+        """Calls of ``eval``."""
+        self._steps = 0
         self.options = Options(entry, files)
         self.modules = Modules(entry.path, files, self.stop, self.options.declare)
         self.evaluator = Evaluator(self.options, self.modules)
@@ -88,19 +92,54 @@ class Walker:
         self._pending.append(Unit(first, first.module.tree, None, self.entry.certain))
         if self.entry.function and self.entry.function in first.module.definitions:
             self._reach(first, self.entry.function, certain=True)
-        steps = 0
+        self._walk_all()
+        self._load_named(last=True)
+        if self._evaluated:
+            self._evaluate()
+        self._started()
+        if self._repository.full:
+            self.stop("it has too many files", None)
+
+    def _walk_all(self) -> None:
         while self._pending:
-            steps += 1
-            if steps > MOST_STEPS:
+            self._steps += 1
+            if self._steps > MOST_STEPS:
                 self.stop("it has too much code", None)
                 break
             self._walk(self._pending.pop())
             if not self._pending:
                 self._load_named()
-        self._load_named(last=True)
-        self._started()
-        if self._repository.full:
-            self.stop("it has too many files", None)
+
+    def _evaluate(self) -> None:
+        """What ``eval`` may call: anything that its module has a name for.
+
+        Mostly it makes a number of a text, or a class of the module. So all of these are only looked through: where
+        one of them matters, what the program does is not known.
+        """
+        sites, starts, variables = len(self.sites), len(self._starts), len(self.environment)
+        looked_through: set[str] = set()
+        for _, _, unit in self._evaluated:  # grows while it is walked
+            if unit.loaded.path not in looked_through:
+                looked_through.add(unit.loaded.path)
+                self._all_in_scope(unit.loaded)
+                self._walk_all()
+        matters = any(site.name.rpartition(".")[2] in _FILLS for site in self.sites[sites:])
+        if matters or len(self._starts) > starts or self._pending:
+            for node, scope, _ in self._evaluated:
+                self.stop("it runs code with `eval`", scope.span(node))
+        del self.sites[sites:]
+        del self._starts[starts:]
+        del self.environment[variables:]
+
+    def _all_in_scope(self, loaded: Loaded) -> None:
+        """Reach all that a module has a name for: its own, and what it imports from the repository."""
+        self._whole(loaded.path)
+        targets = (*loaded.module.imports.values(), *loaded.module.stars)
+        for found in (self.modules.resolve(target, loaded.path) for target in targets):
+            if found is not None and found[1]:
+                self._reach(found[0], found[1], certain=False)
+            elif found is not None:
+                self._whole(found[0].path)
 
     def _push(self, unit: Unit) -> None:
         key = (unit.loaded.path, id(unit.node))
@@ -324,8 +363,10 @@ class Walker:
     def _loads(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """Code that is loaded by a name: an import like any other where the name is written there."""
         named = node.args[0] if len(node.args) == 1 else None
-        if name in ("exec", "eval"):
-            self.stop(f"it runs code with `{name}`", scope.span(node))
+        if name == "exec":
+            self.stop("it runs code with `exec`", scope.span(node))
+        elif name == "eval":
+            self._evaluated.append((node, scope, unit))
         elif isinstance(named, ast.Constant) and isinstance(named.value, str):
             self._import(named.value, node, scope, unit, unit.certain)
         else:
@@ -419,6 +460,8 @@ _DISPATCHERS = frozenset(
 """Calls that call a function or the methods of a class."""
 _IMPORTING = frozenset({"uvicorn.run", "runpy.run_module"})
 """Calls that import the module which they are given by its name."""
+_FILLS = frozenset(name.rpartition(".")[2] for name in (*(row.call for row in ROWS), *COLLECTIVE))
+"""The last names of the calls that put something into /dev/shm."""
 _DYNAMIC = frozenset({"importlib.import_module", "import_module", "__import__", "exec", "eval"})
 _HAS_PACKAGE = r"(?:\w+\.)*_?(?:is|has|have)_\w+_(?:available|enabled|installed)"
 """Functions that tell whether a package is there, by the names that everybody gives them."""

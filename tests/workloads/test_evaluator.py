@@ -267,6 +267,8 @@ def test_shapes_of_items(tmp_path: Path, code: str, words: str, shapes: list[tup
 
 
 NAMELESS = "it starts a program whose name is computed at run time"
+LOADS = "from torch.utils.data import DataLoader\n"
+EVALUATED = f"{LOADS}made = eval(name)\n"
 
 
 @table(
@@ -279,6 +281,17 @@ NAMELESS = "it starts a program whose name is computed at run time"
         ("match x:\n    case 1:\n        import nobodys", "it imports the unknown package `nobodys`"),
         ("import importlib\nimportlib.import_module(name)", "it loads code by a name that is computed at run time"),
         ("exec(text)", "it runs code with `exec`"),
+        ("import torch\nsize = eval(text)\ntorch.zeros(size)", ""),
+        ("from plain import step\neval(name)()", ""),
+        (f"{EVALUATED}def f():\n    DataLoader(d, num_workers=8)", "it runs code with `eval`"),
+        (f"{EVALUATED}class A:\n    def __init__(self):\n        subprocess.run(words)\nimport subprocess",
+         "it runs code with `eval`"),
+        (f"{EVALUATED}def f():\n    import nobodys", "it imports the unknown package `nobodys`"),
+        (f"{EVALUATED}from loads import make", "it runs code with `eval`"),
+        (f"{EVALUATED}import loads", "it runs code with `eval`"),
+        (f"{EVALUATED}from loads import *", "it runs code with `eval`"),
+        ("import nets\nprint(nets)", ""),
+        (f"{EVALUATED}import evaluates", "it runs code with `eval`"),
         ("import subprocess\nsubprocess.run(words)", NAMELESS),
         ("import subprocess\nsubprocess.run(['ls', name])", ""),
         ("import os\nos.system(f'python {name}.py --fast')", ""),
@@ -307,6 +320,8 @@ def test_what_ends_the_trail(tmp_path: Path, code: str, stop: str) -> None:
         "folder/inner.py": "", "plain.py": "import torch\ndef step():\n    return torch.zeros(1)\n",
         "model-tools/setup.py": "", "model-tools/model_tools.py": "subprocess.run(\n",
         "libs/packed/pyproject.toml": "", "libs/packed/src/packed/inner.py": "", "unpacked/nobodys.py": "",
+        "loads.py": f"{LOADS}def make():\n    DataLoader(d, num_workers=8)\n", "nets.py": "eval('1')\nimport plain\n",
+        "evaluates.py": "def f():\n    import loads\n    eval(x)\n",
         "package/__init__.py": "", "package/main.py": "import beside, torch\n", "package/torch.py": "subprocess.run(\n",
         "package/beside.py": "subprocess.run(\n",
         "broken.py": "subprocess.run(\n", "legacy.py": "print 'old'\n", "other.py": "", "__init__.py": "",
