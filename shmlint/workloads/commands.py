@@ -27,14 +27,15 @@ _SILENT = _BUILTINS | frozenset(
     {
         "}", ")", "addgroup", "adduser", "apt", "apt-get", "apt-key", "aria2c", "base64", "basename", "chgrp",
         "chmod", "chown", "chpasswd", "clear", "cmp", "column", "comm", "conda", "cp",
-        "curl", "dd", "dirname", "done", "dos2unix", "envsubst", "expr", "fi", "fold", "for", "getconf", "getent",
-        "git", "git-lfs", "gpg", "groups", "gzip", "hf", "huggingface-cli", "id", "ifconfig", "install", "ip",
+        "curl", "dd", "delgroup", "deluser", "dirname", "done", "dos2unix", "envsubst", "expr", "fi", "fold", "for",
+        "getconf", "getent", "git", "git-lfs", "gpg", "groupdel", "groupmod", "groups", "gzip", "hf", "huggingface-cli",
+        "id", "ifconfig", "install", "ip",
         "iptables", "join", "killall", "ldconfig", "ln", "logger", "ls", "mamba", "mkdir", "mkfifo",
         "mknod", "mktemp", "modprobe", "mountpoint", "mv", "nl", "numfmt", "openssl", "paste", "pip", "pip3", "pkill",
         "readlink", "realpath", "renice", "rev", "rm", "rmdir", "seq", "service", "setfacl", "shred",
         "shuf", "split", "ssh-add", "ssh-keyscan", "strings", "stty", "swapoff", "sync", "sysctl", "tac",
-        "touch", "tput", "truncate", "tty", "umount", "unlink", "update-ca-certificates", "usermod", "users", "uv",
-        "visudo", "wget", "which", "who", "whoami", "xhost", "xxd", "xz",
+        "touch", "tput", "truncate", "tty", "umount", "unlink", "update-ca-certificates", "userdel", "usermod",
+        "users", "uv", "visudo", "wget", "which", "who", "whoami", "xhost", "xxd", "xz",
     }
 )  # fmt: skip
 """Programs that prepare what is run and tell nothing about it."""
@@ -52,8 +53,8 @@ _LONGEST_LOOK = 500
 _TELLS = frozenset({"--version", "-V", "--help", "-h"})
 _LOOKS = frozenset(
     {
-        "date", "deviceQuery", "df", "du", "env", "find", "free", "grep", "head", "hostname", "ldd", "lsmod", "lspci",
-        "lscpu", "lsblk", "mount", "nproc", "nvidia-smi", "printenv", "stat", "uname", "uptime", "wc",
+        "date", "deviceQuery", "df", "du", "env", "ffprobe", "find", "free", "grep", "head", "hostname", "ldd", "lsmod",
+        "lspci", "lscpu", "lsblk", "mount", "nproc", "nvidia-smi", "printenv", "stat", "uname", "uptime", "wc",
     }
 )  # fmt: skip
 """Programs that print what they see and end, beside those that tell nothing of what is run."""
