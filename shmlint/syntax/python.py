@@ -6,6 +6,8 @@ The text may be anybody's: whatever does not parse, for its syntax, its size or 
 from __future__ import annotations
 
 import ast
+import re
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -46,13 +48,10 @@ def parse(text: str) -> Module | None:
     """The module that a text is; None for what is not Python, or too large or too deep to be looked at."""
     if len(text) > _LONGEST or "\0" in text or _too_deep(text):
         return None
-    import warnings
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text.removeprefix("\ufeff"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = _tree(text.removeprefix("\ufeff"))
+    if tree is None and sys.version_info < (3, 12):
+        tree = _tree(_for_older(text.removeprefix("\ufeff")))
+    if tree is None:
         return None
     nodes = tuple(_nodes(tree))
     imports, stars = _imports(nodes)
@@ -61,6 +60,36 @@ def parse(text: str) -> Module | None:
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
     return Module(tree, nodes, imports, stars, definitions, constants, tuple(starts))
+
+
+def _tree(text: str) -> ast.Module | None:
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+_GENERIC = r"(?m)^([ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+\w+)(\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\])"
+"""The type parameters of a function or a class."""
+_TYPE = r"(?m)^([ \t]*)type[ \t]+(\w+)((?:\[[^\[\]\n]*\])?[ \t]*=)"
+"""A name for a type, by its statement."""
+_FORMATTED = r"(?i)\b(?:f|fr|rf)\"(?:[^\"{}\\\n]|\\.|\{\{|\}\}|\{[^{}\n]*\})*\""
+"""A formatted text on one line, with its own quotes inside of braces."""
+
+
+def _for_older(text: str) -> str:
+    """A text of Python 3.12 as Python 3.11 parses it, where that is easily done; all else stays in its place."""
+    text = re.sub(_GENERIC, lambda m: m[1] + " " * len(m[2]), text)
+    text = re.sub(_TYPE, lambda m: m[1] + m[2] + " " * (len(m[0]) - len(m[1]) - len(m[2]) - 1) + "=", text)
+    return re.sub(_FORMATTED, lambda m: re.sub(r"\{[^{}]*\}", _other_quotes, m[0]), text)
+
+
+def _other_quotes(braces: re.Match[str]) -> str:
+    return braces[0] if "'" in braces[0] else braces[0].replace('"', "'")
 
 
 _LOOKED_AT = frozenset(
