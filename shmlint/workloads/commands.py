@@ -54,7 +54,7 @@ _TELLS = frozenset({"--version", "-V", "--help", "-h"})
 _LOOKS = frozenset(
     {
         "date", "deviceQuery", "df", "du", "env", "ffprobe", "find", "free", "grep", "head", "hostname", "ldd", "lsmod",
-        "lspci", "lscpu", "lsblk", "mount", "nproc", "nvidia-smi", "printenv", "stat", "uname", "uptime", "wc",
+        "lspci", "lscpu", "lsblk", "mount", "nproc", "nvidia-smi", "printenv", "stat", "uname", "uptime", "wc", "where",
     }
 )  # fmt: skip
 """Programs that print what they see and end, beside those that tell nothing of what is run."""

@@ -15,11 +15,23 @@ ANY = "*"
 _MOST = 100
 """Names that one expression may stand for."""
 _DEPTH = 10
+_BUILDS = ("cpp_extension.load", "cpp_extension.load_inline")
 _PERCENT = r"%(?:\([^()]*\))?[-+ #0-9.]*[a-z]"
 _BRACES = r"\{[^{}]*\}"
 
 Names = tuple[str, ...]
 """Names of modules with ``*`` for what is not known; none where nothing is."""
+
+
+def is_compiled(call: ast.Call, scope: Scope) -> bool:
+    """Whether the module is an extension of C++ that the same function builds: ``cpp_extension.load(name=name)``."""
+    name = dotted(call.args[0]) if call.args else ""
+    for node in ast.walk(scope.function) if scope.function is not None and name else ():
+        if isinstance(node, ast.Call) and dotted(node.func).endswith(_BUILDS):
+            given = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "name")]
+            if any(dotted(value) == name for value in given):
+                return True
+    return False
 
 
 def names_of(call: ast.Call, scope: Scope, evaluator: Evaluator) -> Names:

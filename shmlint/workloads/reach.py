@@ -16,7 +16,7 @@ from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import COLLECTIVE, ROWS
 from shmlint.workloads.modules import UNPARSED, Loaded, Modules, is_known
-from shmlint.workloads.named_modules import names_of
+from shmlint.workloads.named_modules import is_compiled, names_of
 from shmlint.workloads.options import Options
 from shmlint.workloads.program import Entry
 from shmlint.workloads.started import commands_of, starts
@@ -369,7 +369,7 @@ class Walker:
             self._evaluated.append((node, scope, unit))
         elif isinstance(named, ast.Constant) and isinstance(named.value, str):
             self._import(named.value, node, scope, unit, unit.certain)
-        else:
+        elif not is_compiled(node, scope):
             self._named.append((node, scope, unit))
 
     def _load_named(self, *, last: bool = False) -> None:

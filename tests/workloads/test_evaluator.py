@@ -363,6 +363,9 @@ TWO = "TABLE = {'a': 'nets.deep', 'b': 'nets.wide'}\n"
         ("for n in names():\n    import_module(n)", [NAMED]),
         ("for n, m in TABLE.items():\n    import_module(m)", [NAMED]),
         ("import_module()", [NAMED]),
+        ("import torch\ndef f(n):\n    torch.utils.cpp_extension.load(n, s)\n    import_module(n)\nf(x)", []),
+        ("import torch\ndef f(n):\n    torch.utils.cpp_extension.load(s, n, name=n)\n    import_module(n)\nf(x)", []),
+        ("def f(n):\n    torch.load(n)\n    import_module(n)\nimport torch\nf(x)", [NAMED]),
     ],
 )
 def test_modules_that_are_loaded_by_a_name(tmp_path: Path, code: str, stops: list[str]) -> None:
