@@ -55,7 +55,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
                 small = True
             elif isinstance(found, Mechanism):
                 mechanisms += [(queue, False) for queue in _queues(call, found, launch)]
-                counted = call.processes.certain or (found.id == "dataloader" and _exceeds(call, reading.items))
+                counted = call.processes.certain or _exceeds(call, reading.items)
                 sure = call.certain and counted and entry.certain and not entry.guessed
                 mechanisms.append((found, sure))
         if reading.collective is not None and ranks is not None and ranks > 1:
@@ -111,6 +111,8 @@ def _mechanism(call: Call, items: Items, ranks: int | None, launch: Launch) -> M
     limit = launch.memory_limit.known if launch.memory_limit is not None else None
     if call.row.use == "ray" and limit:
         share = share_term("Ray's object store", limit, RAY_SHARE, call.row.source)
+        if share.bytes <= DOCKER_DEFAULT_SHM:
+            return "small"
         return Mechanism("ray", share.bytes, "documented", f"Ray's object store: {share.formula}", told, share.source)
     return Mechanism(call.row.use, None, "estimated", _TOLD[call.row.use], told, call.row.source)
 
@@ -157,7 +159,12 @@ def _dataloader(call: Call, items: Items, ranks: int) -> Mechanism | str | None:
 
 
 def _exceeds(call: Call, items: Items) -> bool:
-    """Whether a single worker would already fill Docker's default: as many as the machine has are at least one."""
+    """Whether Docker's default is filled however many there are: Ray's store does so, and a single worker may.
+
+    As many workers as the machine has CPUs are at least one.
+    """
+    if call.row.use == "ray":
+        return call.row.call != "ray.serve.deployment"  # which only says what is started later
     shape = _largest(items)[0] if items else call.row.item
     if call.processes.value is not POSITIVE or not shape or not call.batch.number:
         return False

@@ -91,7 +91,7 @@ def _result(walker: Walker) -> Reading:
     for site in sites.values():
         last = site.name.rpartition(".")[2]
         row = _row_of(site.name, last, made)
-        if row is not None and not _uses_none(row, site, walker.evaluator):
+        if row is not None and not _uses_none(row, site, walker):
             calls.append(_filled(row, site, walker.evaluator))
         if site.name in COLLECTIVE:
             collective = collective or site.span
@@ -133,19 +133,22 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     return Call(row, count, batch, prefetch, site.span, site.certain)
 
 
-def _uses_none(row: Row, site: Site, evaluator: Evaluator) -> bool:
-    """Whether a call's own arguments keep its data out of /dev/shm.
+def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
+    """Whether a call keeps its data out of /dev/shm.
 
-    ``ray.init("ray://head:10001")`` connects to Ray of another container, and Dask's workers talk over TCP unless
-    UCX is asked for.
+    ``ray.init("ray://head:10001")``, or ``RAY_ADDRESS``, connects to Ray of another container, and Dask's workers
+    talk over TCP unless UCX is asked for.
     """
     if row.use == "ray":
-        address = evaluator.argument(site.node, "address", 0, None, site.scope).value
+        given = walker.options.files.environment.get("RAY_ADDRESS")
+        if given is not None and (given.known or "").startswith("ray://"):
+            return True
+        address = walker.evaluator.argument(site.node, "address", 0, None, site.scope).value
         return row.call == "ray.init" and isinstance(address, str) and address.startswith("ray://")
     if row.use == "ucx":
-        given = {keyword.arg or "" for keyword in site.node.keywords}
-        chosen = "protocol" in given or not any(name.startswith("enable_") for name in given)  # which choose UCX
-        protocol = evaluator.argument(site.node, "protocol", -1, "tcp", site.scope).value
+        names = {keyword.arg or "" for keyword in site.node.keywords}
+        chosen = "protocol" in names or not any(name.startswith("enable_") for name in names)  # which choose UCX
+        protocol = walker.evaluator.argument(site.node, "protocol", -1, "tcp", site.scope).value
         return chosen and isinstance(protocol, str) and not protocol.startswith("ucx")
     return False
 
