@@ -146,6 +146,9 @@ KNOWN_ITEMS = {
     "FashionMNIST": (1, 28, 28), "KMNIST": (1, 28, 28), "EMNIST": (1, 28, 28), "STL10": (3, 96, 96),
 }  # fmt: skip
 """Items of torchvision's datasets where nothing resizes them (torchvision.datasets)."""
+DATASET_OPTIONS = ("dataset", "dataset_name", "data_set", "dset")
+"""Options that everybody calls so: a dataset by its name."""
+DATASETS = {name.lower(): shape for name, shape in KNOWN_ITEMS.items()}
 
 
 @cache

@@ -18,6 +18,8 @@ from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import (
     COLLECTIVE,
+    DATASET_OPTIONS,
+    DATASETS,
     IMAGE_PACKAGES,
     IMAGE_SIZE_CALLS,
     IMAGE_SIZE_OPTIONS,
@@ -109,14 +111,25 @@ def _result(walker: Walker) -> Reading:
 
 
 def _items_of_options(walker: Walker) -> list[tuple[tuple[int, ...], Span]]:
-    """Shapes that options tell, ``--img-size 640``, of a program that works with images."""
+    """Shapes that options tell, ``--img-size 640`` or ``--dataset cifar10``, of a program that works with images.
+
+    Where the command sets none, a keyword of a call may: ``Images(folder, resolution=32)``.
+    """
     items = []
-    for name in IMAGE_SIZE_OPTIONS:
+    for name in (*IMAGE_SIZE_OPTIONS, *DATASET_OPTIONS):
         found = walker.options.get(name, walker.evaluator.value, 0)
-        shape = _of_image(found.value)
+        named = DATASETS.get(found.value.lower(), ()) if isinstance(found.value, str) else ()
+        shape = named if name in DATASET_OPTIONS else _of_image(found.value)
         if shape and found.certain and found.spans:
             items.append((shape, found.spans[0]))
-    return items
+    return items or [
+        (shape, site.scope.span(keyword.value))
+        for site in walker.sites
+        if site.certain
+        for keyword in site.node.keywords
+        if keyword.arg in IMAGE_SIZE_OPTIONS and isinstance(keyword.value, ast.Constant)
+        and (shape := _of_image(keyword.value.value))
+    ]  # fmt: skip
 
 
 def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:

@@ -473,6 +473,37 @@ loader = DataLoader(data(), batch_size=SIZE, num_workers=int(os.environ.get("WOR
 """
 
 
+NAMED = """
+import argparse
+from torch.utils.data import DataLoader
+from torchvision import datasets, transforms
+
+parser = argparse.ArgumentParser()
+OPTION
+args = parser.parse_args()
+loader = DataLoader(DATA, batch_size=64, num_workers=3)
+"""
+
+
+@table(
+    "option, data, verdict",
+    [
+        ('parser.add_argument("--dataset", default="CIFAR10")', "getattr(datasets, args.dataset)()", "not-needed"),
+        ('parser.add_argument("--dataset", default="ImageNet")', "getattr(datasets, args.dataset)()", "likely"),
+        ('parser.add_argument("--dataset", default="cifar100")', "make(transforms.Resize(224))", "needed"),
+        ("", "datasets.MNIST(transform=transforms.ToTensor())", "not-needed"),
+        ("", "datasets.CIFAR10(transform=transforms.RandomCrop(32, padding=4))", "not-needed"),
+        ("", "make(folder, resolution=32)", "not-needed"),
+        ("", "make(folder, resolution=512)", "needed"),
+        ("", "make(folder, length=32)", "likely"),
+    ],
+)
+def test_the_size_of_the_items_decides(tmp_path: Path, option: str, data: str, verdict: str) -> None:
+    code = NAMED.replace("OPTION", option).replace("DATA", data)
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": code}
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table(
     "size, environment, verdict",
     [
