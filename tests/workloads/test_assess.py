@@ -431,9 +431,11 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("named grafana", launch("myorg/app", names=("grafana",)), "unknown"),
     ("named vllm", launch(names=("vllm",)), "unknown"),
     # Guesses are not errors
-    ("unsloth, two", launch("unsloth/unsloth", count=2), "likely"),
-    ("unsloth, two ranks", launch("unsloth/unsloth", "python train.py -tp 2"), "likely"),
-    ("unsloth, sharded", launch("unsloth/unsloth", env={"NUM_SHARD": "2"}), "likely"),
+    ("unsloth, two", launch("unsloth/unsloth", count=2), "needed"),
+    ("unsloth, one", launch("unsloth/unsloth", count=1), "likely"),
+    ("unsloth, one process", launch("unsloth/unsloth", "python train.py", count=2), "likely"),
+    ("dask", launch("myorg/app", "dask-cuda-worker tcp://s:8786", count=2), "unknown"),
+    ("dask with ucx", launch("myorg/app", "dask cuda worker --protocol ucx ucx://s:8786", count=2), "needed"),
     ("aphrodite, two", launch("alpindale/aphrodite-openai", count=2), "needed"),
     ("aphrodite, one", launch("alpindale/aphrodite-openai", count=1), "not-needed"),
     ("aphrodite, two ranks", launch("alpindale/aphrodite-openai", "aphrodite run x -tp 2"), "needed"),
@@ -752,7 +754,7 @@ def test_a_verified_entry_says_who_says_so(entry: dict[str, Any]) -> None:
 
 
 def test_ranks_with_an_unverified_workload_are_nccls_claim() -> None:
-    need = assess(launch("unsloth/unsloth", "--tensor-parallel-size 2"))
+    need = assess(launch("rocm/dev-ubuntu-22.04", "--tensor-parallel-size 2"))
     assert (need.verdict, need.recommended, need.source) == ("needed", GIB, workloads.NCCL_SOURCE)
     assert "between several GPUs" not in need.why and "unverified" not in need.why
 
