@@ -256,7 +256,9 @@ def _as_documented(case: Case) -> Need | None:
             return _likely(case, why, told)
     if need is not None and case.torch is not None:
         return need
-    return said.need if said is not None and said.by_command and said.need.verdict in ("needed", "likely") else None
+    if said is None or said.need.verdict not in ("needed", "likely") or not (said.by_command or said.need.mechanisms):
+        return None
+    return said.need
 
 
 def _asks_for_processes(case: Case) -> bool:

@@ -49,7 +49,9 @@ def with_documentation(launch: Launch, program: Program) -> Program:
     follower = Follower(program.files, dict(program.environment), program.image)
     own = launch.span.path if launch.span.path.endswith(_PAGES) else None
     if own is not None:
-        _read_page(_Page(own, launch.span.end, True, anything), launch, program, follower)
+        # A container that waits for connections is a host of what another one of the page starts.
+        waits = any(posixpath.basename(ran.words[0]) == "sshd" for ran in program.commands)
+        _read_page(_Page(own, 0 if waits else launch.span.end, not waits, anything), launch, program, follower)
     else:
         _executed(launch, repository, follower)
     mine = launch.kind == "devcontainer"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import time
 from pathlib import Path
 
@@ -37,8 +38,6 @@ DOCKERFILE = "FROM python:3.12\nWORKDIR /app\nCOPY . .\n"
 def need(directory: Path, files: dict[str, str], paths: tuple[str, ...] = (".",)) -> Need:
     """What the first launch with a GPU needs, in the files that are named."""
     (directory / ".git").mkdir(exist_ok=True)
-    import contextlib
-
     started = run(directory, files, paths=paths)
     with contextlib.chdir(directory):
         launch = next(launch for launch in started.launches if launch.gpu.requested)
@@ -680,6 +679,18 @@ HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_si
 )
 def test_what_the_repository_says_elsewhere(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
     assert need(tmp_path, {"train.py": HALF, **files}).verdict == verdict
+
+
+def test_a_host_of_ranks_that_another_container_of_the_page_starts(tmp_path: Path) -> None:
+    first = "host1$ docker run -it --gpus all own/mpi\nroot@1f2e:/w# mpirun -np 8 -H one:4,two:4 python train.py\n"
+    host = "host2$ docker run -it --gpus all --name two own/mpi bash -c '/usr/sbin/sshd -p 12345; sleep infinity'\n"
+    for waiting, verdict in ((host, "likely"), (host.replace("/usr/sbin/sshd -p 12345; ", ""), "unknown")):
+        files = {"README.md": f"```bash\n{first}```\n\n```bash\n{waiting}```\n"}
+        (tmp_path / ".git").mkdir(exist_ok=True)
+        started = run(tmp_path, files)
+        with contextlib.chdir(tmp_path):
+            needs = [started.context.need(launch).verdict for launch in started.launches]
+        assert needs == ["needed", verdict]
 
 
 @table(
