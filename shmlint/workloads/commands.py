@@ -130,8 +130,10 @@ _TORCHRUN = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.l
 _STARTS_PYTHON = _MPI | _TORCHRUN | {"accelerate", "deepspeed", "composer", "colossalai", "fleetrun", "ray", "yolo"}
 """Programs that run Python, or are written in it, without a word that says so."""
 _WORKER_OPTIONS = frozenset(
-    {"--num_workers", "--num-workers", "--dataloader_num_workers", "--dataloader-num-workers"}
-)
+    {"--num_workers", "--num-workers", "--dataloader_num_workers", "--dataloader-num-workers",
+     "--max_data_loader_n_workers"}
+)  # fmt: skip
+"""The last is of kohya-ss/sd-scripts (library/train_util.py)."""
 _TRAINERS_OPTIONS = frozenset({"--workers", "--n_workers", "--n-workers", "--nworkers"})
 """Options that count DataLoader workers in programs for training, and anything in others."""
 

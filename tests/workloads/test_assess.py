@@ -289,6 +289,7 @@ def test_options_that_may_mean_anything_count_only_in_known_programs() -> None:
         ("node server.js --num_workers 8", None),
         ("./server --num_workers=8", None),
         ("python train.py --workers=8", 8),
+        ("accelerate launch x.py --max_data_loader_n_workers 8", 8),
         ("torchrun --nproc_per_node=2 main.py --workers 4", 4),
         ("yolo detect train workers=0", 0),
         ("python train.py loader.workers=3", 3),
