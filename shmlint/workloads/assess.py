@@ -371,9 +371,11 @@ def _training(case: Case) -> Need | None:
     if case.program.default and (built or not case.launch.base_images):
         why = "an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
         return _likely(case, why, case.torch)
+    why = "training with PyTorch, whose DataLoader workers and ranks use shared memory"
     if _says_training(case):
-        why = "training with PyTorch, whose DataLoader workers and ranks use shared memory"
         return _likely(case, why, case.torch)
+    if case.findings.trains is not None:
+        return _likely(case, why, Evidence("starts training", case.findings.trains))
     return None
 
 

@@ -10,7 +10,7 @@ from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Step, Verdict
 from shmlint.model.source import Span
 from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, NCCL_SOURCE, gpu_count, queues
-from shmlint.workloads.commands import read_ranks
+from shmlint.workloads.commands import names_training, read_ranks
 from shmlint.workloads.mechanisms import (
     RAY_SHARE,
     batches_at_once,
@@ -33,7 +33,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     mechanisms: list[tuple[Mechanism, bool]] = []
     stops: list[Step] = []
     environment: list[tuple[str, str, Span]] = []
-    small, idle = False, True
+    small, idle, trains = False, True, None
     commands = program.documented_commands if entries else program.commands
     first = sorted(entries or program.entries, key=lambda entry: "train" not in entry.path)
     pending = [(entry, _ranks(commands, entry)) for entry in first]
@@ -65,9 +65,10 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         environment += reading.environment
         for words, span in reading.commands:
             pending += _started(words, span, program, stops)
+            trains = trains or (span if names_training(words) else None)
     if any((entry.path, entry.arguments) not in done for entry, _ in pending):
         stops.append(Step("it starts too many programs"))
-    return Findings(_need(mechanisms), tuple(stops), small, tuple(environment), idle and bool(done))
+    return Findings(_need(mechanisms), tuple(stops), small, tuple(environment), idle and bool(done), trains)
 
 
 def _started(

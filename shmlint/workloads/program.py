@@ -98,3 +98,5 @@ class Findings(NamedTuple):
     environment: tuple[tuple[str, str, Span], ...] = ()
     idle: bool = False
     """Programs were read, and nothing in their reach loads data, joins ranks or shares memory."""
+    trains: Span | None = None
+    """Where a program starts another one that is called training."""

@@ -681,6 +681,24 @@ def test_what_the_repository_says_elsewhere(tmp_path: Path, files: dict[str, str
     assert need(tmp_path, {"train.py": HALF, **files}).verdict == verdict
 
 
+@table(
+    "install, starts, verdict",
+    [
+        ("pip install torch", "./train.sh", "likely"),
+        ("pip install torch", "./train_voice.bat", "likely"),
+        ("pip install torch", "./convert.sh", "unknown"),
+        ("pip install flask", "./train.sh", "unknown"),
+        ("pip install torch", "./train_here.sh", "not-needed"),
+    ],
+)
+def test_a_page_of_the_web_that_starts_training(tmp_path: Path, install: str, starts: str, verdict: str) -> None:
+    page = f"import subprocess\nsubprocess.Popen(['{starts}', 'voice.yaml'])\n"
+    files = {"compose.yaml": compose("python app.py"), "app.py": page, "small.py": "import json\n"}
+    files |= {"Dockerfile": f"FROM python:3.12\nRUN {install}\nWORKDIR /app\nCOPY . .\n"}
+    files |= {"train.sh": "python -m unread.loop $1\n", "convert.sh": "python -m unread.loop $1\n"}
+    assert need(tmp_path, {**files, "train_here.sh": "python small.py $1\n"}).verdict == verdict
+
+
 def test_a_host_of_ranks_that_another_container_of_the_page_starts(tmp_path: Path) -> None:
     first = "host1$ docker run -it --gpus all own/mpi\nroot@1f2e:/w# mpirun -np 8 -H one:4,two:4 python train.py\n"
     host = "host2$ docker run -it --gpus all --name two own/mpi bash -c '/usr/sbin/sshd -p 12345; sleep infinity'\n"
