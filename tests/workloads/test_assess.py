@@ -383,6 +383,9 @@ NEEDS: list[tuple[str, Launch, str]] = [
     # The number of GPUs decides for what needs it between GPUs only
     ("vllm, all", launch("vllm/vllm-openai"), "likely"),
     ("vllm, one", launch("vllm/vllm-openai", count=1), "not-needed"),
+    ("vllm's client", launch("vllm/vllm-openai", "bench serve --model x", entrypoint=["vllm"]), "not-needed"),
+    ("vllm's offline benchmark", launch("vllm/vllm-openai", "bench throughput -tp 2", entrypoint=["vllm"]), "needed"),
+    ("sglang's client", launch("lmsysorg/sglang", "python3 -m sglang.bench_serving --model x"), "not-needed"),
     ("vllm, two", launch("vllm/vllm-openai", count=2), "needed"),
     ("vllm, unknown", launch("vllm/vllm-openai", count=None), "likely"),
     ("vllm, two, one process", launch("vllm/vllm-openai", "--model x", count=2), "not-needed"),
