@@ -258,6 +258,8 @@ def _as_documented(case: Case) -> Need | None:
         return need
     if said is None or said.need.verdict not in ("needed", "likely") or not (said.by_command or said.need.mechanisms):
         return None
+    if case.torch is None and all(ran.span == case.launch.span for ran in case.program.documented_commands):
+        return None  # the repository's own programs, and nothing says that they run in this image
     return said.need
 
 
@@ -384,6 +386,8 @@ def _limits(case: Case) -> Need | None:
     programs = [ran.words[0] for ran in case.program.commands if ran.kind == "program"]
     if any(not word.startswith("$") and word.rpartition("/")[2] not in SHELLS for word in programs):
         return None
+    if any(ran.certain for ran in case.program.documented_commands):
+        return None  # the page shows what it is for, and that is none of what was found before
     memlock, stack = (case.launch.ulimits.get(name) for name in ("memlock", "stack"))
     if memlock is None or stack is None or (soft_limit(memlock.known), soft_limit(stack.known)) != (-1, NVIDIA_STACK):
         return None

@@ -761,6 +761,25 @@ def test_a_heading_says_what_a_container_is_for(tmp_path: Path, page: str, verdi
     assert need(tmp_path, {"README.md": page.replace("{run}", run)}).verdict == verdict
 
 
+@table(
+    "page, verdict",
+    [
+        ("", "likely"),
+        ("```bash\npython /w/convert.py --model a.pt\n```\n", "unknown"),
+        ("```bash\npython /w/train.py --num_workers 8\n```\n", "needed"),
+    ],
+)
+def test_what_a_page_runs_says_more_than_the_limits_of_a_container(tmp_path: Path, page: str, verdict: str) -> None:
+    start = "docker run --gpus all -it --ulimit memlock=-1 --ulimit stack=67108864 own/app"
+    assert need(tmp_path, {"README.md": f"```bash\n{start}\n```\n{page}"}).verdict == verdict
+
+
+@table("image, verdict", [("own/builder", "unknown"), ("own/detectron2:v1", "likely")])
+def test_the_programs_of_a_repository_run_where_their_packages_are(tmp_path: Path, image: str, verdict: str) -> None:
+    files = {"README.md": f"```bash\ndocker run -it --gpus all {image}\n```\n", "tools/train_net.py": "import x\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
 def test_documentation_does_not_change_what_an_image_of_its_own_is(tmp_path: Path) -> None:
     files = {"compose.yaml": f"services:\n  app:\n    image: ollama/ollama\n    {GPUS}\n", "train.py": LOADER}
     for page in ("python train.py", "torchrun --nproc_per_node=8 train.py", "tool check samples/training"):
