@@ -376,7 +376,7 @@ def _training(case: Case) -> Need | None:
     why = "training with PyTorch, whose DataLoader workers and ranks use shared memory"
     if _says_training(case):
         return _likely(case, why, case.torch)
-    if case.findings.trains is not None:
+    if case.findings.trains is not None and case.findings.idle and not case.program.files.repository.full:
         return _likely(case, why, Evidence("starts training", case.findings.trains))
     return None
 
