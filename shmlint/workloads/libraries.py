@@ -17,8 +17,9 @@ ALL = "all"
 
 
 class Row(NamedTuple):
-    """One call: ``call`` is the end of its dotted name. The argument that counts processes, where it may stand by
-    position (-1: only by its name), and its default; for loaders also those of batch size and prefetch."""
+    """One call: ``call`` is the end of its dotted name, a bare name that of any library. The argument that counts
+    processes, where it may stand by position (-1: only by its name), and its default; for loaders also those of batch
+    size and prefetch."""
 
     call: str
     use: Use
@@ -58,6 +59,8 @@ ROWS: tuple[Row, ...] = (
     Row("fastai.vision.all.ImageDataLoaders.from_folder", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
     Row("ImageDataLoaders.from_name_func", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
     Row("ImageDataLoaders.from_df", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
+    Row("mxnet.gluon.data.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", 1, None),
+    Row("DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, None),
     Row("transformers.TrainingArguments", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size",
         -1, 8, (), _TRAINER),
     Row("transformers.Seq2SeqTrainingArguments", "dataloader", "dataloader_num_workers", -1, 0,
@@ -135,7 +138,7 @@ VOLUME_SIZE_CALLS = {
 }  # fmt: skip
 """Transforms of MONAI and the argument that is the size of the volume that leaves them (monai.transforms)."""
 IMAGE_SIZE_OPTIONS = (
-    "imgsz", "img_size", "image_size", "imsize", "imagesize", "crop_size", "input_size", "image_resolution",
+    "imgsz", "img_size", "image_size", "imsize", "imagesize", "imgsize", "crop_size", "input_size", "image_resolution",
     "resolution",
 )
 """Options that everybody calls so: the height and width of the images of a batch."""

@@ -219,6 +219,8 @@ def _settings_of_python(path: str, source: Source) -> Iterator[tuple[str, Found]
         for value in values:
             if isinstance(value, ast.Constant):
                 yield key_of(name), Found(value.value, True, (scope.span(value),))
+            elif isinstance(value, ast.Tuple) and all(isinstance(item, ast.Constant) for item in value.elts):
+                yield key_of(name), Found(ast.literal_eval(value), True, (scope.span(value),))
 
 
 def _bases(source: Source) -> list[str]:

@@ -93,7 +93,7 @@ def _result(walker: Walker) -> Reading:
     for site in sites.values():
         last = site.name.rpartition(".")[2]
         row = _row_of(site.name, last, made)
-        if row is not None and not _uses_none(row, site, walker):
+        if row is not None and not _uses_none(row, site, walker) and _is_meant(row, site, walker):
             calls.append(_filled(row, site, walker.evaluator))
         if site.name in COLLECTIVE:
             collective = collective or site.span
@@ -144,6 +144,15 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     batch = argument(row.batch, row.batch_position, row.batch_default) if loads else none
     prefetch = argument("prefetch_factor", -1, 2) if loads else none
     return Call(row, count, batch, prefetch, site.span, site.certain)
+
+
+def _is_meant(row: Row, site: Site, walker: Walker) -> bool:
+    """Whether a loader that is known by a bare name is one of a library, with workers, and not of the repository."""
+    if row.call != "DataLoader":
+        return True
+    target = site.scope.module.imports.get(dotted(site.node.func).partition(".")[0], ".")
+    given = any(keyword.arg == row.argument for keyword in site.node.keywords)
+    return given and not target.startswith(".") and walker.modules.resolve(site.name, site.scope.path) is None
 
 
 def _uses_none(row: Row, site: Site, walker: Walker) -> bool:

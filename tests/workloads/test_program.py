@@ -472,6 +472,33 @@ loader = DataLoader(data(), batch_size=SIZE, num_workers=int(os.environ.get("WOR
 """
 
 
+@table(
+    "imported, call, verdict",
+    [
+        ("from rising.loading import DataLoader", "DataLoader(data, num_workers=4)", "likely"),
+        ("import somewhere.loading as l", "l.DataLoader(data, batch_size=8, num_workers=4)", "likely"),
+        ("from mxnet.gluon.data import DataLoader", "DataLoader(data, num_workers=4)", "likely"),
+        ("from rising.loading import DataLoader", "DataLoader(data, num_workers=0)", "unknown"),
+        ("from rising.loading import DataLoader", "DataLoader(data)", "unknown"),
+        ("from own.loading import DataLoader", "DataLoader(data, num_workers=4)", "not-needed"),
+        ("from .loading import DataLoader", "DataLoader(data, num_workers=4)", "not-needed"),
+    ],
+)
+def test_loaders_of_other_libraries(tmp_path: Path, imported: str, call: str, verdict: str) -> None:
+    files = {"train.py": f"{imported}\nloader = {call}\n", "own/loading.py": "class DataLoader: pass\n"}
+    files |= {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE}
+    assert need(tmp_path, files).verdict == verdict
+
+
+def test_sizes_that_a_configuration_of_python_gives_as_a_tuple(tmp_path: Path) -> None:
+    code = "import cv2\nfrom torch.utils.data import DataLoader\nimport sys\n"
+    code += "c = load(sys.argv[1])\nloader = DataLoader(c.data, batch_size=c.batch_size, num_workers=c.workers)\n"
+    files = {"compose.yaml": compose("python train.py conf.py"), "Dockerfile": DOCKERFILE, "train.py": code}
+    for side, verdict in ((336, "needed"), (16, "not-needed")):
+        files["conf.py"] = f"batch_size = 16\nworkers = 4\nimgsize = ({side}, {side})\n"
+        assert need(tmp_path, files).verdict == verdict
+
+
 NAMED = """
 import argparse
 from torch.utils.data import DataLoader
@@ -689,6 +716,7 @@ def test_what_the_repository_says_elsewhere(tmp_path: Path, files: dict[str, str
         ("pip install torch", "./convert.sh", "unknown"),
         ("pip install flask", "./train.sh", "unknown"),
         ("pip install torch", "./train_here.sh", "not-needed"),
+        ("pip install torch", "./train_alone.sh", "unknown"),
     ],
 )
 def test_a_page_of_the_web_that_starts_training(tmp_path: Path, install: str, starts: str, verdict: str) -> None:
@@ -696,7 +724,9 @@ def test_a_page_of_the_web_that_starts_training(tmp_path: Path, install: str, st
     files = {"compose.yaml": compose("python app.py"), "app.py": page, "small.py": "import json\n"}
     files |= {"Dockerfile": f"FROM python:3.12\nRUN {install}\nWORKDIR /app\nCOPY . .\n"}
     files |= {"train.sh": "python -m unread.loop $1\n", "convert.sh": "python -m unread.loop $1\n"}
-    assert need(tmp_path, {**files, "train_here.sh": "python small.py $1\n"}).verdict == verdict
+    files |= {"train_here.sh": "python small.py $1\n", "train_alone.sh": "python alone.py $1\n"}
+    files["alone.py"] = "import unheard_of\nfrom torch.utils.data import DataLoader\nDataLoader(x, num_workers=0)\n"
+    assert need(tmp_path, files).verdict == verdict
 
 
 def test_a_host_of_ranks_that_another_container_of_the_page_starts(tmp_path: Path) -> None:
