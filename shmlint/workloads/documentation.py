@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from shmlint.files.read import normal
 from shmlint.model.launch import BINARIES, Launch
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Source
+from shmlint.model.source import Source, Span
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, names_training, unwrapped
 from shmlint.workloads.follow import Follower, assigned
 from shmlint.workloads.launchers import LAUNCHERS
@@ -61,6 +61,8 @@ def with_documentation(launch: Launch, program: Program) -> Program:
     if anything and not _trains(follower):
         for path in _further(repository, own):
             _read_page(_Page(path, 0, mine and not follower.commands, True), launch, program, follower)
+    if program.kind == "interactive" and not any(ran.kind == "program" for ran in follower.commands):
+        _notebooks(program, follower)
     if anything and not any(ran.kind == "program" for ran in follower.commands):
         _own_programs(launch, program, follower)
     commands = tuple(ran for ran in follower.commands if ran.kind == "program")
@@ -196,6 +198,35 @@ def _starts_program(words: Sequence[str], program: Program) -> bool:
 _PAGES = (".md", ".mdx", ".rst", ".markdown")
 _ENGINES = frozenset({*BINARIES, "docker-compose", "sudo"})
 _STARTED = frozenset({"vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafactory-cli", "ns-train", "sglang"})
+
+
+def _notebooks(program: Program, follower: Follower) -> None:
+    """Follow what the notebooks that the container sees start in several processes: ``!torchrun train.py``."""
+    repository = program.files.repository
+    folders = list(program.files.folders())
+    notebooks: list[str] = []
+    for folder in folders:  # grows while it is walked
+        for name in repository.names(folder):
+            path = normal(os.path.join(folder, name))
+            if name.endswith(".ipynb"):
+                notebooks.append(path)
+            elif "." not in name and len(folders) < _MOST_FOLDERS and repository.is_dir(path):
+                folders.append(path)
+    for source in filter(None, map(repository.peek, notebooks[:_MOST_NOTEBOOKS])):
+        for match in re.finditer(_CELL_COMMAND, source.text):
+            span = Span(source, match.start(1), match.end(1))
+            words = match[1].replace("\\n", " ").replace('\\"', '"').split()
+            follower.run(words, span, program.files.workdir, certain=False, guessed=False, depth=1)
+
+
+_MOST_NOTEBOOKS = 40
+_MOST_FOLDERS = 60
+"""Notebooks that are read for one launch, and directories in which they are looked for."""
+_CELL_COMMAND = (
+    r'"\s*!\s*((?:torchrun|horovodrun|mpirun|deepspeed|accelerate launch|python3? -m torch\.distributed)'
+    r'\b(?:[^"\\\n]|\\.){0,500})"'
+)
+"""A command in a cell of a notebook, which is a text of JSON."""
 
 
 # Programs of the repository ---------------------------------------------------------------------

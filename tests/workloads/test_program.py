@@ -729,6 +729,21 @@ def test_a_page_of_the_web_that_starts_training(tmp_path: Path, install: str, st
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "cell, place, install, verdict",
+    [
+        ("!horovodrun -np 8 python3 fit.py\\n", "work/deep/a.ipynb", "horovod", "likely"),
+        ("! torchrun --nproc_per_node=4 fit.py", "work/a.ipynb", "torch", "needed"),
+        ("!python3 fit.py", "work/a.ipynb", "flask", "unknown"),
+        ("!horovodrun -np 8 python3 fit.py", "elsewhere/a.ipynb", "horovod", "unknown"),
+    ],
+)
+def test_notebooks_that_start_ranks(tmp_path: Path, cell: str, place: str, install: str, verdict: str) -> None:
+    files = {place: '{"cells": [{"cell_type": "code", "source": ["' + cell + '"]}]}'}
+    files["Dockerfile"] = f"FROM python:3.12\nRUN pip install {install}\nCOPY work /w\nWORKDIR /w\n"
+    assert need(tmp_path, {"compose.yaml": compose("jupyter lab --ip 0.0.0.0"), **files}).verdict == verdict
+
+
 def test_a_host_of_ranks_that_another_container_of_the_page_starts(tmp_path: Path) -> None:
     first = "host1$ docker run -it --gpus all own/mpi\nroot@1f2e:/w# mpirun -np 8 -H one:4,two:4 python train.py\n"
     host = "host2$ docker run -it --gpus all --name two own/mpi bash -c '/usr/sbin/sshd -p 12345; sleep infinity'\n"
