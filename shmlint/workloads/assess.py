@@ -249,7 +249,7 @@ def _as_documented(case: Case) -> Need | None:
     ]  # fmt: skip
     if trained and not _fits_as_documented(case):
         told = Evidence("trains", trained[0].span)
-        if case.known.need.verdict == "needed":
+        if case.known.need.verdict == "needed" and not _is_to_be_used(case):
             return case.known.need._replace(evidence=(*case.known.need.evidence, told))
         if gpu_count(case.launch) != 1 and (need is None or case.torch is None):
             why = "the repository trains in it; DataLoader workers and ranks on several GPUs use shared memory"
@@ -269,7 +269,18 @@ def _asks_for_processes(case: Case) -> bool:
     if said is None or not said.need.mechanisms or case.torch is None or case.known.need.verdict == "not-needed":
         return False
     built = program.dockerfile is not None and not program.namesake
-    return built or bool(program.files.folders())
+    return (built or bool(program.files.folders())) and not _is_to_be_used(case)
+
+
+def _is_to_be_used(case: Case) -> bool:
+    """Whether a page starts the container under a heading about something else than training."""
+    from shmlint.workloads.told import heading
+
+    told = heading(case.launch, case.program.files.repository)
+    return told is not None and any(word in told.text.lower() for word in _USES)
+
+
+_USES = ("inference", "predict", "demo", "deploy", "serving", "export", "convert", "evaluat")
 
 
 def _is_near(ran: Ran, program: Program) -> bool:

@@ -782,6 +782,14 @@ def test_a_shell_in_which_the_repository_trains(
     assert need(tmp_path, files).verdict == verdict
 
 
+@table("title, verdict", [("Set up", "needed"), ("Inference", "likely"), ("Export to ONNX", "likely")])
+def test_a_shell_under_a_heading_about_something_else(tmp_path: Path, title: str, verdict: str) -> None:
+    page = f"## {title}\n```bash\ndocker run --gpus all -it own bash\n```\n"
+    files = {"docs/start.md": page, "README.md": "```\ntorchrun --nproc_per_node=4 train.py\n```\n"}
+    files |= {"Dockerfile": "FROM ubuntu\nRUN pip install torch\n", "build.sh": "docker build -t own .\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
 def test_the_maintainers_and_the_code_make_sure_together(tmp_path: Path) -> None:
     code = "from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=a.nbytes)\n"
     for image, verdict in (("roboflow/roboflow-inference-server-gpu-parallel", "needed"), ("own/server", "likely")):
