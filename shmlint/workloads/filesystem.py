@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _MOST_FOLDERS = 60
 """Directories in which a file is looked for that is not where a command names it."""
-
 _MOST_PATHS = 10
 """Directories of a container in which modules are looked for."""
 
@@ -40,7 +39,7 @@ class _Shown(NamedTuple):
     sources: tuple[str, ...]
     certain: bool
     host: tuple[str, ...] = ()
-    """The parts of a path of the host of which the repository may have the end."""
+    """The path on the host, in parts, where the repository may have a directory that only its end names."""
 
 
 class Files:
@@ -136,7 +135,7 @@ class Files:
     def _by_ending(self, place: str, written: Sequence[str], there: Callable[[str], bool]) -> Place | None:
         """The only file of the repository whose path ends like the one that is meant, its directory included.
 
-        A mount of a host's directory tells the directory by the end of its path.
+        In a mount the directory is the one of the repository that has the end of the host's path.
         """
         relative = not place.startswith("/")
         for shown in self._mounts if written else ():
@@ -161,10 +160,10 @@ class Files:
         for start in range(len(parts) - least + 1):
             *folders, last = parts[start:]
             if folders:
-                holders = [f for f in self.repository.called(folders[-1]) if _ends_with(f, folders)]
+                holders = [f for f in self.repository.folders_named(folders[-1]) if _ends_with(f, folders)]
                 found = [path for folder in holders if there(path := normal(os.path.join(folder, last)))]
             else:
-                found = self.repository.called(last)
+                found = self.repository.folders_named(last)
             if found:
                 return found[0] if len(found) == 1 else None
         return None

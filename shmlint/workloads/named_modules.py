@@ -23,38 +23,29 @@ Names = tuple[str, ...]
 """Names of modules with ``*`` for what is not known; none where nothing is."""
 
 
-def is_compiled(call: ast.Call, scope: Scope) -> bool:
-    """Whether the module is an extension of C++ that the same function builds: ``cpp_extension.load(name=name)``."""
-    name = dotted(call.args[0]) if call.args else ""
-    for node in ast.walk(scope.function) if scope.function is not None and name else ():
-        if isinstance(node, ast.Call) and dotted(node.func).endswith(_BUILDS):
-            given = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "name")]
-            if any(dotted(value) == name for value in given):
-                return True
-    return False
-
-
-def names_of(call: ast.Call, scope: Scope, evaluator: Evaluator) -> Names:
-    """All names that ``import_module(name, package)`` may load; none where it may also be another one."""
-    given = {keyword.arg: keyword.value for keyword in call.keywords}
-    name = call.args[0] if call.args else given.get("name")
-    package = call.args[1] if len(call.args) > 1 else given.get("package")
-    if name is None:
-        return ()
-    reader = _Names(evaluator)
-    found = reader.texts(name, scope, 0)
-    if package is not None and any(name.startswith(".") for name in found):
-        packages = reader.texts(package, scope, 0)
-        found = tuple(inner + name for inner in packages for name in found)
-    return found if len(found) <= _MOST and all(not name.startswith(ANY) for name in found) else ()
-
-
-class _Names:
-    """Puts names together. Where one of several values is not known, nothing is."""
+class NamedModules:
+    """Puts the names of modules together. Where one of several values is not known, nothing is."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
+        self._left = 0
+        self._loops: dict[int, dict[str, list[ast.expr]]] = {}
+        """What the loops of a function or a module go through, by the names that they give."""
+        self._added: dict[int, frozenset[str]] = {}
+        """The mappings to which a module adds."""
+
+    def names(self, call: ast.Call, scope: Scope) -> Names:
+        """All names that ``import_module(name, package)`` may load; none where it may also be another one."""
         self._left = 400
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        name = call.args[0] if call.args else given.get("name")
+        package = call.args[1] if len(call.args) > 1 else given.get("package")
+        if name is None:
+            return ()
+        found = self.texts(name, scope, 0)
+        if package is not None and any(name.startswith(".") for name in found):
+            found = tuple(inner + name for inner in self.texts(package, scope, 0) for name in found)
+        return found if len(found) <= _MOST and all(not name.startswith(ANY) for name in found) else ()
 
     def texts(self, node: ast.expr, scope: Scope, depth: int) -> Names:
         """The texts that an expression may be."""
@@ -85,7 +76,7 @@ class _Names:
 
     def _all(self, values: Sequence[tuple[ast.expr, Scope]], depth: int) -> Names:
         """What several expressions may be; none where one is not known."""
-        found = [self.texts(value, where, depth + 1) for value, where in values[:_MOST]]
+        found = [self.texts(value, where, depth + 1) for value, where in values] if len(values) <= _MOST else []
         return tuple(dict.fromkeys(name for names in found for name in names)) if all(found) else ()
 
     def _joined(self, parts: Sequence[ast.expr], scope: Scope, depth: int) -> Names:
@@ -99,7 +90,7 @@ class _Names:
         if isinstance(node, ast.Name) and node.id in ("__name__", "__package__"):
             return ("",)  # a name that begins with a dot is one of the package
         given = self._evaluator.given_to(node, scope)
-        items = list(_looped(node.id, scope)) if isinstance(node, ast.Name) else []
+        items = self._looped(node.id, scope) if isinstance(node, ast.Name) else []
         if items:
             listed = [pair for item in items for pair in self._items(item, scope)]
             return self._all([*given, *listed], depth) if all(self._items(item, scope) for item in items) else ()
@@ -121,7 +112,7 @@ class _Names:
         mappings = [(value, where) for value, where in given or [(node, scope)] if isinstance(value, ast.Dict)]
         if isinstance(node, ast.Subscript):
             return self._of_mapping(node.value, scope, depth + 1) if depth < _DEPTH else ()
-        if len(mappings) != 1 or _is_added_to(dotted(node), scope):
+        if len(mappings) != 1 or dotted(node) in self._added_to(scope.module.tree):
             return ()
         mapping, where = mappings[0]
         assert isinstance(mapping, ast.Dict)
@@ -129,21 +120,43 @@ class _Names:
                   for value in mapping.values)  # fmt: skip
         return self._all([(value, where) for value in values], depth)
 
+    def _looped(self, name: str, scope: Scope) -> list[ast.expr]:
+        inside = scope.function or scope.module.tree
+        if id(inside) not in self._loops:
+            found = self._loops[id(inside)] = {}
+            for target, values in _loops(inside):
+                found.setdefault(target, []).append(values)
+        return self._loops[id(inside)].get(name, [])
 
-def _is_added_to(name: str, scope: Scope) -> bool:
-    """Whether a module adds to a mapping that it writes down."""
-    for node in ast.walk(scope.module.tree):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and dotted(node.value) == name:
-            return True
-        if isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault") and dotted(node.value) == name:
-            return True
+    def _added_to(self, tree: ast.Module) -> frozenset[str]:
+        if id(tree) not in self._added:
+            self._added[id(tree)] = frozenset(_additions(tree))
+        return self._added[id(tree)]
+
+
+def is_compiled(call: ast.Call, scope: Scope) -> bool:
+    """Whether the module is an extension of C++ that the same function builds: ``cpp_extension.load(name=name)``."""
+    name = dotted(call.args[0]) if call.args else ""
+    for node in ast.walk(scope.function) if scope.function is not None and name else ():
+        if isinstance(node, ast.Call) and dotted(node.func).endswith(_BUILDS):
+            given = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "name")]
+            if any(dotted(value) == name for value in given):
+                return True
     return False
 
 
-def _looped(name: str, scope: Scope) -> Iterator[ast.expr]:
-    """What loops of a function or a module go through with a name."""
-    for node in ast.walk(scope.function or scope.module.tree):
+def _loops(inside: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The names that loops give, and what they go through."""
+    for node in ast.walk(inside):
         if isinstance(node, ast.For | ast.comprehension):
             targets = node.target.elts if isinstance(node.target, ast.Tuple | ast.List) else [node.target]
-            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-                yield node.iter
+            yield from ((target.id, node.iter) for target in targets if isinstance(target, ast.Name))
+
+
+def _additions(tree: ast.Module) -> Iterator[str]:
+    """The mappings to which a module adds: ``table[key] = value``, ``table.update(more)``."""
+    for node in ast.walk(tree):
+        stored = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+        if stored or (isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault")):
+            assert isinstance(node, ast.Subscript | ast.Attribute)
+            yield dotted(node.value)

@@ -16,7 +16,7 @@ from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import COLLECTIVE, ROWS
 from shmlint.workloads.modules import UNPARSED, Loaded, Modules, is_known
-from shmlint.workloads.named_modules import is_compiled, names_of
+from shmlint.workloads.named_modules import NamedModules, is_compiled
 from shmlint.workloads.options import Options
 from shmlint.workloads.program import Entry
 from shmlint.workloads.started import commands_of, starts
@@ -24,6 +24,9 @@ from shmlint.workloads.values import POSITIVE, UNKNOWN, Scope, text_of
 
 MOST_STEPS = 2000
 """Functions, classes and modules that are walked for one program."""
+_MOST_NAMED = 50
+"""Calls that load a module by a name which the code puts together."""
+_LOADED_BY_NAME = "it loads code by a name that is computed at run time"
 
 
 class Site(NamedTuple):
@@ -67,6 +70,7 @@ class Walker:
         self.options = Options(entry, files)
         self.modules = Modules(entry.path, files, self.stop, self.options.declare)
         self.evaluator = Evaluator(self.options, self.modules)
+        self._names_of_modules = NamedModules(self.evaluator)
         self._repository = files.repository
         self._pending: list[Unit] = []
         self._walked: dict[tuple[str, int], bool] = {}
@@ -93,9 +97,9 @@ class Walker:
         if self.entry.function and self.entry.function in first.module.definitions:
             self._reach(first, self.entry.function, certain=True)
         self._walk_all()
-        self._load_named(last=True)
         if self._evaluated:
             self._evaluate()
+        self._load_named(last=True)
         self._started()
         if self._repository.full:
             self.stop("it has too many files", None)
@@ -369,19 +373,21 @@ class Walker:
             self._evaluated.append((node, scope, unit))
         elif isinstance(named, ast.Constant) and isinstance(named.value, str):
             self._import(named.value, node, scope, unit, unit.certain)
-        elif not is_compiled(node, scope):
+        elif len(self._named) < _MOST_NAMED:
             self._named.append((node, scope, unit))
+        else:
+            self.stop(_LOADED_BY_NAME, scope.span(node))
 
     def _load_named(self, *, last: bool = False) -> None:
         """The modules whose names code puts together, once the calls are known that say with what: all of each."""
         for node, scope, unit in self._named:
-            names = names_of(node, scope, self.evaluator)
+            names = self._names_of_modules.names(node, scope)
             found = [self.modules.matching(name, unit.loaded.path) for name in names]
             for path in (path for files in found for path in files):
                 self._whole(path)
             unknown = [name for name, files in zip(names, found, strict=True) if not files and not _is_harmless(name)]
-            if last and (unknown or not names):
-                self.stop("it loads code by a name that is computed at run time", scope.span(node))
+            if last and (unknown or not names) and not is_compiled(node, scope):
+                self.stop(_LOADED_BY_NAME, scope.span(node))
 
     def _whole(self, path: str) -> None:
         """Reach all that a module has."""

@@ -27,7 +27,7 @@ class Shared:
     """What was found out about files and programs, for the launches of a run that lead to the same."""
 
     __slots__ = (
-        "builders", "builds", "called", "distributions", "files", "folders", "found", "headings", "held", "launches",
+        "builders", "builds", "by_name", "distributions", "files", "folders", "found", "headings", "held", "launches",
         "listed", "modules", "moves", "pages", "plain", "programs", "quiet", "sizes",
     )  # fmt: skip
 
@@ -40,7 +40,7 @@ class Shared:
         and the names that were looked for."""
         self.builds: dict[str, tuple[Build, ...]] = {}
         """The builds that a script or page has, by its path."""
-        self.called: dict[str, dict[str, list[str]]] = {}
+        self.by_name: dict[str, dict[str, list[str]]] = {}
         """The directories of a repository by their names, by its root."""
         self.distributions: dict[str, tuple[str, ...]] = {}
         """The directories of the packages in a repository, by its root."""
@@ -138,14 +138,14 @@ class Repository:
         found = self.workspace.names_in(directory) if self.workspace is not None and self.is_dir(directory) else []
         return sorted(found)
 
-    def called(self, name: str) -> list[str]:
+    def folders_named(self, name: str) -> list[str]:
         """All directories of that name; none outside of a work tree, or in one with too many directories."""
-        known = self.shared.called
+        known = self.shared.by_name
         if self.root not in known:
-            known[self.root] = self._by_name() if self._tree is not None else {}
+            known[self.root] = self._folders_by_name() if self._tree is not None else {}
         return known[self.root].get(name, [])
 
-    def _by_name(self) -> dict[str, list[str]]:
+    def _folders_by_name(self) -> dict[str, list[str]]:
         assert self.workspace is not None
         found: dict[str, list[str]] = {}
         pending = [self.root]

@@ -487,6 +487,13 @@ HOSTILE: dict[str, str | bytes] = {
     "functions": "\n".join(f"def f{i}(n): f{i + 1}(n); f{i + 2}(n)" for i in range(400)) + "\nf0(1)\n",
     "mappings": "\n".join(f"m{i} = {{**m{i + 1}, **m{i + 1}}}" for i in range(60)) + "\nDataLoader(d, **m0)\n",
     "names": "\n".join(f"v{i} = v{i + 1} + v{i + 1}" for i in range(300)) + "\nDataLoader(d, num_workers=v0)\n",
+    "names of modules": "from importlib import import_module\n"
+    + "".join(f"a{i} = a{i + 1} + a{i + 1}\n" for i in range(60))
+    + "t = {'a': t, 'b': a0}\nimport_module(t['a'])\nimport_module('.' * 999)\n"
+    + "import_module('" + "a*." * 999 + "' + x)\n"
+    + "for n in a0:\n    import_module(n)\n" * 1_000
+    + "def f(n):\n" + "    import_module(n + a0)\n" * 1_000 + "    f(n + n)\nf(a0)\n",
+    "eval": "def f():\n    eval(x)\n    import train\n    f()\n" + "eval(x)\n" * 10_000,
     "an import of a path": "import a.b.c.d.e\nfrom ....... import x\nfrom .... import *\n",
 }
 
