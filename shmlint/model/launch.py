@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Generic, Literal, Protocol, TypeVar
 
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Edit, Span
+from shmlint.model.source import Edit, Source, Span
 
 DOCKER_DEFAULT_SHM = 64 * 1024 * 1024
 """/dev/shm of a container that asks for nothing, in bytes (moby daemon/config/config.go)."""
@@ -34,6 +34,7 @@ BINARIES: tuple[Binary, ...] = (*ENGINES, "nvidia-docker")
 T_co = TypeVar("T_co", covariant=True)
 
 NOTHING: Mapping[str, Value[str]] = {}
+NO_TEXTS: Mapping[str, Source] = {}
 
 
 UnknownKind = Literal["variable", "option", "arguments", "file", "extended", "host", "runtime", "image", "engine"]
@@ -365,6 +366,8 @@ class Launch(NamedTuple):
     build: Build | None = None
     """The build that gives the image, where the launch itself says so."""
     binds: tuple[Bind, ...] = ()
+    texts: Mapping[str, Source] = NO_TEXTS
+    """Texts that binds lead to and that are no files of the repository, by their paths."""
     workdir: Value[str] | None = None
     """The working directory, where the launch sets one."""
     interactive: bool = False

@@ -130,7 +130,7 @@ class Context:
             from shmlint.workloads.resolve import resolve
 
             workspace, builds, shared = repository
-            files = Files(workspace, launch.span.path, shared)
+            files = Files(workspace, launch.span.path, shared, launch.texts)
             known = self._programs[id(launch)] = launch, resolve(launch, files, builds)
         return known[1]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
-from shmlint.model.launch import Build, Launch
+from shmlint.model.launch import NO_TEXTS, Build, Launch
 from shmlint.model.source import Source, Span
 
 if TYPE_CHECKING:
@@ -73,14 +73,18 @@ class Shared:
 class Repository:
     """Reads files for one launch. ``of`` is the file that the launch stands in.
 
-    Without a workspace there are no files. ``root`` is the top of the repository; ``full`` says that a
-    bound was reached.
+    Without a workspace there are no files. ``texts`` are read as files at their paths. ``root`` is the top of the
+    repository; ``full`` says that a bound was reached.
     """
 
-    __slots__ = ("_left", "_read", "_tree", "full", "home", "of", "root", "shared", "workspace")
+    __slots__ = ("_left", "_read", "_tree", "full", "home", "of", "root", "shared", "texts", "workspace")
 
-    def __init__(self, workspace: Workspace | None, of: str, shared: Shared | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace | None, of: str, shared: Shared | None = None,
+        texts: Mapping[str, Source] = NO_TEXTS,
+    ) -> None:  # fmt: skip
         self.workspace = workspace
+        self.texts = texts
         self.of = of
         self.shared = shared if shared is not None else Shared()
         self.home = os.path.dirname(of) or "."
@@ -106,6 +110,8 @@ class Repository:
     def peek(self, path: str) -> Source | None:
         """The text of a file, which is not counted: for what all launches of a run look at."""
         path = normal(path)
+        if path in self.texts:
+            return self.texts[path]
         if not self.is_file(path):
             return None
         try:
@@ -115,7 +121,7 @@ class Repository:
             return None
 
     def is_file(self, path: str) -> bool:
-        return self._once(self.shared.files, path, lambda: self.workspace is not None and self.workspace.exists(path))
+        return path in self.texts or self._once(self.shared.files, path, lambda: self._exists(path))
 
     def is_dir(self, path: str) -> bool:
         return self._once(self.shared.folders, path, lambda: self._is_directory(path))
@@ -126,6 +132,9 @@ class Repository:
         if found is None:
             found = known[key] = "\0" not in path and look() and self._inside(path)
         return found
+
+    def _exists(self, path: str) -> bool:
+        return self.workspace is not None and self.workspace.exists(path)
 
     def _is_directory(self, path: str) -> bool:
         return self.workspace is not None and os.path.isdir(self.workspace.on_disk(path))

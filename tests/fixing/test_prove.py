@@ -69,7 +69,8 @@ SAID: dict[str, Any] = {
 }  # fmt: skip
 """Another value of each field that says something about the container."""
 ELSEWHERE = {
-    "kind", "span", "home", "words", "rewriter", "files", "build", "binds", "spare_volume", "misplaced", "combination",
+    "kind", "span", "home", "words", "rewriter", "files", "build", "binds", "texts", "spare_volume", "misplaced",
+    "combination",
 }  # fmt: skip
 """Fields about the text, and those that other fields follow from."""
 

@@ -10,6 +10,7 @@ from shmlint.docker.gpus import ExtendedResource, Request, Runtime
 from shmlint.docker.gpus import read as read_gpus
 from shmlint.docker.mounts import clean
 from shmlint.docker.sizes import InvalidSize, parse_quantity
+from shmlint.formats.kubernetes.config_maps import NO_MAPS, ConfigMaps, mounted
 from shmlint.formats.kubernetes.pods import Part, Pod
 from shmlint.formats.kubernetes.tree import Leaf, List, Map
 from shmlint.model.launch import (
@@ -56,6 +57,8 @@ class Owner(NamedTuple):
     claims: frozenset[str] = frozenset()
     """The volumes that a StatefulSet claims for each of its pods."""
     unknown: str = ""
+    config_maps: ConfigMaps = NO_MAPS
+    """The ConfigMaps whose contents are known."""
 
 
 MakeRewriter = Callable[[Pod, Part, Mapping[str, Volume]], Rewriter]
@@ -86,6 +89,7 @@ def _launch(pod: Pod, part: Part, owner: Owner, volumes: Mapping[str, Volume], l
     security = body.map("securityContext")
     gpu = _gpu(pod, body, environment)
     asks = gpu.evidence[0].span if gpu.evidence else span
+    files = mounted(body, {v.name: v.body for v in volumes.values() if v.body is not None}, owner.config_maps)
     words = Words(f"{part.role} `{name}` of {owner.label}", WORDS, BY_HAND)
     return Launch(
         kind="kubernetes-container",
@@ -97,7 +101,8 @@ def _launch(pod: Pod, part: Part, owner: Owner, volumes: Mapping[str, Volume], l
         files=owner.files,
         image=_image_value(image),
         names=tuple(dict.fromkeys((name, owner.name))),
-        binds=tuple(_binds(body, volumes)),
+        binds=(*_binds(body, volumes), *files.binds),
+        texts=files.texts,
         workdir=_value(body.leaf("workingDir")),
         entrypoint=entrypoint,
         command=command,

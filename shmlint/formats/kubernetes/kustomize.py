@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
+from shmlint.formats.kubernetes.config_maps import NO_MAPS, ConfigMap, ConfigMaps, config_maps, generated
 from shmlint.formats.kubernetes.manifests import Manifest, read_file
 from shmlint.formats.kubernetes.tree import Field, Leaf, List, Map, Tree, build
 from shmlint.model.record import NamedTuple
@@ -43,6 +44,8 @@ class Built(NamedTuple):
 
     objects: tuple[Object, ...] = ()
     files: frozenset[str] = frozenset()
+    config_maps: ConfigMaps = NO_MAPS
+    """The ConfigMaps that it holds, and those that it generates from files."""
 
 
 def users(paths: Collection[str], named: Collection[str], workspace: Workspace) -> list[str] | None:
@@ -103,11 +106,12 @@ def built(path: str, workspace: Workspace, depth: int = 0) -> Built:
         return Built(files=frozenset((normal(path),)))
     files = {normal(path)}
     found: list[Object] = []
-    for name in (name for key in ("resources", "bases", "components") for name in _texts(root.get(key))):
-        for object_, used in _resource(path, name, workspace, depth):
-            files |= used
-            if object_ is not None:
-                found.append(object_)
+    inherited: dict[str, ConfigMap] = {}
+    for name in (name for key in ("resources", "bases", "components") for name in root.texts(key)):
+        part = _resource(path, name, workspace, depth)
+        files |= part.files
+        found += part.objects
+        inherited |= part.config_maps
     because = next((text for key, text in _UNKNOWN.items() if root.get(key) is not None), "")
     if because:
         found = [object_._replace(unknown=object_.unknown or because) for object_ in found]
@@ -115,7 +119,8 @@ def built(path: str, workspace: Workspace, depth: int = 0) -> Built:
         files.add(normal(patch.path))
         found = [_patched(object_, patch) for object_ in found]
     images = root.maps("images")
-    return Built(tuple(_with_images(object_, images) for object_ in found), frozenset(files))
+    maps = inherited | config_maps(object_.manifest for object_ in found) | dict(generated(path, root, inherited))
+    return Built(tuple(_with_images(object_, images) for object_ in found), frozenset(files), maps)
 
 
 _UNKNOWN = {
@@ -138,10 +143,6 @@ def _load(path: str, workspace: Workspace) -> Map | None:
     return root if isinstance(root, Map) else None
 
 
-def _texts(tree: Tree | None) -> Iterator[str]:
-    yield from (item.text for item in tree.items if isinstance(item, Leaf)) if isinstance(tree, List) else ()
-
-
 def _beside(path: str, name: str, workspace: Workspace) -> str | None:
     """The path of what a kustomization names; None for what lies elsewhere."""
     if "://" in name or name.startswith(("/", "git@", "github.com/")) or "?ref=" in name:
@@ -156,21 +157,18 @@ def _in_directory(directory: str, workspace: Workspace) -> str | None:
     return next((normal(os.path.join(directory, name)) for name in NAMES if name in names), None)
 
 
-def _resource(
-    path: str, name: str, workspace: Workspace, depth: int
-) -> Iterator[tuple[Object | None, frozenset[str]]]:
+def _resource(path: str, name: str, workspace: Workspace, depth: int) -> Built:
     """The objects of a resource, and the files that it is made of."""
     there = _beside(path, name, workspace)
     if there is None:
-        return
+        return Built()
     inner = _in_directory(there, workspace)
     if inner is not None:
-        base = built(inner, workspace, depth + 1)
-        yield None, base.files
-        yield from ((object_, frozenset()) for object_ in base.objects)
-    elif workspace.exists(there) and not is_kustomization(there):
-        yield None, frozenset((there,))
-        yield from ((Object(m, (there,)), frozenset()) for m in read_file(there, workspace).manifests)
+        return built(inner, workspace, depth + 1)
+    if not workspace.exists(there) or is_kustomization(there):
+        return Built()
+    objects = tuple(Object(manifest, (there,)) for manifest in read_file(there, workspace).manifests)
+    return Built(objects, frozenset((there,)))
 
 
 # Patches -----------------------------------------------------------------------------------------

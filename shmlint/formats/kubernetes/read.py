@@ -7,6 +7,7 @@ from functools import partial
 
 from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
+from shmlint.formats.kubernetes.config_maps import NO_MAPS, ConfigMaps, usable
 from shmlint.formats.kubernetes.containers import Owner, read_pod
 from shmlint.formats.kubernetes.manifests import Manifest, read_file
 from shmlint.formats.kubernetes.pods import Pod, find
@@ -36,15 +37,17 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     if kustomizations:
         kustomized, parts = _kustomized(kustomizations, workspace)
         found += kustomized
+    nearby: dict[str, ConfigMaps] = {}
     for path in paths:
         if _is_kustomization(path):
             continue
         file = read_file(path, workspace)
         problems += (file.problem,) if file.problem is not None else ()
         not_read += (file.not_read,) if file.not_read is not None else ()
-        if normal(path) not in parts:
+        if file.manifests and normal(path) not in parts:
+            maps = usable(path, nearby, workspace)
             for manifest in file.manifests:
-                found += launches(manifest, (path,))
+                found += launches(manifest, (path,), maps=maps)
     found.sort(key=lambda launch: (launch.span.path, launch.span.start))
     return Reading(tuple(found), tuple(problems), not_read=tuple(not_read))
 
@@ -67,7 +70,8 @@ def _kustomized(paths: Sequence[str], workspace: Workspace) -> tuple[list[Launch
     for path, made in tops.items():
         for object_ in made.objects:
             files = (path, *(file for file in object_.files if file != path))
-            found += ((path, launch) for launch in launches(object_.manifest, files, object_.unknown))
+            own = launches(object_.manifest, files, object_.unknown, made.config_maps)
+            found += ((path, launch) for launch in own)
     return list(_told_apart(found)), parts
 
 
@@ -97,13 +101,15 @@ def _bare(launch: Launch) -> Launch:
     return launch._replace(rewriter=_REWRITER, files=())
 
 
-def launches(manifest: Manifest, files: tuple[str, ...], unknown: str = "") -> Iterator[Launch]:
+def launches(
+    manifest: Manifest, files: tuple[str, ...], unknown: str = "", maps: ConfigMaps = NO_MAPS
+) -> Iterator[Launch]:
     """The containers of an object's pods. ``unknown`` is why more may be said of it than is known."""
     root = manifest.root
     claims = {text for claim in root.maps("spec", "volumeClaimTemplates") if (text := claim.text("metadata", "name"))}
     name = manifest.name
     label = f"{manifest.kind} `{name}`" if name else f"a {manifest.kind}"
-    owner = Owner(label, name, files, frozenset(claims), unknown)
+    owner = Owner(label, name, files, frozenset(claims), unknown, maps)
     every = find(root)
     pods = [(pod, list(read_pod(pod, owner, partial(PodRewriter, pods=every)))) for pod in every]
     if manifest.kind == "MPIJob":

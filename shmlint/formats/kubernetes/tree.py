@@ -72,6 +72,11 @@ class Map(NamedTuple):
         found = self.get(*path)
         return tuple(item for item in found.items if isinstance(item, Map)) if isinstance(found, List) else ()
 
+    def texts(self, *path: str) -> tuple[str, ...]:
+        """The texts of the list under a path of keys."""
+        found = self.get(*path)
+        return tuple(i.text for i in found.items if isinstance(i, Leaf)) if isinstance(found, List) else ()
+
     def leaf(self, *path: str) -> Leaf | None:
         """The scalar under a path of keys."""
         found = self.get(*path)
