@@ -272,9 +272,12 @@ class Follower:
         elif "$" in command[0]:
             self.stop(f"`{command[0]}` is an unknown program", context.span)
         elif not command[0].startswith("-") and not _is_known_for_none(command):
-            of_image = context.depth == 0 and self.image is None and "/" not in command[0]
-            where = "in the repository, nor is a build of its image" if of_image else "in the repository"
-            self.stop(f"`{program}` is not {where}", context.span)
+            because = "is not in the repository"
+            if "/" not in command[0]:
+                built = context.depth > 0 or self.image is not None
+                more = "what it does is unknown" if built else "the repository does not build it"
+                because = f"is a program of the image, and {more}"
+            self.stop(f"`{program}` {because}", context.span)
 
     def _supervised(self, command: tuple[str, ...], context: Context) -> bool:
         """Follow what supervisord starts; False where the repository does not have its configuration."""

@@ -326,8 +326,8 @@ def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
         ("python serve.py", "import os\nos.system(x)\n",
          "it starts a program whose name is computed at run time (serve.py:2)"),
         ("python gone.py", "", "`gone.py` is not in the repository"),
-        ("bash serve.sh", "", "`gone` is not in the repository (serve.sh:1)"),
-        ("10s", "", "`10s` is not in the repository"),
+        ("bash serve.sh", "", "`gone` is a program of the image, and what it does is unknown (serve.sh:1)"),
+        ("10s", "", "`10s` is a program of the image, and what it does is unknown"),
         ("--model m", "", "the image's own program, which gets `--model`, is unknown"),
     ],
 )  # fmt: skip
@@ -340,7 +340,7 @@ def test_where_reading_stopped_is_told(tmp_path: Path, command: str, serve: str,
 
 def test_a_word_for_an_image_that_is_not_built_here(tmp_path: Path) -> None:
     found = need(tmp_path, {"run.sh": "docker run --gpus all other/image 10s\n"})
-    assert found.stopped == "`10s` is not in the repository, nor is a build of its image"
+    assert found.stopped == "`10s` is a program of the image, and the repository does not build it"
 
 
 @table(
