@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.files.kinds import classify
@@ -39,7 +39,8 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
         return FoundBuild(None)
     names = image_names(launch.image.known or "", launch.image.text)
     words = {re.sub(r"^\$\{?\w*\}?/?", "", re.split(r"[:@]", name)[0]) for name in names} - {""}
-    same = _fitting(lambda build: bool(image_names(build.tag, build.tag) & names), builds, words, repository)
+    known = _with(names, builds, lambda build: image_names(build.tag, build.tag), repository.shared.tags)
+    same = _fitting(lambda build: bool(image_names(build.tag, build.tag) & names), known, words, repository)
     if same:
         return FoundBuild(min(same, key=lambda build: _distance(build.span.path, launch.span.path)))
     namesake = _namesake(launch, builds, repository)
@@ -47,6 +48,18 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
         return FoundBuild(namesake, True, True)
     guessed = _guess(launch, repository)
     return FoundBuild(guessed, guessed is not None)
+
+
+def _with(
+    names: Iterable[str], builds: Sequence[Build], names_of: Callable[[Build], Iterable[str]],
+    known: dict[str, list[int]],
+) -> list[Build]:  # fmt: skip
+    """Those of the builds of a run that have one of some names; ``known`` gets the numbers of all, by name."""
+    if not known:
+        for number, build in enumerate(builds):
+            for name in names_of(build):
+                known.setdefault(name, []).append(number)
+    return [builds[number] for number in sorted({number for name in names for number in known.get(name, ())})]
 
 
 def _fitting(
@@ -175,7 +188,8 @@ def _namesake(launch: Launch, builds: Sequence[Build], repository: Repository) -
         return None
     if "/" not in image.text and re.fullmatch(_OFFICIAL, name):
         return None
-    found = _fitting(lambda build: _is_namesake(build, launch), builds, {name}, repository)
+    known = _with([name], builds, lambda build: [bare_name(build.tag)], repository.shared.namesakes)
+    found = _fitting(lambda build: _is_namesake(build, launch), known, {name}, repository)
     if found:
         return min(found, key=lambda build: _distance(build.span.path, launch.span.path))
     for folder in repository.above():

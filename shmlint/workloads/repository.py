@@ -28,7 +28,7 @@ class Shared:
 
     __slots__ = (
         "builders", "builds", "by_name", "distributions", "files", "folders", "found", "headings", "held", "launches",
-        "listed", "modules", "moves", "pages", "plain", "programs", "quiet", "sizes",
+        "listed", "modules", "moves", "names", "namesakes", "pages", "plain", "programs", "quiet", "sizes", "tags",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -56,6 +56,12 @@ class Shared:
         """The packages that Python files import which say nothing that matters; None for all other files."""
         self.modules: dict[str, Loaded] = {}
         """Python files that were read, by their paths."""
+        self.names: dict[tuple[str | None, str], tuple[str, ...]] = {}
+        """The names of what directories hold, in their order, by the root of the repository and the path."""
+        self.tags: dict[str, list[int]] = {}
+        """The numbers of the builds that were read, by the names of their images."""
+        self.namesakes: dict[str, list[int]] = {}
+        """The same, by the last part of the name."""
         self.headings: dict[str, tuple[Span, ...]] = {}
         """The headings of pages, by their paths."""
         self.moves: dict[str, tuple[tuple[int, str], ...]] = {}
@@ -142,10 +148,13 @@ class Repository:
     def _inside(self, path: str) -> bool:
         return self.workspace is not None and self.workspace.inside(path, self.of)
 
-    def names(self, directory: str) -> list[str]:
+    def names(self, directory: str) -> tuple[str, ...]:
         """What a directory holds, in the order of the names."""
-        found = self.workspace.names_in(directory) if self.workspace is not None and self.is_dir(directory) else []
-        return sorted(found)
+        known, key = self.shared.names, (self._tree, directory)
+        if key not in known:
+            files = self.workspace if self.is_dir(directory) else None
+            known[key] = tuple(sorted(files.names_in(directory))) if files is not None else ()
+        return known[key]
 
     def folders_named(self, name: str) -> list[str]:
         """All directories of that name; none outside of a work tree, or in one with too many directories."""
