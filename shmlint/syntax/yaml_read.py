@@ -12,6 +12,7 @@ those of which both are known to make the same nodes.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -28,15 +29,18 @@ _NO_TEXT = frozenset({"", "null", "true", "false"})
 _ODD = ("\t", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")
 _ODD_HEAD = ("%", "...")
 # Each begins with the character that is rare, so that a long text is passed over quickly.
-_ODD_PATTERNS = (
-    r"[|>][-+\d]*+#",
-    r"\r(?!\n)",
-    r"\n[ ]*+[&!]",
-    r""":(?:(?<=["']:)(?=\S)|\s*+[\],}])""",
-    r"[&*](?<![^\s,:\[{-][&*])[\w-]++(?=[^\s\w,\]}-])",
-    r"\?(?<![^\s,:\[{-]\?)(?!\S)",
-    r"!(?<![^\s,:\[{-]!)(?!(?:!?[\w-]++)?(?:[\s,\]}]|\Z))",
+_ODD_PATTERNS = (r"[|>][-+\d]*+#", r"\r(?!\n)")
+_ODD_TOKENS = (
+    r"\n[ ]*+(?P<at>[&!])",
+    r"""(?P<at>:)(?:(?<=["']:)(?=\S)|\s*+(?:#[^\n]*+\n\s*+)*+[\],}])""",
+    r"(?P<at>\?)(?<![^\s,:\[{-]\?)(?!\S)",
 )
+"""Odd unless they stand in a comment or a text, but for plain texts in flow style."""
+_ODD_NAMES = (
+    r"(?P<at>[&*])(?<![^\s,:\[{-][&*])[\w-]++(?=[^\s\w,\]}-])",
+    r"(?P<at>!)(?<![^\s,:\[{-]!)(?!(?:!?[\w-]++)?(?:[\s,\]}]|\Z))",
+)
+"""Odd unless they stand in a comment or a text, behind its first character."""
 _BLANK_LINE = r"\n[ ]++\r?(?:\n|\Z)"
 _BLANK_BELOW_HEADER = r"(?m)^[^\n|>]*+[|>][^\n]*+\n(?:\r?\n)*+[ ]++\r?$"
 
@@ -123,7 +127,7 @@ def _documents_in_c(source: Source) -> list[Document] | None:
                 found.append(_compose(source, parser, anchors))
                 if isinstance(found[-1].root, Scalar):  # a block scalar without indentation ends elsewhere
                     return None
-        return found
+        return found if _are_texts(_doubtful(text), found) else None
     except Exception:  # whatever it is, the parser in Python has the last word and the better message
         return None
 
@@ -131,10 +135,8 @@ def _documents_in_c(source: Source) -> list[Document] | None:
 def _is_odd(text: str) -> bool:
     """Whether the two parsers may take a text differently, found by comparing them on generated texts.
 
-    They do not agree on tabs, line breaks of YAML 1.1, byte order marks, directives, ends of
-    documents, comments that touch a ``|`` and blanks below it, lone carriage returns, a line that
-    begins with an anchor or a tag, keys after ``?``, tags and anchors that are no simple name, and in flow
-    style on values that touch the colon or are not there.
+    They do not agree on tabs, line breaks of YAML 1.1, byte order marks, directives, ends of documents,
+    comments that touch a ``|``, blanks below it and lone carriage returns.
     """
     return (
         any(part in text for part in _ODD)
@@ -142,6 +144,55 @@ def _is_odd(text: str) -> bool:
         or any(re.search(pattern, text) for pattern in _ODD_PATTERNS)
         or (re.search(_BLANK_LINE, text) is not None and re.search(_BLANK_BELOW_HEADER, text) is not None)
     )
+
+
+def _doubtful(text: str) -> list[tuple[int, bool]]:
+    """What both parsers may take differently where it is no text: the place, and whether any text will do.
+
+    That is a line that begins with an anchor or a tag, keys after ``?``, tags and anchors that are no simple
+    name, and in flow style values that touch the colon or are not there.
+    """
+    return [
+        (found.start("at"), anywhere)
+        for patterns, anywhere in ((_ODD_TOKENS, False), (_ODD_NAMES, True))
+        for pattern in patterns
+        for found in re.finditer(pattern, text)
+    ]
+
+
+def _are_texts(places: list[tuple[int, bool]], documents: list[Document]) -> bool:
+    """Whether all of some places stand in texts or comments.
+
+    Both parsers come to the start of a text in the same way if nothing odd stands before it, and in it
+    such a sign is a letter like others.
+    """
+    if not places:
+        return True
+    texts = sorted(_texts(documents))
+    for at, anywhere in places:
+        number = bisect_left(texts, (at,)) - 1
+        _, end, is_safe = texts[number] if number >= 0 else (0, 0, True)
+        if at < end:
+            if not (is_safe or anywhere):
+                return False
+            continue
+        text = documents[0].source.text
+        if re.search(r"(?:^|\s)#", text[max(text.rfind("\n", 0, at) + 1, end) : at]) is None:
+            return False
+    return True
+
+
+def _texts(documents: list[Document]) -> Iterator[tuple[int, int, bool]]:
+    """Where texts start and end, and whether they are something else than plain ones in flow style."""
+    stack: list[tuple[Node, bool]] = [(document.root, False) for document in documents]
+    while stack:
+        node, flow = stack.pop()
+        if isinstance(node, Scalar):
+            yield node.start, node.end, bool(node.style) or not flow
+        elif isinstance(node, Sequence):
+            stack += ((item, node.flow) for item in node.items)
+        elif isinstance(node, Mapping):
+            stack += ((inner, node.flow) for pair in node.pairs for inner in pair)
 
 
 def _documents(source: Source) -> Iterator[Document]:

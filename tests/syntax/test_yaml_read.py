@@ -362,19 +362,39 @@ volumes:
 
 """
 
+SIGNS = """\
+jobs:
+  build:
+    if: ${{ !cancelled() && success() }}   # not !this(one
+    env: {A: "x", 'q': [a ! b, c]}
+    steps:
+    - run: |
+        if [ ! -f x ]; then echo '{"a":1}'; fi
+        !foo(bar
+        && cp *.py &>x {a:}
+    - name: what ? and !b(c *d.e
+      run: serve --address ":9001" ${A:-":8001"}
+    - "q: !a(b ? "
+    - plain text
+      over &lines, !b(c)
+      *it.goes
+"""
+"""Signs that are odd where they are none of a text."""
+
 PIECES = (
     " ", "  ", "\n", "\r\n", "\r", "\t", ": ", ":", "- ", "-", "? ", "?", "#", " #", "&a ", "&a", "*a", "!t ",
     "!", "!!str ", "!reset\n", "|", "|\n", ">-\n", "|2\n", "|\n\n    ", "\n   \n", "'", '"', "[", "]", "{", "}",
     ",", "\\", "\\/", "%", "@", "`", "\n...\n", "\n---\n", "--- ", "%YAML 1.1\n", "\x85", "\u2028", "\ufeff",
     "\x00", "😀", "é", "<<: *a", "~", "a: b", "a", "a: ", "b: 1\n", "\n- ", "\n  ", "\xa0", "\\x41", "[a, b]",
-    "{a: [b], c}", '"k": ', '"k":v', "- - ", "''", '""',
+    "{a: [b], c}", '"k": ', '"k":v', "- - ", "''", '""', "!a(b) ", "${{ !x() }}", "&a.b ", "*a.b ", "\n    && b", " ? ",
+    ":]", "\n  # &a.b\n", "|\n    !x(\n",
 )  # fmt: skip
 
 
 @st.composite
 def damaged(draw: st.DrawFn) -> str:
     """Some lines of a compose file with other things in them, or nothing but those."""
-    lines = COMPOSE.splitlines(keepends=True)
+    lines = draw(st.sampled_from([COMPOSE, SIGNS])).splitlines(keepends=True)
     first = draw(st.integers(0, len(lines)))
     text = "".join(lines[first : first + draw(st.integers(0, 12))])
     for _ in range(draw(st.integers(0, 3 if text else 12))):
@@ -435,6 +455,7 @@ def test_both_parsers_give_the_same_for_files() -> None:
         "[a : ]\n",
         "[a: , b]\n",
         "{ question: }\n",
+        "{a: b, k:\n  # c\n}\n",
         "\ufeffa: 1\n",
         "a: 1\t# c\n",
         "%TAG ! tag:x,2000:\n---\na: !b c\n",
@@ -451,11 +472,12 @@ def test_both_parsers_give_the_same_where_they_once_did_not(text: str) -> None:
 
 
 @pytest.mark.needs("yaml_in_c")
-def test_a_compose_file_is_read_by_the_parser_in_c() -> None:
+@pytest.mark.parametrize("text", [COMPOSE, SIGNS])
+def test_usual_files_are_read_by_the_parser_in_c(text: str) -> None:
     """Else nobody would notice that it is never used."""
     with mock.patch("ruamel.yaml.scanner.Scanner.fetch_more_tokens", side_effect=AssertionError):
-        (document,) = parse(Source("f.yaml", COMPOSE))
-    assert json.dumps(described(document.root)) == json.dumps(outline_in_python(COMPOSE)[0][0])
+        (document,) = parse(Source("f.yaml", text))
+    assert json.dumps(described(document.root)) == json.dumps(outline_in_python(text)[0][0])
 
 
 @pytest.mark.parametrize("module", [None, mock.Mock(CParser=mock.Mock(side_effect=MemoryError))])
