@@ -170,21 +170,23 @@ def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 def _too_deep(text: str) -> bool:
     """Whether brackets or operators nest deeper than a person writes. Strings count too, which does no harm."""
     depth = chain = 0
-    for char in text:
+    for char in re.sub(r"[^(\[{}\])\n+*/%|&^~.<>=,-]+", "", text):
         if char in "([{":
             depth += 1
             if depth > _DEEPEST:
                 return True
         elif char in ")]}":
             depth = max(depth - 1, 0)
-        elif char in "+-*/%|&^~.<>=":
+        elif char == "\n":
+            chain = 0
+            if depth > 60:
+                depth = 0
+        elif char == ",":
+            chain = 0
+        else:
             chain += 1
             if chain > _LONGEST_CHAIN:
                 return True
-        elif char in ",\n":
-            chain = 0
-            if char == "\n" and depth > 60:
-                depth = 0
     return False
 
 

@@ -198,7 +198,10 @@ def recognise(image: str, workloads: Iterable[Workload]) -> tuple[Workload | Non
 def _recognised(image: str, workloads: tuple[Workload, ...]) -> tuple[Workload | None, bool]:
     """The result of ``recognise``: the launches of a run share few images, and a proof reads them again."""
     repository, tagged = image_names(image)
-    for workload in workloads:
+    exact, globs = _images(workloads)
+    numbers = {*exact.get(repository, ()), *exact.get(tagged, ())}
+    numbers.update(number for plain, number in globs if plain in tagged)
+    for workload in (workloads[number] for number in sorted(numbers)):
         certain: bool | None = None
         for pattern in workload.images:
             if _fits(tagged if ":" in pattern else repository, pattern):
@@ -208,6 +211,21 @@ def _recognised(image: str, workloads: tuple[Workload, ...]) -> tuple[Workload |
         if certain is not None:
             return workload, certain
     return None, False
+
+
+@lru_cache(maxsize=256)
+def _images(workloads: tuple[Workload, ...]) -> tuple[Mapping[str, Sequence[int]], Sequence[tuple[str, int]]]:
+    """The numbers of the workloads with an image pattern: by the pattern, and by the plain part of a glob."""
+    exact: dict[str, list[int]] = {}
+    globs: list[tuple[str, int]] = []
+    for number, workload in enumerate(workloads):
+        for pattern in workload.images:
+            plain = _plain_part(pattern)
+            if plain is pattern:
+                exact.setdefault(pattern, []).append(number)
+            else:
+                globs.append((plain, number))
+    return exact, globs
 
 
 def _fits(text: str, pattern: str) -> bool:
@@ -245,14 +263,21 @@ def _matched(words: tuple[str, ...], workloads: tuple[Workload, ...]) -> Workloa
     """The result of ``match_command``: a proof reads the same commands again."""
     best: tuple[int, Workload | None] = (0, None)
     names = frozenset(name for word in words for name in (word, word.rpartition("/")[2]))
+    for first, pattern, workload in _commands(workloads):
+        if (not first or first in names) and len(pattern) > best[0] and _command_fits(words, pattern):
+            best = (len(pattern), workload)
+    return best[1]
+
+
+@lru_cache(maxsize=256)
+def _commands(workloads: tuple[Workload, ...]) -> Sequence[tuple[str, tuple[str, ...], Workload]]:
+    """The command patterns of workloads, each with its first word; empty where that is a glob."""
+    found = []
     for workload in workloads:
         for pattern in workload.commands:
             first = pattern[1] if pattern[0] == "^" else pattern[0]
-            if _plain_part(first) is first and first not in names:
-                continue
-            if len(pattern) > best[0] and _command_fits(words, pattern):
-                best = (len(pattern), workload)
-    return best[1]
+            found.append((first if _plain_part(first) is first else "", pattern, workload))
+    return found
 
 
 def _fits_any(words: Sequence[str], use: Mapping[str, Any]) -> bool:
