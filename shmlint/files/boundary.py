@@ -10,17 +10,18 @@ OUTSIDE = "outside the repository and is not followed (setting `follow-outside`)
 class Boundary:
     """Decides what may be followed. ``follow_outside`` lets files refer to others outside of their repository."""
 
-    __slots__ = ("_roots", "follow_outside", "top")
+    __slots__ = ("_real", "_roots", "follow_outside", "top")
 
     def __init__(self, *, follow_outside: bool = False, top: str = "") -> None:
         self.top = top
         """The directory that relative paths count from; the working directory where it is empty."""
         self.follow_outside = follow_outside
         self._roots: dict[str, str | None] = {}
+        self._real: dict[str, str] = {}
 
     def root(self, path: str) -> str | None:
         """The git work tree a file lies in; None outside of any."""
-        directory = os.path.realpath(os.path.join(self.top, os.path.dirname(path)) or ".")
+        directory = self._real_directory(os.path.join(self.top, os.path.dirname(path)) or ".")
         if directory not in self._roots:
             self._roots[directory] = work_tree(directory)
         return self._roots[directory]
@@ -36,8 +37,20 @@ class Boundary:
         root = self.root(of)
         if root is None:
             return not os.path.isabs(path)
-        real = os.path.realpath(os.path.join(self.top, path))
+        real = self._real_path(os.path.join(self.top, path))
         return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
+
+    def _real_path(self, path: str) -> str:
+        """``os.path.realpath``, which looks at each directory on the way, for many files of a directory."""
+        directory, name = os.path.split(path)
+        if name in ("", ".", "..") or os.path.islink(path):
+            return os.path.realpath(path)
+        return os.path.join(self._real_directory(directory or "."), name)
+
+    def _real_directory(self, path: str) -> str:
+        if path not in self._real:
+            self._real[path] = os.path.realpath(path)
+        return self._real[path]
 
 
 def work_tree(directory: str) -> str | None:

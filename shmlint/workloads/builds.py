@@ -129,11 +129,13 @@ def _around(repository: Repository) -> Iterator[tuple[str, str]]:
         yield from _builders(directory, repository)
 
 
-def directories(repository: Repository) -> dict[str, None]:
+def directories(repository: Repository) -> tuple[str, ...]:
     """The directories in which people keep the scripts, pages and compose files of a container."""
-    return dict.fromkeys(
-        os.path.normpath(os.path.join(folder, part)) for folder in repository.above() for part in _FOLDERS
-    )
+    above = repository.above()
+    known = repository.shared.around
+    if above not in known:
+        known[above] = tuple(dict.fromkeys(normal(os.path.join(folder, part)) for folder in above for part in _FOLDERS))
+    return known[above]
 
 
 def _builders(directory: str, repository: Repository, names: str | None = None) -> tuple[tuple[str, str], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from shmlint.files.read import Unreadable, normal
@@ -21,20 +21,27 @@ MOST_BYTES = 2 * 1024 * 1024
 """Files, and characters of them, that are read for one launch."""
 _MOST_FOLDERS = 5_000
 """Directories of a repository that are looked through for one of a name."""
+_MOST_LEVELS = 19
+"""Directories above that of a launch."""
 
 
 class Shared:
     """What was found out about files and programs, for the launches of a run that lead to the same."""
 
     __slots__ = (
-        "builders", "builds", "by_name", "distributions", "files", "folders", "found", "headings", "held", "launches",
-        "listed", "modules", "moves", "names", "namesakes", "pages", "plain", "programs", "quiet", "sizes", "tags",
+        "above", "around", "builders", "builds", "by_name", "distributions", "files", "folders", "found", "headings",
+        "held", "launches", "listed", "modules", "moves", "names", "namesakes", "pages", "plain", "programs", "quiet",
+        "sizes", "tags",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.files: dict[tuple[str | None, str], bool] = {}
         """Whether there is a file, by the root of the repository and the path."""
         self.folders: dict[tuple[str | None, str], bool] = {}
+        self.above: dict[tuple[str | None, str], tuple[str, ...]] = {}
+        """The directories from that of a launch up, by the root of the repository and the first of them."""
+        self.around: dict[tuple[str, ...], tuple[str, ...]] = {}
+        """The directories in which people keep the scripts of a container, by those from that of a launch up."""
         self.builders: dict[tuple[str, str, str], tuple[tuple[str, str], ...]] = {}
         """The files of a directory that speak of building, and their text in lower case, by the root, the path
         and the names that were looked for."""
@@ -181,12 +188,20 @@ class Repository:
                 return {}
         return found
 
-    def above(self) -> list[str]:
+    def above(self) -> tuple[str, ...]:
         """The directory of the launch and those above it, up to the top of the repository."""
-        found = [normal(self.home)]
-        while found[-1] != self.root and len(found) < 20:
-            parent = normal(os.path.join(found[-1], ".."))
-            if not self._inside(parent):
-                break
-            found.append(parent)
-        return found
+        known, key = self.shared.above, (self._tree, self.home)
+        if key not in known:
+            known[key] = tuple(self._upwards())
+        return known[key]
+
+    def _upwards(self) -> Iterator[str]:
+        folder = normal(self.home)
+        yield folder
+        for _ in range(_MOST_LEVELS):
+            if folder == self.root:
+                return
+            folder = normal(os.path.join(folder, ".."))
+            if not self._inside(folder):
+                return
+            yield folder

@@ -69,7 +69,7 @@ def _paths(launch: Launch, repository: Repository) -> Iterator[str]:
     """The files in which a size is given and the container is named."""
     words = _words(launch)
     looked = 0
-    found = dict(_speaking(os.path.dirname(launch.span.path) or ".", repository))
+    found = dict(_speaking(normal(os.path.dirname(launch.span.path) or "."), repository))
     for directory in directories(repository):
         found |= dict(_speaking(directory, repository))
     for path, text in found.items():
@@ -82,7 +82,7 @@ def _paths(launch: Launch, repository: Repository) -> Iterator[str]:
 
 def _speaking(directory: str, repository: Repository) -> tuple[tuple[str, str], ...]:
     """The files of a directory in which a size is given, and their text."""
-    key = repository.root, normal(directory)
+    key = repository.root, directory
     known = repository.shared.sizes.get(key)
     if known is None:
         paths = [normal(os.path.join(directory, n)) for n in repository.names(directory) if re.search(SPEAKS, n)]
