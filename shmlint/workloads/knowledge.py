@@ -263,20 +263,23 @@ def _matched(words: tuple[str, ...], workloads: tuple[Workload, ...]) -> Workloa
     """The result of ``match_command``: a proof reads the same commands again."""
     best: tuple[int, Workload | None] = (0, None)
     names = frozenset(name for word in words for name in (word, word.rpartition("/")[2]))
-    for first, pattern, workload in _commands(workloads):
-        if (not first or first in names) and len(pattern) > best[0] and _command_fits(words, pattern):
+    text = "\n".join(words)
+    for glob, first, pattern, workload in _commands(workloads):
+        begun = first in text if glob else first in names
+        if begun and len(pattern) > best[0] and _command_fits(words, pattern):
             best = (len(pattern), workload)
     return best[1]
 
 
 @lru_cache(maxsize=256)
-def _commands(workloads: tuple[Workload, ...]) -> Sequence[tuple[str, tuple[str, ...], Workload]]:
-    """The command patterns of workloads, each with its first word; empty where that is a glob."""
+def _commands(workloads: tuple[Workload, ...]) -> Sequence[tuple[bool, str, tuple[str, ...], Workload]]:
+    """The command patterns of workloads, each with whether its first word is a glob, and the plain part of that."""
     found = []
     for workload in workloads:
         for pattern in workload.commands:
             first = pattern[1] if pattern[0] == "^" else pattern[0]
-            found.append((first if _plain_part(first) is first else "", pattern, workload))
+            plain = _plain_part(first)
+            found.append((plain is not first, plain, pattern, workload))
     return found
 
 
