@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from shmlint.model.source import Source
-from shmlint.syntax.shell import Command, commands
+from shmlint.syntax.shell import Command, commands, engine_commands
 from shmlint.syntax.shell_text import whole
 from shmlint.syntax.word import Word
 
@@ -14,7 +16,11 @@ def read(text: str) -> list[Command]:
 
 def words(text: str) -> list[list[str]]:
     """The words of every command; those not known with ``?``, with ``*`` where they may be many."""
-    return [[_shown(word) for word in command.words] for command in read(text)]
+    return _words(read(text))
+
+
+def _words(found: Iterable[Command]) -> list[list[str]]:
+    return [[_shown(word) for word in command.words] for command in found]
 
 
 def _shown(word: Word) -> str:
@@ -25,5 +31,12 @@ def _shown(word: Word) -> str:
 
 
 def dockers(text: str) -> list[str]:
-    """The docker commands, their words with single blanks between."""
-    return [" ".join(found) for found in words(text) if found[0] in ("docker", "podman", "nvidia-docker")]
+    """The docker commands, their words with single blanks between, whether the other commands are read too or not."""
+    every = words(text)
+    few = _words(engine_commands(whole(Source("x.sh", text), 0, len(text))))
+    found, again = ([" ".join(one) for one in some if one[0] in _ENGINES] for some in (every, few))
+    assert found == again
+    return found
+
+
+_ENGINES = ("docker", "podman", "nvidia-docker")

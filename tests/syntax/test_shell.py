@@ -6,6 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shmlint.model.source import Source
+from shmlint.syntax.shell import engine_commands
+from shmlint.syntax.shell_text import whole
 from tests.syntax.scripts import dockers, read, words
 from tests.table import table
 
@@ -53,6 +56,20 @@ def test_commands_are_found(text: str, expected: str) -> None:
 )
 def test_talk_is_no_command(text: str) -> None:
     assert dockers(text) == []
+
+
+@table(
+    ("text", "expected"),
+    [
+        ("ls -l 'a b'\necho docker run a\ndocker run b\nset -e", ["docker"]),
+        ("D=docker\n$D ps\n\"$X\" run a\n'dock'er run b", ["docker", "$X", "docker"]),
+        ("log() { sudo \"$@\"; }\nlog docker a\nlog a\necho a", ["sudo", "sudo", "sudo"]),
+        ("CONTAINER_CMD=x\ncontainer run a", ["container"]),
+    ],
+)
+def test_commands_that_can_be_of_no_engine_are_left_out(text: str, expected: list[str]) -> None:
+    found = engine_commands(whole(Source("x.sh", text), 0, len(text)))
+    assert [command.words[0].text for command in found] == expected
 
 
 def test_a_comment_between_continued_lines_is_passed_over() -> None:

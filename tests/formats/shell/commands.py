@@ -7,7 +7,7 @@ from typing import Any
 from shmlint.formats.shell.run import launches
 from shmlint.model.launch import Launch, Value
 from shmlint.model.source import Source
-from shmlint.syntax.shell import commands
+from shmlint.syntax.shell import engine_commands
 from shmlint.syntax.shell_text import whole
 
 MIB = 1 << 20
@@ -16,7 +16,7 @@ DEFAULT = 64 * MIB
 
 
 def read(text: str) -> list[Launch]:
-    return launches(list(commands(whole(Source("x.sh", text), 0, len(text)))))
+    return launches(list(engine_commands(whole(Source("x.sh", text), 0, len(text)))))
 
 
 def one(text: str) -> Launch:
