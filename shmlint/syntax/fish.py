@@ -22,6 +22,10 @@ _KEYWORD = re.compile(r"(?:if|else|end|for|while|function|begin|switch|case|and|
 _SET = re.compile(r"(?m)(?:^|[;|&(])[ \t]*(?:and[ \t]+|or[ \t]+)?set[ \t]+((?:-\S+[ \t]+)*)(\w+)(\[?)([^\n;#]*)")
 _VALUE = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 _ARGUMENT_NAMES = re.compile(r"(?:-a|--argument-names)(?:[ \t]+|=)(\w+(?:[ \t]+\w+)*)")
+_PLAIN = re.compile(r"""[^\s;|&\\'"$()`]+""")
+_PLAIN_IN_SINGLE = re.compile(r"[^'\\]+")
+_PLAIN_IN_DOUBLE = re.compile(r'[^"\\$`]+')
+"""Characters that mean themselves."""
 _NAME = re.compile(r"\$+(\w+)(\[[^\]\n]*\])?")
 
 
@@ -76,6 +80,11 @@ class _Translator:
     def _take(self, count: int = 1) -> None:
         self.builder.take(self.at, min(self.at + count, len(self.text)))
         self.at += count
+
+    def _take_plain(self, plain: re.Pattern[str]) -> None:
+        """Characters that mean themselves, or the next one."""
+        found = plain.match(self.text, self.at)
+        self._take(len(found[0]) if found is not None else 1)
 
     def _blanks(self) -> None:
         """What stands between words: blanks, continued lines, comments at the end."""
@@ -231,7 +240,7 @@ class _Translator:
             elif char in "`)":
                 self._escaped()
             else:
-                self._take()
+                self._take_plain(_PLAIN)
             alone = False
 
     def _escaped(self) -> None:
@@ -252,7 +261,7 @@ class _Translator:
                 self.at += 2
                 continue
             closes = self._peek() == "'"
-            self._take()
+            self._take_plain(_PLAIN_IN_SINGLE)
             if closes:
                 return
 
@@ -269,7 +278,7 @@ class _Translator:
             elif char == "`":
                 self._escaped()
             else:
-                self._take()
+                self._take_plain(_PLAIN_IN_DOUBLE)
                 if char == '"':
                     return
 

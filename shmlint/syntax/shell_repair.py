@@ -30,12 +30,14 @@ class Repair(NamedTuple):
 def repaired(text: ShellText) -> tuple[ShellText, tuple[Repair, ...]]:
     """A text whose container starts go on to where they are meant to end; each character keeps its place."""
     lines = text.text.split("\n")
-    naming = _naming(text.text)
+    starts = {number for number in _naming(text.text) if _START.match(lines[number])}
+    if not starts:
+        return text, ()
     found: list[Repair] = []
     inside = False
     at = 0
     for i, line in enumerate(lines):
-        if not inside and (i not in naming or _START.match(line) is None):
+        if not inside and i not in starts:
             at += len(line) + 1
             continue
         if inside and not line.strip() and i + 1 < len(lines) and _OPTION.match(lines[i + 1]) is not None:

@@ -134,8 +134,8 @@ class Builder:
         self.source = source
         self.parts: list[str] = []
         self.offsets: list[int] = []
-        self.stands: list[int] = []
-        self.apart = False
+        self.stands: list[int] | None = None
+        """Where the characters are used; None while that is where they are written."""
         self.quotes = 0
         """How many single quotation marks have been put in."""
 
@@ -143,24 +143,28 @@ class Builder:
         """Characters of the file as they are."""
         self.parts.append(self.source.text[start:end])
         self.quotes += self.source.text.count("'", start, end)
-        self.offsets += range(start, end)
-        self.stands += range(start, end)
+        self._place(range(start, end))
 
     def put(self, text: str, at: int = NOWHERE) -> None:
         """Characters in place of those at ``at`` (one for one), or standing nowhere."""
         self.parts.append(text)
         self.quotes += text.count("'")
         places = [NOWHERE] * len(text) if at < 0 else range(at, at + len(text))
-        self.offsets += places
-        self.stands += places
+        self._place(places)
 
     def copy(self, text: ShellText, start: int, end: int) -> None:
         """Characters of another text of the same file."""
         self.parts.append(text.text[start:end])
         self.quotes += text.text.count("'", start, end)
-        self.offsets += text.offsets[start:end]
-        self.stands += (text.stands or text.offsets)[start:end]
-        self.apart = self.apart or bool(text.stands)
+        if text.stands and self.stands is None:
+            self.stands = list(self.offsets)
+        self._place(text.offsets[start:end], (text.stands or text.offsets)[start:end])
+
+    def _place(self, offsets: Sequence[int], stands: Sequence[int] | None = None) -> None:
+        """Note where the characters that were put in are written, and used."""
+        self.offsets += offsets
+        if self.stands is not None:
+            self.stands += offsets if stands is None else stands
 
     def put_unknown(self, name: str) -> None:
         """A variable, for what is not known here; between single quotes the shell would take one for text."""
@@ -169,14 +173,14 @@ class Builder:
 
     def used(self, since: int, start: int, end: int) -> None:
         """Everything put in from character ``since`` on is used at ``start`` to ``end`` of the file."""
-        count = len(self.stands) - since
+        count = len(self.offsets) - since
         if count:
+            if self.stands is None:
+                self.stands = list(self.offsets)
             self.stands[since:] = [start] * (count - 1) + [end - 1]
-            self.apart = True
 
     def build(self, home: Span) -> ShellText:
-        stands = self.stands if self.apart else ()
-        return ShellText(self.source, "".join(self.parts), self.offsets, home, stands)
+        return ShellText(self.source, "".join(self.parts), self.offsets, home, self.stands or ())
 
 
 def restore(text: str) -> str:
