@@ -38,10 +38,17 @@ def lower(severity: Severity) -> Severity:
     return SEVERITIES[max(SEVERITIES.index(severity) - 1, 0)]
 
 
+def of_settings(need: Need, settings: Settings) -> int:
+    """The size in bytes that the settings give for every workload; 0 where there is none, or this one needs more."""
+    given = settings.shm_size or 0
+    return given if given >= need.floor else 0
+
+
 def advised(launch: Launch, need: Need, settings: Settings) -> int:
     """The size in bytes that a fix writes: the recommended one, or the least if only that fits the memory limit."""
-    if settings.shm_size:
-        return settings.shm_size
+    given = of_settings(need, settings)
+    if given:
+        return given
     size = max(need.recommended or UNKNOWN_RECOMMENDED, need.minimum or 0)
     least = need.minimum or (rounded(need.total) if need.total else 0)
     return size if fits(launch, size) or not least or not fits(launch, least) else least

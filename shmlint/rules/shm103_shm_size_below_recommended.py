@@ -10,7 +10,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.need import Need
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.advice import fits
+from shmlint.rules.advice import fits, of_settings
 from shmlint.rules.wording import container, gpu_evidence, when, why
 from shmlint.workloads.knowledge import entry_of
 
@@ -24,7 +24,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if effective.decided_by not in ("shm_size", "emptydir") or effective.bytes is None:
         return
     need = context.need(launch)
-    wanted = context.settings.shm_size or need.recommended
+    wanted = of_settings(need, context.settings) or need.recommended
     if not _advised(need) or wanted is None or not need.floor <= effective.bytes < wanted:
         return
     if not fits(launch, wanted):

@@ -12,7 +12,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.need import Need
 from shmlint.model.rule import Rule
 from shmlint.rules import Context, all_rules, selected
-from shmlint.rules.advice import advised, lowered
+from shmlint.rules.advice import advised, lowered, of_settings
 from shmlint.rules.wording import container, gpu_evidence, when, why
 from shmlint.workloads.knowledge import image_names
 
@@ -36,7 +36,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if given.decided_by in ("host", "bind"):
         shown = "the host's /dev/shm"
     elif given.bytes is not None and not private:
-        size = context.settings.shm_size or given.bytes
+        size = of_settings(need, context.settings) or given.bytes
         shown = human(given.bytes)
     elsewhere = f" of {other.home.path}" if other.home.path != launch.home.path else ""
     yield Finding(

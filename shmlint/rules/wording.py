@@ -10,6 +10,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.need import UNKNOWN_MINIMUM, UNKNOWN_MINIMUM_SOURCE, UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.model.source import Span
 from shmlint.rules import Context
+from shmlint.rules.advice import of_settings
 from shmlint.workloads.knowledge import Workload, builtin
 
 _NAMES = {
@@ -68,10 +69,11 @@ def _reasons(need: Need, context: Context) -> Iterator[Reason]:
     entry = _entry(need, context)
     if need.minimum is not None and not need.mechanisms:
         yield _size("minimum", need.minimum, need, entry)
-    wanted = context.settings.shm_size or need.recommended
+    given = of_settings(need, context.settings)
+    wanted = given or need.recommended
     if wanted is None:
         return
-    if context.settings.shm_size:
+    if given:
         yield Reason(f"{human(wanted)}, from the settings", "advised")
     elif wanted != need.minimum:
         yield _size("recommended", wanted, need, entry)

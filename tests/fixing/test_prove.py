@@ -47,11 +47,12 @@ def changed(path: str, text: str) -> list[tuple[str, str]]:
     return [pair for pair in zip(text.splitlines(), new.splitlines(), strict=True) if pair[0] != pair[1]]
 
 
-def test_a_size_that_leaves_the_finding_is_not_set() -> None:
-    """The settings ask for a size below the need: the text would change, and the error would stay."""
+def test_a_size_that_leaves_the_finding_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule that advises less than the need: the text would change, and the error would stay."""
+    monkeypatch.setattr("shmlint.rules.shm102_shm_size_too_small.advised", lambda *_: 128 << 20)
     service = "image: nvcr.io/nvidia/pytorch:24.01-py3\n    command: torchrun --nproc_per_node=8 t.py\n    gpus: all"
     text = f"services:\n  x:\n    {service}\n    shm_size: 64m\n"
-    run = lint({"compose": ["compose.yaml"]}, Settings(shm_size=128 << 20), Workspace({"compose.yaml": text}))
+    run = lint({"compose": ["compose.yaml"]}, Settings(), Workspace({"compose.yaml": text}))
     outcome = fix.fix(run)
     assert outcome.texts == {}
     (left,) = outcome.unproved

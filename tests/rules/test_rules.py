@@ -31,6 +31,18 @@ def test_shm_size_is_what_fixes_write(tmp_path: Path) -> None:
     assert findings(tmp_path, service("shm_size: 4gb"), shm_size=2 * GIB) == []
 
 
+@table("lines, left", [((), []), (("shm_size: 64m",), []), (("shm_size: 0.1",), [])])
+def test_a_size_of_the_settings_below_the_need_is_not_written(
+    tmp_path: Path, lines: tuple[str, ...], left: list[object]
+) -> None:
+    """A fix that leaves the finding would be refused by its proof."""
+    text = service(*lines, "command: torchrun --nproc_per_node=8 train.py")
+    (finding,) = findings(tmp_path, text, shm_size=256 << 20)
+    assert finding.fix is not None and "from the settings" not in str(finding.why)
+    after = fixed(tmp_path, text, shm_size=256 << 20)["compose.yaml"]
+    assert "shm_size: 8gb" in after and findings(tmp_path, after, shm_size=256 << 20) == left
+
+
 def test_the_daemons_own_default(tmp_path: Path) -> None:
     assert findings(tmp_path, service(), default_shm_size=8 * GIB) == []
     found = findings(tmp_path, service(), default_shm_size=128 * 1024**2)
