@@ -12,7 +12,7 @@ from shmlint.model.finding import Basis, Finding, Reason, cut
 from shmlint.model.launch import Launch
 from shmlint.model.reading import NotReadKind
 from shmlint.model.record import NamedTuple
-from shmlint.reports import escape, summary
+from shmlint.reports import escape, one, summary
 from shmlint.reports.terminal import WIDTH, Paint, columns, labelled, painter, shortened, usable, wrapped
 from shmlint.rules import all_rules
 from shmlint.run import Run
@@ -342,12 +342,13 @@ def _read(run: Run, findings: Sequence[Finding], counts: dict[str, int]) -> str:
     kinds = {kind: len(read.intersection(paths)) for kind, paths in run.files.items()}
     files = ", ".join(plural(number, _KINDS.get(kind, f"{kind} file")) for kind, number in kinds.items() if number)
     line = f"read {files}: {plural(counts['launches'], 'launch', 'launches')}, {counts['gpu_launches']} with a GPU"
-    unknown = sum(finding.unknown_workload for finding in findings)
-    unknowns = {"unknown workload": unknown, "unknown GPU request": counts["gpu_unknown"]}
-    line += "".join(f", {plural(count, what)}" for what, count in unknowns.items() if count)
-    return line + (f", {counts['not_judged']} not checked" if counts["not_judged"] else "")
+    unknown = len({one(f.launch) for f in findings if f.unknown_workload and f.launch is not None})
+    some = [plural(unknown, "unknown workload")] if unknown else []
+    some += [f"{counts['not_judged']} not checked"] if counts["not_judged"] else []
+    line += f" ({', '.join(some)})" if some else ""
+    return line + (f", {plural(counts['gpu_unknown'], 'unknown GPU request')}" if counts["gpu_unknown"] else "")
 
 
-def plural(count: int, one: str, many: str = "") -> str:
+def plural(count: int, single: str, many: str = "") -> str:
     """A count and its noun: ``2 files``."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    return f"{count} {single if count == 1 else many or single + 's'}"
