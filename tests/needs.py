@@ -109,6 +109,7 @@ LACKING: Mapping[str, Callable[[], str]] = {
     "git": lambda: _program("git"),
     "patch": lambda: _program("patch"),
     "ps": lambda: _program("ps"),
+    "rdformat_validator": lambda: _program("rdformat-validator"),
     "systemd_library": _systemd,
     "yaml_in_c": lambda: _module("_ruamel_yaml"),
     # Systems and rights.

@@ -5,11 +5,13 @@ The fields and their types are those of proto/rdf/reviewdog.proto at 08614ef of 
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jsonschema
+import pytest
 
 from shmlint.fixing import fix
 from shmlint.model import project
@@ -23,9 +25,6 @@ from tests.reports.hostile import NAMES, Change, apply, hostile, parsed, place
 from tests.reports.test_json import NUMBER, TEXT, closed
 from tests.reports.test_text import CASES, MANY, TRAINER
 from tests.table import table
-
-if TYPE_CHECKING:
-    import pytest
 
 POSITION = closed(line=NUMBER, column=NUMBER)
 RANGE = closed(start=POSITION, end=POSITION)
@@ -53,6 +52,21 @@ def data(started: Run) -> list[Any]:
     found = parsed(render(started, started.findings))
     jsonschema.validate(found, SHAPE, jsonschema.Draft202012Validator)
     return found["diagnostics"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.needs("rdformat_validator")
+def test_a_validator_that_others_wrote_accepts_the_report(tmp_path: Path) -> None:
+    """The npm package @umbrelladocs/rdformat-validator."""
+    started = run(tmp_path, {f"{name}/compose.yaml": text for name, text in TEXTS.items()})
+    assert len(started.findings) > 20
+    good, wrong = tmp_path / "good.json", tmp_path / "wrong.json"
+    good.write_text(render(started, started.findings), encoding="utf-8")
+    text = good.read_text(encoding="utf-8").replace('"message": "', '"message": 1, "was": "', 1)
+    wrong.write_text(text, encoding="utf-8")
+    for file, status in ((good, 0), (wrong, 1)):
+        command = ["rdformat-validator", "--strict", "--no-extra-fields", str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == status, done.stdout + done.stderr
 
 
 def suggestions(diagnostics: list[Any]) -> list[Change]:
