@@ -272,12 +272,8 @@ class Follower:
         elif "$" in command[0]:
             self.stop(f"`{command[0]}` is an unknown program", context.span)
         elif not command[0].startswith("-") and not _is_known_for_none(command):
-            because = "is not in the repository"
-            if "/" not in command[0]:
-                built = context.depth > 0 or self.image is not None
-                more = "what it does is unknown" if built else "the repository does not build it"
-                because = f"is a program of the image, and {more}"
-            self.stop(f"`{program}` {because}", context.span)
+            built = context.depth > 0 or self.image is not None
+            self.stop(_missing(command[0], built=built), context.span)
 
     def _supervised(self, command: tuple[str, ...], context: Context) -> bool:
         """Follow what supervisord starts; False where the repository does not have its configuration."""
@@ -357,6 +353,16 @@ class Follower:
             elif all(other.path != entry.path or other.arguments != entry.arguments for other in self.entries):
                 self.trail.append(Step(f"{entry.path}{' (guessed)' if entry.guessed else ''}", entry.span))
                 self.entries.append(entry)
+
+
+def _missing(program: str, *, built: bool) -> str:
+    """What to say of a program that is not in the repository. ``built``: it is known what its image is built from."""
+    if "/" in program:
+        return f"`{posixpath.basename(program)}` is not in the repository"
+    if program[:1].isdigit():
+        return f"the image's own program, which gets `{program}`, is unknown"
+    more = "what it does is unknown" if built else "the repository does not build it"
+    return f"`{program}` is a program of the image, and {more}"
 
 
 class _Body(NamedTuple):

@@ -327,7 +327,8 @@ def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
          "it starts a program whose name is computed at run time (serve.py:2)"),
         ("python gone.py", "", "`gone.py` is not in the repository"),
         ("bash serve.sh", "", "`gone` is a program of the image, and what it does is unknown (serve.sh:1)"),
-        ("10s", "", "`10s` is a program of the image, and what it does is unknown"),
+        ("ros2 launch a b", "", "`ros2` is a program of the image, and what it does is unknown"),
+        ("10s", "", "the image's own program, which gets `10s`, is unknown"),
         ("--model m", "", "the image's own program, which gets `--model`, is unknown"),
     ],
 )  # fmt: skip
@@ -339,8 +340,8 @@ def test_where_reading_stopped_is_told(tmp_path: Path, command: str, serve: str,
 
 
 def test_a_word_for_an_image_that_is_not_built_here(tmp_path: Path) -> None:
-    found = need(tmp_path, {"run.sh": "docker run --gpus all other/image 10s\n"})
-    assert found.stopped == "`10s` is a program of the image, and the repository does not build it"
+    found = need(tmp_path, {"run.sh": "docker run --gpus all other/image ros2 launch\n"})
+    assert found.stopped == "`ros2` is a program of the image, and the repository does not build it"
 
 
 @table(
