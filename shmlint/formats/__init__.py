@@ -78,7 +78,10 @@ FORMATS = {
     "ci": Format(
         "shmlint.formats.ci.read", "shmlint.formats.ci.comments", alone=True, rest="shmlint.formats.ci.rest"
     ),
-    "devcontainer": Format("shmlint.formats.devcontainer.read", "shmlint.formats.devcontainer.comments"),
+    "devcontainer": Format(
+        "shmlint.formats.devcontainer.read", "shmlint.formats.devcontainer.comments",
+        rest="shmlint.formats.devcontainer.rest",
+    ),
     "inspect": Format("shmlint.formats.inspect", "shmlint.formats.inspect"),
     "kubernetes": Format(
         "shmlint.formats.kubernetes.read", "shmlint.formats.kubernetes.comments",

@@ -27,7 +27,7 @@ def _parts(source: Source) -> Iterator[Part]:
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
-    return same_others(path, before, after, _parts)
+    return same_others(path, before, after, _parts, sizes_only=sizes_only)
 
 
 def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:

@@ -105,7 +105,7 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
         list(_parts(source, _pipeline(source, Places())))
         for source in (files.source(path) for files in (before, after))
     )
-    return same(old, new)
+    return same(old, new, sizes_only=sizes_only)
 
 
 # Steps -----------------------------------------------------------------------------------------

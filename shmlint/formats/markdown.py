@@ -118,7 +118,7 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
     old, new = (
         [part for _, part in _parts(files.source(path), every=True) if part is not None] for files in (before, after)
     )
-    return same(old, new)
+    return same(old, new, sizes_only=sizes_only)
 
 
 _VALUE = re.compile(r"^\s*(?:\$ )?(?:export\s+)?([A-Za-z_]\w*)=([\"']?)([\w./:@+-]*)\2[ \t]*$", re.M)

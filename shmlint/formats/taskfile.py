@@ -60,7 +60,7 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
     old, new = (
         list(_parts(files.source(path), workspace=files, places=Places())) for files in (before, after)
     )
-    return same(old, new)
+    return same(old, new, sizes_only=sizes_only)
 
 
 def _parts(source: Source, workspace: Workspace, places: Places) -> Iterator[Part]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 
 from shmlint.files.workspace import Workspace
 from shmlint.fixing import fix
-from shmlint.fixing.prove import Shift, parts, places
+from shmlint.fixing.prove import Proof, Shift, parts, places, prove
+from shmlint.fixing.repairs import repairs_of
 from shmlint.model.launch import GpuRequest, Launch, Mount, ReadOnly, Size, Unknown, Value, Words
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
@@ -315,3 +317,39 @@ def test_what_a_makefile_makes_of_a_variable_keeps_it() -> None:
     for use in ("b: (a s)\n", "b:\n  tool {{ if s == '64m' { 'x' } else { 'y' } }}\n", "t := s + 'x'\n"):
         assert changed("justfile", just + use) == [(own, own.replace("{{s}}", "8g"))], use
     assert changed("justfile", just) == [("s := '64m'", "s := '8g'")]
+
+
+LINES = "docker run --gpus all \\\n  -p 80:80 \\\n  --name box \\\n  -v $PWD:/x \\\n  IMG\n"
+STEPS = "jobs:\n  a:\n    steps:\n      - run: |\n"
+BOX = '{"image": "IMG", "runArgs": ["--gpus=all", "-p=80"], "remoteUser": "dev", "containerEnv": {"A": "b"}}\n'
+TRAPS: list[tuple[str, str, list[tuple[str, str]]]] = [
+    ("run.sh", LINES, [
+        ("80:80 \\", "80:80 "), ("80:80 \\", "80:80 \\ "), ("80:80 \\", "80:80 \\ # web"), ("  --name", "  # --name"),
+        ("  -p 80:80 \\\n", ""), ("-p 80:80", "-p 81:80"), ("$PWD:/x", "$PWD:/y"), ("--name box", "--rm"),
+    ]),
+    ("README.md", f"```sh\n{LINES}```\n", [("80:80 \\", "80:80 "), ("-p 80:80", "-p 81:80")]),
+    ("ci.yml", STEPS + "".join(f"          {line}\n" for line in LINES.splitlines()), [
+        ("80:80 \\", "80:80 "), ("-p 80:80", "-p 81:80"),
+    ]),
+    ("Makefile", "all:\n" + "".join(f"\t{line}\n" for line in LINES.splitlines()), [
+        ("80:80 \\", "80:80 "), ("-p 80:80", "-p 81:80"), ("all:\n", "every:\n"), ("all:\n", "all: more\n"),
+    ]),
+    (".devcontainer.json", BOX, [
+        ('"-p=80"', '"-p=81"'), (', "-p=80"', ""), ('"dev"', '"root"'), ('"remoteUser"', '"user"'), ('"b"', '"c"'),
+    ]),
+]  # fmt: skip
+"""What an edit must not change besides the size: harm that no launch shows, or that its reader mends."""
+
+
+def test_an_edit_that_harms_more_than_a_launch_shows_is_refused() -> None:
+    kinds = {**KINDS, ".devcontainer.json": "devcontainer"}
+    for path, text, harms in TRAPS:
+        text = text.replace("IMG", "nvcr.io/nvidia/pytorch:24.01-py3")
+        run = lint({kinds[path]: [path]}, Settings(shm_size=8 << 30), Workspace({path: text}))
+        (repair,) = (r for r in repairs_of(run, Counter(), unsafe=False) if r.finding.rule == "SHM101")
+        honest = repair.change.edits
+        for old, new in (("", ""), *harms):
+            at = text.index(old) if old else 0
+            edits = (*honest, *((Edit(path, at, at + len(old), new),) if old else ()))
+            proof = prove(run, [repair._replace(change=repair.change._replace(edits=edits))], {})
+            assert isinstance(proof, Proof) == (not old), (path, old, new, proof)

@@ -18,7 +18,7 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
     """Whether what recipes do besides starting containers has stayed the same."""
     old, new = before.source(path), after.source(path)
     alike = _just_alike(old, new) if is_justfile(path) else _make_alike(old, new, before)
-    return alike and same(list(parts(old, before)), list(parts(new, after)))
+    return alike and same(list(parts(old, before)), list(parts(new, after)), sizes_only=sizes_only)
 
 
 _REFERENCE = re.compile(r"\$[({]\s*(?:(?:call|value|origin|flavor)\s+)?([\w.-]+)|\$(\w)")
@@ -33,6 +33,8 @@ def _make_alike(old: Source, new: Source, workspace: Workspace) -> bool:
     is not known here.
     """
     before, after = _Makefile(old), _Makefile(new)
+    if before.rest != after.rest:
+        return False
     changed = _changed(before.assigned, after.assigned)
     if not changed:
         return True
@@ -115,7 +117,7 @@ class _Makefile:
             self.assigned[match[1]] = f"{self.assigned.get(match[1], '')}\n{text}"
         elif exported is None and not text.lstrip().startswith("#") and not _PRINTED.match(text):
             rule, _, recipe = text.partition(";")
-            self.rest.append(rule)
+            self.rest += [rule] if rule.strip() else []
             self.recipes.append(recipe)
 
 

@@ -12,22 +12,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from shmlint.files.workspace import Workspace
 from shmlint.formats.shell.read import Part, Parts, parts
 from shmlint.syntax.shell import Command
+from shmlint.syntax.shell_repair import repaired
 from shmlint.syntax.shell_sharing import ARGUMENTS, Sharing, Use, references, sharing
 from shmlint.syntax.shell_text import mentions_engine
 
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether what a script does beside starting containers has stayed the same."""
-    return same_others(path, before, after, parts)
+    return same_others(path, before, after, parts, sizes_only=sizes_only)
 
 
-def same_others(path: str, before: Workspace, after: Workspace, parts_of: Parts) -> bool:
+def same_others(path: str, before: Workspace, after: Workspace, parts_of: Parts, *, sizes_only: bool) -> bool:
     """Whether what a file's parts do besides starting containers has stayed the same."""
-    return same(list(parts_of(before.source(path))), list(parts_of(after.source(path))))
+    return same(list(parts_of(before.source(path))), list(parts_of(after.source(path))), sizes_only=sizes_only)
 
 
-def same(before: Sequence[Part], after: Sequence[Part]) -> bool:
-    """Whether parts do the same besides starting containers. Those of one file share their variables."""
+def same(before: Sequence[Part], after: Sequence[Part], *, sizes_only: bool) -> bool:
+    """Whether parts do the same besides starting containers. Those of one file share their variables.
+
+    ``sizes_only``: of the commands that start them, too, nothing but ``--shm-size`` may be different.
+    """
     if len(before) != len(after):
         return False
     edited = [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if old.text.text != new.text.text]
@@ -37,7 +41,12 @@ def same(before: Sequence[Part], after: Sequence[Part]) -> bool:
     shared = [sharing(part.text) for part in before]
     functions = frozenset().union(*(one.functions for one in shared))
     for i in edited:
-        if list(_others(before[i].commands, functions)) != list(_others(found[i], functions)):
+        old, new = list(before[i].commands), found[i]
+        if list(_others(old, functions)) != list(_others(new, functions)):
+            return False
+        if sizes_only and list(_starts(old)) != list(_starts(new)):
+            return False
+        if _ended(before[i]) != _ended(after[i]):
             return False
     changed = _changed([shared[i] for i in edited], [sharing(after[i].text) for i in edited])
     if not changed:
@@ -57,6 +66,27 @@ _PRINTS = frozenset({"echo", "printf", ":", "log", "info", "warn", "print"})
 _PASSES = ("", "export", "local", "declare", "readonly", "typeset", "set", *_PRINTS)
 """Commands that only print or assign; what is made of an assignment is compared where it is used."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+
+
+def _ended(part: Part) -> list[str]:
+    """Why a shell ends commands of a part before their readers do: what an edit must not add to.
+
+    Lines one after the other count once: an option on a line of its own may be added to them.
+    """
+    found = [(part.text.source.position(repair.at).line, repair.because) for repair in repaired(part.text)[1]]
+    lines = set(found)
+    return [because for line, because in found if (line - 1, because) not in lines]
+
+
+def _starts(found: Iterable[Command]) -> Iterator[str]:
+    """The commands that start containers, without their sizes."""
+    for command in found:
+        words = [word.text for word in command.words]
+        if any(map(mentions_engine, words)):
+            yield re.sub(_SIZE, "", " ".join(" ".join(words).replace("\\\n", " ").split()))
+
+
+_SIZE = r" ?--shm-size(?:=| )[^ ]+"
 
 
 def _others(found: Iterable[Command], functions: frozenset[str]) -> Iterator[tuple[str, ...]]:

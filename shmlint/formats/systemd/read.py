@@ -42,7 +42,7 @@ def _read(source: Source, workspace: Workspace) -> Reading:
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
-    return same_others(path, before, after, partial(parts, places=Places()))
+    return same_others(path, before, after, partial(parts, places=Places()), sizes_only=sizes_only)
 
 
 def _has_drop_in(source: Source, workspace: Workspace) -> bool:
