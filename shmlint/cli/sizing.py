@@ -25,17 +25,17 @@ def render(found: Answer, default: int = DOCKER_DEFAULT_SHM) -> Iterator[str]:
             yield f"{human(term.bytes):>{_MARGIN}}  {first}"
             yield from (f"{'':{_MARGIN}}  {line}" for line in rest)
             if following is None or (following.basis, following.source) != (term.basis, term.source):
-                yield from beside("", escape(f"{term.basis}: {term.source}"))
+                yield from right_labelled("", escape(f"{term.basis}: {term.source}"))
         if len(found.terms) > 1:
             yield f"{human(found.total):>{_MARGIN}}  together"
     yield from _advised(found)
     yield ""
     if found.bytes is None:
-        yield from beside("answer", found.why)
+        yield from right_labelled("answer", found.why)
     elif not found.bytes:
-        yield from beside("answer", f"nothing to set. {escape(found.why)}")
+        yield from right_labelled("answer", f"nothing to set. {escape(found.why)}")
     else:
-        yield from beside("answer", f"{human(found.bytes)} ({found.why})")
+        yield from right_labelled("answer", f"{human(found.bytes)} ({found.why})")
         yield f"{'docker run':>{_MARGIN}}  --shm-size={spell_docker(found.bytes)}"
         yield f"{'compose':>{_MARGIN}}  shm_size: {spell_compose(found.bytes)}"
         first, *rest = kubernetes(found.bytes)
@@ -43,9 +43,9 @@ def render(found: Answer, default: int = DOCKER_DEFAULT_SHM) -> Iterator[str]:
         yield from (f"{'':{_MARGIN}}  {line}" for line in rest)
     has = _has(found, default)
     if has:
-        yield from beside("has", escape(has))
+        yield from right_labelled("has", escape(has))
     for note in found.notes:
-        yield from beside("note", escape(note))
+        yield from right_labelled("note", escape(note))
 
 
 def kubernetes(size: int) -> list[str]:
@@ -58,7 +58,7 @@ def kubernetes(size: int) -> list[str]:
     ]
 
 
-def beside(label: str, text: str, margin: int = _MARGIN, width: int = WIDTH) -> Iterator[str]:
+def right_labelled(label: str, text: str, margin: int = _MARGIN, width: int = WIDTH) -> Iterator[str]:
     """The lines of a text after a label that is aligned to the right in a margin of so many columns."""
     for line in wrapped(text, width - margin - 2):
         yield f"{label:>{margin}}  {line}".rstrip()
@@ -99,19 +99,19 @@ def _advised(found: Answer) -> Iterator[str]:
             text += f": {why}"
         elif why:
             text += f" {why}" if why.startswith("by ") else f": {why}"
-        yield from beside(human(size or least or 0), escape(text))
+        yield from right_labelled(human(size or least or 0), escape(text))
     elif who:
-        yield from beside("known", escape(f"{who}: {why}; the size is unknown"))
+        yield from right_labelled("known", escape(f"{who}: {why}; the size is unknown"))
     else:
-        yield from beside("known", escape(why))
+        yield from right_labelled("known", escape(why))
     if workload is not None and source == workload.source:
         documented = str(workload.entry.get("documented", ""))
         if documented not in ("", "none"):
-            yield from beside("", f"its documentation: {escape(documented)}")
+            yield from right_labelled("", f"its documentation: {escape(documented)}")
         if not workload.verified:
-            yield from beside("", "unverified: no source was checked")
+            yield from right_labelled("", "unverified: no source was checked")
     if source:
-        yield from beside("", escape(source))
+        yield from right_labelled("", escape(source))
 
 
 def _has(found: Answer, default: int) -> str:

@@ -52,7 +52,7 @@ def nested(settings: Settings, files: Iterable[str], top: str = "") -> Settings:
 def _find(directory: str, known: dict[str, str | None], top: str) -> str | None:
     """The settings file of a directory or of the nearest one above it; ``known`` is what was found before."""
     if directory not in known:
-        own = _beside(directory)
+        own = _settings_file_in(directory)
         parent = os.path.dirname(directory)
         if own is not None:
             known[directory] = os.path.relpath(own, top or None).replace(os.sep, "/")
@@ -69,7 +69,7 @@ def _loaded(path: str, top: str, *, directory: str, anywhere: bool = False) -> S
     return loaded(path, top, directory=directory, anywhere=anywhere)
 
 
-def _beside(directory: str) -> str | None:
+def _settings_file_in(directory: str) -> str | None:
     """The settings file in a directory."""
     own = os.path.join(directory, FILE)
     if os.path.isfile(own):

@@ -234,20 +234,20 @@ def _launches(attempt: Attempt) -> Refusal | None:
     intends, where the same is done, and what is made of another reading of the same service.
     """
     run = attempt.run
-    stands, moved = places(run.launches), places(run.launches, attempt.shifts)
-    stood = places(attempt.after.launches)
-    after = {stood[id(launch)]: launch for launch in attempt.after.launches}
+    where, moved = places(run.launches), places(run.launches, attempt.shifts)
+    now_at = places(attempt.after.launches)
+    after = {now_at[id(launch)]: launch for launch in attempt.after.launches}
     if len(run.launches) != len(after) or set(moved.values()) != after.keys():
         return Refusal("launch-gone")
     made: dict[Place, list[Intention]] = {}
     for repair in attempt.repairs:
         made.setdefault(repair.target, []).append(repair.intention)
-    targets = [(launch, made[stands[id(launch)]]) for launch in run.launches if stands[id(launch)] in made]
+    targets = [(launch, made[where[id(launch)]]) for launch in run.launches if where[id(launch)] in made]
     shared = _by_service(targets)
     done = {repair.intention for repair in attempt.repairs}
     wrong = []
     for launch in run.launches:
-        place, new = stands[id(launch)], after[moved[id(launch)]]
+        place, new = where[id(launch)], after[moved[id(launch)]]
         mine = made.get(place, [])
         also = [i for i in attempt.intended.get(place, ()) if i in done]
         also += (i for service in _services(launch) for i in shared.get(service, ()))
@@ -362,10 +362,10 @@ def _findings(attempt: Attempt) -> Proof | Refusal:
 
     A repaired launch may have a less severe finding instead of the one that is gone.
     """
-    moved, stood = places(attempt.run.launches, attempt.shifts), places(attempt.after.launches)
+    moved, now_at = places(attempt.run.launches, attempt.shifts), places(attempt.after.launches)
     before = places(attempt.run.launches)
     becoming = {before[id(launch)]: moved[id(launch)] for launch in attempt.run.launches}
-    left = identities(attempt.after.findings, stood)
+    left = identities(attempt.after.findings, now_at)
     for repair in attempt.repairs:
         stays = left.get(repair.identity._replace(place=becoming[repair.identity.place]))
         if stays is not None:
@@ -378,9 +378,9 @@ def _findings(attempt: Attempt) -> Proof | Refusal:
     for finding in attempt.after.findings:
         if _mark(finding, UNMOVED) in known:
             continue
-        if finding.launch is not None and (stood[id(finding.launch)], finding.subject) in same:
+        if finding.launch is not None and (now_at[id(finding.launch)], finding.subject) in same:
             continue
-        level = levels.get(stood[id(finding.launch)]) if finding.launch is not None else None
+        level = levels.get(now_at[id(finding.launch)]) if finding.launch is not None else None
         if level is None:
             return Refusal("new-finding", frozenset((finding.span.path,)), finding=finding)
         if SEVERITIES.index(finding.severity) >= level:
@@ -390,8 +390,8 @@ def _findings(attempt: Attempt) -> Proof | Refusal:
 
 def _levels(attempt: Attempt, becoming: Mapping[Place, Place]) -> dict[Place, int]:
     """How severe the repaired findings are, by the places of the launches that they are about."""
-    stands = places(attempt.run.launches)
-    launches = {stands[id(launch)]: launch for launch in attempt.run.launches}
+    where = places(attempt.run.launches)
+    launches = {where[id(launch)]: launch for launch in attempt.run.launches}
     levels: dict[Place, int] = {}
     services: dict[Service, int] = {}
     for repair in attempt.repairs:

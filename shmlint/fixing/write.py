@@ -71,14 +71,14 @@ def _prepared(path: str, on_disk: str, texts: tuple[bytes, bytes], *, with_backu
         if not before.st_mode & 0o222 or not os.access(target, os.W_OK):
             # Replacing it needs no permission of its own; who took the permission away means the text.
             raise NotWritten(path, "cannot be written: it is read-only")
-        temporary = _beside(target, new, before)
-        return _File(path, target, temporary, _beside(target, old, before) if with_backup else "")
+        temporary = _new_file_like(target, new, before)
+        return _File(path, target, temporary, _new_file_like(target, old, before) if with_backup else "")
     except OSError as error:
         _remove(temporary)
         raise _not_written(path, error) from None
 
 
-def _beside(target: str, content: bytes, like: os.stat_result) -> str:
+def _new_file_like(target: str, content: bytes, like: os.stat_result) -> str:
     """A new file in the directory of another, with its mode and, where that is allowed, its owner."""
     handle, name = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".shmlint-")
     try:

@@ -125,12 +125,12 @@ def _entry(need: Need, context: Context) -> Workload | None:
 def gpu_evidence(launch: Launch) -> tuple[Evidence, ...]:
     """What requests the GPU; the text is not repeated if its line shows it."""
     return tuple(
-        Evidence("requests the GPU" if _stands_there(e.text, e.span) else e.text, e.span)
+        Evidence("requests the GPU" if _is_written_there(e.text, e.span) else e.text, e.span)
         for e in launch.gpu.evidence[:1]
     )
 
 
-def _stands_there(text: str, span: Span) -> bool:
+def _is_written_there(text: str, span: Span) -> bool:
     """Whether a text is what the file says, with a blank or an equals sign."""
     around = _around(span)
     return text in around or text.replace(" ", "=") in around

@@ -130,7 +130,7 @@ def test_paths_are_cleaned_as_the_engine_does(path: str, cleaned: str) -> None:
 
 
 @given(st.text("abc:/.,=\"\\~ro size\n"))
-def test_a_size_stands_where_it_is_said_to(value: str) -> None:
+def test_a_size_is_where_it_is_said_to_be(value: str) -> None:
     for text, mount in ((value, parse_tmpfs(value)), (value, parse_mount(value)), _with_size(value)):
         if mount.size_at is not None:
             assert text[mount.size_at :].startswith(mount.size_text)

@@ -224,7 +224,7 @@ def test_flags_and_names() -> None:
         ('--shm-size=""', "--shm-size=", None),
     ],
 )
-def test_where_the_value_stands(written: str, text: str, value: str | None) -> None:
+def test_where_the_value_is(written: str, text: str, value: str | None) -> None:
     source = Source("x.sh", f"docker run {written} a")
     word = Word(text, Span(source, 11, 11 + len(written)))
     option = read_run([word, Word("a")]).options[0]

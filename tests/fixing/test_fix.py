@@ -305,7 +305,7 @@ def test_edits_that_overlap_are_refused(edits: list[Edit]) -> None:
         apply_edits("abcd", edits)
 
 
-def test_what_stands_beside_an_edit_may_be_edited_too() -> None:
+def test_what_touches_an_edit_may_be_edited_too() -> None:
     assert apply_edits("abcd", [Edit("x", 1, 2, "B"), Edit("x", 2, 2, "-"), Edit("x", 2, 3, "C")]) == "aB-Cd"
 
 

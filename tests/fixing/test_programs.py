@@ -20,7 +20,7 @@ from tests.needs import need
 from tests.oracles import programs
 from tests.oracles.docker_client import docker_create
 from tests.oracles.judged import MEANT, shm, wrong
-from tests.oracles.programs import BESIDE, Chooser
+from tests.oracles.programs import OTHER_FILES, Chooser
 from tests.oracles.recording import recorded, sandbox
 from tests.oracles.started_programs import STARTED
 
@@ -46,7 +46,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def fixed(kind: str, text: str) -> str:
     path, _ = KINDS[kind]
-    outcome = fix(lint({READ_AS.get(kind, kind): [path]}, Settings(), Workspace({path: text, **BESIDE})))
+    outcome = fix(lint({READ_AS.get(kind, kind): [path]}, Settings(), Workspace({path: text, **OTHER_FILES})))
     return outcome.run.workspace.source(path).text
 
 
@@ -57,7 +57,7 @@ def disagreements(kind: str, count: int, seed: str, home: Path) -> tuple[int, li
     _, make = KINDS[kind]
     texts = (make(Chooser(f"{seed}/{number}")) for number in range(count))
     changed = [(text, new) for text in texts if (new := fixed(kind, text)) != text]
-    runs = recorded(kind, [text for pair in changed for text in pair], home, sandbox(home), BESIDE)
+    runs = recorded(kind, [text for pair in changed for text in pair], home, sandbox(home), OTHER_FILES)
     found = []
     for (text, new), before, after in zip(changed, runs[::2], runs[1::2], strict=True):
         lines = wrong(before, after)
@@ -90,7 +90,7 @@ def test_the_client_reads_the_size_and_the_devices(tmp_path: Path, kind: str) ->
         need("systemd_library")
     _, make = KINDS[kind]
     texts = [fixed(kind, make(Chooser(f"client/{number}"))) for number in range(20)]
-    calls = [words for calls in recorded(kind, texts, tmp_path, sandbox(tmp_path), BESIDE) for words in calls]
+    calls = [words for calls in recorded(kind, texts, tmp_path, sandbox(tmp_path), OTHER_FILES) for words in calls]
     lists = {right: right.split('"')[1].removeprefix("device=").split(",") for right in MEANT.values()}
     for words in calls:
         if words[0] != "docker":

@@ -184,7 +184,7 @@ def test_every_prompt(tmp_path: Path, prompt: str) -> None:
         pytest.param(f"```make\nrun:\n\t{RUN}\n```\n", [3], id="make"),
     ],
 )
-def test_where_commands_stand(tmp_path: Path, text: str, expected: list[int]) -> None:
+def test_where_commands_are(tmp_path: Path, text: str, expected: list[int]) -> None:
     assert lines(tmp_path, text) == expected
     assert after_fix(tmp_path, text).count("--shm-size=8g") == len(expected)
 

@@ -18,7 +18,7 @@ TRAIN = "nvcr.io/nvidia/pytorch:24.01-py3 torchrun --nproc_per_node=8 t.py"
 
 SIZES = ("8g", "8gb", "9g", "1g", "64m", "16g", "64g", "8G", "100k")
 
-BESIDE = {
+OTHER_FILES = {
     "local.env": "UNRELATED=1\n",
     "opts.sh": "S=64g\nO=(--rm --shm-size=32g)\nT='--rm --shm-size=32g'\nIMG=redis\n",
     "opts.mk": "S = 64g\nO += --shm-size=32g\nIMG ?= redis\n",

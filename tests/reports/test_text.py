@@ -198,7 +198,7 @@ def test_lines_fit_the_width(tmp_path: Path, width: int) -> None:
         assert [line for line in shown.splitlines() if columns(line) > width and "/" not in line.strip("/ ")] == []
 
 
-def test_marks_stand_below_what_they_mark(tmp_path: Path) -> None:
+def test_marks_are_below_what_they_mark(tmp_path: Path) -> None:
     """On the terminal: a wide character takes two columns, a combining one none."""
     lines = report(tmp_path, CASES["wide"][0]).splitlines()
     source = next(line for line in lines if " 1 │ " in line)

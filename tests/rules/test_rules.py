@@ -112,7 +112,7 @@ def test_a_private_command_is_listed_as_it_is_written(tmp_path: Path) -> None:
 # Several readings ------------------------------------------------------------------------------
 
 
-def test_an_overlay_that_can_stand_alone_is_a_step_less_severe(tmp_path: Path) -> None:
+def test_an_overlay_that_can_be_started_alone_is_a_step_less_severe(tmp_path: Path) -> None:
     files = {
         "compose.yaml": service("shm_size: 8gb", gpu=None),
         "compose.gpu.yaml": service(),

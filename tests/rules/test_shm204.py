@@ -53,7 +53,7 @@ test_a_size_that_does_not_count = overridden_test(
         ("podman run --ipc=container:x", "docker", "note", "the other container's /dev/shm is used"),
     ],
 )
-def test_podman_refuses_a_size_beside_the_hosts_namespace(
+def test_podman_refuses_a_size_with_the_hosts_namespace(
     tmp_path: Path, command: str, engine: str, severity: str, said: str
 ) -> None:
     text = f"{command} --gpus all --shm-size=8g x\n"

@@ -31,7 +31,7 @@ def under(place: str, name: str = "shm_size") -> str:
     return f"`{name}` under `{place}` is refused by Compose: it is a key of the service"
 
 
-BESIDE = "`shm_size` at the top level is refused by Compose: it is a key of a service"
+AT_TOP = "`shm_size` at the top level is refused by Compose: it is a key of a service"
 VARIABLE = "`{}` in `environment` is a variable for the program, and does not set the size"
 DEVICE = "deploy.resources.reservations.devices[0]"
 
@@ -94,9 +94,9 @@ CASES: dict[str, tuple[str, list[str], str | None]] = {
     "request": (service("gpus:", "  - count: 1", "    shm_size: 1g"),
                 ["`shm_size` under `gpus[0]` is not read: it is a key of the service"],
                 service("gpus:", "  - count: 1", "shm_size: 1gb")),
-    "top": (service("gpus: all") + "shm_size: 8g\n", [BESIDE], service("gpus: all", "shm_size: 8gb")),
-    "top, above": ("shm_size: 8g\n" + service("gpus: all"), [BESIDE], service("gpus: all", "shm_size: 8gb")),
-    "top, two services": (service("gpus: all") + "  y: {image: foo}\nshm_size: 8g\n", [BESIDE], None),
+    "top": (service("gpus: all") + "shm_size: 8g\n", [AT_TOP], service("gpus: all", "shm_size: 8gb")),
+    "top, above": ("shm_size: 8g\n" + service("gpus: all"), [AT_TOP], service("gpus: all", "shm_size: 8gb")),
+    "top, two services": (service("gpus: all") + "  y: {image: foo}\nshm_size: 8g\n", [AT_TOP], None),
     "variable of a container":
         (service("gpus: all", "environment: [shm_size=8g]"), [VARIABLE.format("shm_size")], None),
     "variable with a hyphen":

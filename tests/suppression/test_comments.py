@@ -75,7 +75,7 @@ def test_only_here(tmp_path: Path) -> None:
     assert told(tmp_path, other) == ["SHM101", "SHM002"], "not any line of the service"
 
 
-def test_beside_the_reason(tmp_path: Path) -> None:
+def test_next_to_the_reason(tmp_path: Path) -> None:
     assert told(tmp_path, compose(image=COMMENT)) == []
     assert told(tmp_path, compose().replace("gpus: all", f"gpus: all{COMMENT}")) == []
     bare = compose().replace("gpus: all", "gpus: all  # shmlint: ignore")

@@ -44,7 +44,7 @@ of it */ {
 // after"""
 
 
-def test_comments_may_stand_anywhere_and_commas_at_the_end() -> None:
+def test_comments_may_be_anywhere_and_commas_at_the_end() -> None:
     for text in (COMMENTED, COMMENTED.replace("\n", "\r\n"), "\ufeff" + COMMENTED, COMMENTED.replace("  ", "\t")):
         assert plain(read(text)) == {"a": ["x", "y", "z"], "b": None, "c://d": "// no comment"}
 

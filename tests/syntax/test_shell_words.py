@@ -56,7 +56,7 @@ def test_positions(text: str) -> None:
     assert command.span.text == text[text.index("docker") :].rstrip("\r\n")
 
 
-def test_a_word_of_a_variable_stands_where_that_was_set_and_is_used_in_the_command() -> None:
+def test_a_word_of_a_variable_is_where_that_was_set_and_is_used_in_the_command() -> None:
     text = "A='--gpus all'\ndocker run $A \"--shm-size=$B\" img\n"
     _, _, gpus, _, size, _ = read(text)[0].words
     assert gpus.span is not None
@@ -78,7 +78,7 @@ def test_a_word_of_a_variable_stands_where_that_was_set_and_is_used_in_the_comma
         ("S=8; docker run --s=${S}g a", "8g", None),
     ],
 )
-def test_where_a_part_of_a_word_stands(text: str, part: str, place: str | None) -> None:
+def test_where_a_part_of_a_word_is(text: str, part: str, place: str | None) -> None:
     word = read(text)[-1].words[2]
     span = word.part_span(part)
     assert (span.text if span is not None else None) == place
@@ -94,7 +94,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=40).map("".join))
-def test_every_word_stands_where_it_says(text: str) -> None:
+def test_every_word_is_where_it_says(text: str) -> None:
     for command in read(text):
         for word in command.words:
             assert len(word.offsets) in (0, len(word.text))

@@ -64,7 +64,7 @@ def test_every_figure_has_a_basis() -> None:
             assert basis["basis"] in ("documented", "measured", "computed"), place
 
 
-def test_a_documented_figure_stands_in_its_quote_at_a_fixed_revision() -> None:
+def test_a_documented_figure_is_in_its_quote_at_a_fixed_revision() -> None:
     fixed = re.compile(r"/(blob|tree)/[0-9a-f]{7,40}(/|$)|/(issues|pull)/\d+|docs\.nvidia\.com/.*/\d+\.\d+\.\d+")
     for place, size, basis, entry in figures():
         if basis["basis"] != "documented":

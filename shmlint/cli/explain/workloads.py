@@ -8,7 +8,7 @@ from typing import Any
 
 from shmlint.cli.explain.pages import WIDTH
 from shmlint.cli.output import Failed
-from shmlint.cli.sizing import beside
+from shmlint.cli.sizing import right_labelled
 from shmlint.docker.sizes import human
 from shmlint.reports import escape
 from shmlint.workloads.knowledge import Workload, builtin, image_names, recognise
@@ -155,4 +155,4 @@ def _basis(entry: Mapping[str, Any], figure: str) -> str:
 
 def _row(label: str, text: str) -> Iterator[str]:
     if text:
-        yield from beside(label, escape(text), 10, WIDTH)
+        yield from right_labelled(label, escape(text), 10, WIDTH)

@@ -80,10 +80,10 @@ def _text(gpus: Leaf, service: Branch) -> Iterator[GpuFault]:
     yield _fault(gpus, shown, changes, f"write {_RIGHT}", (service, "gpus"))
 
 
-def _key(beside: Leaf, name: str) -> str:
-    """A new key, in quotes where the text beside it shows that everything is (JSON)."""
-    text = beside.layer.source.text
-    line = text[text.rfind("\n", 0, beside.node.start) + 1 : beside.node.start]
+def _key(neighbour: Leaf, name: str) -> str:
+    """A new key, in quotes where the line of its neighbour shows that everything is (JSON)."""
+    text = neighbour.layer.source.text
+    line = text[text.rfind("\n", 0, neighbour.node.start) + 1 : neighbour.node.start]
     return f'"{name}"' if line.rstrip().endswith('":') else name
 
 

@@ -82,7 +82,7 @@ class RunRewriter(ReadOnly):
             return
         gpu = self._gpu()
         if gpu is not None and not _taken_apart(gpu.word):
-            yield _beside(gpu, new)
+            yield _after(gpu, new)
         else:
             first = self._first()
             if first is not None:
@@ -231,9 +231,9 @@ def _taken_apart(word: Word) -> bool:
 _PARTS = r"\$\{#\w+\[|\$\{!?\w+\[[@*]\][:/%#^,@]|\$\{\w+\[[^@*\]]|\bshift\b|\$\{[@*]:"
 
 
-def _insertion(beside: Span, at: int, new: str, shown: str) -> Change:
-    line = beside.source.position(at).line
-    return Change((Edit(beside.path, at, at, new),), f"add `{shown}` in line {line}")
+def _insertion(place: Span, at: int, new: str, shown: str) -> Change:
+    line = place.source.position(at).line
+    return Change((Edit(place.path, at, at, new),), f"add `{shown}` in line {line}")
 
 
 def _own_line(option: Option) -> tuple[int, str, int] | None:
@@ -266,7 +266,7 @@ def _line(span: Span, indentation: str, end: int, new: str) -> str:
     return f"{indentation}{new}{mark}{ending}"
 
 
-def _beside(option: Option, new: str) -> Change:
+def _after(option: Option, new: str) -> Change:
     """Behind an option: on a line of its own where the options stand one to a line."""
     own = _own_line(option)
     last = (option.value_word or option.word).span

@@ -335,7 +335,7 @@ def generate(rng: random.Random) -> tuple[dict[str, str], tuple[str, ...], set[s
     return texts, tuple(used) if named == "flags" else (), included
 
 
-def what_files_beside_say(service: dict[str, Any], launch: Launch) -> list[str]:
+def what_other_files_say(service: dict[str, Any], launch: Launch) -> list[str]:
     """Where a build's directory, and the GPUs that an env file hands to a runtime, are read differently."""
     found = []
     context = (service.get("build") or {}).get("context")
@@ -364,7 +364,7 @@ def differences(texts: dict[str, str], used: tuple[str, ...], included: set[str]
         found += [f"{name} is read by one alone" for name in set(answer["services"]) ^ set(launches)]
         for name in set(answer["services"]) & set(launches):
             found += disagreements(answer["services"][name], launches[name])
-            found += what_files_beside_say(answer["services"][name], launches[name])
+            found += what_other_files_say(answer["services"][name], launches[name])
         paths = [path for path in texts if path.endswith(".yaml")]
         settings = Settings(projects=(used,) if used else ())
         alone = [

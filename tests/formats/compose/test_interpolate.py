@@ -96,7 +96,7 @@ def test_says_what_it_lacked_and_used() -> None:
     assert result.private
 
 
-def test_says_where_the_defaults_stand_that_it_used() -> None:
+def test_says_where_the_defaults_are_that_it_used() -> None:
     text = "${A:-no}x${NONE:-y${NONE2-zz}}"
     result = interpolate(text, {"A": "1"})
     assert [text[start:end] for start, end in result.defaults] == ["y${NONE2-zz}", "zz"]

@@ -441,7 +441,7 @@ def test_values_of_an_env_file_are_marked(tmp_path: Path, monkeypatch: pytest.Mo
     }  # fmt: skip
 
 
-def test_a_value_through_three_files_knows_where_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_through_three_files_knows_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {
         "compose.yaml": "services:\n  a: {extends: {file: l/b.yaml, service: b}}\n",
         "l/b.yaml": "services:\n  b: {extends: {file: c.yaml, service: c}}\n",

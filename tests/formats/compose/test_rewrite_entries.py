@@ -293,7 +293,7 @@ def test_an_ipc_mode_is_set(before: str, mode: str, after: str | None) -> None:
          "x-b: &b\n  image: x\nservices:\n  a:\n    <<: *b\n"),
     ],
 )  # fmt: skip
-def test_an_ipc_mode_goes_from_where_it_stands(before: str, after: str) -> None:
+def test_an_ipc_mode_is_removed_from_where_it_is(before: str, after: str) -> None:
     assert first(list(rewriter(before).set_ipc("")), before) == after
 
 

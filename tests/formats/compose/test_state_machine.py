@@ -136,7 +136,7 @@ class Fixes(RuleBasedStateMachine):
         return prove.parts(bare._replace(ipc=None if "ipc" in self.touched else launch.ipc, shm=None), 0)
 
     @invariant()
-    def what_people_wrote_beside_it_stays(self) -> None:
+    def what_people_wrote_next_to_it_stays(self) -> None:
         assert self.text.startswith("\ufeff") == self.first.startswith("\ufeff")
         for words in ("# a project", "# why", "# between", "# served", "# for now"):
             if words != "# for now" or "environment" not in self.touched:

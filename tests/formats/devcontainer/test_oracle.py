@@ -130,7 +130,7 @@ def test_public_files_are_read_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("corpus")
-def test_public_files_with_their_compose_files_beside_them(
+def test_public_files_with_their_compose_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What people read in dev containers is read here too, once the compose files they start are there."""

@@ -102,7 +102,7 @@ def test_what_only_the_dev_container_has_is_its_own(tmp_path: Path) -> None:
     ],
 )
 @table("gpu", ["true", "false"])
-def test_run_arguments_beside_compose_are_dead(tmp_path: Path, given: str, dead: list[str], gpu: str) -> None:
+def test_run_arguments_with_compose_are_dead(tmp_path: Path, given: str, dead: list[str], gpu: str) -> None:
     text = STARTS.replace("true", gpu).replace("}}", f'}}, "runArgs": {given}}}')
     for files in ({HERE: text, "compose.yaml": COMPOSE}, {HERE: text.replace("../compose", "../missing")}):
         found = findings(tmp_path, files, select=("SHM210",))

@@ -206,7 +206,7 @@ def test_on_a_line_of_its_own(before: str, after: str) -> None:
 
 
 @table(("before", "after"), VARIABLES)
-def test_beside_variables(before: str, after: str) -> None:
+def test_next_to_variables(before: str, after: str) -> None:
     check(before, after)
 
 

@@ -81,7 +81,7 @@ def test_a_variable_goes(before: str, after: str) -> None:
 
 
 @pytest.mark.parametrize("text", KEPT)
-def test_what_stands_elsewhere_or_says_nothing_stays(text: str) -> None:
+def test_what_is_elsewhere_or_says_nothing_stays(text: str) -> None:
     text = text.replace("V", NAME)
     assert fixed(text, "NCCL501") == text
 

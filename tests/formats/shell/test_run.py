@@ -147,7 +147,7 @@ def test_an_assigned_value_that_is_not_known_leaves_it_undecided() -> None:
     assert one("A=$(flags)\ndocker run --gpus all $A org/img\n").undecided
 
 
-def test_a_size_beside_unknown_options_counts() -> None:
+def test_a_size_next_to_unknown_options_counts() -> None:
     launch = one("docker run --gpus all $OPTS --ipc=host img")
     assert launch.ipc is not None
     assert launch.undecided
