@@ -4,7 +4,7 @@
     python benchmarks/cold_start.py --runs 101 --file compose.yaml
     python benchmarks/cold_start.py --against ../before
 
-Starts the programs that are installed beside this Python by turns, each in a new process, and
+Starts the programs that are installed next to this Python by turns, each in a new process, and
 prints the medians in milliseconds, of the clock and of the processor, and the ratios that have a
 goal. Where the machine does other work, only the time of the processor says something.
 
@@ -95,7 +95,7 @@ def imported(checkout: Path) -> list[str]:
 
 
 def program(name: str) -> str:
-    """A program installed beside this Python, wherever else there may be one."""
+    """A program installed next to this Python, wherever else there may be one."""
     found = shutil.which(name, path=os.path.dirname(sys.executable))
     if found is None:
         raise SystemExit(f"{name} is not installed beside {sys.executable}: pip install -e '.[test]'")

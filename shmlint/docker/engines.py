@@ -225,7 +225,7 @@ def _wrapped(words: Sequence[Word], at: int) -> int | None:
 
 
 _RUNS = frozenset({"--", "-exec", "-execdir", "-ok"})
-"""What stands before a command: the end of the options of whatever runs it (``op run -- docker``), and find's."""
+"""What is before a command: the end of the options of whatever runs it (``op run -- docker``), and find's."""
 
 
 def _behind_dashes(words: Sequence[Word], at: int) -> int | None:

@@ -270,7 +270,7 @@ def _default_runtime(environment: Mapping[str, Value[str]]) -> Unknown | None:
 def _numbers_together(devices: Collection[str]) -> list[Count]:
     """How many GPUs device nodes and CDI names hand in together.
 
-    ``/dev/kfd`` gives access to all of AMD's; the render nodes beside it say which may be used.
+    ``/dev/kfd`` gives access to all of AMD's; the render nodes next to it say which may be used.
     """
     single = {
         device.partition("=")[2] or device

@@ -63,7 +63,7 @@ def parse_podman_gpus(value: str) -> GpuDevices:
 
 
 def starts_count(value: str, request: GpuDevices) -> bool:
-    """Whether a bare field stands after the device: ``device=0,1``."""
+    """Whether a bare field follows the device: ``device=0,1``."""
     if not request.device_ids or not request.number:
         return False
     after = value.partition("device=")[2].split(",")[1:]

@@ -27,7 +27,7 @@ class MountOption(NamedTuple):
     ``source`` is empty for an anonymous volume. ``size`` is in bytes where Docker reads the
     size (``--mount …,tmpfs-size=``); ``size_text`` is what is written, and where ``--tmpfs``
     hands it to the kernel it is all there is. ``size_at`` is the offset of ``size_text`` inside
-    the option's value, where it stands there letter by letter. ``error`` is why the client
+    the option's value, where it is written there letter by letter. ``error`` is why the client
     refuses the value.
     """
 

@@ -42,7 +42,7 @@ class Option(NamedTuple):
 
 
 def is_one_word(option: Option) -> bool:
-    """Whether an option and its value stand in one word with a blank between, which the client refuses."""
+    """Whether an option and its value are in one word with a blank between, which the client refuses."""
     name = option.word.text.partition("=")[0]
     return option.joined and name.startswith("--") and " " in name
 
@@ -386,7 +386,7 @@ _PLACE = re.compile(r"\$?\{\{.*?\}\}|\$\{[^{}]*\}|\$\w+|\$\(.*\)|`[^`]*`|<[^<>]*
 
 
 def can_be_reference(text: str) -> bool:
-    """Whether a word with variables can name an image: whether what is known of it can stand in a name."""
+    """Whether a word with variables can name an image: whether what is known of it can be in a name."""
     return re.fullmatch(r"(?!\$)[\w./:@+-]*", _PLACE.sub("", text)) is not None
 
 

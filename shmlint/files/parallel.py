@@ -47,7 +47,7 @@ def share(
     import signal
     from concurrent.futures import ProcessPoolExecutor
 
-    # Forked, a process begins at once. Elsewhere a fork is not safe beside the system's own threads.
+    # Forked, a process begins at once. Elsewhere a fork is not safe together with the system's own threads.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     blocks = getattr(signal, "pthread_sigmask", None)  # Ctrl+C is for this process; the others inherit the mask
     before = blocks(signal.SIG_BLOCK, {signal.SIGINT}) if blocks else None

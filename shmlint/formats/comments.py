@@ -1,10 +1,10 @@
-"""What the formats have in common about comments: their spellings, and where they stand.
+"""What the formats have in common about comments: their spellings, and where they are.
 
     # shmlint: ignore[SHM101, dropped-float] reason     the findings of these rules here
     # shmlint: ignore reason                            all findings here
     # shmlint: ignore-file[SHM101] reason               in the whole file
 
-*Here* is the line of the comment, or the next one where nothing else stands on its line; lines
+*Here* is the line of the comment, or the next one where nothing else is on its line; lines
 that backslashes join are one.
 """
 
@@ -18,12 +18,12 @@ from shmlint.model.suppression import Suppression
 
 _WHAT = r"[ \t]*shmlint:[ \t]*(?P<verb>ignore-file|ignore)(?![\w-])(?:\[(?P<names>[^\]\r\n]*)\])?"
 HASH = re.compile(rf"(?<![^\s@{BOM}])#{_WHAT}(?:(?!\s#\s)[^\r\n])*")
-"""Another tool's comment may stand after it: `# shmlint: ignore[SHM101] reason # noqa`."""
+"""Another tool's comment may be after it: `# shmlint: ignore[SHM101] reason # noqa`."""
 SLASHES = re.compile(rf"//{_WHAT}(?:(?!\s//\s)[^\r\n])*")
 HTML = re.compile(rf"<!--{_WHAT}(?:(?!-->)[^\r\n])*-->")
 
 _OWN_LINE = f" \t@>{BOM}"
-"""May stand before a comment that has its line for itself (`@` in a make recipe, `>` in a quotation)."""
+"""May be before a comment that has its line for itself (`@` in a make recipe, `>` in a quotation)."""
 
 
 # What a comment says and speaks of ---------------------------------------------------------------
@@ -83,7 +83,7 @@ def first_line(source: Source, line: int) -> int:
 
 
 def before(source: Source, offset: int) -> str:
-    """What stands before an offset on its line."""
+    """What is before an offset on its line."""
     return source.text[source.line_span(source.position(offset).line)[0] : offset]
 
 
@@ -110,7 +110,7 @@ def at_end(source: Source, line: int, comment: str) -> Edit:
 def above(source: Source, line: int, comment: str, *, code: int | None = None, margin: bool = False) -> Edit:
     """A line with a comment above another one, indented like it, or at the ``margin``.
 
-    ``code`` is where the code of the line starts in a document; what stands before it stands
+    ``code`` is where the code of the line starts in a document; what is before it is
     before the comment too.
     """
     text = source.text

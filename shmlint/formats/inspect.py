@@ -35,7 +35,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 
 def _read(source: Source, settings: Settings) -> Reading:
-    source.marked_only = True  # beside what is marked there may be passwords, all in one line
+    source.marked_only = True  # next to what is marked there may be passwords, all in one line
     values, faults = parse_all(source)  # several where each was asked for, or `{{json .}}`
     if faults:
         # Of an output that was cut off nothing is to be concluded.

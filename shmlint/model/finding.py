@@ -18,7 +18,7 @@ names what it leaves out, or our own choice."""
 
 
 class Evidence(NamedTuple):
-    """Why we think so: a short text, where it stands in a file, and who says it (a URL)."""
+    """Why we think so: a short text, where it is in a file, and who says it (a URL)."""
 
     text: str
     span: Span | None = None

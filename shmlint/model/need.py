@@ -32,7 +32,7 @@ class Mechanism(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One step of the way from a launch to what runs: what was followed, and where that stands."""
+    """One step of the way from a launch to what runs: what was followed, and where that is."""
 
     text: str
     span: Span | None = None

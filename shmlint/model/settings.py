@@ -44,7 +44,7 @@ class Settings(NamedTuple):
     severity: tuple[tuple[str, Severity | Literal["off"]], ...] = ()
     """The severity of the findings of rules, by id, prefix or name; the longest that fits counts."""
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Patterns as in a ``.gitignore`` beside the settings file, and the rules that files lose by them."""
+    """Patterns as in a ``.gitignore`` next to the settings file, and the rules that files lose by them."""
     fail_on: Severity = "error"
     min_severity: Severity = "note"
     """Findings below it are neither shown nor fixed."""
@@ -64,11 +64,11 @@ class Settings(NamedTuple):
     path: str | None = None
     """The file they came from."""
     origins: tuple[tuple[str, Origin], ...] = ()
-    """Where each key is written that stands in a settings file."""
+    """Where each key is written that is in a settings file."""
     baseline: tuple[Accepted, ...] = ()
     """Findings that are accepted."""
     for_all: bool = False
-    """The settings hold for all files, whatever settings files lie beside them."""
+    """The settings hold for all files, whatever settings files lie next to them."""
     nested: Mapping[str, Settings | None] = NESTED
     """The settings of directories, where not all follow the same; None for those that follow these."""
 

@@ -10,7 +10,7 @@ class Suppression(NamedTuple):
     """A suppression comment, and what it speaks of.
 
     ``names`` is None where it means every rule. ``first`` and ``last`` are the lines it speaks of,
-    if it does not speak of the ``whole_file``. ``own_line``: nothing else stands on its line.
+    if it does not speak of the ``whole_file``. ``own_line``: nothing else is on its line.
     ``certain``: it is a comment, and not part of a text that only shows one.
     """
 

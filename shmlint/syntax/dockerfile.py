@@ -35,7 +35,7 @@ class BuiltImage(NamedTuple):
     nearest first; the names of stages are followed, never given. A variable without a known
     value stays as it is written (``${X}``), in names and in ``environment``. ``command`` and
     ``entrypoint`` are None where the Dockerfile leaves them to the base image, ``()`` where it
-    empties them; the shell form stands after ``/bin/sh -c``, or what SHELL says.
+    empties them; the shell form follows ``/bin/sh -c``, or what SHELL says.
     """
 
     base_images: tuple[tuple[str, int], ...]
@@ -173,7 +173,7 @@ def _apply(stage: _Stage, name: str, value: str, words: list[str], escape: str) 
 
 
 def _record(stages: list[_Stage], name: str, value: str, words: list[str], line: int, escape: str) -> None:
-    """Note what an instruction puts into the image, and where it stands."""
+    """Note what an instruction puts into the image, and where it is."""
     stage = stages[-1]
     if name in ("CMD", "ENTRYPOINT"):
         stage.lines[name] = line

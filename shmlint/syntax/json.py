@@ -119,7 +119,7 @@ def _first_error(root: Node, text: str, char: Callable[[int], int]) -> Node | No
 
 
 def _behind_comma(node: Node) -> bool:
-    """Whether a node stands after a trailing comma."""
+    """Whether a node is after a trailing comma."""
     before, after = _neighbours(node)
     if before is None or before.type != "," or after is None or after.type not in "]}":
         return False
@@ -128,13 +128,13 @@ def _behind_comma(node: Node) -> bool:
 
 
 def _trails(comma: Node) -> bool:
-    """Whether a comma stands after a value and before the closing bracket."""
+    """Whether a comma is after a value and before the closing bracket."""
     before, after = _neighbours(comma)
     return before is not None and before.is_named and not before.is_error and after is not None and after.type in "]}"
 
 
 def _neighbours(node: Node) -> tuple[Node | None, Node | None]:
-    """What stands before a node and after it, comments left out."""
+    """What is before a node and after it, comments left out."""
     before, after = node.prev_sibling, node.next_sibling
     while before is not None and before.type == "comment":
         before = before.prev_sibling

@@ -175,7 +175,7 @@ class _Reader:
 
 
 def _is_value(node: Node, loop: Node, tree: Tree) -> bool:
-    """Whether a node stands in the values of a loop, not in its body."""
+    """Whether a node is in the values of a loop, not in its body."""
     inside = {node.id, *(around.id for around in tree.around(node))}
     return any(value.id in inside for value in loop.children_by_field_name("value"))
 

@@ -99,7 +99,7 @@ _CODED = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-
 
 
 def words(chars: Sequence[Char]) -> Iterator[list[Item]]:
-    """The words of a command line: quotation marks may stand anywhere, and escapes count between them too."""
+    """The words of a command line: quotation marks may be anywhere, and escapes count between them too."""
     text = "".join(char for char, _ in chars)
     word: list[Item] = []
     quote = ""

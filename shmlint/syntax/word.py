@@ -26,7 +26,7 @@ class Word(NamedTuple):
     ``harmless``: whatever it becomes, it asks for no GPU and decides nothing about /dev/shm.
     ``options``: what it may become are options, so it is not the image.
 
-    ``offsets`` are the places of the text's characters (-1: none). ``used`` is where a word stands
+    ``offsets`` are the places of the text's characters (-1: none). ``used`` is where a word is
     in its command whose text, and so its ``span``, is in an assignment; ``array`` is the array
     literal that holds it. These three do not count when words are compared.
     """
@@ -51,9 +51,9 @@ class Word(NamedTuple):
         return hash(self[:_COMPARED])
 
     def part_span(self, part: str) -> Span | None:
-        """Where the last characters of the text, ``part``, stand in the file.
+        """Where the last characters of the text, ``part``, are in the file.
 
-        None where they do not stand there letter by letter: escapes, a variable's value.
+        None where they are not there letter by letter: escapes, a variable's value.
         A quotation mark closing the word, or around the part, is left out.
         """
         home = self.span or self.used

@@ -1,4 +1,4 @@
-"""YAML documents: nodes that know where they stand, with their aliases."""
+"""YAML documents: nodes that know where they are, with their aliases."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Alias(Node):
 
 
 class Document:
-    """One document of a file: its root, keys that stand twice in one mapping, and keys that may be no text."""
+    """One document of a file: its root, keys that occur twice in one mapping, and keys that may be no text."""
 
     __slots__ = ("duplicates", "odd_keys", "root", "source")
 

@@ -48,7 +48,7 @@ _MPI = frozenset({"mpirun", "mpiexec", "orterun"})
 def assigned(command: Command, place: Span | None = None) -> dict[str, Value[str]]:
     """The variables that a command is given: ``GPUS=8 ./train.sh``, ``env GPUS=8 …``, ``mpirun -x GPUS=8 …``.
 
-    They stand at ``place`` if their own places are not those of a file.
+    They are at ``place`` if their own places are not those of a file.
     """
     found: dict[str, Value[str]] = {}
     before, front, mpi = "", True, False
@@ -65,7 +65,7 @@ def assigned(command: Command, place: Span | None = None) -> dict[str, Value[str
 
 
 class Follower:
-    """Collects what runs. Spans in texts that stand in no file of their own are those of the command around them."""
+    """Collects what runs. Spans in texts that are in no file of their own are those of the command around them."""
 
     def __init__(self, files: Files, environment: dict[str, Value[str]], image: BuiltImage | None) -> None:
         self.files = files
@@ -366,7 +366,7 @@ def _missing(program: str, *, built: bool) -> str:
 
 
 class _Body(NamedTuple):
-    """The commands of a script or of one of its functions; ``inline`` where they stand in no file."""
+    """The commands of a script or of one of its functions; ``inline`` where they are in no file."""
 
     commands: tuple[Command, ...]
     inline: bool

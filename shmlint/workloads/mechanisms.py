@@ -58,7 +58,7 @@ DATALOADER_SOURCE = "https://docs.pytorch.org/docs/stable/data.html#multi-proces
 PREFETCH = 2
 """torch.utils.data's ``prefetch_factor`` where nobody sets it."""
 IN_USE = 2
-"""Batches beside those fetched ahead, being handed over or used: one or two of them were measured."""
+"""Batches besides those fetched ahead, being handed over or used: one or two of them were measured."""
 
 VLLM_SOURCE = "https://github.com/vllm-project/vllm/blob/v0.17.1/vllm/distributed/device_communicators/shm_broadcast.py#L280-L281"
 VLLM_CHUNKS = 10

@@ -52,7 +52,7 @@ NOTHING = Found(UNKNOWN, False, ())
 
 
 class Scope(NamedTuple):
-    """Where an expression stands."""
+    """Where an expression is."""
 
     path: str
     source: Source

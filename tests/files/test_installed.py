@@ -33,7 +33,7 @@ def test_pages_are_found_in_a_wheel_and_in_a_checkout(
 
 
 def test_a_wheel_carries_its_own_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What lies beside an installed package belongs to others."""
+    """What lies next to an installed package belongs to others."""
     for place in (tmp_path / "shmlint" / "pages", tmp_path / "rules"):
         place.mkdir(parents=True)
         (place / "workloads.json").write_text("{}")

@@ -319,7 +319,7 @@ SECRET = "hunter2-hunter2"
 
 @pytest.mark.parametrize("indent", [None, 4])
 def test_secrets_are_not_shown(indent: int | None) -> None:
-    """Also not where everything stands in one line, right beside what is marked."""
+    """Also not where everything is in one line, right next to what is marked."""
     environment = [f"PASSWORD={SECRET}", f"WORLD_SIZE={SECRET}", f"NUM_SHARD={SECRET}"]
     given = [
         container(name, DeviceRequests=ALL, ShmSize=size, config={"Env": environment, "Image": NGC, "Labels": {

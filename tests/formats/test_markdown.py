@@ -1,4 +1,4 @@
-"""Documents: which of their lines are commands, where they stand, and what fixing them writes."""
+"""Documents: which of their lines are commands, where they are, and what fixing them writes."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     python -m tests.mutation.run size|effective_shm|merge
 
-Needs cosmic-ray beside the test dependencies; README.md says what came of it.
+Needs cosmic-ray besides the test dependencies; README.md says what came of it.
 """
 
 from __future__ import annotations

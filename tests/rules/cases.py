@@ -25,7 +25,7 @@ IB = (*SIZED, "devices: [/dev/infiniband]", "ulimits: {memlock: -1}")
 
 
 def entry(*lines: str, image: str | None = NGC, gpu: str | None = "gpus: all", name: str = "x") -> str:
-    """A service, as it stands under ``services:``."""
+    """A service, as it is under ``services:``."""
     body = [f"image: {image}" if image else "", gpu, *lines]
     return f"  {name}:\n" + "".join(f"    {line}\n" for line in body if line)
 

@@ -1,4 +1,4 @@
-"""GPU401: the fix makes the list of devices reach Docker as one, whatever the list stands in."""
+"""GPU401: the fix makes the list of devices reach Docker as one, whatever the list is in."""
 
 from __future__ import annotations
 

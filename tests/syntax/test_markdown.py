@@ -1,4 +1,4 @@
-"""The blocks of code in documents, and where their lines stand."""
+"""The blocks of code in documents, and where their lines are."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def check_scalar(text: str) -> None:
     read = scalar_text(node, source)
     assert len(read.text) == len(read.offsets)
     assert read.text.rstrip() == node.value.replace("\r\n", "\n").rstrip()
-    if '"' not in text:  # without escapes each character stands where it is said to stand, but for folds
+    if '"' not in text:  # without escapes each character is where it is said to be, but for folds
         for char, at in zip(read.text, read.offsets, strict=True):
             assert char == source.text[at] or char in " \n"
 

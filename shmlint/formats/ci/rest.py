@@ -30,7 +30,7 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
 def _same(old_root: Node, new_root: Node) -> bool:
     """Whether documents differ in nothing but options of containers and scripts that speak of an engine.
 
-    A text that stands under an anchor may be another where all that use it are of that kind.
+    A text that is under an anchor may be another where all that use it are of that kind.
     """
     todo: list[tuple[Node, Node, str]] = [(old_root, new_root, "")]
     edited: dict[int, str] = {}

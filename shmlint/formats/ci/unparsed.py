@@ -57,9 +57,9 @@ _HEADER = re.compile(r"(?:[|>][-+\d]*)?[ \t]*(?:#.*)?$")
 
 def single_commands(source: Source) -> Iterator[Launch]:
     """The commands of a file that is not YAML: from each line with one, back to the key its script
-    stands under, and on to where it ends."""
+    is under, and on to where it ends."""
     number = 1
-    script: tuple[int, int, str] | None = None  # where it starts, how deep its key stands, the key
+    script: tuple[int, int, str] | None = None  # where it starts, how deep its key is indented, the key
     while number <= len(source.line_starts):
         start, end = source.line_span(number)
         number += 1

@@ -46,7 +46,7 @@ def _given(node: Mapping) -> Iterator[tuple[str, str | None]]:
 def unsure_names(root: Node, text: str) -> frozenset[str]:
     """The variables that a script may find with another value than the mappings around it give them.
 
-    What runs before it in the same shell may set them, a matrix or a rule too; and a script that stands in a
+    What runs before it in the same shell may set them, a matrix or a rule too; and a script that is in a
     template or under an anchor runs with the variables of each job that uses it.
     """
     if any(word in text for word in _TOLD):

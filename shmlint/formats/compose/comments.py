@@ -16,7 +16,7 @@ from shmlint.syntax.yaml_read import read_documents
 
 
 def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
-    """The comments; what stands in a quoted or block scalar is not one."""
+    """The comments; what is in a quoted or block scalar is not one."""
     texts = list(_texts(source, workspace)) if HASH.search(source.text) else []
     return line_suppressions(
         source, HASH, "#", lambda at: not any(start <= at < end for start, end in texts)
@@ -24,7 +24,7 @@ def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch
 
 
 def _texts(source: Source, workspace: Workspace) -> Iterator[tuple[int, int]]:
-    """Where the quoted and block scalars of a YAML file stand."""
+    """Where the quoted and block scalars of a YAML file are."""
     try:
         stack: list[Node] = [document.root for document in read_documents(source.path, workspace)]
     except Unreadable:

@@ -31,7 +31,7 @@ class InvalidEnvFile(ValueError):
 def parse(text: str, before: Mapping[str, str | None], found: dict[str, str | None]) -> None:
     """Add the variables of an env file to ``found``, values substituted from ``before`` and ``found``.
 
-    Raises InvalidEnvFile; what stands before the fault has been added then.
+    Raises InvalidEnvFile; what is before the fault has been added then.
     """
     text = text.removeprefix("\ufeff")
     at = _statement(text, 0)
@@ -64,7 +64,7 @@ def _line(text: str, at: int) -> int:
 
 
 def _name(text: str, at: int) -> tuple[str, int, bool]:
-    """A name, where its value begins, and whether it stands alone on its line."""
+    """A name, where its value begins, and whether it is alone on its line."""
     if _EXPORT.match(text, at):
         at = _behind_blanks(text, at + len("export"))
     start = end = at

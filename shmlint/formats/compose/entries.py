@@ -41,7 +41,7 @@ class Rewriter(Protocol):
 
 
 class _Member(NamedTuple):
-    """An entry of a mapping or an item of a list: where it stands, and in what."""
+    """An entry of a mapping or an item of a list: where it is, and in what."""
 
     layer: Layer
     holder: Mapping | SequenceNode
@@ -147,7 +147,7 @@ def _members(tree: Tree, name: str) -> Iterator[_Member]:
 
 
 def _entry_member(node: Node, entry: Entry) -> _Member | None:
-    """Where an entry stands: in a mapping, or in one of those that it merges."""
+    """Where an entry is: in a mapping, or in one of those that it merges."""
     seen: set[int] = set()
     stack = [node.resolved]
     while stack:
@@ -184,7 +184,7 @@ def _without(rewriter: Rewriter, member: _Member) -> list[Edit] | None:
 
 
 def _key_above(rewriter: Rewriter, member: _Member) -> _Member | None:
-    """The key of the service that a member stands under; None where that is an anchor's."""
+    """The key of the service that a member is under; None where that is an anchor's."""
     for body in rewriter.service.bodies:
         if body.layer.source is member.source and isinstance(body.node, Mapping):
             for i, (_, value) in enumerate(body.node.pairs):
@@ -203,7 +203,7 @@ def _emptied(member: _Member) -> list[Edit] | None:
     lines = _removed(member)
     if lines is None:
         return None
-    # Behind the key or anchor that stands on the line above goes what is left.
+    # Behind the key or anchor that is on the line above goes what is left.
     start = _above_comments(text, lines[0].start)
     line = text.rfind("\n", 0, max(start - 1, 0)) + 1
     above = re.split(r"[ \t]#", text[line:start])[0].rstrip()
@@ -235,7 +235,7 @@ def _key_line(member: _Member) -> list[Edit] | None:
 
 
 def _start_of_line(member: _Member) -> int | None:
-    """Where the line of a member of a block starts; None where something else stands before it."""
+    """Where the line of a member of a block starts; None where something else is before it."""
     text = member.source.text
     start = text.rfind("\n", 0, member.first.start) + 1
     before = text[start : member.first.start].removeprefix("\ufeff")
@@ -263,14 +263,14 @@ def _removed(member: _Member) -> list[Edit] | None:
 
 
 def _ends_line(text: str, at: int) -> bool:
-    """Whether nothing but a comment stands after an offset on its line."""
+    """Whether nothing but a comment is after an offset on its line."""
     newline = text.find("\n", at)
     rest = text[at : newline if newline >= 0 else len(text)].strip(" \t\r")
     return not rest or (rest.startswith("#") and text[at : at + 1].isspace())
 
 
 def _end_of_line(text: str, at: int) -> int:
-    """The offset after the ending of the line an offset stands on."""
+    """The offset after the ending of the line an offset is on."""
     newline = text.find("\n", at)
     return len(text) if newline < 0 else newline + 1
 

@@ -71,7 +71,7 @@ def _substitute(
         elif following == "{":
             piece, at = _braced(text, dollar, end, variables, result, depth)
             pieces.append(piece)
-        else:  # Compose leaves a dollar before anything else as it stands
+        else:  # Compose leaves a dollar before anything else as it is
             pieces.append("$")
             at = dollar + 1
     return "".join(pieces), at

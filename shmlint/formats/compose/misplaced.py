@@ -1,4 +1,4 @@
-"""Sizes in a compose file that stand where nothing reads them, and how they get to the right place."""
+"""Sizes in a compose file that are where nothing reads them, and how they get to the right place."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _path(mapping: MappingNode, wanted: Node) -> Chain:
 
 def _deletion(source: Source, chain: Chain, entry: Entry) -> Edit | None:
     """Takes an entry away, with the mappings that hold nothing else."""
-    if not chain:  # beside `services`
+    if not chain:  # next to `services`
         return _delete_lines(source, entry.key, entry.node)
     while len(chain) > 1 and len(chain[-1][0].pairs) == 1:
         if chain[-2][2] is not chain[-1][0]:

@@ -23,12 +23,12 @@ TOUCHED = (
     "environment", "ulimits", "ipc", "volumes", "tmpfs", "deploy", "gpus",
     "shm-size", "shmSize", "shmsize", "shm", "ShmSize", "shm_Size", "SHM_SIZE",
 )  # fmt: skip
-"""The keys beside ``shm_size`` that a change can be about: nothing else of a file may become another."""
+"""The keys besides ``shm_size`` that a change can be about: nothing else of a file may become another."""
 
 
 
 class ServiceRewriter(ReadOnly):
-    """Rewrites one service. ``gpu`` is where it asks for a GPU: what it needs belongs beside that."""
+    """Rewrites one service. ``gpu`` is where it asks for a GPU: what it needs belongs next to that."""
 
     __slots__ = ("gpu", "service")
 
@@ -112,7 +112,7 @@ class ServiceRewriter(ReadOnly):
     def bodies(self) -> Iterator[Body]:
         """The places a new line could go, the one that requests the GPU first.
 
-        What the service extends is one of them where it stands in the same file. A file of templates
+        What the service extends is one of them where it is in the same file. A file of templates
         may have other users, which are unknown here.
         """
         own = [body for body in self.service.bodies if body.own]
@@ -174,7 +174,7 @@ def _same(old_root: Node, new_root: Node, keys: frozenset[str]) -> bool:
 
 
 _Pair = tuple[Node, Node, bool]
-"""A node, what stands in its place, and whether it is a value of an ``x-`` extension."""
+"""A node, what is in its place, and whether it is a value of an ``x-`` extension."""
 
 
 class _Compared:

@@ -21,7 +21,7 @@ _NEIGHBOURS = ("runtime", "gpus", "image", "build", "extends", "container_name",
 KEY = "shm_size"
 
 Pair = tuple[str, str, str]
-"""A key and its value, as text; the third is the key that the value stands under within the first, or empty."""
+"""A key and its value, as text; the third is the key that the value is under within the first, or empty."""
 
 NULLS = ("", "~", "null", "Null", "NULL")
 """How an empty value is written."""
@@ -134,7 +134,7 @@ def neighbour_of(node: Mapping) -> tuple[Node, Node]:
 
 
 def indentation_of(text: str, at: int) -> str:
-    """What stands before a key on its line, as white space."""
+    """What is before a key on its line, as white space."""
     before = text[text.rfind("\n", 0, at) + 1 : at].removeprefix("\ufeff")
     return before if before.isspace() else " " * len(before)
 
@@ -173,7 +173,7 @@ def _header(text: str, scalar: Scalar) -> str:
 
 
 def line_edit(source: Source, end: int, line: str) -> Edit:
-    """A line of its own after the line that ``end`` stands on."""
+    """A line of its own after the line that ``end`` is on."""
     text = source.text
     if end and text[end - 1] == "\n":  # a block scalar that keeps the empty lines after it
         at = end
@@ -186,7 +186,7 @@ def line_edit(source: Source, end: int, line: str) -> Edit:
 
 
 def newline_of(source: Source, at: int) -> str:
-    """The line ending of the line an offset stands on; the file's own where that has none."""
+    """The line ending of the line an offset is on; the file's own where that has none."""
     end = source.text.find("\n", at)
     if end < 0:
         return source.newline
@@ -239,7 +239,7 @@ def _unfold(body: Body, node: Alias | Scalar, pair: Pair, here: Source) -> Chang
         edit = Edit(source.path, start, end, f"{blank}{{{merge}{new}}}")
         return change_at(f"{verb} in", source, start, here, edit)
     outer = indentation_of(source.text, body.key.start)
-    # The services stand one step in from `services:`, which stands at the margin.
+    # The services are indented by one step from `services:`, which is at the margin.
     inner = outer + (outer if 0 < len(outer) <= 8 else "  ")
     edits = [line_edit(source, end, f"{inner}{new}")]
     if start < end:

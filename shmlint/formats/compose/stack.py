@@ -298,7 +298,7 @@ def _new_key(body: Body, node: Mapping, size: int) -> Change:
 
 
 def _step(node: Mapping, text: str) -> str:
-    """How far the lists of a service stand in: as its first one does, else two blanks."""
+    """How far the lists of a service are indented: as its first one does, else two blanks."""
     for key, value in node.pairs:
         if isinstance(value, SequenceNode) and not value.flow and value.items:
             dash = text.rfind("-", 0, value.items[0].start)

@@ -95,7 +95,7 @@ def size_entry(tree: Branch, key: str) -> Value[Size] | None:
 def read_environment(tree: Tree | None) -> dict[str, Value[str]]:
     """``environment`` as a mapping, a list of ``NAME=value``, or several merged; the last one wins.
 
-    A name without a value is taken from the variables of an included file only if it stands in a
+    A name without a value is taken from the variables of an included file only if it is in a
     list, which merging makes of a mapping.
     """
     found: dict[str, Value[str]] = {}

@@ -8,7 +8,7 @@ def split_words(text: str) -> list[str] | None:
 
     Compose uses go-shellwords, which is not a shell: it stops reading at a bare ``;``, ``&``, ``|``,
     ``<`` or ``>``, a backslash takes any character after it, also between double quotes, and
-    what stands in backquotes or ``$( )`` is kept with them.
+    what is in backquotes or ``$( )`` is kept with them.
     """
     words: list[str] = []
     word = ""

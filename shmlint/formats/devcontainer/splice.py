@@ -64,7 +64,7 @@ def removal(source: Source, members: Sequence[tuple[int, int]], chosen: Sequence
         edits.append(Edit(source.path, start, end if comma is None else comma + 1, ""))
     last = kept[-1]
     if last != members[-1] and _next_comma(text, members[-1][1]) is None:
-        # The last one goes, and the comma that stood between it and what is left.
+        # The last one goes, and the comma that was between it and what is left.
         at = _next_comma(text, last[1])
         if at is not None and not any(e.start <= at < e.end for e in edits):
             edits.append(Edit(source.path, at, at + 1, ""))

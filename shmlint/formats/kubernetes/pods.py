@@ -117,7 +117,7 @@ def _is_container(item: Map) -> bool:
 
 
 def _role(item: Map) -> Role:
-    """An init container that is started again is a sidecar, and runs beside the others."""
+    """An init container that is started again is a sidecar, and runs next to the others."""
     return "container" if item.text("restartPolicy") == "Always" else "init container"
 
 

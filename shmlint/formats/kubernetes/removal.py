@@ -1,6 +1,6 @@
 """Edits that take a variable or the node's IPC namespace away from a pod, or rename a variable.
 
-Only what stands on lines of its own, in one file, is taken away.
+Only what is on lines of its own, in one file, is taken away.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _items(body: Map, name: str) -> list[Map]:
 
 
 def _variable(body: Map, name: str) -> tuple[Written | None, _Listed | None]:
-    """The only place that sets a variable, and the list it stands in."""
+    """The only place that sets a variable, and the list it is in."""
     listed, items = body.get("env"), _items(body, name)
     if not isinstance(listed, List) or len(items) != 1:
         return None, None
@@ -96,7 +96,7 @@ def _without_key(holder: Map, key: str) -> Edit | None:
 
 
 def _lines(source: Source, start: int, key: yaml.Node, value: yaml.Node) -> Edit | None:
-    """An edit that removes the lines of a key or an item; None where something else stands on them."""
+    """An edit that removes the lines of a key or an item; None where something else is on them."""
     text = source.text
     first = text.rfind("\n", 0, start) + 1
     if text[first:start].strip(" ") or value.anchor is not None:

@@ -25,13 +25,13 @@ from shmlint.model.source import Source, Span
 
 COMMAND = "the command"
 ENVIRONMENT = "the environment"
-"""Where findings are that stand in no file."""
+"""The places of findings that are in no file."""
 
 _COUNTS = (
     "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "NUM_SHARD", "TENSOR_PARALLEL_SIZE",
     "NPROC_PER_NODE",
 )  # fmt: skip
-"""Variables that are read beside the NCCL ones, and not shown: how many GPUs and processes there are."""
+"""Variables that are read besides the NCCL ones, and not shown: how many GPUs and processes there are."""
 
 
 def launch_of(machine: Machine, facts: Facts, settings: Settings, command: Sequence[str] = ()) -> Launch:

@@ -20,7 +20,7 @@ def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch
 def ignore_comment(launch: Launch, text: str) -> Edit | None:
     """A comment above the first line of the command.
 
-    In a makefile it stands at the margin, where it is make's own: further in, the shell would get
+    In a makefile it is at the margin, where it is make's own: further in, the shell would get
     it, and make would print it.
     """
     source = launch.span.source

@@ -44,7 +44,7 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
 
 
 def _first_span(run: RunCommand) -> Span | None:
-    """Where something stands that an option without a place of its own can point at."""
+    """Where something is that an option without a place of its own can point at."""
     words = (run.image, *run.command, *(option.word for option in run.options))
     return next((word.span for word in words if word is not None and word.span), None)
 

@@ -18,7 +18,7 @@ from shmlint.syntax.shell_text import mentions_engine
 
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
-    """Whether what a script does beside starting containers has stayed the same."""
+    """Whether what a script does besides starting containers has stayed the same."""
     return same_others(path, before, after, parts, sizes_only=sizes_only)
 
 
@@ -151,7 +151,7 @@ def _is_allowed(use: Use, part: Part, places: Iterable[tuple[int, int]], functio
 
 
 def _place(part: Part, start: int, end: int) -> tuple[int, int] | None:
-    """Where characters of a part stand in its file."""
+    """Where characters of a part are in its file."""
     span = part.text.span(start, end)
     return (span.start, span.end) if span is not None else None
 

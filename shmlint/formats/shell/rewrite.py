@@ -123,11 +123,11 @@ class RunRewriter(ReadOnly):
         return (_named(f"remove {what}", options[0], edits),) if edits else ()
 
     def _ours(self, word: Word) -> bool:
-        """Whether a word stands in the command, or in an array that it uses."""
+        """Whether a word is in the command, or in an array that it uses."""
         return word.span is not None and word.used is None and (self._here(word) or word.array is not None)
 
     def _here(self, word: Word) -> bool:
-        """Whether a word stands in the command itself, not in a variable it uses."""
+        """Whether a word is in the command itself, not in a variable it uses."""
         return word.span is not None and word.used is None and self._within(word.span)
 
     def _within(self, span: Span) -> bool:
@@ -141,7 +141,7 @@ class RunRewriter(ReadOnly):
         return next(iter([*asking, *here]), None)
 
     def _gpu(self) -> Option | None:
-        """An option that asks for GPUs and stands in one piece, in the command or in an array.
+        """An option that asks for GPUs and is in one piece, in the command or in an array.
 
         The last ``--gpus`` or, without one, the last of the others.
         """
@@ -157,7 +157,7 @@ class RunRewriter(ReadOnly):
         return self._last_device(found) if found is not None and found.name == "--device" else found
 
     def _last_device(self, option: Option) -> Option:
-        """The last of the devices that stand after an option: nothing is put between them."""
+        """The last of the devices that are after an option: nothing is put between them."""
         options = list(self.run.options)
         at = options.index(option)
         for after in options[at + 1 :]:
@@ -224,7 +224,7 @@ def _without(option: Option) -> Edit | None:
 
 
 def _taken_apart(word: Word) -> bool:
-    """Whether a word stands in an array, and its script uses parts of arrays or changes their elements."""
+    """Whether a word is in an array, and its script uses parts of arrays or changes their elements."""
     return word.array is not None and re.search(_PARTS, word.array.source.text) is not None
 
 
@@ -239,7 +239,7 @@ def _insertion(place: Span, at: int, new: str, shown: str) -> Change:
 def _own_line(option: Option) -> tuple[int, str, int] | None:
     """Where the first line of an option starts, how it is indented and where its last line ends.
 
-    None where another word stands on these lines, or where they are not lines of their own.
+    None where another word is on these lines, or where they are not lines of their own.
     """
     span = option.word.span
     word = option.value_word or option.word
@@ -267,7 +267,7 @@ def _line(span: Span, indentation: str, end: int, new: str) -> str:
 
 
 def _after(option: Option, new: str) -> Change:
-    """Behind an option: on a line of its own where the options stand one to a line."""
+    """Behind an option: on a line of its own where the options are one to a line."""
     own = _own_line(option)
     last = (option.value_word or option.word).span
     assert last is not None
@@ -280,7 +280,7 @@ def _after(option: Option, new: str) -> Change:
 
 
 def _before(option: Option, new: str) -> Change:
-    """In front of an option, on a line of its own where the options stand one to a line."""
+    """In front of an option, on a line of its own where the options are one to a line."""
     own = _own_line(option)
     span = option.word.span
     assert span is not None

@@ -166,7 +166,7 @@ def _misplaced(run: RunCommand) -> tuple[Misplaced, ...]:
 
 
 def worded(launch: Launch, written: Callable[[str], str]) -> Launch:
-    """A launch that speaks of what stands in the file; ``written`` puts it in the place of what it was read as."""
+    """A launch that speaks of what is in the file; ``written`` puts it in the place of what it was read as."""
 
     def named(unknown: Unknown | None) -> Unknown | None:
         if unknown is None:

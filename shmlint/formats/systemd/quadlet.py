@@ -74,7 +74,7 @@ def _of_quadlet(launch: Launch, image: Setting, keys: Sequence[Setting]) -> Laun
 
 
 class QuadletRewriter(ReadOnly):
-    """Writes keys of the section ``[Container]``; options among ``PodmanArgs`` are changed where they stand."""
+    """Writes keys of the section ``[Container]``; options among ``PodmanArgs`` are changed where they are."""
 
     __slots__ = ("arguments", "image", "keys")
 

@@ -1,4 +1,4 @@
-"""CI files: which of their texts are scripts, where they stand, and what fixing them writes."""
+"""CI files: which of their texts are scripts, where they are, and what fixing them writes."""
 
 from __future__ import annotations
 

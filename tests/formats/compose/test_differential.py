@@ -234,7 +234,7 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
 
 
 def service_text(rng: random.Random, *, whole: bool, tags: bool, extends: Sequence[str] = ()) -> str:
-    """What stands behind the name of a service."""
+    """What is behind the name of a service."""
     names = rng.sample(sorted(SPELLINGS), rng.randint(0, 4))
     entries = {}
     for name in names:

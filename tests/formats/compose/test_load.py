@@ -208,7 +208,7 @@ INCLUDED = "services:\n  a:\n    image: x\n    shm_size: ${SIZE:-1g}\n"
 
 
 ACROSS: list[tuple[dict[str, str], tuple[str, ...], str, Any]] = [
-    # What an extended file names lies beside that file.
+    # What an extended file names lies next to that file.
     ({"compose.yaml": "services:\n  a: {extends: {file: lib/base.yaml, service: b}}\n",
       "lib/base.yaml": "services:\n  b:\n    build: {context: ./ctx, dockerfile: D}\n    gpus: all\n",
       "lib/ctx/D": "FROM right\n", "ctx/D": "FROM wrong\n"}, (), "base_images", ["right"]),

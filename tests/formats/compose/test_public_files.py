@@ -33,7 +33,7 @@ Asked = tuple[Path, tuple[str, ...]]
 
 
 def laid_out(corpus: Path, work: Path) -> Iterator[Path]:
-    """Copies of the corpus' compose files, each under the name it had; projects as they stand."""
+    """Copies of the corpus' compose files, each under the name it had; projects as they are."""
     with (corpus / "index.jsonl").open(encoding="utf-8") as index:
         rows = sorted(map(json.loads, index), key=lambda row: row["file"])
     for number, row in enumerate(rows):

@@ -131,7 +131,7 @@ class Fixes(RuleBasedStateMachine):
             assert self.rest(old) == self.rest(new)
 
     def rest(self, launch: Launch) -> object:
-        """What a launch says beside what was meant to change: safe fixes may raise a ulimit."""
+        """What a launch says besides what was meant to change: safe fixes may raise a ulimit."""
         bare = launch._replace(ulimits={}, environment={} if "ipc" in self.touched else launch.environment)
         return prove.parts(bare._replace(ipc=None if "ipc" in self.touched else launch.ipc, shm=None), 0)
 

@@ -40,7 +40,7 @@ def plain(tree: Tree) -> Any:
     ("text", "value"),
     [
         ("a: {b: 1}\nc: {<<: {d: 2}}\n", {"a": {"b": "1"}, "c": {"d": "2"}}),
-        # what is written beside a merge key counts, before it and after it
+        # what is written next to a merge key counts, before it and after it
         ("a: {<<: {b: 1, c: 2}, b: 3}\n", {"a": {"b": "3", "c": "2"}}),
         ("a: {b: 3, <<: {b: 1, c: 2}}\n", {"a": {"b": "3", "c": "2"}}),
         # of several mappings the first counts
@@ -55,7 +55,7 @@ def plain(tree: Tree) -> Any:
         ("a: {<<<: {b: 1}, <: {b: 1}, =: {b: 1}}\n", {"a": {"<<<": {"b": "1"}, "<": {"b": "1"}, "=": {"b": "1"}}}),
         ("x: &x {b: 1}\na: {<<: *x}\n", {"x": {"b": "1"}, "a": {"b": "1"}}),
         ("x: &x [{b: 1}, {c: 2}]\na: {<<: *x}\n", {"x": [{"b": "1"}, {"c": "2"}], "a": {"b": "1", "c": "2"}}),
-        # of a key that stands twice the last counts
+        # of a key that occurs twice the last counts
         ("a: 1\na: 2\n", {"a": "2"}),
         # a key that is no scalar is passed over, one behind an alias is not
         ("? [x]\n: 1\na: 2\n", {"a": "2"}),

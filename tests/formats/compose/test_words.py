@@ -58,7 +58,7 @@ SPLIT: list[tuple[str, list[str]]] = [
     ('sh -c "a && b | c > d; e"', ["sh", "-c", "a && b | c > d; e"]),
     ("a \\; b", ["a", ";", "b"]),
     ("a \\> b", ["a", ">", "b"]),
-    # substitutions are kept as they stand
+    # substitutions are kept as they are
     ("a $(b c) d", ["a", "$(b c)", "d"]),
     ("a `b c` d", ["a", "`b c`", "d"]),
     ("a $(b | c)", ["a", "$(b | c)"]),

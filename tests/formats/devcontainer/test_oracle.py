@@ -90,7 +90,7 @@ gaps = st.sampled_from(["", " ", "\n", "\r\n  ", " /* a, b: { */ ", " // {\n", "
 
 @st.composite
 def documents(draw: st.DrawFn) -> str:
-    """A devcontainer.json with comments and commas where they may stand."""
+    """A devcontainer.json with comments and commas where they may be."""
 
     def quoted(text: str) -> str:
         return json.dumps(text, ensure_ascii=draw(st.booleans()))

@@ -120,7 +120,7 @@ def test_gpus_of_commands(command: str, count: object) -> None:
     ],
 )
 def test_gpus_without_a_value(options: str, image: str, count: object, refused: bool) -> None:
-    """What stands behind is read as it was meant, so that all findings speak of one image."""
+    """What is behind is read as it was meant, so that all findings speak of one image."""
     launch = one(f"docker run {options}")
     assert (known(launch.image), launch.gpu.number, bool(launch.gpu.invalid)) == (image, count, refused)
 

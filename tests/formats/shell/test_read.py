@@ -1,4 +1,4 @@
-"""Shell scripts as files: which are read, and what stands in them."""
+"""Shell scripts as files: which are read, and what is in them."""
 
 from __future__ import annotations
 

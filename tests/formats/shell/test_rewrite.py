@@ -88,7 +88,7 @@ INLINE = [
     ("\ufeffdocker run --gpus all IMG\r\n", "\ufeffdocker run --gpus all --shm-size=8g IMG\r\n"),
     ("for i in 1 2; do docker run --gpus $i IMG; done\n",
      "for i in 1 2; do docker run --gpus $i --shm-size=8g IMG; done\n"),
-    # Options that stand several to a line, or beside the command's name.
+    # Options that are several to a line, or next to the command's name.
     ("docker run -it --gpus all \\\n  -v /a:/b \\\n  IMG\n",
      "docker run -it --gpus all --shm-size=8g \\\n  -v /a:/b \\\n  IMG\n"),
     ("docker run -it \\\n  --gpus all -v a:b \\\n  IMG\n",
