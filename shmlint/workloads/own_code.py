@@ -5,7 +5,6 @@ For a container that gives a shell or a notebook. What runs in it is not known, 
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import sys
@@ -13,7 +12,6 @@ from collections.abc import Iterator
 from functools import cache
 
 from shmlint.files.read import normal
-from shmlint.syntax.python import Module, parse
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import COLLECTIVE, ROWS, harmless
 from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
@@ -45,12 +43,13 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> bool:
         if re.search(_USES, source.text) is not None:
             return False
         if path.endswith((".py", ".ipynb")):
-            module = parse(source.text) if path.endswith(".py") else _notebook(source.text)
-            if module is None:
+            from shmlint.workloads.own_python import look  # it parses, which few runs need
+
+            found = look(path, source.text)
+            if found is None:
                 return False
-            imported.update(target.partition(".")[0] for target in (*module.imports.values(), *module.stars))
-            works = works or any(map(_works, module.nodes))
-    imported.discard("")  # modules next to the file that imports them
+            imported |= found.packages
+            works = works or found.works
     return works and "torch" in imported and all(name in names or name in _quiet() for name in imported)
 
 
@@ -73,27 +72,6 @@ def _files(folders: tuple[str, ...], repository: Repository, names: set[str]) ->
                 pending.append(path)
     if len(seen) > MOST_FILES:
         yield ""  # there is more than is read
-
-
-def _notebook(text: str) -> Module | None:
-    """The code in the cells of a notebook, without the lines that are for IPython; None for what is no notebook."""
-    import json
-
-    try:
-        cells = json.loads(text)["cells"]
-        texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-        return parse("\n".join(re.sub(r"(?m)^([ \t]*)[!%].*$", r"\1pass", cell) for cell in texts))
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-
-
-def _works(node: ast.AST) -> bool:
-    """Whether something is the call of a loader, of a trainer, or of a loss's ``backward``."""
-    if not isinstance(node, ast.Call):
-        return False
-    called = node.func
-    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-    return name.endswith(("DataLoader", "Trainer")) or (name == "backward" and isinstance(called, ast.Attribute))
 
 
 @cache
