@@ -121,11 +121,7 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         starts = passed is None and page.anything and unwrapped(words)
         if passed or (starts and _starts_program(starts, program)):
             sure = bool(passed) or here
-            before = follower.environment
-            given = assigned(command, command.span)
-            follower.environment = before | given if given else before  # what scripts export is added to ``before``
-            follower.run(passed or words, command.span, program.files.workdir, certain=sure, guessed=False, depth=1)
-            follower.environment = before
+            follower.run_given(assigned(command, command.span), passed or words, command.span, certain=sure)
 
 
 def _commands_behind(source: Source, start: int, repository: Repository) -> Iterator[Command]:

@@ -47,9 +47,12 @@ class Files:
 
     __slots__ = ("_context", "_copies", "_mounts", "_python_path", "environment", "near", "repository", "workdir")
 
-    def __init__(self, launch: Launch, image: BuiltImage | None, build: Build | None, repository: Repository) -> None:
+    def __init__(
+        self, launch: Launch, image: BuiltImage | None, build: Build | None, repository: Repository,
+        environment: dict[str, Value[str]] | None = None,
+    ) -> None:  # fmt: skip
         self.repository = repository
-        self.environment: dict[str, Value[str]] = dict(launch.environment)
+        self.environment = dict(launch.environment) if environment is None else environment
         """The variables of the container, with those that its image and its scripts set."""
         self.near: list[str] = []
         """The directories of the scripts that were followed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -67,7 +67,9 @@ def assigned(command: Command, place: Span | None = None) -> dict[str, Value[str
 class Follower:
     """Collects what runs. Spans in texts that are in no file of their own are those of the command around them."""
 
-    def __init__(self, files: Files, environment: dict[str, Value[str]], image: BuiltImage | None) -> None:
+    def __init__(
+        self, files: Files, environment: dict[str, Value[str]], image: BuiltImage | None, *, complete: bool = True
+    ) -> None:
         self.files = files
         self.image = image
         self.environment = environment
@@ -81,7 +83,7 @@ class Follower:
         """The functions of the scripts that were read."""
         self.called: set[str] = set()
         self._steps = 0
-        self.complete = True
+        self.complete = complete
         """All words of the launch are known."""
 
     def stop(self, text: str, span: Span | None) -> None:
@@ -127,6 +129,15 @@ class Follower:
             self.commands.append(Ran(command, span, kind, certain, guessed))
         if kind == "program":
             self._program(command, context)
+
+    def run_given(
+        self, given: Mapping[str, Value[str]], words: Sequence[str], span: Span, *, certain: bool
+    ) -> None:
+        """Follow a simple command of a page that is given variables of its own."""
+        shared = self.environment
+        self.environment = {**shared, **given} if given else shared  # what scripts export is added to ``shared``
+        self.run(words, span, self.files.workdir, certain=certain, guessed=False, depth=1)
+        self.environment = shared
 
     def _is_own(self, program: str, directory: str) -> bool:
         """Whether the repository has a script that usually starts the rest of its words."""

@@ -23,14 +23,13 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     found = FoundBuild(launch.build) if launch.build is not None else find_build(launch, builds, repository)
     build, guessed = found.build, found.guessed
     image, dockerfile = read_build(build, repository) if build is not None else (None, None)
-    files = Files(launch, image, build, repository)
-    files.environment = _environment(launch, image, dockerfile)
-    follower = Follower(files, files.environment, image)
+    files = Files(launch, image, build, repository, _environment(launch, image, dockerfile))
+    parts = (launch.entrypoint, launch.command)
+    complete = all(part is None or (part.known is not None and "$" not in part.text) for part in parts)
+    follower = Follower(files, files.environment, image, complete=complete)
     if build is not None and dockerfile is not None and launch.build is None:
         follower.trail.append(Step(f"image built from {dockerfile.path}{' (guessed)' if guessed else ''}", build.span))
     words, span = _words(launch, image)
-    parts = (launch.entrypoint, launch.command)
-    follower.complete = all(part is None or (part.known is not None and "$" not in part.text) for part in parts)
     if words and all(word in _PASSED_ON for word in words):
         words = ()  # what somebody passes to the script
     if launch.kind == "devcontainer":
