@@ -16,10 +16,12 @@ ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
 KINDS = (
     "compose", "shell", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "devcontainer",
-    "kubernetes", "inspect", "build",
+    "kubernetes", "inspect", "fish", "windows", "build",
 )
-NAMED = {"inspect": ["inspect.json"]}
-"""What is named on the command line; of the other kinds a scan finds the files."""
+NAMED = {"inspect": ["inspect.json"], "windows": ["--verbose", "."]}
+"""The arguments, where they are not the directory alone."""
+NOT_READ = frozenset({"windows"})
+"""Kinds whose launches are counted and not read."""
 
 
 def shmlint(directory: Path, *arguments: str) -> tuple[int, str]:
