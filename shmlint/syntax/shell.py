@@ -7,7 +7,7 @@ branch, on an argument or on another program stays unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -72,21 +72,15 @@ def commands(text: ShellText, given: Variables | None = None) -> Iterator[Comman
 def engine_commands(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
     """Those of ``commands`` that may have to do with a container engine, and container starts that are not read.
 
+    Whether they run is not looked at.
+
     Of most texts they are few, and the words of the others are not read.
     """
-    yield from _Reader(_tree(text), given or Variables(), concerns=_may_run_engine).read()
+    yield from _EngineReader(_tree(text), given or Variables()).read()
 
 
 def _tree(text: ShellText) -> Tree:
     return Tree(repaired(one_heredoc(_with_backslashes(_without_comments(text))))[0])
-
-
-Concerns = Callable[[str, Collection[str]], bool]
-"""Whether a command is read, by its text and the names of the text's functions."""
-
-
-def _every_command(raw: str, functions: Collection[str]) -> bool:
-    return True
 
 
 _PRINTING = TALKERS - {"alias", "trap"}
@@ -150,13 +144,9 @@ def _with_backslashes(text: ShellText) -> ShellText:
 class _Reader:
     """Reads the commands of a tree; what it sets stays with it."""
 
-    def __init__(
-        self, tree: Tree, variables: Variables, depth: int = 0, *, joined: bool = False,
-        concerns: Concerns = _every_command,
-    ) -> None:  # fmt: skip
+    def __init__(self, tree: Tree, variables: Variables, depth: int = 0, *, joined: bool = False) -> None:
         self.tree = tree
         self.depth = depth
-        self.concerns = concerns
         self.joined = joined
         """Whether the text is of words that have been read before."""
         self.variables = variables.inside(tree.text.unset)
@@ -180,12 +170,19 @@ class _Reader:
             assignments.note(node)
         for node in nodes:
             if node.type == "command":
-                if self.concerns(self.tree.raw(node), self.bodies):
+                if self._is_read(node):
                     yield from self._by_call(node)
             elif node.type == "heredoc_body":
                 yield from self._heredoc(node)
             elif node.type == "herestring_redirect":
                 yield from self._herestring(node)
+
+    def _is_read(self, node: Node) -> bool:
+        """Whether a command is one of those that are asked for."""
+        return True
+
+    def _when(self, node: Node) -> When:
+        return when(node, self.conditions)
 
     def _by_call(self, node: Node) -> Iterator[Command]:
         """The commands of a node; those that start a container in a function are others at each call of it."""
@@ -255,7 +252,7 @@ class _Reader:
             return
         leaving = words[0].text in ("exec", "exit") and leaves(node, self.tree)
         inside = self._name_of(self.tree.function_of(node))
-        yield Command(self._called(words, node), span, self.depth > 0, when(node, self.conditions), leaving, inside)
+        yield Command(self._called(words, node), span, self.depth > 0, self._when(node), leaving, inside)
         yield from self._quoted(node, words)
 
     def _name_of(self, function: Range | None) -> str:
@@ -301,7 +298,7 @@ class _Reader:
         joined = " ".join(word.text for word in words)
         text = ShellText(self.tree.text.source, joined, offsets[:-1], span, unset=self.tree.text.unset)
         tree = Tree(text, (span.start, self.tree.function_of(node)))
-        reader = _Reader(tree, self.variables, self.depth + 1, joined=True, concerns=self.concerns)
+        reader = type(self)(tree, self.variables, self.depth + 1, joined=True)
         yield from (command._replace(span=span) for command in reader.read())
 
     def _quoted(self, node: Node, words: Sequence[Word]) -> Iterator[Command]:
@@ -370,7 +367,7 @@ class _Reader:
         home = place(self.tree.text.source, buffer.offsets) or self.tree.span(node) or self.tree.text.home
         held = ShellText(self.tree.text.source, text, buffer.offsets, home, unset=self.tree.text.unset)
         tree = Tree(held, (self.tree.at(node), self.tree.function_of(node)))
-        yield from _Reader(tree, self.variables, self.depth + 1, concerns=self.concerns).read()
+        yield from type(self)(tree, self.variables, self.depth + 1).read()
 
     def _nested(
         self, node: Node, start: int, end: int, *, escapes: str = "", at: int | None = None
@@ -388,7 +385,7 @@ class _Reader:
         home = whole.span(start, end) or whole.home
         nested = ShellText(whole.source, text, offsets, home, stands, whole.unset)
         tree = Tree(nested, self.tree.place if at is None else (at, None), self.tree.function_of(node))
-        reader = _Reader(tree, self.variables, self.depth + 1, concerns=self.concerns)
+        reader = type(self)(tree, self.variables, self.depth + 1)
         reader.variables.own_arguments |= not escapes  # a text between single quotation marks has its own
         if escapes:  # the shell around has put in values before the one inside sets any
             reader.variables.doubtful |= set(_NAMED.findall(whole.text[start:end])) & set(_SETS.findall(text))
@@ -432,6 +429,16 @@ class _Reader:
         if runs and given[0].type in ("string", "raw_string"):
             start, end = self.tree.char(given[0].start_byte) + 1, self.tree.char(given[0].end_byte) - 1
             yield from self._nested(given[0], start, end, escapes='$`"\\' if given[0].type == "string" else "")
+
+
+class _EngineReader(_Reader):
+    """Reads the commands that may have to do with an engine."""
+
+    def _is_read(self, node: Node) -> bool:
+        return _may_run_engine(self.tree.raw(node), self.bodies)
+
+    def _when(self, node: Node) -> When:
+        return "always"
 
 
 def _starts(command: Command) -> bool:
