@@ -72,9 +72,7 @@ def commands(text: ShellText, given: Variables | None = None) -> Iterator[Comman
 def engine_commands(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
     """Those of ``commands`` that may have to do with a container engine, and container starts that are not read.
 
-    Whether they run is not looked at.
-
-    Of most texts they are few, and the words of the others are not read.
+    Of most texts they are few, and the words of the others are not read. Whether they run is not looked at.
     """
     yield from _EngineReader(_tree(text), given or Variables()).read()
 

@@ -33,6 +33,8 @@ from tests.table import table
         ("args=(docker run)\nargs+=(a)\n\"${args[@]}\"\n", "a"),
         ("D=docker; $D run a; ${D} run b\n", "ab"),
         ("CMD=\"docker run a\"\nbash -c \"cd x && $CMD\"\nssh h \"$CMD\" </dev/null\n", "aa"),
+        ("f() {\n local d=$1\n $d run a\n}\nf docker\n", "a"),
+        ("f() {\n \"$@\"\n}\nX=run\nD=docker\nE=$D\nf $E $X a; ${E:-x} run b\n", "ab"),
         ("CMD='docker run a'\n$CMD\nssh h \"$CMD\"\nbash -c \"$CMD\"", "aaa"),
     ],
 )  # fmt: skip
