@@ -45,6 +45,7 @@ _NEAR = 400
 """Characters before a string in which the step that it belongs to is looked for."""
 
 _STEP = re.compile(r"\b(?P<step>sh|bat|powershell|pwsh)\b(?:\s*\(?\s*|[\s(][^(){};]*?\bscript\s*:\s*)\Z")
+_WINDOWS = re.compile(r"\b(?:bat|powershell|pwsh)\b")
 _SSH = re.compile(r"\bsshCommand\b[^(){};]*\bcommand\s*:\s*\Z")
 _ASSIGNED = re.compile(r"(?<![\w.])(?:def\s+|String\s+|env\s*\.\s*)?([A-Za-z_]\w*)\s*=(?![=~])\s*")
 _FOLLOWED = re.compile(r"\b(?:sh\b\s*\(?\s*(?:[^(){};\n]*?\bscript\s*:\s*)?)([A-Za-z_]\w*)\s*(?=[),;\n]|\Z)")
@@ -128,10 +129,13 @@ def _parts(source: Source, pipeline: Pipeline) -> Iterator[Part]:
 
 def _windows(pipeline: Pipeline) -> Iterator[NotRead]:
     """The container starts of steps for Windows."""
+    if _WINDOWS.search(pipeline.code) is None:
+        return
     for start, string in pipeline.strings.items():
+        if not mentions_engine(string.text) or re.search(r"\b(?:run|create)\b", string.text) is None:
+            continue
         step = _STEP.search(pipeline.code[max(0, start - _NEAR) : start])
-        starts = mentions_engine(string.text) and re.search(r"\b(?:run|create)\b", string.text) is not None
-        if starts and step is not None and step["step"] != "sh":
+        if step is not None and step["step"] != "sh":
             because = f"the command line of Windows is not read, which `{step['step']}` starts"
             yield NotRead(Span(pipeline.source, start, string.end), because, "unsupported")
 
