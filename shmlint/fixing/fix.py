@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 from shmlint.fixing.groups import repairable
 from shmlint.fixing.plan import alternatives
@@ -43,16 +42,18 @@ class Fixed(NamedTuple):
         return self.finding.rule
 
 
-@dataclass(slots=True)
 class Outcome:
     """The result of fixing. ``texts`` are the new texts of changed files by path."""
 
-    run: Run
-    """The run over the texts as they are after fixing."""
-    texts: dict[str, str] = field(default_factory=dict)
-    fixed: list[Fixed] = field(default_factory=list)
-    unproved: list[Finding] = field(default_factory=list)
-    """Findings that nothing was changed for; their advice says why."""
+    __slots__ = ("fixed", "run", "texts", "unproved")
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        """The run over the texts as they are after fixing."""
+        self.texts: dict[str, str] = {}
+        self.fixed: list[Fixed] = []
+        self.unproved: list[Finding] = []
+        """Findings that nothing was changed for; their advice says why."""
 
 
 def fix(run: Run, *, unsafe: bool = False) -> Outcome:
