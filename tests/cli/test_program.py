@@ -135,6 +135,17 @@ def test_paths_alone_start_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert (done.stderr, done.returncode) == (parsed.stderr, parsed.exit_code), arguments
 
 
+def test_the_hook_that_repairs_loads_little(tmp_path: Path) -> None:
+    write(tmp_path, {"compose.yaml": TRAINER})
+    code = "import atexit, sys; from shmlint import cli; atexit.register(lambda: print(*sys.modules)); cli.main()"
+    (hook,) = (hook for hook, fixes in HOOKS.items() if fixes)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *hook, "compose.yaml"], capture_output=True, text=True, check=False, cwd=tmp_path,
+        env={**uncovered(), "PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+    assert {"shmlint.fixing.fix", "click", "inspect"} & set(done.stdout.split()) == {"shmlint.fixing.fix"}
+
+
 def test_what_decides_nothing_is_not_loaded(tmp_path: Path) -> None:
     write(tmp_path, {
         "none.yaml": "services:\n  a:\n    image: nginx\n",
