@@ -43,6 +43,9 @@ _ARGUMENT = re.compile(r"\$\{?[@*]")
 
 _NAMED = re.compile(r"(?<!\\)\$\{?(\w+)")
 _SETS = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)\+?=")
+_HIDDEN = re.compile(r"\\\$\{?(\w+)")
+_EXPORTED = re.compile(r"\b(?:export|declare\s+-\w*x\w*|typeset\s+-\w*x\w*)\s+(\w+)=")
+_EXPORTS = re.compile(r"\b(?:export|declare\s+-\w*x\w*)\s+((?:[A-Za-z_]\w*(?:=\S*)?[ \t]*)+)")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
@@ -152,6 +155,7 @@ class _Reader:
         self.conditions = Conditions(self.words)
         self.names: dict[Range, str] = {}
         """The names of functions, by their places."""
+        self._exported: set[str] | None = None
         self.bodies: dict[str, Node] = {}
         """The functions that the text defines, by name."""
 
@@ -191,7 +195,7 @@ class _Reader:
         found = list(self._command(node))
         if function is not None and any(_depends_on_call(command) for command in found):
             several = [self._seen_from(node, calls) for calls in self._ways(function)]
-            different = {tuple((word.text, word.unknown) for c in one for word in c.words): one for one in several}
+            different = {tuple(_read_as(word) for command in one for word in command.words): one for one in several}
             if different:
                 yield from (command for one in different.values() for command in one)
                 return
@@ -290,14 +294,17 @@ class _Reader:
 
     def _again(self, node: Node, words: Sequence[Word], span: Span) -> Iterator[Command]:
         """The commands of words that are joined and read once more."""
+        yield from (command._replace(span=span) for command in self._joined(node, words, span).read())
+
+    def _joined(self, node: Node, words: Sequence[Word], span: Span) -> _Reader:
+        """Reads the text that words are when they are joined."""
         offsets: list[int] = []
         for word in words:
             offsets += [*(word.offsets if len(word.offsets) == len(word.text) else [-1] * len(word.text)), -1]
         joined = " ".join(word.text for word in words)
         text = ShellText(self.tree.text.source, joined, offsets[:-1], span, unset=self.tree.text.unset)
         tree = Tree(text, (span.start, self.tree.function_of(node)))
-        reader = type(self)(tree, self.variables, self.depth + 1, joined=True)
-        yield from (command._replace(span=span) for command in reader.read())
+        return type(self)(tree, self.variables, self.depth + 1, joined=True)
 
     def _quoted(self, node: Node, words: Sequence[Word]) -> Iterator[Command]:
         """Commands in the quoted arguments of a command that runs them: ``bash -c``, ssh, tmux, …"""
@@ -340,7 +347,11 @@ class _Reader:
         reader, file = goes_to(self.tree, node)
         text = plainly_printed(words)
         if reader in RUNNERS - {"tee"} and text:
-            yield from self._again(node, text, self.tree.span(node) or self.tree.text.home)
+            span = self.tree.span(node) or self.tree.text.home
+            other = self._joined(node, text, span)
+            other.variables.for_another_shell(self.exported)
+            other.variables.doubtful |= {name for word in text if word.unknown for name in _NAMED.findall(word.text)}
+            yield from (command._replace(span=span) for command in other.read())
         elif reader == "tee":
             yield self._unread(node, "it is written to a file by `tee`")
         elif reader in RUNNERS:
@@ -367,6 +378,22 @@ class _Reader:
         tree = Tree(held, (self.tree.at(node), self.tree.function_of(node)))
         yield from type(self)(tree, self.variables, self.depth + 1).read()
 
+    @property
+    def exported(self) -> set[str]:
+        """The variables that programs which the text starts get, where it may export any."""
+        if self._exported is None:
+            text = self.tree.text.text
+            every = re.search(r"\bset\s+-(?:a|o\s+allexport)|\bset\s+-\w*a", text) is not None
+            self._exported = set(self.variables.made) if every else set(_EXPORTED.findall(text))
+            for names in _EXPORTS.findall(text):
+                self._exported.update(re.findall(r"[A-Za-z_]\w*", names))
+        return self._exported
+
+    def _is_own(self, command: Node | None) -> bool:
+        """Whether the text's own shell runs what is written in a command."""
+        name = self.tree.raw(command.named_children[0]) if command is not None and command.named_children else ""
+        return name in ("eval", "trap") or name in self.bodies
+
     def _nested(
         self, node: Node, start: int, end: int, *, escapes: str = "", at: int | None = None
     ) -> Iterator[Command]:
@@ -384,11 +411,21 @@ class _Reader:
         nested = ShellText(whole.source, text, offsets, home, stands, whole.unset)
         tree = Tree(nested, self.tree.place if at is None else (at, None), self.tree.function_of(node))
         reader = type(self)(tree, self.variables, self.depth + 1)
-        reader.variables.own_arguments |= not escapes  # a text between single quotation marks has its own
+        command = node.parent if node.parent is not None and node.parent.type == "command" else None
+        own = self._is_own(command)
+        inside = reader.variables
+        inside.own_arguments |= not escapes  # a text between single quotation marks has its own
         if escapes:  # the shell around has put in values before the one inside sets any
-            reader.variables.doubtful |= set(_NAMED.findall(whole.text[start:end])) & set(_SETS.findall(text))
-        for name, value in self.tree.set_for(node.parent) if node.parent is not None and not escapes else ():
-            reader.variables.note(name, Assignment(self.tree.at(node), partial(self.words.assigned, value)))
+            written = whole.text[start:end]
+            set_inside = set(_SETS.findall(text))
+            inside.doubtful |= set(_NAMED.findall(written)) & set_inside
+            inside.doubtful |= set() if own else set(_HIDDEN.findall(written)) - set_inside - self.exported
+        elif not own:
+            inside.for_another_shell(self.exported)
+        for name, value in self.tree.set_for(command) if command is not None and not escapes else ():
+            inside.note(name, Assignment(self.tree.at(node), partial(self.words.assigned, value)))
+        given = self.tree.raw(command)[: max(node.start_byte - command.start_byte, 0)] if command is not None else ""
+        inside.doubtful |= set(_SETS.findall(given)) - {name for name, _ in self.tree.set_for(command or node)}
         yield from reader.read()
 
     def _heredoc(self, node: Node) -> Iterator[Command]:
@@ -437,6 +474,11 @@ class _EngineReader(_Reader):
 
     def _when(self, node: Node) -> When:
         return "always"
+
+
+def _read_as(word: Word) -> tuple[object, ...]:
+    """What a word says, wherever it stands."""
+    return word.text, word.unknown, word.maybe_many, word.harmless, word.options
 
 
 def _starts(command: Command) -> bool:

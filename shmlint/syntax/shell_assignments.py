@@ -159,9 +159,9 @@ class Assignments:
     def _evaluation(self, node: Node, parts: Sequence[Node]) -> None:
         """``eval`` sets what its text assigns; where that is not known, anything."""
         raw = " ".join(map(self.tree.raw, parts))
-        held = re.fullmatch(r"\"?\$\{?(\w+)\}?\"?", raw)
-        if held is not None and held[1] in self.variables.made:
-            values = [made.value() for made in self.variables.made[held[1]]]
+        first = re.match(r"\"?\$\{?(\w+)\}?(?![\w}])", raw)
+        if first is not None and first[1] in self.variables.made and _SETS.search(raw) is None:
+            values = [made.value() for made in self.variables.made[first[1]]]
             texts = ["".join(value.chars) for value in values if isinstance(value, Buffer)]
             if len(texts) == len(values) and not any(_SETS.search(text) for text in texts):
                 return

@@ -6,7 +6,7 @@ where something else may set it: a file that is sourced, a text that is evaluate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from shmlint.model.record import NamedTuple
@@ -164,6 +164,14 @@ class Variables:
         inner.own_arguments = self.own_arguments
         inner.only = self.only  # the same one: values of the text around are asked for from inside
         return inner
+
+    def for_another_shell(self, exported: Collection[str]) -> None:
+        """Forget what a shell that is started does not see: it gets the exported variables alone."""
+        for name, made in list(self.made.items()):
+            if name not in exported:
+                self.made[name] = [one for one in made if one.at < 0]  # of the environment around the text
+                if not self.made[name]:
+                    del self.made[name]
 
     def note(self, name: str, assignment: Assignment) -> None:
         """An assignment, in the order of the text."""

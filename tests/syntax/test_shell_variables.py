@@ -94,11 +94,26 @@ def test_elements_of_a_loop_are_not_known() -> None:
         ('f() { docker run "$1" "${@:2}"; }\nf a "$@"\n', ["a $@?*"]),
         ('f() { docker run "${@:2}"; }\nf "$@" a\n', ["${@:2}?*"]),
         ('f() { docker run "${@:0}"; }\nf a\n', ["${@:0}?*"]),
+        (
+            'f() { local o=(--rm); [ -n "$1" ] && o+=("$1"); docker run "${o[@]}" a; }\nf --shm-size=1g\nf -d\nf\n',
+            ["--rm ${o}?* a", "--rm ${o}?*~ a"],
+        ),
         # A variable that is set for one command alone.
         ("f() { docker run -m ${S:-1g} a; }\nS=2g f\nf\n", ["-m 2g a", "-m 1g a"]),
         ("S=1g\nf() { docker run -m $S a; }\nS=2g f\nf\n", ["-m 2g a", "-m 1g a"]),
         ("f() { docker run -m $S a; }\nS=$(x) f\n", ["-m $(x)?* a"]),
         ("S=1g\nS=2g bash -c 'docker run -m $S a'\ndocker run -m $S a\n", ["-m 2g a", "-m 1g a"]),
+        # Another shell sees what is exported, and what it sets itself.
+        ("S=1g\nsh -c 'docker run -m ${S:-2g} a'\n", ["-m 2g a"]),
+        ("export S=1g\nsh -c 'docker run -m ${S:-2g} a'\n", ["-m 1g a"]),
+        ("S=1g\nexport R T S\nbash <<'E'\ndocker run -m ${S:-2g} a\nE\n", ["-m 1g a"]),
+        ("set -a\nS=1g\nsh -c 'docker run -m ${S:-2g} a'\n", ["-m 1g a"]),
+        ("S=1g\neval 'docker run -m ${S:-2g} a'\n", ["-m 1g a"]),
+        ("S=1g\necho 'docker run -m ${S:-2g} a' | sh\n", ["-m 2g a"]),
+        ("S=1g\necho \"docker run -m ${S:-2g} a\" | sh\n", ["-m 1g a"]),
+        ("S=1g\nenv S=2g sh -c 'docker run -m $S a'\n", ["-m $S?* a"]),
+        ("S=1g\nbash <<E\ndocker run -m ${S:-3g} -m \\${S:-2g} a\nE\n", ["-m ${S:-3g}?* -m ${S:-2g}?* a"]),
+        ("C='docker run'\neval \"$C -m 1g a\"\ndocker run -m ${C:-1g} b\n", ["-m 1g a", "-m docker run b"]),
         # Both the shell around a text and the one inside may put in the value.
         ("S=1g\nbash -c \"S=2g; docker run -m $S a\"\n", ["-m $S?* a"]),
         ("bash <<E\nS=2g\ndocker run -m \\$S a\nE\n", ["-m 2g a"]),

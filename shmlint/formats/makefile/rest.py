@@ -9,6 +9,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.makefile.just import JUST_VARIABLE
 from shmlint.formats.makefile.make import ASSIGNMENT, DEFINE, closing, lines_of, sure_variables
 from shmlint.formats.makefile.read import is_justfile, parts
+from shmlint.formats.shell.callers import is_read_by_another
 from shmlint.formats.shell.rest import same
 from shmlint.model.source import Source
 from shmlint.syntax.shell_text import mentions_engine
@@ -43,6 +44,8 @@ def _make_alike(old: Source, new: Source, workspace: Workspace) -> bool:
         if more <= changed:
             break
         changed |= more
+    if is_read_by_another(old, workspace, "include"):
+        return False
     if not changed.isdisjoint(before.exported) or (before.exports_all or not changed <= sure_variables(old, workspace)):
         return False
     expressions = (expression for text in before.recipes for expression in _expressions(text))

@@ -52,6 +52,13 @@ def given_by_callers(source: Source, workspace: Workspace) -> Variables | None:
     return variables
 
 
+def is_read_by_another(source: Source, workspace: Workspace, command: str = r"(?:source|\.)") -> bool:
+    """Whether another file of the repository takes over what this one sets: by ``source``, or another command."""
+    name = re.escape(os.path.basename(source.path))
+    pattern = re.compile(rf"(?<![\w.]){command}[ \t]+[^\n;&|]*?(?<![\w.-]){name}(?![\w.-])")
+    return any(pattern.search(text) for text in _texts(source, workspace))
+
+
 def _given(text: str, script: str) -> set[str]:
     """The names of what the lines of a text give to a script, ``1`` for its first argument."""
     found: set[str] = set()

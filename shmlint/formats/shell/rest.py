@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from shmlint.files.workspace import Workspace
+from shmlint.formats.shell.callers import is_read_by_another
 from shmlint.formats.shell.read import Part, Parts, parts
 from shmlint.syntax.shell import Command
 from shmlint.syntax.shell_repair import repaired
@@ -23,8 +24,13 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
 
 
 def same_others(path: str, before: Workspace, after: Workspace, parts_of: Parts, *, sizes_only: bool) -> bool:
-    """Whether what a file's parts do besides starting containers has stayed the same."""
-    return same(list(parts_of(before.source(path))), list(parts_of(after.source(path))), sizes_only=sizes_only)
+    """Whether what a file's parts do besides starting containers has stayed the same.
+
+    A script that sources the file sees its variables, and may start other containers with them.
+    """
+    old, new = list(parts_of(before.source(path))), list(parts_of(after.source(path)))
+    changed = _changed([sharing(part.text) for part in old], [sharing(part.text) for part in new])
+    return same(old, new, sizes_only=sizes_only) and not (changed and is_read_by_another(before.source(path), before))
 
 
 def same(before: Sequence[Part], after: Sequence[Part], *, sizes_only: bool) -> bool:

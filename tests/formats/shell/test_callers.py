@@ -83,3 +83,25 @@ def test_the_arguments_behind_those_of_the_callers_keep_their_defaults(tmp_path:
 )
 def test_a_fix_leaves_what_a_caller_gives(tmp_path: Path, script: str) -> None:
     assert fixed(tmp_path, {"launch.sh": script, "all.sh": "./launch.sh --shm-size=64g\n"}) == {}
+
+
+@table(
+    "user, line",
+    [
+        ({}, "S=8g"),
+        ({"b.sh": "bash lib.sh\n"}, "S=8g"),
+        ({"b.sh": ". ./lib.sh\ndocker run --shm-size=$S redis\n"}, "S=64m"),
+        ({"b.sh": 'source "$DIR/lib.sh"\n'}, "S=64m"),
+    ],
+)
+def test_a_variable_that_another_script_sources_stays(tmp_path: Path, user: dict[str, str], line: str) -> None:
+    script = f"S=64m\ndocker run --gpus all --shm-size=$S {IMAGE} -tp 8\n"
+    new = fixed(tmp_path, {"lib.sh": script, **user}).get("lib.sh", script)
+    assert new.startswith(f"{line}\n")
+    assert "--shm-size=8g" in new or line == "S=8g"
+
+
+@table("user, line", [({}, "S = 8g"), ({"Makefile": "-include ./x.mk\nall:\n\techo $(S)\n"}, "S = 64m")])
+def test_a_variable_that_another_makefile_includes_stays(tmp_path: Path, user: dict[str, str], line: str) -> None:
+    makefile = f"S = 64m\nup:\n\tdocker run --gpus all --shm-size=$(S) {IMAGE} -tp 8\n"
+    assert fixed(tmp_path, {"x.mk": makefile, **user})["x.mk"].startswith(f"{line}\n")
