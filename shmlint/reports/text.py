@@ -87,10 +87,10 @@ def _causes(findings: Sequence[Finding]) -> list[list[Finding]]:
 
 
 def _alike(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings of one file that say the same, together."""
+    """Findings that say the same, together."""
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
-        key = (finding.span.path, finding.rule, finding.severity, finding.message, finding.why)
+        key = (finding.rule, finding.severity, finding.message, finding.why)
         groups.setdefault(key, []).append(finding)
     return list(groups.values())
 
@@ -138,7 +138,8 @@ def _brief(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
     finding = group[0]
     stopped = finding.why[0].text if finding.why else ""
     text = f"{_place(finding)}: {finding.severity} {finding.rule} {finding.message}{f': {stopped}' if stopped else ''}"
-    if others := [f"{other.span.begin.line}:{other.span.begin.column}" for other in group[1:]]:
+    file = f"{escape(finding.span.path)}:"
+    if others := [_place(other).removeprefix(file) for other in group[1:]]:
         text += f" (also at {', '.join(others)})"
     first, *rest = wrapped(escape(text), width - len(_INDENT))
     words = first.split(" ", 2)
