@@ -321,7 +321,7 @@ def test_what_a_makefile_makes_of_a_variable_keeps_it() -> None:
 
 LINES = "docker run --gpus all \\\n  -p 80:80 \\\n  --name box \\\n  -v $PWD:/x \\\n  IMG\n"
 STEPS = "jobs:\n  a:\n    steps:\n      - run: |\n"
-BOX = '{"image": "IMG", "runArgs": ["--gpus=all", "-p=80"], "remoteUser": "dev", "containerEnv": {"A": "b"}}\n'
+BOX = '{"image": "IMG", "runArgs": ["--gpus", "all", "-p=80"], "remoteUser": "dev", "containerEnv": {"A": "b"}}\n'
 TRAPS: list[tuple[str, str, list[tuple[str, str]]]] = [
     ("run.sh", LINES, [
         ("80:80 \\", "80:80 "), ("80:80 \\", "80:80 \\ "), ("80:80 \\", "80:80 \\ # web"), ("  --name", "  # --name"),
@@ -335,7 +335,8 @@ TRAPS: list[tuple[str, str, list[tuple[str, str]]]] = [
         ("80:80 \\", "80:80 "), ("-p 80:80", "-p 81:80"), ("all:\n", "every:\n"), ("all:\n", "all: more\n"),
     ]),
     (".devcontainer.json", BOX, [
-        ('"-p=80"', '"-p=81"'), (', "-p=80"', ""), ('"dev"', '"root"'), ('"remoteUser"', '"user"'), ('"b"', '"c"'),
+        ('"all"', '"--shm-size=8g", "all"'), ('"-p=80"', '"-p=81"'), (', "-p=80"', ""),
+        ('"dev"', '"root"'), ('"remoteUser"', '"user"'), ('"b"', '"c"'),
     ]),
 ]  # fmt: skip
 """What an edit must not change besides the size: harm that no launch shows, or that its reader mends."""

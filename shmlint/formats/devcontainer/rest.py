@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from shmlint.docker.run_options import read_run
 from shmlint.files.workspace import Workspace
 from shmlint.model.source import Source
 from shmlint.syntax.json import Json, parse
+from shmlint.syntax.word import Word
 
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
@@ -41,14 +43,9 @@ _OPTIONS = frozenset({"runArgs", "containerEnv"})
 
 
 def _without_sizes(options: Json) -> Iterator[str]:
-    """The texts of ``runArgs``, or the names and values of ``containerEnv``."""
-    size = False
-    for item in options.items:
-        if not size and not item.text.startswith("--shm-size="):
-            size = item.text == "--shm-size"
-            if not size:
-                yield item.text
-        else:
-            size = False
+    """The options of ``runArgs`` and what follows them, or the names and values of ``containerEnv``."""
+    run = read_run([Word(item.text, item.inside) for item in options.items])
+    yield from (f"{option.name}={option.value}" for option in run.options if option.name != "--shm-size")
+    yield from (word.text for word in (run.image, *run.command) if word is not None)
     for name, (_, value) in options.entries.items():
         yield f"{name}={value.text}"
