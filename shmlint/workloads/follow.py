@@ -103,15 +103,15 @@ class Follower:
             command = tuple(words)  # `docker-entrypoint.sh` of the repository may do more than to start the rest
         if not command or len(self.commands) >= MOST_COMMANDS:
             return
+        if depth > _DEPTH:
+            self.stop("the scripts are nested too deep", span)
+            return
         if len(command) == 1 and "&&" in command[0] and " " in command[0]:
             # A quoted line as the whole command: the entrypoint of the image hands it to a shell.
             context = Context(span, directory, certain, True, depth)
             self._text(Source("", command[0]), (), context, inline=True)
             return
         program = posixpath.basename(command[0])
-        if depth > _DEPTH:
-            self.stop("the scripts are nested too deep", span)
-            return
         context = Context(span, directory, certain, guessed, depth, depth > 0 or self.complete)
         if command[0].removesuffix("()") in self.functions:
             self._call(command[0].removesuffix("()"), command[1:], context)

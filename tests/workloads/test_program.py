@@ -1155,3 +1155,9 @@ def test_programs_of_supervisord(tmp_path: Path, configuration: str, part: str, 
         "etc/parts/x.conf": part,
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+def test_a_script_that_is_read_as_one_word_is_left(tmp_path: Path) -> None:
+    """With a quotation mark that is not closed, the line that a shell is given is the same line again."""
+    found = need(tmp_path, {"compose.yaml": compose("bash run.sh"), "run.sh": "a`b c && d\n"})
+    assert found.verdict != "not-needed"
