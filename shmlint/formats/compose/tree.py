@@ -316,7 +316,8 @@ def merge_service(base: Branch, over: Branch, *, same_file: bool = False) -> Bra
 
     compose-go override/merge.go; a null keeps the base, sequences append, ``command`` and
     ``entrypoint`` are replaced, ``!override`` replaces, ``!reset`` removes. A base of the same file
-    still has its short forms: ``gpus: all`` is a text there, which a list replaces.
+    still has its short forms: ``gpus: all`` is a text there, which a list replaces. What the base has from another
+    file has none.
     """
     entries = _left(base, over)
     for name, entry in over.entries.items():
@@ -327,8 +328,9 @@ def merge_service(base: Branch, over: Branch, *, same_file: bool = False) -> Bra
         new = entry.tree
         if isinstance(new, Leaf) and new.kind == "null" and name not in _REPLACED:
             continue
-        if name in _JOINED and not (same_file and name == "gpus" and isinstance(old.tree, Leaf)):
-            under = old.tree
+        under = old.tree
+        short = same_file and name == "gpus" and isinstance(under, Leaf)
+        if name in _JOINED and not (short and old.layer.source.path == entry.layer.source.path):
             if isinstance(under, Branch) and isinstance(new, Branch):
                 under = Branch(under.node, under.layer, _left(under, new))
             joined = Listing(entry.node, entry.layer, (under, new))

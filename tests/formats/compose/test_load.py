@@ -224,6 +224,10 @@ ACROSS: list[tuple[dict[str, str], tuple[str, ...], str, Any]] = [
       "gpu.env": "NVIDIA_VISIBLE_DEVICES=0,1\n"}, (), "gpu.requested", False),
     ({"compose.yaml": f"services:\n  a:\n    {RUNTIME}", ".env": "N=1\n",
       "gpu.env": "NVIDIA_VISIBLE_DEVICES=0,${N}\n"}, (), "gpu.number", 2),
+    # A base of the same file has no short form that it extends from another one.
+    ({"compose.yaml": "services:\n  a: {extends: b, gpus: [{device_ids: ['0']}]}\n"
+      "  b: {extends: {file: lib.yaml, service: c}}\n", "lib.yaml": "services:\n  c: {image: x, gpus: all}\n"},
+     (), "gpu.number", "all"),
     # A file of the project names others from the project's directory, wherever it lies itself.
     ({"compose.yaml": "services: {}\n", "sub/over.yaml": "services:\n  a: {extends: {file: b.yaml, service: b}}\n",
       "b.yaml": "services:\n  b: {image: x, shm_size: 1g}\n", "sub/b.yaml": "services:\n  b: {image: y}\n"},
