@@ -16,7 +16,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.shell_assignments import Assignments
 from shmlint.syntax.shell_conditions import Conditions, When, leaves, when
-from shmlint.syntax.shell_output import PRINTERS, RUNNERS, SCRIPT, TAKERS, goes_to, plainly_printed
+from shmlint.syntax.shell_output import PAGE, PRINTERS, RUNNERS, SCRIPT, TAKERS, goes_to, plainly_printed
 from shmlint.syntax.shell_repair import one_heredoc, repaired
 from shmlint.syntax.shell_text import ENGINE, OPEN, OPEN_BRACE, STARTS, ShellText, mentions_engine, place
 from shmlint.syntax.shell_tree import Tree, walk
@@ -358,7 +358,7 @@ class _Reader:
             yield self._unread(node, f"`{words[0].text}` makes up the text that `{reader}` runs")
         elif reader in TAKERS:
             yield self._unread(node, f"its text goes to `{reader}`, which is not followed")
-        elif file:
+        elif file and not PAGE.search(file):
             yield self._unread(node, f"it is written to `{file}`")
 
     def _held(self, node: Node) -> Iterator[Command]:

@@ -24,6 +24,9 @@ PRINTERS = frozenset({"echo", "printf"})
 SCRIPT = re.compile(r"\.(?:sh|bash|command)['\"]?\Z")
 """The name of a script, at the end of a redirection."""
 
+PAGE = re.compile(r"\.(?:md|rst|txt|log|html)['\"]?\Z")
+"""The name of a file that people read."""
+
 _TO_FILE = re.compile(r"1?>(?!&)")
 
 

@@ -105,6 +105,7 @@ def test_a_launch_that_is_written_for_something_else_is_reported(kind: str, path
     "text",
     [
         "echo 'Start it: docker run --rm IMG'\n", "echo 'docker run --rm IMG' >&2\n",
+        "echo 'docker run --rm IMG' >> notes.md\n",
         "printf 'docker run --rm IMG' >/dev/tty\n",
         "cat <<E\ndocker run --rm IMG\nE\n", "echo 'docker run --rm IMG' | fold -s\n", "echo docker run --rm IMG\n",
     ],
