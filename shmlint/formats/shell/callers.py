@@ -30,7 +30,8 @@ _BEFORE = re.compile(
 _PRINTED = re.compile(r"\s*(?:[-@+]*|- )\s*(?:echo|printf|#|//)")
 _SET = re.compile(r"(?<![\w-])([A-Za-z_]\w*)=")
 _EXPORTED = re.compile(r"(?m)^\s*export\s+([A-Za-z_]\w*)\s*(?:[:?]?=|$)|^\s+([A-Za-z_]\w*):[ \t]")
-_CANDIDATES: Key[tuple[str, ...]] = Key("files that may start scripts")
+_CANDIDATES: Key[tuple[tuple[str, str], ...]] = Key("files that may start scripts")
+"""Their paths and texts, by the directory."""
 
 
 def given_by_callers(source: Source, workspace: Workspace) -> Variables | None:
@@ -81,18 +82,12 @@ def _given(text: str, script: str) -> set[str]:
 
 def _texts(source: Source, workspace: Workspace) -> Iterator[str]:
     """The files of the directories around a script that name it."""
-    script = os.path.basename(source.path)
-    directory = os.path.dirname(normal(source.path))
+    own, script = normal(source.path), os.path.basename(source.path)
+    directory = os.path.dirname(own)
     root = workspace.root(source.path)
     for _ in range(_LEVELS):
-        for path in workspace.once(_CANDIDATES, directory, partial(_candidates, directory)):
-            if path == normal(source.path) or not workspace.inside(path, source.path):
-                continue
-            try:
-                text = workspace.source(path).text
-            except Unreadable:
-                continue
-            if script in text:
+        for path, text in workspace.once(_CANDIDATES, directory, partial(_candidates, directory)):
+            if script in text and path != own and workspace.inside(path, own):
                 yield text
         if directory in ("", "/") or os.path.basename(directory) == "..":
             return
@@ -101,10 +96,16 @@ def _texts(source: Source, workspace: Workspace) -> Iterator[str]:
         directory = os.path.dirname(directory)
 
 
-def _candidates(directory: str, workspace: Workspace) -> tuple[str, ...]:
+def _candidates(directory: str, workspace: Workspace) -> tuple[tuple[str, str], ...]:
     """The scripts, makefiles and pipelines of a directory and of those in it."""
     folders = [directory, os.path.join(directory, ".github", "workflows")]
     names = sorted(workspace.names_in(directory))
     folders += [os.path.join(directory, name) for name in names if "." not in name and name != "node_modules"]
     paths = (os.path.join(folder, name) for folder in folders[:_MOST_FOLDERS] for name in workspace.names_in(folder))
-    return tuple(sorted(normal(path) for path in paths if _CALLER.fullmatch(os.path.basename(path)))[:_MOST_FILES])
+    found = []
+    for path in sorted(normal(path) for path in paths if _CALLER.fullmatch(os.path.basename(path)))[:_MOST_FILES]:
+        try:
+            found.append((path, workspace.source(path).text))
+        except Unreadable:
+            continue
+    return tuple(found)
