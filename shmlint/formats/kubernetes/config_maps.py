@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from os.path import basename, dirname, join
 
 from shmlint.files.read import Unreadable, normal
@@ -19,6 +20,10 @@ from shmlint.model.source import Source
 
 _MOST = 50
 """So many files of a ConfigMap, and so many of a directory, are read."""
+
+
+_LARGEST = 200_000
+"""Characters of a manifest whose texts are read: each is kept with as much white space as stands before it."""
 
 
 class ConfigMap(NamedTuple):
@@ -95,6 +100,8 @@ def mounted(body: Map, volumes: Mapping[str, Map], maps: ConfigMaps) -> Mounted:
             if below and path != below:
                 continue
             place, value = config_map.place(key), config_map.held[key]
+            if isinstance(value, Leaf) and len(value.span.source.text) > _LARGEST:
+                continue
             target = item.text("mountPath") if below else f"{item.text('mountPath').rstrip('/')}/{path}"
             binds.append(Bind(place, target, item.span, resolved=True))
             if isinstance(value, Leaf):
@@ -118,6 +125,7 @@ def _files(volume: Map, maps: ConfigMaps) -> Iterator[tuple[str, ConfigMap, str]
                 yield path, config_map, key
 
 
+@lru_cache(_MOST)
 def text_of(leaf: Leaf) -> Source:
     """The text of a value, with white space in place of all before it, so that its lines are those of the file."""
     source, start = leaf.span.source, leaf.span.start

@@ -62,6 +62,7 @@ TRAILS = [
     # It is the path in the container that counts.
     ({"a.yaml": f"{BOTH}---\n" + pod("[bash, /other/train.sh]")}, []),
     ({"a.yaml": f"{BOTH}---\n" + pod(BASH, "secret: {secretName: scripts}")}, []),
+    ({"a.yaml": f"{BOTH}---\n{pod(BASH)}" + f"# {'x' * 200_000}\n"}, []),
 ]  # fmt: skip
 
 
