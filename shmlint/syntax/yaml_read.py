@@ -15,6 +15,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import islice
 from typing import Any
 
 from shmlint.files.cache import Key
@@ -32,7 +33,7 @@ _ODD_HEAD = ("%", "...")
 _ODD_PATTERNS = (r"[|>][-+\d]*+#", r"\r(?!\n)")
 _ODD_TOKENS = (
     r"\n[ ]*+(?P<at>[&!])",
-    r"""(?P<at>:)(?:(?<=["']:)(?=\S)|\s*+(?:#[^\n]*+\n\s*+)*+[\],}])""",
+    r"""(?P<at>:)(?:(?<=["']:)(?=\S)|\s*+(?:#[^\n]*+\n\s*+){0,20}+[\],}])""",
     r"(?P<at>\?)(?<![^\s,:\[{-]\?)(?!\S)",
 )
 """Odd unless they stand in a comment or a text, but for plain texts in flow style."""
@@ -41,6 +42,9 @@ _ODD_NAMES = (
     r"(?P<at>!)(?<![^\s,:\[{-]!)(?!(?:!?[\w-]++)?(?:[\s,\]}]|\Z))",
 )
 """Odd unless they stand in a comment or a text, behind its first character."""
+_MOST_DOUBTFUL = 1000
+"""With more such places, a text is read by the parser in Python."""
+_COMMENT = re.compile(r"(?m)(?:^|\s)#")
 _BLANK_LINE = r"\n[ ]++\r?(?:\n|\Z)"
 _BLANK_BELOW_HEADER = r"(?m)^[^\n|>]*+[|>][^\n]*+\n(?:\r?\n)*+[ ]++\r?$"
 
@@ -152,12 +156,13 @@ def _doubtful(text: str) -> list[tuple[int, bool]]:
     That is a line that begins with an anchor or a tag, keys after ``?``, tags and anchors that are no simple
     name, and in flow style values that touch the colon or are not there.
     """
-    return [
+    places = (
         (found.start("at"), anywhere)
         for patterns, anywhere in ((_ODD_TOKENS, False), (_ODD_NAMES, True))
         for pattern in patterns
         for found in re.finditer(pattern, text)
-    ]
+    )
+    return list(islice(places, _MOST_DOUBTFUL + 1))
 
 
 def _are_texts(places: list[tuple[int, bool]], documents: list[Document]) -> bool:
@@ -166,8 +171,8 @@ def _are_texts(places: list[tuple[int, bool]], documents: list[Document]) -> boo
     Both parsers come to the start of a text in the same way if nothing odd stands before it, and in it
     such a sign is a letter like others.
     """
-    if not places:
-        return True
+    if not places or len(places) > _MOST_DOUBTFUL:
+        return not places
     texts = sorted(_texts(documents))
     for at, anywhere in places:
         number = bisect_left(texts, (at,)) - 1
@@ -177,7 +182,7 @@ def _are_texts(places: list[tuple[int, bool]], documents: list[Document]) -> boo
                 return False
             continue
         text = documents[0].source.text
-        if re.search(r"(?:^|\s)#", text[max(text.rfind("\n", 0, at) + 1, end) : at]) is None:
+        if _COMMENT.search(text, max(text.rfind("\n", 0, at) + 1, end), at) is None:
             return False
     return True
 

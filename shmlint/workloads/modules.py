@@ -139,11 +139,9 @@ _PERHAPS = (
     (frozenset({"train"}), re.compile(r"\.train\(\s*[^)\s]")),
     (frozenset(SETTINGS_CLASSES), re.compile(rf"\b(?:{'|'.join(SETTINGS_CLASSES)})\(\s*\w+\s*=")),
     (SETTINGS_OBJECTS, re.compile(r"(?<!\w)(?:" + "|".join(sorted(SETTINGS_OBJECTS)) + r")\.[\w.]+\s*=[^=]")),
+    (frozenset({"class"}), re.compile(r"\n[ \t]+\w+[ \t]*:[^=\n]+=(?!=)[^\n]*[^,\n]\n")),
 )
-"""Words of many meanings, and what has to stand there so that they matter."""
-_FIELD = re.compile(r":[^=\n]+=(?!=)[^\n]*[^,\n]\n")
-_FIELD_NAME = re.compile(r"[ \t]+\w+[ \t]*")
-"""A field of a class, from its colon on, which is rarer than what stands before it."""
+"""Words of many meanings, and what has to stand there so that they matter; the last are fields of a class."""
 
 
 def _only_known(text: str) -> frozenset[str] | None:
@@ -157,11 +155,6 @@ def _only_known(text: str) -> frozenset[str] | None:
     if not words.isdisjoint(_TELLING):
         return None
     if any(not words.isdisjoint(few) and pattern.search(text) for few, pattern in _PERHAPS):
-        return None
-    if "class" in words and any(
-        _FIELD_NAME.fullmatch(text, text.rfind("\n", 0, field.start()) + 1, field.start())
-        for field in _FIELD.finditer(text, text.find("\n") + 1)
-    ):
         return None
     packages: set[str] = set()
     for line in text.splitlines() if "import" in words else ():
