@@ -96,7 +96,7 @@ def _may_run_engine(raw: str, functions: Collection[str]) -> bool:
     if first and first[0] in _PRINTING and first[0] not in functions and not any(name in raw for name in _JOINING):
         return first[0] in PRINTERS and ("$" in raw or STARTS.search(raw) is not None)
     plain = raw.translate(_QUOTING)
-    if _ENGINE_OR_VARIABLE.search(plain) is not None:
+    if _ENGINE_OR_VARIABLE.search(plain) is not None or "--gpus" in plain:
         return True
     return bool(functions) and any(word in functions for word in re.split(r"[\s<>]+", plain))
 
@@ -387,6 +387,7 @@ class _Reader:
             self._exported = set(self.variables.made) if every else set(_EXPORTED.findall(text))
             for names in _EXPORTS.findall(text):
                 self._exported.update(re.findall(r"[A-Za-z_]\w*", names))
+            self._exported.update(self.variables.of_environment())
         return self._exported
 
     def _is_own(self, command: Node | None) -> bool:

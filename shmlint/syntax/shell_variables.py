@@ -6,7 +6,7 @@ where something else may set it: a file that is sourced, a text that is evaluate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from shmlint.model.record import NamedTuple
@@ -172,6 +172,10 @@ class Variables:
                 self.made[name] = [one for one in made if one.at < 0]  # of the environment around the text
                 if not self.made[name]:
                     del self.made[name]
+
+    def of_environment(self) -> Iterator[str]:
+        """The variables that something around the text sets."""
+        return (name for name, made in self.made.items() if any(one.at < 0 for one in made))
 
     def note(self, name: str, assignment: Assignment) -> None:
         """An assignment, in the order of the text."""
