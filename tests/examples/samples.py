@@ -16,11 +16,11 @@ ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
 KINDS = (
     "compose", "shell", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "devcontainer",
-    "kubernetes", "inspect", "fish", "windows", "build",
+    "kubernetes", "inspect", "fish", "windows", "template", "build",
 )
-NAMED = {"inspect": ["inspect.json"], "windows": ["--verbose", "."]}
+NAMED = {"inspect": ["inspect.json"], "windows": ["--verbose", "."], "template": ["--verbose", "."]}
 """The arguments, where they are not the directory alone."""
-NOT_READ = frozenset({"windows"})
+NOT_READ = frozenset({"windows", "template"})
 """Kinds whose launches are counted and not read."""
 
 
