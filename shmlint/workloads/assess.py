@@ -249,9 +249,10 @@ def _as_documented(case: Case) -> Need | None:
     ]  # fmt: skip
     if trained and not _fits_as_documented(case):
         told = Evidence("trains", trained[0].span)
-        if case.known.need.verdict == "needed" and not _is_to_be_used(case):
+        several = gpu_count(case.launch) != 1
+        if several and case.known.need.verdict == "needed" and not _is_to_be_used(case):
             return case.known.need._replace(evidence=(*case.known.need.evidence, told))
-        if gpu_count(case.launch) != 1 and (need is None or case.torch is None):
+        if several and (need is None or case.torch is None):
             why = "the repository trains in it; DataLoader workers and ranks on several GPUs use shared memory"
             return _likely(case, why, told)
     if need is not None and case.torch is not None:
@@ -264,12 +265,19 @@ def _as_documented(case: Case) -> Need | None:
 
 
 def _asks_for_processes(case: Case) -> bool:
-    """Whether the pages of the repository that a container is made for start several ranks or workers with PyTorch."""
+    """Whether the pages of the repository that a container is made for start several ranks or workers with PyTorch.
+
+    A notebook is made for its own cells and not for commands of a page.
+    """
     said, program = case.documented_commands, case.program
     if said is None or not said.need.mechanisms or case.torch is None or case.known.need.verdict == "not-needed":
         return False
     built = program.dockerfile is not None and not program.namesake
-    return (built or bool(program.files.folders())) and not _is_to_be_used(case)
+    made_for_it = built or bool(program.files.folders())
+    if any("notebook" in ran.words[0] or "jupyter" in " ".join(ran.words[:3]) for ran in program.commands):
+        spans = (ran.span for ran in program.documented_commands)
+        made_for_it = any(span is not None and span.path.endswith(".ipynb") for span in spans)
+    return made_for_it and not program.guessed and not _is_to_be_used(case)
 
 
 def _is_to_be_used(case: Case) -> bool:

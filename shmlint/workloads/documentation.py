@@ -46,7 +46,7 @@ def with_documentation(launch: Launch, program: Program) -> Program:
     if not (anything or passes_words(launch)):
         return program
     repository = program.files.repository
-    follower = Follower(program.files, dict(program.environment), program.image)
+    follower = Follower(program.files, dict(program.environment), program.image, guessed=program.guessed)
     own = launch.span.path if launch.span.path.endswith(_PAGES) else None
     if own is not None:
         # A container that waits for connections is a host of what another one of the page starts.

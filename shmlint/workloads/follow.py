@@ -37,7 +37,7 @@ _DEPTH = 10
 
 def follow(words: Sequence[str], span: Span, program: Program) -> Follower:
     """Follow a command that a program of the launch starts."""
-    follower = Follower(program.files, dict(program.environment), program.image)
+    follower = Follower(program.files, dict(program.environment), program.image, guessed=program.guessed)
     follower.run(words, span, program.files.workdir, certain=False, guessed=False, depth=1)
     return follower
 
@@ -68,8 +68,9 @@ class Follower:
     """Collects what runs. Spans in texts that are in no file of their own are those of the command around them."""
 
     def __init__(
-        self, files: Files, environment: dict[str, Value[str]], image: BuiltImage | None, *, complete: bool = True
-    ) -> None:
+        self, files: Files, environment: dict[str, Value[str]], image: BuiltImage | None, *,
+        complete: bool = True, guessed: bool = False,
+    ) -> None:  # fmt: skip
         self.files = files
         self.image = image
         self.environment = environment
@@ -85,6 +86,8 @@ class Follower:
         self._steps = 0
         self.complete = complete
         """All words of the launch are known."""
+        self.guessed = guessed
+        """That the image holds what its build puts into it is only guessed."""
 
     def stop(self, text: str, span: Span | None) -> None:
         if all(step.text != text for step in self.stops):
@@ -112,6 +115,7 @@ class Follower:
             self._text(Source("", command[0]), (), context, inline=True)
             return
         program = posixpath.basename(command[0])
+        guessed = guessed or self.guessed
         context = Context(span, directory, certain, guessed, depth, depth > 0 or self.complete)
         if command[0].removesuffix("()") in self.functions:
             self._call(command[0].removesuffix("()"), command[1:], context)

@@ -26,7 +26,7 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     files = Files(launch, image, build, repository, _environment(launch, image, dockerfile))
     parts = (launch.entrypoint, launch.command)
     complete = all(part is None or (part.known is not None and "$" not in part.text) for part in parts)
-    follower = Follower(files, files.environment, image, complete=complete)
+    follower = Follower(files, files.environment, image, complete=complete, guessed=guessed)
     if build is not None and dockerfile is not None and launch.build is None:
         follower.trail.append(Step(f"image built from {dockerfile.path}{' (guessed)' if guessed else ''}", build.span))
     words, span = _words(launch, image)
@@ -37,11 +37,11 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     elif words:
         if image is not None and launch.build is None and dockerfile is not None:
             span = span or _line(dockerfile, image.lines.get("CMD") or image.lines.get("ENTRYPOINT"))
-        follower.run(words, span, files.workdir, certain=True, guessed=guessed, depth=0)
+        follower.run(words, span, files.workdir, certain=True, guessed=False, depth=0)
     default = launch.kind != "devcontainer" and (not words or (passes_words(launch) and not follower.commands))
     return Program(
         tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
-        follower.environment, follower.assigned, files, image, dockerfile, default, found.namesake,
+        follower.environment, follower.assigned, files, image, dockerfile, default, found.namesake, guessed,
     )  # fmt: skip
 
 

@@ -769,6 +769,9 @@ def test_a_host_of_ranks_that_another_container_of_the_page_starts(tmp_path: Pat
         # It is neither built here nor does it see the repository.
         ("pytorch/pytorch", "torchrun --nproc_per_node=4 train.py", "", "likely"),
         ("-v $PWD:/w pytorch/pytorch", "torchrun --nproc_per_node=4 train.py", "", "needed"),
+        # That the image is built here is only guessed, and a notebook is not made for the commands of a page.
+        ("me/own", "torchrun --nproc_per_node=4 train.py", "RUN pip install torch", "likely"),
+        ("own jupyter lab", "torchrun --nproc_per_node=4 train.py", "RUN pip install torch", "likely"),
         # The maintainers of the image ask for shared memory for training.
         ("leogao2/gpt-neox", "python train.py small.yml", "", "needed"),
         ("leogao2/gpt-neox", "python export.py", "", "likely"),
@@ -781,6 +784,12 @@ def test_a_shell_in_which_the_repository_trains(
     if dockerfile:
         files |= {"Dockerfile": f"FROM ubuntu\n{dockerfile}\n", "build.sh": "docker build -t own .\n"}
     assert need(tmp_path, files).verdict == verdict
+
+
+def test_training_on_one_gpu_of_which_no_amount_is_known(tmp_path: Path) -> None:
+    files = {"shell.sh": "docker run --gpus 1 -it leogao2/gpt-neox bash\n"}
+    files["README.md"] = "```\npython train.py small.yml\n```\n"
+    assert need(tmp_path, files).verdict == "likely"
 
 
 @table("title, verdict", [("Set up", "needed"), ("Inference", "likely"), ("Export to ONNX", "likely")])
