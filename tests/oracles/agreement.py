@@ -27,7 +27,7 @@ def _pairs(service: dict[str, Any], launch: Launch) -> Iterator[tuple[str, Any, 
     yield "image", service.get("image") or None, _known(launch.image) or None
     yield "shm_size", int(service.get("shm_size", 0)), _bytes(launch.shm)
     yield "build.shm_size", int(build.get("shm_size", 0)), _bytes(launch.build_shm)
-    yield "ipc", service.get("ipc") or None, _known(launch.ipc) or None
+    yield "ipc", *_ipc(service.get("ipc") or None, _known(launch.ipc) or None)
     if not build:  # where there is one, the launch may know more: the Dockerfile's
         for what, ours in (("command", launch.command), ("entrypoint", launch.entrypoint)):
             yield what, service.get(what) or None, list(_known(ours) or ()) or None
@@ -54,6 +54,14 @@ def _pairs(service: dict[str, Any], launch: Launch) -> Iterator[tuple[str, Any, 
 
 def _known(value: Value[Any] | None) -> Any:
     return value.known if value is not None else None
+
+
+def _ipc(theirs: str | None, ours: str | None) -> tuple[str | None, str | None]:
+    """A container that a variable names is not known to a launch: then the mode is compared up to the name."""
+    if theirs is None or ours is None or "$" not in ours:
+        return theirs, ours
+    known = ours.partition("$")[0]
+    return theirs[: len(known)], known
 
 
 def _bytes(value: Value[Any] | None) -> int:

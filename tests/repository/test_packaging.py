@@ -127,7 +127,8 @@ def test_checks_settings(installed: Installation) -> None:
 def test_reads_more_than_compose_files(installed: Installation) -> None:
     """What a format imports is installed with it."""
     script = installed.outside / "run.sh"
-    script.write_text("docker run --gpus all nvcr.io/nvidia/pytorch:24.01-py3 torchrun train.py\n", encoding="utf-8")
+    line = "docker run --gpus all nvcr.io/nvidia/pytorch:24.01-py3 torchrun --nproc_per_node=8 train.py\n"
+    script.write_text(line, encoding="utf-8")
     readme = installed.outside / "README.md"
     readme.write_text(f"```sh\n{script.read_text(encoding='utf-8')}```\n", encoding="utf-8")
     report = json.loads(installed.shmlint("--format", "json", script.name, readme.name, status=1))
