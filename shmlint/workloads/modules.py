@@ -230,16 +230,17 @@ class Modules:
             self._own[package, here] = known
         return known
 
-    def is_package(self, top: str, importer: str) -> bool:
-        """Whether a name is a module of the repository, or a directory of modules."""
+    def is_package(self, name: str, importer: str) -> bool:
+        """Whether a name leads to a module of the repository, or into a directory that has modules."""
+        top = name.partition(".")[0]
         if self.file_of(top, importer) is not None:
             return True
         here = os.path.dirname(importer)
-        roots = self._holding(top, (*self._roots(here), here))
-        if any(self._repository.is_dir(os.path.join(folder, top)) for folder in roots):
-            return True
-        inside = (posixpath.join(folder, top) for folder in self._files.python_path())
-        return any(self._files.shown(path, folder=True) is not None for path in inside)
+        paths = dict.fromkeys((top, name.replace(".", "/")))
+        folders = [os.path.join(f, path) for f in self._holding(top, (*self._roots(here), here)) for path in paths]
+        inside = (posixpath.join(folder, path) for folder in self._files.python_path() for path in paths)
+        folders += filter(None, (self._files.shown(path, folder=True) for path in inside))
+        return any(file.endswith(".py") for folder in folders for file in self._names(folder))
 
     def file_of(self, name: str, importer: str) -> str | None:
         """The repository's file of a dotted name as one file imports it."""

@@ -302,6 +302,8 @@ EVALUATED = f"{LOADS}made = eval(name)\n"
         ("import uvicorn\nuvicorn.run('broken:app', port=1)", f"broken.py {UNPARSED}"),
         ("import subprocess, sys\nsubprocess.run([sys.executable, 'other.py'])", ""),
         ("import folder.inner", ""),
+        ("import logs", "it imports the unknown package `logs`"),  # a directory without modules
+        ("from spread.far import near", ""),
         ("import model_tools", f"model-tools/model_tools.py {UNPARSED}"),
         ("import packed.inner", ""),
         ("from package import main", f"package/beside.py {UNPARSED}"),
@@ -317,7 +319,8 @@ EVALUATED = f"{LOADS}made = eval(name)\n"
 )  # fmt: skip
 def test_what_ends_the_trail(tmp_path: Path, code: str, stop: str) -> None:
     beside: dict[str, str | bytes] = {
-        "folder/inner.py": "", "plain.py": "import torch\ndef step():\n    return torch.zeros(1)\n",
+        "folder/inner.py": "", "logs/run.txt": "", "spread/far/near.py": "",
+        "plain.py": "import torch\ndef step():\n    return torch.zeros(1)\n",
         "model-tools/setup.py": "", "model-tools/model_tools.py": "subprocess.run(\n",
         "libs/packed/pyproject.toml": "", "libs/packed/src/packed/inner.py": "", "unpacked/nobodys.py": "",
         "loads.py": f"{LOADS}def make():\n    DataLoader(d, num_workers=8)\n", "nets.py": "eval('1')\nimport plain\n",
