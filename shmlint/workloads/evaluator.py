@@ -27,6 +27,8 @@ from shmlint.workloads.values import (
 )
 
 _DEPTH = 25
+_MOST_CALLS = 20
+"""Calls of a function that are kept."""
 _MOST_STEPS = 200_000
 """Expressions that are worked out for one program."""
 _BUSY = Found(UNKNOWN, False, ())
@@ -46,6 +48,8 @@ class Evaluator:
     def __init__(self, options: Options, modules: Modules) -> None:
         self.options = options
         self.calls: dict[str, list[tuple[ast.Call, Scope]]] = {}
+        self._often: set[str] = set()
+        """The functions that have more calls."""
         self._modules = modules
         self._assignments = Assignments()
         self._without_parameters: dict[tuple[int, int], Found] = {}
@@ -56,9 +60,22 @@ class Evaluator:
     def note_call(self, name: str, node: ast.Call, scope: Scope) -> None:
         """Remember a call, for the parameters of the function it calls."""
         self._now.clear()
-        found = self.calls.setdefault(name.rpartition(".")[2], [])
-        if len(found) < 20:
+        last = name.rpartition(".")[2]
+        found = self.calls.setdefault(last, [])
+        if any(node is known for known, _ in found):
+            return
+        if len(found) < _MOST_CALLS:
             found.append((node, scope))
+        else:
+            self._often.add(last)
+
+    def knows_calls(self, function: Function, scope: Scope) -> bool:
+        """Whether all calls of a function were seen that the code shows, and each says what it passes."""
+        name = _called(function, scope)
+        calls = [node for node, _ in self.calls.get(name, ())]
+        starred = (isinstance(argument, ast.Starred) for node in calls for argument in node.args)
+        mappings = (keyword.arg is None for node in calls for keyword in node.keywords)
+        return bool(calls) and name not in self._often and not any(starred) and not any(mappings)
 
     def argument(self, node: ast.Call, name: str, position: int, default: object, scope: Scope) -> Found:
         """The value of an argument of a call."""

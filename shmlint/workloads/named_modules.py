@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from shmlint.syntax.python import dotted
+from shmlint.workloads.assignments import parameters_of
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.values import Scope
 
@@ -31,8 +32,10 @@ class NamedModules:
         self._left = 0
         self._loops: dict[int, dict[str, list[ast.expr]]] = {}
         """What the loops of a function or a module go through, by the names that they give."""
-        self._added: dict[int, frozenset[str]] = {}
-        """The mappings to which a module adds."""
+        self._others: dict[int, frozenset[str]] = {}
+        """What a function or a module gives values in ways that are not followed."""
+        self._passed: dict[int, frozenset[str]] = {}
+        """What a module names without calling it."""
 
     def names(self, call: ast.Call, scope: Scope) -> Names:
         """All names that ``import_module(name, package)`` may load; none where it may also be another one."""
@@ -69,7 +72,9 @@ class NamedModules:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr == "format":
                 return tuple(re.sub(_BRACES, ANY, text) for text in self.texts(node.func.value, scope, depth + 1))
-            return self._of_mapping(node.func.value, scope, depth) if node.func.attr == "get" else ()
+            if node.func.attr == "get" and not node.keywords:
+                return self._of_mapping(node.func.value, scope, depth, node.args[1:])
+            return ()
         if isinstance(node, ast.Name | ast.Attribute):
             return self._of_name(node, scope, depth)
         return ()
@@ -89,7 +94,9 @@ class NamedModules:
     def _of_name(self, node: ast.Name | ast.Attribute, scope: Scope, depth: int) -> Names:
         if isinstance(node, ast.Name) and node.id in ("__name__", "__package__"):
             return ("",)  # a name that begins with a dot is one of the package
-        given = self._evaluator.given_to(node, scope)
+        given = self._given(node, scope)
+        if given is None:
+            return ()
         items = self._looped(node.id, scope) if isinstance(node, ast.Name) else []
         if items:
             listed = [pair for item in items for pair in self._items(item, scope)]
@@ -101,24 +108,50 @@ class NamedModules:
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             return [(item, scope) for item in node.elts]
         if isinstance(node, ast.Name | ast.Attribute):
-            given = self._evaluator.given_to(node, scope)
+            given = self._given(node, scope) or []
             if len(given) == 1 and isinstance(given[0][0], ast.List | ast.Tuple | ast.Set):
                 return self._items(*given[0])
         return []
 
-    def _of_mapping(self, node: ast.expr, scope: Scope, depth: int) -> Names:
-        """The values of a mapping that is written down; of pairs, ``("module", "Class")``, the first."""
-        given = self._evaluator.given_to(node, scope) if isinstance(node, ast.Name | ast.Attribute) else []
-        mappings = [(value, where) for value, where in given or [(node, scope)] if isinstance(value, ast.Dict)]
+    def _of_mapping(self, node: ast.expr, scope: Scope, depth: int, more: Sequence[ast.expr] = ()) -> Names:
+        """The values of a mapping that is written down, and ``more``; of pairs, ``("module", "Class")``, the first."""
         if isinstance(node, ast.Subscript):
-            return self._of_mapping(node.value, scope, depth + 1) if depth < _DEPTH else ()
-        if len(mappings) != 1 or dotted(node) in self._added_to(scope.module.tree):
+            return self._of_mapping(node.value, scope, depth + 1, more) if depth < _DEPTH else ()
+        given = self._given(node, scope) if isinstance(node, ast.Name | ast.Attribute) else [(node, scope)]
+        mappings = [(value, where) for value, where in given or () if isinstance(value, ast.Dict)]
+        if len(mappings) != 1:
             return ()
         mapping, where = mappings[0]
         assert isinstance(mapping, ast.Dict)
         values = (value.elts[0] if isinstance(value, ast.Tuple | ast.List) and value.elts else value
                   for value in mapping.values)  # fmt: skip
-        return self._all([(value, where) for value in values], depth)
+        return self._all([*((value, where) for value in values), *((value, scope) for value in more)], depth)
+
+    def _given(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]] | None:
+        """The values that a name may have; None where it may have others, too."""
+        given = self._evaluator.given_to(node, scope)
+        name, function = dotted(node), scope.function
+        inside: list[ast.AST] = [scope.module.tree, *(where.module.tree for _, where in given)]
+        if function is not None and isinstance(node, ast.Name):
+            if name in parameters_of(function) and not self._knows_calls(scope):
+                return None
+            if name in parameters_of(function) or any(where.function is function for _, where in given):
+                inside = [function]
+        last = name.rpartition(".")[2]
+        names = {name, f".{last}"} if name.startswith("self.") else {name, last}
+        return None if any(not names.isdisjoint(self._given_otherwise(place)) for place in inside) else given
+
+    def _knows_calls(self, scope: Scope) -> bool:
+        """Whether all calls of the function are seen: nothing else gets it, to call it."""
+        function, tree = scope.function, scope.module.tree
+        assert function is not None
+        if id(tree) not in self._passed:
+            called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+            named = (node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute))
+            self._passed[id(tree)] = frozenset(dotted(n).rpartition(".")[2] for n in named if id(n) not in called)
+        decorators = {dotted(decorator).rpartition(".")[2] for decorator in function.decorator_list}
+        passed = function.name in self._passed[id(tree)] or not decorators <= _PLAIN
+        return not passed and self._evaluator.knows_calls(function, scope)
 
     def _looped(self, name: str, scope: Scope) -> list[ast.expr]:
         inside = scope.function or scope.module.tree
@@ -128,10 +161,10 @@ class NamedModules:
                 found.setdefault(target, []).append(values)
         return self._loops[id(inside)].get(name, [])
 
-    def _added_to(self, tree: ast.Module) -> frozenset[str]:
-        if id(tree) not in self._added:
-            self._added[id(tree)] = frozenset(_additions(tree))
-        return self._added[id(tree)]
+    def _given_otherwise(self, inside: ast.AST) -> frozenset[str]:
+        if id(inside) not in self._others:
+            self._others[id(inside)] = frozenset(_given_otherwise(inside))
+        return self._others[id(inside)]
 
 
 def is_compiled(call: ast.Call, scope: Scope) -> bool:
@@ -153,10 +186,46 @@ def _loops(inside: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield from ((target.id, node.iter) for target in targets if isinstance(target, ast.Name))
 
 
-def _additions(tree: ast.Module) -> Iterator[str]:
-    """The mappings to which a module adds: ``table[key] = value``, ``table.update(more)``."""
-    for node in ast.walk(tree):
-        stored = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-        if stored or (isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault")):
-            assert isinstance(node, ast.Subscript | ast.Attribute)
+_PLAIN = frozenset({"staticmethod", "classmethod", "cache", "lru_cache"})
+"""Decorators that leave the calls of a function as they are."""
+_ADDS = frozenset({"update", "setdefault", "append", "extend", "insert", "add"})
+
+
+def _given_otherwise(inside: ast.AST) -> Iterator[str]:
+    """What gets values in ways that are not followed: ``name += more``, ``with f() as name``, ``table.update(more)``.
+
+    Attributes of other objects than ``self`` are given with a dot alone, ``.name``.
+    """
+    pending = [(node, True) for node in ast.iter_child_nodes(inside)]
+    while pending:
+        node, own = pending.pop()
+        for target in _other_targets(node):
+            for part in ast.walk(target):
+                if isinstance(part, ast.Attribute) or (isinstance(part, ast.Name) and own):
+                    yield dotted(part)
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            yield from node.names
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name is not None and own:
+            yield node.name
+        elif (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)) or (
+            isinstance(node, ast.Attribute) and node.attr in _ADDS
+        ):
             yield dotted(node.value)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) != "self":
+            yield f".{node.attr}"
+        own = own and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
+        pending += ((child, own) for child in ast.iter_child_nodes(node))
+
+
+def _other_targets(node: ast.AST) -> Iterator[ast.expr]:
+    """The targets of a node whose values are not followed."""
+    if isinstance(node, ast.AugAssign | ast.NamedExpr | ast.AsyncFor):
+        yield node.target
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        yield node.optional_vars
+    elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Tuple | ast.List):
+        yield from (target for target in node.target.elts if not isinstance(target, ast.Name))
+    elif isinstance(node, ast.Assign):
+        values = node.value.elts if isinstance(node.value, ast.Tuple | ast.List) else []
+        several = (target for target in node.targets if isinstance(target, ast.Tuple | ast.List))
+        yield from (target for target in several if len(target.elts) != len(values))

@@ -357,6 +357,25 @@ TWO = "TABLE = {'a': 'nets.deep', 'b': 'nets.wide'}\n"
         ("for n in ('nets.deep', 'torch', 'nets.wide'):\n    import_module(n)", ["one", "two"]),
         ("def load(n):\n    import_module(n)\nload('nets.deep')\nload(n='nets.wide')", ["one", "two"]),
         ("def load(n):\n    import_module(n)\nload('nets.deep')\nload(other)", [NAMED]),
+        # other values may reach the name
+        ("def load(n):\n    import_module(n)\nload('nets.deep')\nmap(load, names)", [NAMED]),
+        ("def load(n='nets.deep'):\n    import_module(n)\nload(*names)", [NAMED]),
+        ("def load(n='nets.deep'):\n    import_module(n)\nload(**names)", [NAMED]),
+        ("import click\n@click.command()\ndef load(n='nets.deep'):\n    import_module(n)\nload()", [NAMED]),
+        ("def load(n):\n    import_module(n)\n" + "load('nets.deep')\n" * 20 + "load(other)", [NAMED]),
+        ("n = 'nets.deep'\nn += name\nimport_module(n)", [NAMED]),
+        ("def f():\n    n = 'nets.deep'\n    n, m = g()\n    import_module(n)\nf()", [NAMED]),
+        ("n = 'nets.deep'\nif n := g():\n    import_module(n)", [NAMED]),
+        ("n = 'nets.deep'\nwith g() as n:\n    import_module(n)", [NAMED]),
+        ("n = 'nets.deep'\nfor i, (n, m) in g():\n    import_module(n)", [NAMED]),
+        ("n = 'nets.deep'\ntry:\n    g()\nexcept E as n:\n    import_module(n)", [NAMED]),
+        ("n = 'nets.deep'\ndef g():\n    global n\n    n = name\nimport_module(n)", [NAMED]),
+        ("L = ['nets.deep']\nL.append(name)\nfor n in L:\n    import_module(n)", [NAMED]),
+        ("class A:\n    n = 'nets.deep'\n    def f(self):\n        import_module(self.n)\na = A()\na.n = name\na.f()",
+         [NAMED]),
+        (f"{TWO}import_module(TABLE.get(key, name))", [NAMED]),
+        (f"{TWO}import_module(TABLE.get(key, 'net_one'))", ["one", "two", "flat"]),
+        ("import table\nimport_module(table.TABLE[key])", [NAMED]),
         ("import_module('nets.deep' if name else 'nets.wide')", ["one", "two"]),
         ("import_module('nets.deep' if name else name)", [NAMED]),
         ("import_module(f'torch.{name}')", []),
@@ -370,12 +389,12 @@ TWO = "TABLE = {'a': 'nets.deep', 'b': 'nets.wide'}\n"
         ("import torch\ndef f(n):\n    torch.utils.cpp_extension.load(s, n, name=n)\n    import_module(n)\nf(x)", []),
         ("def f(n):\n    torch.load(n)\n    import_module(n)\nimport torch\nf(x)", [NAMED]),
     ],
-)
+)  # fmt: skip
 def test_modules_that_are_loaded_by_a_name(tmp_path: Path, code: str, stops: list[str]) -> None:
     """Each module that the name may mean is read, and all that it has; where it may mean another one, that is said."""
     files = {
         "nets/__init__.py": "", "nets/deep.py": "def f():\n    import one\n",
-        "nets/wide.py": "class A:\n    import two\n",
+        "nets/wide.py": "class A:\n    import two\n", "table.py": f"{TWO}def add(k, v):\n    TABLE[k] = v\n",
         "nets/flat/__init__.py": "import flat\n", "nets/flat/main.py": "import inner\n", "net_one.py": "import flat\n",
         "nets/pick.py": "from importlib import import_module\nimport_module(f'{__package__}.{x}')\n",
     }  # fmt: skip
