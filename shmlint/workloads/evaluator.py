@@ -331,7 +331,8 @@ class Evaluator:
         values = [value for value in values if value is not _BUSY]
         known = [value for value in values if value.value is not UNKNOWN]
         if known:
-            return one_of(known)._replace(certain=len(known) == len(values) and one_of(known).certain)
+            every = len(known) == len(values) and _called(function, scope) not in self._often
+            return one_of(known)._replace(certain=every and one_of(known).certain)
         if default is not None and not values and not self.options.is_given(name):
             found = self.value(default, scope._replace(function=None), depth + 1)
             return found._replace(certain=False, spans=(scope.span(default),))
