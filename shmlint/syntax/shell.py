@@ -355,7 +355,7 @@ class _Reader:
         elif reader == "tee":
             yield self._unread(node, "it is written to a file by `tee`")
         elif reader in RUNNERS:
-            yield self._unread(node, f"`{words[0].text}` makes up the text that `{reader}` runs")
+            yield self._unread(node, f"the text that `{words[0].text}` gives to `{reader}` is not known")
         elif reader in TAKERS:
             yield self._unread(node, f"its text goes to `{reader}`, which is not followed")
         elif file and not PAGE.search(file):

@@ -61,8 +61,8 @@ def test_an_image_that_something_else_adds_is_reported(text: str, words: list[st
 @table(
     ("text", "because"),
     [
-        ("printf 'docker run --gpus all %s' IMG | sh\n", "`printf` makes up the text that `sh` runs"),
-        ("echo -e 'cd x\\ndocker run --rm IMG' | bash\n", "`echo` makes up the text that `bash` runs"),
+        ("printf 'docker run --gpus all %s' IMG | sh\n", "the text that `printf` gives to `sh` is not known"),
+        ("echo -e 'cd x\\ndocker run --rm IMG' | bash\n", "the text that `echo` gives to `bash` is not known"),
         ("(crontab -l; echo '@daily docker run --rm IMG') | crontab -\n",
          "its text goes to `crontab`, which is not followed"),
         ("echo 'docker run --rm IMG' >> run\n", "it is written to `run`"),
