@@ -44,8 +44,9 @@ _ARGUMENT = re.compile(r"\$\{?[@*]")
 _NAMED = re.compile(r"(?<!\\)\$\{?(\w+)")
 _SETS = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)\+?=")
 _HIDDEN = re.compile(r"\\\$\{?(\w+)")
-_EXPORTED = re.compile(r"\b(?:export|declare\s+-\w*x\w*|typeset\s+-\w*x\w*)\s+(\w+)=")
-_EXPORTS = re.compile(r"\b(?:export|declare\s+-\w*x\w*)\s+((?:[A-Za-z_]\w*(?:=\S*)?[ \t]*)+)")
+_EXPORTS = re.compile(r"export\s(?!\s*-\w*n)|(?:declare|typeset)\s+-\w*x")
+_EXPORTS_ALL = re.compile(r"set\s+-(?:\w*a|\w*o\s+allexport)")
+_SETTING = frozenset({"command", "declaration_command"})
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
@@ -382,11 +383,11 @@ class _Reader:
     def exported(self) -> set[str]:
         """The variables that programs which the text starts get, where it may export any."""
         if self._exported is None:
-            text = self.tree.text.text
-            every = re.search(r"\bset\s+-(?:a|o\s+allexport)|\bset\s+-\w*a", text) is not None
-            self._exported = set(self.variables.made) if every else set(_EXPORTED.findall(text))
-            for names in _EXPORTS.findall(text):
-                self._exported.update(re.findall(r"[A-Za-z_]\w*", names))
+            raw = [(node, self.tree.raw(node)) for node in self.tree.nodes if node.type in _SETTING]
+            every = any(_EXPORTS_ALL.match(text) for _, text in raw)
+            self._exported = set(self.variables.made) if every else set()
+            for part in (part for node, text in raw if _EXPORTS.match(text) for part in node.named_children):
+                self._exported.add(self.tree.raw(part.child_by_field_name("name") or part))
             self._exported.update(self.variables.of_environment())
         return self._exported
 
