@@ -39,7 +39,7 @@ _ODD_TOKENS = (
 """Odd unless they stand in a comment or a text, but for plain texts in flow style."""
 _ODD_NAMES = (
     r"(?P<at>[&*])(?<![^\s,:\[{-][&*])[\w-]++(?=[^\s\w,\]}-])",
-    r"(?P<at>!)(?<![^\s,:\[{-]!)(?!(?:!?[\w-]++)?(?:[\s,\]}]|\Z))",
+    r"(?P<at>!)(?<![^\s,:\[{-]!)(?!(?:!?[\w-]++)?(?:\s|\Z))",
 )
 """Odd unless they stand in a comment or a text, behind its first character."""
 _MOST_DOUBTFUL = 1000
@@ -188,12 +188,16 @@ def _are_texts(places: list[tuple[int, bool]], documents: list[Document]) -> boo
 
 
 def _texts(documents: list[Document]) -> Iterator[tuple[int, int, bool]]:
-    """Where texts start and end, and whether they are something else than plain ones in flow style."""
+    """Where texts start and end, and whether they are something else than plain ones in flow style.
+
+    Those with a tag or an anchor, which are before the text, are left out.
+    """
     stack: list[tuple[Node, bool]] = [(document.root, False) for document in documents]
     while stack:
         node, flow = stack.pop()
         if isinstance(node, Scalar):
-            yield node.start, node.end, bool(node.style) or not flow
+            if node.tag is None and node.anchor is None:
+                yield node.start, node.end, bool(node.style) or not flow
         elif isinstance(node, Sequence):
             stack += ((item, node.flow) for item in node.items)
         elif isinstance(node, Mapping):
