@@ -56,7 +56,8 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             elif isinstance(found, Mechanism):
                 mechanisms += [(queue, False) for queue in _queues(call, found, launch)]
                 counted = call.processes.certain or _exceeds(call, reading.items)
-                sure = call.certain and counted and entry.certain and not entry.guessed
+                known = call.row.use != "dataloader" or "." in call.row.call  # else it only has the name of PyTorch's
+                sure = known and call.certain and counted and entry.certain and not entry.guessed
                 mechanisms.append((found, sure))
         if reading.collective is not None and ranks is not None and ranks > 1:
             told = Evidence(f"{ranks} ranks communicate with each other", reading.collective)

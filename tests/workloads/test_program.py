@@ -479,12 +479,14 @@ loader = DataLoader(data(), batch_size=SIZE, num_workers=int(os.environ.get("WOR
         ("from rising.loading import DataLoader", "DataLoader(data, num_workers=4)", "likely"),
         ("import somewhere.loading as l", "l.DataLoader(data, batch_size=8, num_workers=4)", "likely"),
         ("from mxnet.gluon.data import DataLoader", "DataLoader(data, num_workers=4)", "likely"),
+        ("from rising.loading import DataLoader\nfrom torchvision.transforms import Resize\nResize(512)",
+         "DataLoader(data, batch_size=64, num_workers=4)", "likely"),
         ("from rising.loading import DataLoader", "DataLoader(data, num_workers=0)", "unknown"),
         ("from rising.loading import DataLoader", "DataLoader(data)", "unknown"),
         ("from own.loading import DataLoader", "DataLoader(data, num_workers=4)", "not-needed"),
         ("from .loading import DataLoader", "DataLoader(data, num_workers=4)", "not-needed"),
     ],
-)
+)  # fmt: skip
 def test_loaders_of_other_libraries(tmp_path: Path, imported: str, call: str, verdict: str) -> None:
     files = {"train.py": f"{imported}\nloader = {call}\n", "own/loading.py": "class DataLoader: pass\n"}
     files |= {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE}
