@@ -186,6 +186,12 @@ class Files:
         paths = (path for path in (self.workdir, *text.split(":")) if path.startswith("/") and "$" not in path)
         return tuple(dict.fromkeys(paths))[:_MOST_PATHS]
 
+    def layout(self) -> tuple[object, ...]:
+        """What decides where the container has files of the repository."""
+        mounts = tuple((shown.target, shown.sources) for shown in self._mounts if shown.sources)
+        copies = tuple((copy.target, copy.sources, copy.elsewhere) for copy in self._copies)
+        return mounts, copies, self._context, self.folders(), self.python_path()
+
     def seen(self) -> tuple[str, ...]:
         """All directories of the repository that the container may see, where it is not sure which of some it is."""
         mounted = (source for shown in self._mounts for source in shown.sources if self.repository.is_dir(source))

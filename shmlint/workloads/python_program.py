@@ -63,8 +63,7 @@ class Reading(NamedTuple):
 def read_program(entry: Entry, files: Files) -> Reading:
     """Read one program, once for all launches that run it alike. What cannot be followed is a stop with its reason."""
     variables = tuple(sorted((name, value.known or "") for name, value in files.environment.items()))
-    folders = files.folders(), files.python_path()
-    key = entry.path, entry.arguments, entry.function, entry.certain, entry.guessed, folders, variables
+    key = entry.path, entry.arguments, entry.function, entry.certain, entry.guessed, files.layout(), variables
     known = files.repository.shared.programs
     if key not in known:
         known[key] = _read_program(entry, files)

@@ -898,6 +898,21 @@ def test_modules_are_found_where_the_container_has_them(tmp_path: Path, dockerfi
     assert need(tmp_path, files).verdict == verdict
 
 
+def test_a_program_is_read_again_where_a_container_has_its_modules_elsewhere(tmp_path: Path) -> None:
+    service = f"    image: python:3.12\n    command: python /code/fit.py\n    {GPUS}\n"
+    service += "    environment: {PYTHONPATH: /one/lib}\n    volumes: ['./code:/code', './a:/%s', './b:/%s']\n"
+    files = {
+        "compose.yaml": "services:\n  x:\n" + service % ("one", "two") + "  y:\n" + service % ("two", "one"),
+        "code/fit.py": "import work\n", "a/lib/work.py": "import json\n",
+        "b/lib/work.py": "import torch\nfrom torch.utils.data import DataLoader\nDataLoader(d, num_workers=8)\n",
+    }  # fmt: skip
+    (tmp_path / ".git").mkdir()
+    started = run(tmp_path, files)
+    with contextlib.chdir(tmp_path):
+        verdicts = [started.context.need(launch).verdict for launch in started.launches]
+    assert verdicts == ["not-needed", "likely"]
+
+
 @table(
     "words, verdict",
     [
