@@ -93,9 +93,6 @@ _ENGINE_OR_VARIABLE = re.compile(rf"(?i)[$`{OPEN}{OPEN_BRACE}]|{ENGINE}|containe
 
 def _may_run_engine(raw: str, functions: Collection[str]) -> bool:
     """Whether a command may be one of an engine, or hold one: not if all its words stand there and name none."""
-    first = raw.split(None, 1)[:1]
-    if first and first[0] in _PRINTING and first[0] not in functions and not any(name in raw for name in _JOINING):
-        return first[0] in PRINTERS and ("$" in raw or STARTS.search(raw) is not None)
     plain = raw.translate(_QUOTING)
     if _ENGINE_OR_VARIABLE.search(plain) is not None or "--gpus" in plain:
         return True
@@ -472,7 +469,12 @@ class _EngineReader(_Reader):
     """Reads the commands that may have to do with an engine."""
 
     def _is_read(self, node: Node) -> bool:
-        return _may_run_engine(self.tree.raw(node), self.bodies)
+        raw = self.tree.raw(node)
+        name = next(iter(raw.split(None, 1)), "")
+        if name in _PRINTING and name not in self.bodies and not any(joining in raw for joining in _JOINING):
+            prints_start = name in PRINTERS and ("$" in raw or STARTS.search(raw) is not None)
+            return prints_start and goes_to(self.tree, node) != ("", "")
+        return _may_run_engine(raw, self.bodies)
 
     def _when(self, node: Node) -> When:
         return "always"
