@@ -11,7 +11,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.callers import given_by_callers
-from shmlint.formats.shell.run import launches, read_launch, tied
+from shmlint.formats.shell.run import read_launch, tied
 from shmlint.model.launch import ENGINES, Launch
 from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
@@ -68,36 +68,38 @@ def read_part(part: Part, directory: str) -> Reading:
     """What a part starts and builds; the paths in its commands count from ``directory``."""
     if not mentions_engine(part.text.text):
         return Reading()
-    found = list(engine_commands(part.text, part.given))
-    return Reading(tuple(launches(found)), (), tuple(builds(found, directory)), tuple(_not_read(part.text, found)))
+    found = [(command, read_launch(command)) for command in engine_commands(part.text, part.given)]
+    started = tied([launch for _, launch in found if launch is not None])
+    built = builds([command for command, _ in found], directory)
+    return Reading(tuple(started), (), tuple(built), tuple(_not_read(part.text, found)))
 
 
 _GLUED = re.compile(r"(?:run|create)-\S+")
 
 
-def _not_read(text: ShellText, found: Iterable[Command]) -> Iterator[NotRead]:
+def _not_read(text: ShellText, found: Iterable[tuple[Command, Launch | None]]) -> Iterator[NotRead]:
     """Where a shell ends a container start that goes on for its reader, and starts that it takes for others."""
     for repair in repaired(text)[1]:
         because = f"{repair.because}: the shell does not pass on the options after it"
         yield NotRead(Span(text.source, repair.at, repair.at + 1), because, "syntax")
-    for command in found:
+    for command, launch in found:
         if command.unread:
             yield NotRead(command.span, command.unread, "dynamic")
         at = skip_to_engine(command.words)
         if at is not None and at + 1 < len(command.words) and _GLUED.fullmatch(command.words[at + 1].text):
             because = f"`{command.words[at + 1].text}` is not a command of the engine: a space is missing"
             yield NotRead(command.span, because, "syntax")
-        elif at is not None and any("\n" in word.text for word in command.words[at:]) and _lacks_image(command):
+        elif at is not None and any("\n" in word.text for word in command.words[at:]) and _lacks_image(command, launch):
             because = "a quotation mark is not closed: the lines after it are one word, and no image is left"
             yield NotRead(command.span, because, "syntax")
         elif at is None and (other := _other_engine(command)):
             known = other in ENGINES
             because = "its image is added elsewhere" if known else f"`{other}` is not an engine that is known"
             yield NotRead(command.span, because, "dynamic" if known else "unsupported")
-        elif command.words[0].text in _ADDING and _lacks_image(command):
+        elif command.words[0].text in _ADDING and _lacks_image(command, launch):
             because = f"`{command.words[0].text}` adds the image from its input"
             yield NotRead(command.span, because, "dynamic")
-        elif _starts_without_image(command):
+        elif launch is None and _starts_without_image(command):
             yield NotRead(command.span, "no image follows its options", "syntax")
         elif command.words[0].text == "alias" and any(_ALIAS.search(word.text) for word in command.words):
             yield NotRead(command.span, "the uses of an alias are not followed", "dynamic")
@@ -108,10 +110,10 @@ _ALIAS = re.compile(rf"\b{ENGINE}\s+(?:container\s+)?(?:run|create)\b")
 
 
 def _starts_without_image(command: Command) -> bool:
-    """Whether options of a container start are followed by no image."""
+    """Whether a command that is no launch is the start of a container by its options."""
     texts = {word.text for word in command.words}
     options = any(text.startswith("-") for text in texts) and texts.isdisjoint({"--help", "-h"})
-    return options and command.words[0].text not in TALKERS and _lacks_image(command)
+    return options and command.words[0].text not in TALKERS and _lacks_image(command, None)
 
 
 def _other_engine(command: Command) -> str:
@@ -141,9 +143,9 @@ def _covers(launch: Launch, span: Span) -> bool:
     return launch.home.start <= span.start < launch.home.end
 
 
-def _lacks_image(command: Command) -> bool:
+def _lacks_image(command: Command, launch: Launch | None) -> bool:
     """Whether a command should start a container, and is not a launch because it has no image."""
-    return find_docker(command.words) is not None and read_launch(command) is None
+    return launch is None and find_docker(command.words) is not None
 
 
 def parts(source: Source) -> Iterator[Part]:
