@@ -78,13 +78,12 @@ def _unwrapped(command: list[str]) -> list[str]:
         program = command[0].rpartition("/")[2]
         rest = command[1:]
         if program in SHELLS and rest:
-            while rest and rest[0].startswith("-") and not rest[0].endswith("c"):
-                rest = rest[1:]
-            if not rest:
+            is_text, left = shell_argument(command)
+            if not left:
                 return [command[0]]
-            if not rest[0].startswith("-"):
+            if not is_text:
                 return command
-            command = rest[1:]
+            command = list(left)
         elif program in _WRAPPERS:
             while rest and (rest[0].startswith("-") or "=" in rest[0]):
                 rest = rest[1:]
@@ -94,6 +93,20 @@ def _unwrapped(command: list[str]) -> list[str]:
         else:
             return command
     return command
+
+
+def shell_argument(command: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
+    """Whether a shell is given a text (``bash -lc -- TEXT``) or a file, and its words from that on."""
+    rest = list(command[1:])
+    is_text = False
+    while rest and rest[0].startswith(("-", "+")):
+        option = rest.pop(0)
+        if option in ("-", "--"):
+            break
+        is_text = is_text or ("c" in option and option[0] == "-" and not option.startswith("--"))
+        if option in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file") and rest:
+            rest.pop(0)
+    return is_text, tuple(rest)
 
 
 def flatten(words: Iterable[str]) -> list[str]:

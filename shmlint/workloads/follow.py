@@ -12,7 +12,7 @@ from shmlint.model.launch import Value
 from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source, Span
-from shmlint.workloads.commands import SHELLS, Kind, is_python, kind_of, unwrapped
+from shmlint.workloads.commands import SHELLS, Kind, is_python, kind_of, shell_argument, unwrapped
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.knowledge import builtin, match_command
 from shmlint.workloads.launchers import python_words
@@ -152,18 +152,14 @@ class Follower:
 
     def _shell(self, command: tuple[str, ...], context: Context) -> bool:
         """Follow ``bash -c TEXT`` or ``bash FILE``; False where it is neither."""
-        rest = list(command[1:])
-        while rest and rest[0].startswith(("-", "+")):
-            option = rest.pop(0)
-            if "c" in option and not option.startswith("--") and rest:
-                source = Source("", re.sub(_PLACEHOLDER, _as_variable, rest[0]))
-                self._text(source, tuple(rest[2:]), context, inline=True)
-                return True
-            if option in ("-o", "+o", "-O") and rest:
-                rest.pop(0)
+        is_text, rest = shell_argument(command)
         if not rest:
             return False
-        self._script(rest[0], tuple(rest[1:]), context)
+        if is_text:
+            source = Source("", re.sub(_PLACEHOLDER, _as_variable, rest[0]))
+            self._text(source, rest[2:], context, inline=True)
+        else:
+            self._script(rest[0], rest[1:], context)
         return True
 
     def _script(self, path: str, arguments: tuple[str, ...], context: Context, *, needed: bool = True) -> None:
