@@ -73,11 +73,14 @@ def _fitting(
 
 
 def image_names(image: str, written: str) -> set[str]:
-    """An image's name in the forms in which a build and a run may write it."""
+    """An image's name in the forms in which a build and a run may write it.
+
+    What unset variables leave (``:``, ``/app``) is no name.
+    """
     found = set()
     for name in (image, written):
         name = name.strip("\"'").lower()
-        if name:
+        if name and not name.startswith(("/", ":")) and not name.endswith(("/", ":")):
             found.add(name.removesuffix(":latest").removeprefix("docker.io/").removeprefix("localhost/"))
     return found
 
