@@ -109,6 +109,8 @@ USES = [
     ("hiyouga/llamafactory", "bash -c 'llamafactory-cli version && llamafactory-cli train x.yaml'", "yes"),
     ("nvcr.io/nvidia/tensorrt-llm/release", "trtllm-build --checkpoint_dir c", "no"),
     ("nvcr.io/nvidia/tensorrt-llm/release", "trtllm-serve m", "yes"),
+    ("vllm/vllm-openai", "vllm serve m --omni", "yes"),
+    ("vllm/vllm-openai", "bash -lc -- 'vllm serve m -tp 4'", "multi-gpu"),
     ("rayproject/ray", "ray stop", "no"),
     ("rayproject/ray", "ray status --address auto", "no"),
     ("rayproject/ray", "ray start --head", "yes"),
