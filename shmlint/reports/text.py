@@ -252,7 +252,11 @@ def _verdict(run: Run, launch: Launch) -> str:
     if need.verdict == "not-needed" and effective.decided_by == "default":
         name = f"{need.workload.name}: " if need.workload else ""
         return f"no larger /dev/shm needed: {name}{need.why}"
-    given = human(effective.bytes) if effective.bytes is not None else "the size of the host's"
+    given = "the size of the host's"
+    if effective.bytes is not None:
+        given = human(effective.bytes)
+    elif effective.decided_by == "emptydir":
+        given = "limited by memory alone"
     return f"large enough: /dev/shm is {given} ({effective.decided_by})"
 
 
