@@ -27,9 +27,22 @@ def launch_at(run: Run, path: str, line: int) -> Launch | None:
     for finding in run.findings:
         if finding.span.path == path and finding.span.line == line and finding.launch is not None:
             return finding.launch
-    here = [launch for launch in run.launches if launch.span.path == path]
-    before = [launch for launch in here if launch.span.line <= line]
-    return max(before, key=lambda launch: launch.span.start, default=None)
+    before = [(begin, launch) for begin, launch in launches_in(run, path) if begin <= line]
+    return max(before, key=lambda found: found[0])[1] if before else None
+
+
+def launches_in(run: Run, path: str) -> list[tuple[int, Launch]]:
+    """The launches that a file starts, or has a part of, as an override file does, each with its first line there."""
+    found: list[tuple[int, Launch]] = []
+    for launch in run.launches:
+        values = (launch.image, launch.command)
+        parts = [launch.home, *(value.span for value in values if value is not None)]
+        lines = [span.line for span in parts if span.path == path]
+        if launch.span.path == path:
+            found.append((launch.span.line, launch))
+        elif lines:
+            found.append((min(lines), launch))
+    return found
 
 
 def render(run: Run, launch: Launch, width: int = WIDTH) -> Iterator[str]:

@@ -397,5 +397,12 @@ def test_a_place_without_a_launch(project: Path) -> None:
         explain.explain("compose.yaml:1")
 
 
+def test_a_place_in_an_override_file(project: Path) -> None:
+    (project / "compose.override.yaml").write_text("services:\n  trainer:\n    gpus: 1\n    image: other\n")
+    assert next(explain.explain("compose.override.yaml:4")) == "compose.yaml:5: service `trainer`"
+    with pytest.raises(Failed, match=r"at or before line 1; launches are at \d$"):
+        explain.explain("compose.override.yaml:1")
+
+
 def test_an_image_is_explained_as_its_workload() -> None:
     assert next(explain.explain("vllm/vllm-openai:v0.9")) == "vLLM"

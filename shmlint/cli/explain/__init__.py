@@ -91,7 +91,7 @@ def _launch(path: str, line: int) -> Iterator[str]:
     run = started(inputs, inputs.settings, None)
     found = trail.launch_at(run, normal(path), line)
     if found is None:
-        here = ", ".join(sorted({str(launch.span.line) for launch in run.launches}, key=int)[:10])
+        here = ", ".join(sorted({str(begin) for begin, _ in trail.launches_in(run, normal(path))}, key=int)[:10])
         near_by = f"; launches are at {here}" if here else ""
         fail(f"{path}: no launch starts at or before line {line}{near_by}")
     return trail.render(run, found, Output().width)
