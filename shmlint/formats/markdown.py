@@ -12,7 +12,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
 from shmlint.formats.shell.gpus import never_written_with
-from shmlint.formats.shell.read import Part, beside, read_part
+from shmlint.formats.shell.read import Part, outside_commands, read_part
 from shmlint.formats.shell.rest import same
 from shmlint.formats.shell.run import tied, worded
 from shmlint.model.launch import Launch
@@ -63,7 +63,8 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     reading = joined(_read_block(block, part, source, workspace) for block, part in _parts(source))
     found = sorted(reading.launches, key=lambda launch: launch.span.start)
     reading = reading._replace(launches=tuple(tied(found)), not_read=(*reading.not_read, *_in_html(source, found)))
-    return reading._replace(not_read=(*reading.not_read, *beside(source, reading, "it is not read as a command")))
+    outside = outside_commands(source, reading, "it is not read as a command")
+    return reading._replace(not_read=(*reading.not_read, *outside))
 
 
 _HTML_CODE = re.compile(rf"<(?:pre|code)\b[^<>\n]*>\s*(?:[$#] )?(?:sudo )?(?={STARTS.pattern})")

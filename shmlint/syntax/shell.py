@@ -92,7 +92,7 @@ _ENGINE_OR_VARIABLE = re.compile(rf"(?i)[$`{OPEN}{OPEN_BRACE}]|{ENGINE}|containe
 
 
 def _may_run_engine(raw: str, functions: Collection[str]) -> bool:
-    """Whether a command may be one of an engine, or hold one: not if all its words stand there and name none."""
+    """Whether a command may be one of an engine, or hold one: not if all its words are written there and name none."""
     plain = raw.translate(_QUOTING)
     if _ENGINE_OR_VARIABLE.search(plain) is not None or "--gpus" in plain:
         return True
@@ -363,7 +363,7 @@ class _Reader:
         """The commands in the text of variables, in an argument that a shell reads: ``eval "cd x && $CMD"``."""
         if node.type == "string":
             if mentions_engine(self.tree.raw(node)):
-                return  # its commands are read where they stand
+                return  # its commands are read where they are
         elif self.tree.raw(node.parent).startswith("eval") if node.parent is not None else True:
             return  # eval's unquoted words are its own
         buffer = Buffer()
@@ -481,7 +481,7 @@ class _EngineReader(_Reader):
 
 
 def _read_as(word: Word) -> tuple[object, ...]:
-    """What a word says, wherever it stands."""
+    """What a word says, wherever it is."""
     return word.text, word.unknown, word.maybe_many, word.harmless, word.options
 
 

@@ -36,12 +36,12 @@ _ODD_TOKENS = (
     r"""(?P<at>:)(?:(?<=["']:)(?=\S)|\s*+(?:#[^\n]*+\n\s*+){0,20}+[\],}])""",
     r"(?P<at>\?)(?<![^\s,:\[{-]\?)(?!\S)",
 )
-"""Odd unless they stand in a comment or a text, but for plain texts in flow style."""
+"""Odd unless they are in a comment or a text, but for plain texts in flow style."""
 _ODD_NAMES = (
     r"(?P<at>[&*])(?<![^\s,:\[{-][&*])[\w-]++(?=[^\s\w,\]}-])",
     r"(?P<at>!)(?<![^\s,:\[{-]!)(?!(?:!?[\w-]++)?(?:\s|\Z))",
 )
-"""Odd unless they stand in a comment or a text, behind its first character."""
+"""Odd unless they are in a comment or a text, behind its first character."""
 _MOST_DOUBTFUL = 1000
 """With more such places, a text is read by the parser in Python."""
 _COMMENT = re.compile(r"(?m)(?:^|\s)#")
@@ -166,9 +166,9 @@ def _doubtful(text: str) -> list[tuple[int, bool]]:
 
 
 def _are_texts(places: list[tuple[int, bool]], documents: list[Document]) -> bool:
-    """Whether all of some places stand in texts or comments.
+    """Whether all of some places are in texts or comments.
 
-    Both parsers come to the start of a text in the same way if nothing odd stands before it, and in it
+    Both parsers come to the start of a text in the same way if nothing odd is before it, and in it
     such a sign is a letter like others.
     """
     if not places or len(places) > _MOST_DOUBTFUL:

@@ -23,7 +23,7 @@ _MOST = 50
 
 
 _LARGEST = 200_000
-"""Characters of a manifest whose texts are read: each is kept with as much white space as stands before it."""
+"""Characters of a manifest whose texts are read: each is kept with as much white space as is before it."""
 
 
 class ConfigMap(NamedTuple):

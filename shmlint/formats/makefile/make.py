@@ -34,7 +34,7 @@ class Line(NamedTuple):
     """The character that each of its physical lines begins with, if they are of a recipe."""
 
     def is_recipe(self, source: Source) -> bool:
-        """Whether make takes it for a line of a recipe, where one may stand."""
+        """Whether make takes it for a line of a recipe, where there may be one."""
         return self.end > self.start and source.text.startswith(self.prefix, self.start)
 
 

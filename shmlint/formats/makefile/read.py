@@ -10,7 +10,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.makefile.just import just_recipes
 from shmlint.formats.makefile.make import make_lines
-from shmlint.formats.shell.read import Part, beside, read_source
+from shmlint.formats.shell.read import Part, outside_commands, read_source
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source
@@ -23,7 +23,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 def _read(source: Source, workspace: Workspace) -> Reading:
     reading = read_source(source, parts(source, workspace))
-    stray = () if is_justfile(source.path) else beside(source, reading, "it is no line of a recipe")
+    stray = () if is_justfile(source.path) else outside_commands(source, reading, "it is no line of a recipe")
     return reading._replace(not_read=(*reading.not_read, *stray))
 
 

@@ -26,7 +26,7 @@ _USES = re.compile(r"\$\{?[1-9@*#]|\$\{\w+:?[-=]")
 _BEFORE = re.compile(
     r"(?:^|[;&|({`\"'@+:-]|(?<![\w-])(?:then|do|else|exec|nohup|sudo|time|srun|env|bash|sh|zsh|source|\.)|-\w+|=\S*)\s*\Z"
 )
-"""What stands before a script's name where that is started, not copied or printed."""
+"""What is before a script's name where that is started, not copied or printed."""
 _PRINTED = re.compile(r"\s*(?:[-@+]*|- )\s*(?:echo|printf|#|//)")
 _SET = re.compile(r"(?<![\w-])([A-Za-z_]\w*)=")
 _EXPORTED = re.compile(r"(?m)^\s*export\s+([A-Za-z_]\w*)\s*(?:[:?]?=|$)|^\s+([A-Za-z_]\w*):[ \t]")

@@ -127,7 +127,7 @@ def _other_engine(command: Command) -> str:
 _ALL_GPUS = re.compile(r"(?<!\S)--gpus[= ](?:all|\"?device=)")
 
 
-def beside(source: Source, reading: Reading, because: str) -> Iterator[NotRead]:
+def outside_commands(source: Source, reading: Reading, because: str) -> Iterator[NotRead]:
     """The lines that begin with a container start and belong to nothing that was read or reported."""
     covered = {launch.span.line for launch in reading.launches} | {place.span.line for place in reading.not_read}
     for found in _LINE.finditer(source.text):
