@@ -252,7 +252,9 @@ class _Reader:
             return
         leaving = words[0].text in ("exec", "exit") and leaves(node, self.tree)
         inside = self._name_of(self.tree.function_of(node))
-        yield Command(self._called(words, node), span, self.depth > 0, self._when(node), leaving, inside)
+        runs = self._called(words, node)
+        if runs:  # not of a function that runs its arguments and gets none
+            yield Command(runs, span, self.depth > 0, self._when(node), leaving, inside)
         yield from self._quoted(node, words)
 
     def _name_of(self, function: Range | None) -> str:

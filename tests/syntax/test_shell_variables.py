@@ -88,6 +88,7 @@ def test_elements_of_a_loop_are_not_known() -> None:
         ('f() { docker run "${1:-a}"; }\nf\nf b\nf b\n', ["a", "b"]),
         ('f() { docker run "$@"; }\nf --rm a\nf b "c d"\n', ["--rm a", "b c d"]),
         ("f() { docker run $*; }\nf --rm a\n", ["--rm a"]),
+        ('f() { "$@"; }\nf\nf docker run a\n', ["a"]),
         ('f() { local i=$1; shift; docker run "$i" "$@"; }\nf a b\nf c\n', ["a b", "c"]),
         ('f() { docker run "${@:2}" "$1"; }\nf a --rm\nf b\n', ["--rm a", "b"]),
         ('f() { shift; docker run "${@:1:2}" ${*:3}; }\nf x --name y a b\n', ["--name y a b"]),
