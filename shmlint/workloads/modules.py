@@ -139,9 +139,10 @@ _PERHAPS = (
     (frozenset({"train"}), re.compile(r"\.train\(\s*[^)\s]")),
     (frozenset(SETTINGS_CLASSES), re.compile(rf"\b(?:{'|'.join(SETTINGS_CLASSES)})\(\s*\w+\s*=")),
     (SETTINGS_OBJECTS, re.compile(r"(?<!\w)(?:" + "|".join(sorted(SETTINGS_OBJECTS)) + r")\.[\w.]+\s*=[^=]")),
-    (frozenset({"class"}), re.compile(r"\n[ \t]+\w+[ \t]*:[^=\n]+=(?!=)[^\n]*[^,\n]\n")),
+    (frozenset({"class"}), re.compile(r"\n[ \t]++\w++[ \t]*+:[^=\n]++=(?!=)[^\n]*[^,\n]\n")),
 )
 """Words of many meanings, and what has to stand there so that they matter; the last are fields of a class."""
+_LOOKED_FOR = _TELLING.union({"import"}, *(few for few, _ in _PERHAPS))
 
 
 def _only_known(text: str) -> frozenset[str] | None:
@@ -151,7 +152,7 @@ def _only_known(text: str) -> frozenset[str] | None:
     """
     if "\0" in text or len(text) > 200_000 or "DEFINE_" in text or "workers" in text.lower():
         return None
-    words = frozenset(text.translate(_WORDS).split() if text.isascii() else _WORD.findall(text))
+    words = _LOOKED_FOR.intersection(text.translate(_WORDS).split() if text.isascii() else _WORD.findall(text))
     if not words.isdisjoint(_TELLING):
         return None
     if any(not words.isdisjoint(few) and pattern.search(text) for few, pattern in _PERHAPS):
@@ -192,6 +193,7 @@ class Modules:
         self._folders = files.folders()
         self._roots_of: dict[str, tuple[str, ...]] = {}
         self._own: dict[tuple[str, str], bool] = {}
+        self._files_of: dict[tuple[str, str], str | None] = {}
         self._stars: dict[str, tuple[Loaded, ...]] = {}
         self._holders: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
         self._found_inside: dict[str, str | None] = {}
@@ -217,13 +219,13 @@ class Modules:
         if path not in shared.plain:
             shared.plain[path] = _only_known(source.text)
         packages = shared.plain[path]
-        if packages is None or path == self._start or any(self._is_own(package, path) for package in packages):
+        here = os.path.dirname(path)
+        if packages is None or path == self._start or any(self._is_own(package, here) for package in packages):
             return _parsed(path, source, shared)
         return Loaded(path, source, EMPTY, (), packages, {})
 
-    def _is_own(self, package: str, importer: str) -> bool:
-        """Whether the repository may have a package of that name."""
-        here = os.path.dirname(importer)
+    def _is_own(self, package: str, here: str) -> bool:
+        """Whether the repository may have a package of that name, for a file of a directory."""
         known = self._own.get((package, here))
         if known is None:
             known = bool(self._holding(package, self._roots(here)))
@@ -244,7 +246,12 @@ class Modules:
 
     def file_of(self, name: str, importer: str) -> str | None:
         """The repository's file of a dotted name as one file imports it."""
-        here = os.path.dirname(importer)
+        asked = name, importer
+        if asked not in self._files_of:
+            self._files_of[asked] = self._file_of(name, os.path.dirname(importer))
+        return self._files_of[asked]
+
+    def _file_of(self, name: str, here: str) -> str | None:
         key = (name, here) if name.startswith(".") else (name, self._roots(here))
         known = self._repository.shared.found
         if key not in known:
