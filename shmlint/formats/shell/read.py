@@ -68,24 +68,30 @@ def read_part(part: Part, directory: str) -> Reading:
     """What a part starts and builds; the paths in its commands count from ``directory``."""
     if not mentions_engine(part.text.text):
         return Reading()
-    found = [(command, read_launch(command)) for command in engine_commands(part.text, part.given)]
-    started = tied([launch for _, launch in found if launch is not None])
-    built = builds([command for command, _ in found], directory)
+    found: list[_Found] = []
+    for command in engine_commands(part.text, part.given):
+        at = skip_to_engine(command.words)
+        found.append((command, at, read_launch(command) if at is not None else None))
+    started = tied([launch for _, _, launch in found if launch is not None])
+    built = builds([command for command, at, _ in found if at is not None], directory)
     return Reading(tuple(started), (), tuple(built), tuple(_not_read(part.text, found)))
+
+
+_Found = tuple[Command, int | None, Launch | None]
+"""A command, which of its words names the engine, and the launch that it is."""
 
 
 _GLUED = re.compile(r"(?:run|create)-\S+")
 
 
-def _not_read(text: ShellText, found: Iterable[tuple[Command, Launch | None]]) -> Iterator[NotRead]:
+def _not_read(text: ShellText, found: Iterable[_Found]) -> Iterator[NotRead]:
     """Where a shell ends a container start that goes on for its reader, and starts that it takes for others."""
     for repair in repaired(text)[1]:
         because = f"{repair.because}: the shell does not pass on the options after it"
         yield NotRead(Span(text.source, repair.at, repair.at + 1), because, "syntax")
-    for command, launch in found:
+    for command, at, launch in found:
         if command.unread:
             yield NotRead(command.span, command.unread, "dynamic")
-        at = skip_to_engine(command.words)
         if at is not None and at + 1 < len(command.words) and _GLUED.fullmatch(command.words[at + 1].text):
             because = f"`{command.words[at + 1].text}` is not a command of the engine: a space is missing"
             yield NotRead(command.span, because, "syntax")
@@ -99,7 +105,7 @@ def _not_read(text: ShellText, found: Iterable[tuple[Command, Launch | None]]) -
         elif command.words[0].text in _ADDING and _lacks_image(command, launch):
             because = f"`{command.words[0].text}` adds the image from its input"
             yield NotRead(command.span, because, "dynamic")
-        elif launch is None and _starts_without_image(command):
+        elif at is not None and launch is None and _starts_without_image(command):
             yield NotRead(command.span, "no image follows its options", "syntax")
         elif command.words[0].text == "alias" and any(_ALIAS.search(word.text) for word in command.words):
             yield NotRead(command.span, "the uses of an alias are not followed", "dynamic")
