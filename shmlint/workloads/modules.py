@@ -18,6 +18,7 @@ from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import (
     COLLECTIVE,
     IMAGE_SIZE_CALLS,
+    IMAGE_SIZE_OPTIONS,
     KNOWN_ITEMS,
     ROWS,
     SETTINGS,
@@ -139,6 +140,7 @@ _PERHAPS = (
     (frozenset({"train"}), re.compile(r"\.train\(\s*[^)\s]")),
     (frozenset(SETTINGS_CLASSES), re.compile(rf"\b(?:{'|'.join(SETTINGS_CLASSES)})\(\s*\w+\s*=")),
     (SETTINGS_OBJECTS, re.compile(r"(?<!\w)(?:" + "|".join(sorted(SETTINGS_OBJECTS)) + r")\.[\w.]+\s*=[^=]")),
+    (frozenset(IMAGE_SIZE_OPTIONS), re.compile(rf"\b(?:{'|'.join(IMAGE_SIZE_OPTIONS)})\s*=\s*\d")),
     (frozenset({"class"}), re.compile(r"\n[ \t]++\w++[ \t]*+:[^=\n]++=(?!=)[^\n]*[^,\n]\n")),
 )
 """Words of many meanings, and what has to stand there so that they matter; the last are fields of a class."""

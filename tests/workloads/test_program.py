@@ -535,6 +535,16 @@ def test_the_size_of_the_items_decides(tmp_path: Path, option: str, data: str, v
     assert need(tmp_path, files).verdict == verdict
 
 
+def test_a_size_in_a_module_that_says_nothing_else_counts(tmp_path: Path) -> None:
+    code = "import torchvision\nfrom items import make\nfrom torch.utils.data import DataLoader\n"
+    files = {
+        "compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE,
+        "train.py": f"{code}DataLoader(make(), num_workers=8, batch_size=64)\n",
+        "items.py": "import torch\ndef make():\n    return torch.f(resolution=512)\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == "needed"
+
+
 @table(
     "size, environment, verdict",
     [
