@@ -8,6 +8,7 @@ options with their defaults, configuration files that the command names.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator
 
 from shmlint.model.need import Step
@@ -112,7 +113,7 @@ def _result(walker: Walker) -> Reading:
 def _items_of_options(walker: Walker) -> list[tuple[tuple[int, ...], Span]]:
     """Shapes that options tell, ``--img-size 640`` or ``--dataset cifar10``, of a program that works with images.
 
-    Where the command sets none, a keyword of a call may: ``Images(folder, resolution=32)``.
+    Where the command sets none, a keyword of a call that makes data may: ``Images(folder, resolution=32)``.
     """
     items = []
     for name in (*IMAGE_SIZE_OPTIONS, *DATASET_OPTIONS):
@@ -124,11 +125,14 @@ def _items_of_options(walker: Walker) -> list[tuple[tuple[int, ...], Span]]:
     return items or [
         (shape, site.scope.span(keyword.value))
         for site in walker.sites
-        if site.certain
+        if site.certain and _MAKES_DATA.search(site.name)
         for keyword in site.node.keywords
         if keyword.arg in IMAGE_SIZE_OPTIONS and isinstance(keyword.value, ast.Constant)
         and (shape := _of_image(keyword.value.value))
     ]  # fmt: skip
+
+
+_MAKES_DATA = re.compile(r"(?i)data|image|folder|transform|crop|resize|augment")
 
 
 def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:

@@ -524,9 +524,10 @@ loader = DataLoader(DATA, batch_size=64, num_workers=3)
         ('parser.add_argument("--dataset", default="cifar100")', "make(transforms.Resize(224))", "needed"),
         ("", "datasets.MNIST(transform=transforms.ToTensor())", "not-needed"),
         ("", "datasets.CIFAR10(transform=transforms.RandomCrop(32, padding=4))", "not-needed"),
-        ("", "make(folder, resolution=32)", "not-needed"),
-        ("", "make(folder, resolution=512)", "needed"),
-        ("", "make(folder, length=32)", "likely"),
+        ("", "make_dataset(folder, resolution=32)", "not-needed"),
+        ("", "make_dataset(folder, resolution=512)", "needed"),
+        ("", "make_dataset(folder, length=32)", "likely"),
+        ("", "draw(folder, resolution=512)", "likely"),
     ],
 )
 def test_the_size_of_the_items_decides(tmp_path: Path, option: str, data: str, verdict: str) -> None:
@@ -540,7 +541,7 @@ def test_a_size_in_a_module_that_says_nothing_else_counts(tmp_path: Path) -> Non
     files = {
         "compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE,
         "train.py": f"{code}DataLoader(make(), num_workers=8, batch_size=64)\n",
-        "items.py": "import torch\ndef make():\n    return torch.f(resolution=512)\n",
+        "items.py": "import torch\ndef make():\n    return torch.images(resolution=512)\n",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == "needed"
 
