@@ -112,7 +112,7 @@ def _parts(source: Source, *, every: bool = False) -> Iterator[tuple[Block, Part
 
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
-    """Whether what the blocks do beside starting containers has stayed the same.
+    """Whether what the blocks do besides starting containers has stayed the same.
 
     A reader types one block after the other into the same shell.
     """
@@ -151,7 +151,7 @@ def _starts_in_other_language(block: Block, source: Source) -> Iterator[NotRead]
 
 
 def _alone(read_blocks: Sequence[Block], source: Source) -> Iterator[Block]:
-    """Commands that stand as paragraphs of their own, outside of all code."""
+    """Commands that are paragraphs of their own, outside of all code."""
     if source.path.lower().endswith(".rst"):
         return
     covered = sorted((block.lines[0][0], block.lines[-1][1]) for block in read_blocks)
@@ -251,7 +251,7 @@ def _unset(name: str) -> str:
 
 
 def _as_written(launch: Launch) -> Launch:
-    """A launch that speaks of the placeholders that stand there, not of what they were read as."""
+    """A launch that speaks of the placeholders that are there, not of what they were read as."""
     texts = [value.text for value in (launch.image, launch.command) if value is not None]
     texts += [launch.undecided.name] if launch.undecided is not None else []
     if not any(_MANY in text for text in texts):
@@ -332,7 +332,7 @@ def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch
 
 
 def _of_next_block(comment: Suppression, code: Sequence[tuple[int, int]]) -> Suppression:
-    """An HTML comment, which speaks of the block that follows where nothing stands between."""
+    """An HTML comment, which speaks of the block that follows where nothing is between."""
     source = comment.span.source
     place = bisect_right(code, (comment.span.start, len(source.text)))
     if not comment.own_line or place == len(code):

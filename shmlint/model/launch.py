@@ -352,7 +352,7 @@ class Launch(NamedTuple):
     span: Span
     """Where it starts in the first file that writes it: the service's key, the command's first word."""
     home: Span
-    """Where what it lacks is to be reported: beside what requests the GPU."""
+    """Where what it lacks is to be reported: next to what requests the GPU."""
     words: Words
     rewriter: Rewriter
     files: tuple[str, ...] = ()

@@ -87,7 +87,7 @@ class _Translator:
         self._take(len(found[0]) if found is not None else 1)
 
     def _blanks(self) -> None:
-        """What stands between words: blanks, continued lines, comments at the end."""
+        """What is between words: blanks, continued lines, comments at the end."""
         continued = False
         while self.at < len(self.text):
             if self._peek() in " \t\r":

@@ -136,7 +136,7 @@ _CODE_DIRECTIVES = frozenset({"code-block", "code", "code-cell", "sourcecode", "
 def _code(source: Source, lines: tuple[Line, ...], info: str | None, depth: int) -> Iterator[Block]:
     """A block of code, or what is in it where it is a place for other blocks.
 
-    ``info`` is what stands after the fence, None for an indented block.
+    ``info`` is what is after the fence, None for an indented block.
     """
     directive = _DIRECTIVE_INFO.match(info.strip()) if info else None
     if directive is not None and directive[1] == "eval-rst":
@@ -170,7 +170,7 @@ def _tail(source: Source, line: Line, text: str) -> Line:
 
 _WHOLE_COMMAND = re.compile(rf"(?:\$ )?(?:\w+=\S+ )*(?:sudo )?{ENGINE} \S")
 _SPAN_BREAK = r"(?: |[ \t]*\r?\n[ \t>]*)"
-"""A blank of a code span as it may stand in the file."""
+"""A blank of a code span as it may be in the file."""
 
 
 def _inline(source: Source, lines: Sequence[Line], where: list[int], children: Sequence[object]) -> Iterator[Block]:
@@ -222,7 +222,7 @@ def _rst_blocks(source: Source, lines: Sequence[Line]) -> Iterator[Block]:
             number += 1
         while body and not source.text[body[0][0] : body[0][1]].strip():
             body.pop(0)
-        # Options of the directive (`:linenos:`) stand before the code.
+        # Options of the directive (`:linenos:`) are before the code.
         while body and directive is not None and re.match(r"\s*:[\w-]+:", source.text[body[0][0] : body[0][1]]):
             body.pop(0)
         if body:

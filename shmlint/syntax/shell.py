@@ -58,9 +58,9 @@ class Command(NamedTuple):
     nested: bool = False
     when: When = "always"
     leaves: bool = False
-    """The text's own shell ends with it: ``exec`` and ``exit``, where they stand in no other shell."""
+    """The text's own shell ends with it: ``exec`` and ``exit``, where they are in no other shell."""
     function: str = ""
-    """The function that it stands in."""
+    """The function that it is in."""
     unread: str = ""
     """Why a container start in its text is not read."""
 
@@ -403,13 +403,13 @@ class _Reader:
         ``at`` is the place at which they run, where that is another.
         """
         whole = self.tree.text
-        text, offsets, stands = whole.text[start:end], whole.offsets[start:end], whole.stands[start:end]
+        text, offsets, used_at = whole.text[start:end], whole.offsets[start:end], whole.used_at[start:end]
         if escapes and "\\" in text:
             kept = list(_unescaped(text, escapes))
             text, offsets = "".join(text[i] for i in kept), [offsets[i] for i in kept]
-            stands = [stands[i] for i in kept] if stands else ()
+            used_at = [used_at[i] for i in kept] if used_at else ()
         home = whole.span(start, end) or whole.home
-        nested = ShellText(whole.source, text, offsets, home, stands, whole.unset)
+        nested = ShellText(whole.source, text, offsets, home, used_at, whole.unset)
         tree = Tree(nested, self.tree.place if at is None else (at, None), self.tree.function_of(node))
         reader = type(self)(tree, self.variables, self.depth + 1)
         command = node.parent if node.parent is not None and node.parent.type == "command" else None

@@ -37,7 +37,7 @@ class Conditions:
 def when(node: Node, known: Conditions) -> When:
     """Whether the branches around a command are taken.
 
-    A command behind ``&&`` counts as one that runs, unless a test stands before it: the other one is
+    A command behind ``&&`` counts as one that runs, unless a test is before it: the other one is
     meant to succeed.
     """
     perhaps = False
@@ -121,7 +121,7 @@ def _while(parent: Node, child: Node, known: Conditions) -> bool | None:
 
 
 def _for(parent: Node, child: Node, known: Conditions) -> bool | None:
-    """A loop over words that stand there runs; one over what may be nothing perhaps."""
+    """A loop over words that are there runs; one over what may be nothing perhaps."""
     if child.type != "do_group":
         return True
     values = parent.children_by_field_name("value")

@@ -1,7 +1,7 @@
 """Container starts whose lines a shell does not join, read as a person would read them.
 
 A comment or a blank after a backslash, a comment between continued lines and a missing backslash end
-a command for the shell. What stands after them is read as a part of it, and the place is noted.
+a command for the shell. What is after them is read as a part of it, and the place is noted.
 """
 
 from __future__ import annotations

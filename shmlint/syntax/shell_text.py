@@ -29,7 +29,7 @@ STARTS = re.compile(rf"(?:\\n|\b){ENGINE}\s+(?:container\s+)?(?:run|create)\s+-"
 """A container start with an option, in a text whose words are not known."""
 
 NOWHERE = -1
-"""The offset of a character that stands nowhere in the file."""
+"""The offset of a character that is nowhere in the file."""
 
 
 def mentions_engine(text: str) -> bool:
@@ -44,18 +44,18 @@ def not_set(name: str) -> str:
 
 
 class ShellText(NamedTuple):
-    """``text`` is what a shell would read; character ``i`` of it stands at ``offsets[i]``."""
+    """``text`` is what a shell would read; character ``i`` of it is at ``offsets[i]``."""
 
     source: Source
     text: str
     offsets: Sequence[int]
     home: Span
-    """Where the text as a whole stands."""
-    stands: Sequence[int] = ()
+    """Where the text as a whole is."""
+    used_at: Sequence[int] = ()
     """For each character the place it is used at, where that is not the place it is written at:
     a variable's value is written at its definition and used at its name."""
     unset: Callable[[str], str] = not_set
-    """Why a variable that nothing sets is not known, by its name; some stand for something that is not a variable."""
+    """Why a variable that nothing sets is not known, by its name; some mean something that is not a variable."""
 
     def offset(self, at: int) -> int:
         """The place of a character; that of the next one that has any, where it has none."""
@@ -66,18 +66,18 @@ class ShellText(NamedTuple):
         return self.offsets[-1] + 1 if self.offsets and self.offsets[-1] >= 0 else self.home.end
 
     def span(self, start: int, end: int) -> Span | None:
-        """Characters ``start`` to ``end`` as a place in the file; None where they stand apart."""
+        """Characters ``start`` to ``end`` as a place in the file; None where they are apart."""
         if end <= start:
             at = self.offset(start)
             return Span(self.source, at, at)
-        if self.stands:
-            begin, last = self.stands[start], self.stands[end - 1]
+        if self.used_at:
+            begin, last = self.used_at[start], self.used_at[end - 1]
             return Span(self.source, begin, last + 1) if 0 <= begin <= last else None
         return place(self.source, self.offsets[start:end])
 
 
 def place(source: Source, offsets: Sequence[int]) -> Span | None:
-    """The place of characters that stand after each other, with nothing but left-out ones between."""
+    """The place of characters that follow each other, with nothing but left-out ones between."""
     if not offsets or offsets[0] < 0:
         return None
     if not isinstance(offsets, range) and offsets != list(range(offsets[0], offsets[0] + len(offsets))):
@@ -98,11 +98,11 @@ _STANDS = rf"\$(?:\{{|{OPEN_BRACE})(\w+)(?:\}}|{CLOSE_BRACE})"
 
 
 class Places:
-    """What stands in a file for something that is known elsewhere, each read as a variable that nothing sets."""
+    """What is in a file for something that is known elsewhere, each read as a variable that nothing sets."""
 
     def __init__(self) -> None:
         self.written: dict[str, str] = {}
-        """What stands there, by the variable."""
+        """What is there, by the variable."""
         self.what: dict[str, str] = {}
         self.names: dict[str, str] = {}
 
@@ -121,7 +121,7 @@ class Places:
         return f"{self.written[name]} is {self.what[name]}" if name in self.written else not_set(name)
 
     def as_written(self, text: str) -> str:
-        """A text with what stands in the file."""
+        """A text with what is in the file."""
         if not self.written or "_" not in text:
             return text
         return re.sub(_STANDS, lambda found: self.written.get(found[1], found[0]), text)
@@ -134,7 +134,7 @@ class Builder:
         self.source = source
         self.parts: list[str] = []
         self.offsets: list[int] = []
-        self.stands: list[int] | None = None
+        self.used_at: list[int] | None = None
         """Where the characters are used; None while that is where they are written."""
         self.quotes = 0
         """How many single quotation marks have been put in."""
@@ -156,15 +156,15 @@ class Builder:
         """Characters of another text of the same file."""
         self.parts.append(text.text[start:end])
         self.quotes += text.text.count("'", start, end)
-        if text.stands and self.stands is None:
-            self.stands = list(self.offsets)
-        self._place(text.offsets[start:end], (text.stands or text.offsets)[start:end])
+        if text.used_at and self.used_at is None:
+            self.used_at = list(self.offsets)
+        self._place(text.offsets[start:end], (text.used_at or text.offsets)[start:end])
 
-    def _place(self, offsets: Sequence[int], stands: Sequence[int] | None = None) -> None:
+    def _place(self, offsets: Sequence[int], used_at: Sequence[int] | None = None) -> None:
         """Note where the characters that were put in are written, and used."""
         self.offsets += offsets
-        if self.stands is not None:
-            self.stands += offsets if stands is None else stands
+        if self.used_at is not None:
+            self.used_at += offsets if used_at is None else used_at
 
     def put_unknown(self, name: str) -> None:
         """A variable, for what is not known here; between single quotes the shell would take one for text."""
@@ -175,12 +175,12 @@ class Builder:
         """Everything put in from character ``since`` on is used at ``start`` to ``end`` of the file."""
         count = len(self.offsets) - since
         if count:
-            if self.stands is None:
-                self.stands = list(self.offsets)
-            self.stands[since:] = [start] * (count - 1) + [end - 1]
+            if self.used_at is None:
+                self.used_at = list(self.offsets)
+            self.used_at[since:] = [start] * (count - 1) + [end - 1]
 
     def build(self, home: Span) -> ShellText:
-        return ShellText(self.source, "".join(self.parts), self.offsets, home, self.stands or ())
+        return ShellText(self.source, "".join(self.parts), self.offsets, home, self.used_at or ())
 
 
 def restore(text: str) -> str:

@@ -190,7 +190,7 @@ class Tree:
         return None
 
     def function_of(self, node: Node) -> Range | None:
-        """The innermost function that a node stands in."""
+        """The innermost function that a node is in."""
         if self.place is not None:
             return self.place[1]
         here: Node | None = node
@@ -201,7 +201,7 @@ class Tree:
         return self.function
 
     def touch(self, node: Node, after: Node) -> bool:
-        """Whether nothing stands between two nodes, or only a backslash and the line end that it hides."""
+        """Whether nothing is between two nodes, or only a backslash and the line end that it hides."""
         end, start = node.end_byte, after.start_byte
         return end == start or self.text.text[self.char(end) : self.char(start)] in ("", "\\\n", "\\\r\n")
 

@@ -61,7 +61,7 @@ class Buffer:
         self.chars += other.chars
         self.offsets += other.offsets
         flags = [splits] * len(other.chars)
-        for a, b, _, _ in other.unknown:  # `$(a b)` is one piece, whatever stands in it
+        for a, b, _, _ in other.unknown:  # `$(a b)` is one piece, whatever is in it
             flags[a:b] = [False] * (b - a)
         self.splits += flags
         self.harmless = other.harmless and (self.harmless or not self.unknown)
@@ -87,11 +87,11 @@ class Assignment(NamedTuple):
     lengthens: bool = False
     """The new value holds the old one: ``ARGS="$ARGS --rm"``."""
     function: Range | None = None
-    """The function that it stands in."""
+    """The function that it is in."""
     local: bool = False
     """Only the function and what it calls see it."""
     loop: Range | None = None
-    """The outermost loop that it stands in."""
+    """The outermost loop that it is in."""
     because: str = ""
     """What sets the variable, where that is not known."""
 

@@ -267,7 +267,7 @@ class Words:
         return "}" in raw[start:] and any("," in part for part in raw[start : raw.index("}", start)])
 
     def _string(self, buffer: Buffer, node: Node) -> None:
-        """A double-quoted text. Blanks beside expansions belong to no node, so what lies between
+        """A double-quoted text. Blanks next to expansions belong to no node, so what lies between
         the nodes is taken from the text itself."""
         buffer.quoted = True
         raw = self.tree.raw(node)
@@ -386,7 +386,7 @@ class Words:
             buffer.options, buffer.harmless = are_options(then), is_harmless(then)
 
     def _because(self, name: str, raw: str) -> str:
-        """Why what stands in an expansion is not known."""
+        """Why what is in an expansion is not known."""
         if name in self.variables.made or is_argument(name):
             return f"it contains variable {name}"
         return self.tree.text.unset(name or raw)

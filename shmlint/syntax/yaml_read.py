@@ -1,4 +1,4 @@
-"""YAML text into nodes that know where they stand.
+"""YAML text into nodes that know where they are.
 
 ruamel.yaml scans and parses; the nodes are built here from its events instead of by its
 composer, because an alias has to stay visible (a fix must know what else it changes), because deep
@@ -86,7 +86,7 @@ def parse_part(source: Source, start: int, end: int) -> list[Document]:
     Nodes and errors are placed in the whole text. Raises YamlError.
     """
     line = source.text.rfind("\n", 0, start) + 1
-    # What stands before it on its line counts as indentation.
+    # What is before it on its line counts as indentation.
     part = Source(source.path, " " * (start - line) + source.text[start:end])
     try:
         documents = parse(part)
@@ -252,7 +252,7 @@ class _Open:
 
 
 def _compose(source: Source, parser: Any, anchors: dict[str, Node]) -> Document:
-    """Nodes of one document, without recursion. ``parser`` stands after its start event.
+    """Nodes of one document, without recursion. ``parser`` is after its start event.
 
     ``anchors`` are those of the documents before it, which go-yaml still knows; its own are added.
     """
@@ -389,7 +389,7 @@ def _tag(event: Any) -> str | None:
 
 
 def _content_start(text: str, at: int) -> int:
-    """The offset after the properties (``&anchor``, ``!tag``) that stand before a node."""
+    """The offset after the properties (``&anchor``, ``!tag``) that are before a node."""
     while at < len(text) and text[at] in "&!":
         end = at
         while end < len(text) and text[end] not in " \t\r\n,[]{}":

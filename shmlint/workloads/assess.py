@@ -292,7 +292,7 @@ _USES = ("inference", "predict", "demo", "deploy", "serving", "export", "convert
 
 
 def _is_near(ran: Ran, program: Program) -> bool:
-    """Whether a documented command stands in a README, or runs a program of the repository."""
+    """Whether a documented command is in a README, or runs a program of the repository."""
     readme = ran.span is not None and ran.span.path.rpartition("/")[2].lower().startswith("readme")
     return readme or any(entry.span == ran.span for entry in program.documented)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
 
 _MOST_LOOKED_AT = 60
-"""Files beside a launch in which a build of its image is looked for."""
+"""Files near a launch in which a build of its image is looked for."""
 _FOLDERS = ("", "docker", "scripts", ".devcontainer", "docs", "tools", "build", "dockerfiles")
 
 
@@ -154,7 +154,7 @@ def _builders(directory: str, repository: Repository, names: str | None = None) 
 
 
 def _further(repository: Repository) -> Iterator[tuple[str, str]]:
-    """The scripts that build images, by their names, in the directories beside and below that of a launch."""
+    """The scripts that build images, by their names, in the directories next to and below that of a launch."""
     for folder in repository.above()[:3]:
         yield from _below(folder, repository)
     workflows = os.path.join(repository.root, ".github/workflows")

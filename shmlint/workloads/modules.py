@@ -143,7 +143,7 @@ _PERHAPS = (
     (frozenset(IMAGE_SIZE_OPTIONS), re.compile(rf"\b(?:{'|'.join(IMAGE_SIZE_OPTIONS)})\s*=\s*\d")),
     (frozenset({"class"}), re.compile(r"\n[ \t]++\w++[ \t]*+:[^=\n]++=(?!=)[^\n]*[^,\n]\n")),
 )
-"""Words of many meanings, and what has to stand there so that they matter; the last are fields of a class."""
+"""Words of many meanings, and what has to be there so that they matter; the last are fields of a class."""
 _LOOKED_FOR = _TELLING.union({"import"}, *(few for few, _ in _PERHAPS))
 
 
@@ -327,7 +327,7 @@ class Modules:
         return self._holders[key]
 
     def _distributions(self) -> tuple[str, ...]:
-        """The directories of packages that the repository has beside its own: ``model-tools/setup.py``."""
+        """The directories of packages that the repository has besides its own: ``model-tools/setup.py``."""
         known = self._repository.shared.distributions
         root = self._repository.root
         if root not in known:

@@ -76,7 +76,7 @@ class Shared:
         self.held = 0
         """Characters of these files."""
         self.pages: dict[str, tuple[tuple[int, tuple[Command, ...]], ...]] = {}
-        """The commands that pages show, by the start of the block that they stand in."""
+        """The commands that pages show, by the start of the block that they are in."""
         self.programs: dict[tuple[object, ...], Reading] = {}
         """Python programs that were read."""
         self.quiet: dict[tuple[str, ...], bool] = {}
@@ -84,7 +84,7 @@ class Shared:
 
 
 class Repository:
-    """Reads files for one launch. ``of`` is the file that the launch stands in.
+    """Reads files for one launch. ``of`` is the file that the launch is in.
 
     Without a workspace there are no files. ``texts`` are read as files at their paths. ``root`` is the top of the
     repository; ``full`` says that a bound was reached.

@@ -18,7 +18,7 @@ from shmlint.workloads.commands import kind_of
 from shmlint.workloads.repository import Repository
 
 _MOST_LOOKED_AT = 20
-"""Files beside that of the launch in which the same container is looked for."""
+"""Files near that of the launch in which the same container is looked for."""
 _MOST_LINES = 3000
 """Lines of a page that are read."""
 _GIVEN = r"shm[-_]size|--ipc[= ]host|ipc:\s*[\"']?host|/dev/shm"

@@ -109,7 +109,7 @@ def test_ids_are_unique_and_no_pattern_is_hidden_by_an_earlier_one() -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    assert len(dict(pairs)) == len(pairs), "an image stands in the table twice"
+    assert len(dict(pairs)) == len(pairs), "an image is in the table twice"
     return dict(pairs)
 
 

@@ -57,7 +57,7 @@ def _unset(name: str) -> str:
 
 
 def as_written(launch: Launch) -> Launch:
-    """A launch that speaks of the expressions that stand there, not of the variables they were read as."""
+    """A launch that speaks of the expressions that are there, not of the variables they were read as."""
     image, said = launch.image, launch.words
     if image is not None and image.because and _EXPRESSION.search(image.span.text):
         text = image.span.text

@@ -1,7 +1,7 @@
 """CI files: the scripts in their steps, and job containers with options of their own.
 
 GitHub workflows and actions, GitLab, CircleCI, Azure, Buildkite, Travis and the like all hold
-their scripts as YAML texts; which key they stand under tells them from descriptions.
+their scripts as YAML texts; which key they are under tells them from descriptions.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def _input_scripts(step: Mapping) -> list[tuple[Node, str]] | None:
 
 
 def _joined(texts: Sequence[ShellText]) -> ShellText:
-    """Lines of one shell that stand in several scalars."""
+    """Lines of one shell that are in several scalars."""
     offsets: list[int] = []
     for text in texts:
         offsets += [*text.offsets, NOWHERE]

@@ -10,7 +10,7 @@ from shmlint.syntax.yaml import Node, Scalar
 
 
 class Body(NamedTuple):
-    """A place a service is written at: its key and what stands under it."""
+    """A place a service is written at: its key and what is under it."""
 
     key: Scalar
     node: Node
@@ -92,7 +92,7 @@ def _add(project: Project, service: Service) -> None:
 
 
 def without_tags(service: Service) -> Branch:
-    """What stands under another service's path, or comes from an included file: its tags have been applied."""
+    """What is under another service's path, or comes from an included file: its tags have been applied."""
     return untagged(service.tree) if any(body.layer.tagged for body in service.bodies) else service.tree
 
 

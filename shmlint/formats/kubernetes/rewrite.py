@@ -1,6 +1,6 @@
 """Edits that give a container of a pod a memory volume on /dev/shm, and touch nothing else.
 
-A volume and its mount stand in two places, and are one change.
+A volume and its mount are in two places, and are one change.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ class _Variables:
             self.included.add(name)
 
     def assign(self, name: str, operator: str, value: tuple[int, int], *, always: bool) -> None:
-        """An assignment; ``always`` is whether it stands outside of conditions."""
+        """An assignment; ``always`` is whether it is outside of conditions."""
         known = self.known.get(name)
         holds_other = operator in ("?=", "+=") and known is None and not self.included.isdisjoint((name, _ANY))
         if operator == "+=" and known is not None:
@@ -279,7 +279,7 @@ def _expand(
 
 
 _TEMPLATE = re.compile(r"\{\{-?[ \t]*([A-Za-z_][^{}\n]*?)-?\}\}|\{%[^\n]*?%\}|\{#[^\n]*?#\}")
-"""Jinja: an expression, a statement, a comment. The last two are nothing where they stand."""
+"""Jinja: an expression, a statement, a comment. The last two print nothing."""
 
 
 def _expand_make(

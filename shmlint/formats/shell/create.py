@@ -20,8 +20,8 @@ def option_words(text: ShellText) -> list[Word]:
     """The words of options, however many lines they take."""
     line = re.sub(r"\\?\n", lambda m: " " * len(m[0]), text.text)
     nowhere = [NOWHERE] * len("docker ")
-    used_at = [*nowhere, *text.stands] if text.stands else ()
-    command = text._replace(text=f"docker {line}", offsets=[*nowhere, *text.offsets], stands=used_at)
+    used_at = [*nowhere, *text.used_at] if text.used_at else ()
+    command = text._replace(text=f"docker {line}", offsets=[*nowhere, *text.offsets], used_at=used_at)
     first = next(iter(commands(command)), None)
     return list(first.words[1:]) if first is not None else []
 
