@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_all
-from shmlint.model.finding import SEVERITIES, Finding, readable
+from shmlint.model.finding import SEVERITIES, Evidence, Finding, readable
 from shmlint.model.launch import Build, Effective, Launch
 from shmlint.model.need import Need
 from shmlint.model.reading import NOTHING, NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Accepted, Settings
-from shmlint.model.source import Span
+from shmlint.model.source import Source, Span
 from shmlint.rules import Context, Repository, all_rules, configured, selected
 from shmlint.rules.shm001_unreadable_file import RULE as UNREADABLE
 from shmlint.rules.shm001_unreadable_file import report
@@ -179,7 +180,7 @@ def _commented(run: Run) -> Iterator[str]:
 
 def _merged(run: Run) -> Run:
     """The run with its findings as they are reported: severities of the settings, each thing said once, in order."""
-    every = [_finished(finding, run.settings) for finding in run.findings]
+    every = [_finished(finding, run) for finding in run.findings]
     least = SEVERITIES.index(run.settings.min_severity)
     if least:
         every = [finding for finding in every if SEVERITIES.index(finding.severity) >= least]
@@ -207,12 +208,28 @@ def _compared(run: Run) -> Run:
     return run._replace(findings=findings, accepted=accepted, dead_baseline=dead)
 
 
-def _finished(finding: Finding, settings: Settings) -> Finding:
-    """A finding with the severity that the settings give its rule."""
+def _finished(finding: Finding, run: Run) -> Finding:
+    """A finding with the severity that the settings give its rule.
+
+    A fix in a file that says it is generated is not safe: it is lost when the file is written again.
+    """
     finding = readable(finding)
-    settings = governing(finding, settings)
+    settings = governing(finding, run.settings)
+    place = _generated(finding.span.source) if finding.fix is not None and finding.fix.safe else None
+    if place is not None and finding.fix is not None:
+        told = Evidence("a program writes this file", place)
+        finding = finding._replace(fix=finding.fix._replace(safe=False), evidence=(*finding.evidence, told))
     level = configured(all_rules()[finding.rule][0], settings) if settings.severity else None
     return finding if level is None or level == "off" else finding._replace(severity=level)
+
+
+_GENERATED = re.compile(r"(?i)\bdo not edit\b|\b(?:auto-?|automatically |code |file (?:is|was) )generated\b")
+
+
+def _generated(source: Source) -> Span | None:
+    """Where a file says in its first lines that a program writes it."""
+    found = _GENERATED.search(source.text[:1000])
+    return Span(source, found.start(), found.end()) if found is not None else None
 
 
 def fails(finding: Finding, settings: Settings) -> bool:
