@@ -896,17 +896,17 @@ def test_imports_by_name_and_of_packages_that_may_be_there(tmp_path: Path, line:
 @table(
     "dockerfile, verdict",
     [
-        ("COPY tools/work /app/work", "needed"),
-        ("COPY tools/work /app/torch", "unknown"),
-        ("ENV PYTHONPATH=/lib:${PYTHONPATH}:/opt/tools\nCOPY tools/work /opt/tools/work", "needed"),
-        ("COPY tools/work /opt/tools/work", "unknown"),
+        ("COPY tools/jobs /app/jobs", "needed"),
+        ("COPY tools/jobs /app/torch", "unknown"),
+        ("ENV PYTHONPATH=/lib:${PYTHONPATH}:/opt/tools\nCOPY tools/jobs /opt/tools/jobs", "needed"),
+        ("COPY tools/jobs /opt/tools/jobs", "unknown"),
     ],
 )
 def test_modules_are_found_where_the_container_has_them(tmp_path: Path, dockerfile: str, verdict: str) -> None:
     files = {
         "compose.yaml": f"services:\n  app:\n    build: .\n    {GPUS}\n",
         "Dockerfile": f"FROM python:3.12\nWORKDIR /app\nCOPY web /app/web\n{dockerfile}\nCMD python web/serve.py\n",
-        "web/serve.py": "import torch\nfrom work.load import main\nmain()\n", "tools/work/load.py": LOADER,
+        "web/serve.py": "import torch\nfrom jobs.load import main\nmain()\n", "tools/jobs/load.py": LOADER,
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
 
@@ -916,8 +916,8 @@ def test_a_program_is_read_again_where_a_container_has_its_modules_elsewhere(tmp
     service += "    environment: {PYTHONPATH: /one/lib}\n    volumes: ['./code:/code', './a:/%s', './b:/%s']\n"
     files = {
         "compose.yaml": "services:\n  x:\n" + service % ("one", "two") + "  y:\n" + service % ("two", "one"),
-        "code/fit.py": "import work\n", "a/lib/work.py": "import json\n",
-        "b/lib/work.py": "import torch\nfrom torch.utils.data import DataLoader\nDataLoader(d, num_workers=8)\n",
+        "code/fit.py": "import jobs\n", "a/lib/jobs.py": "import json\n",
+        "b/lib/jobs.py": "import torch\nfrom torch.utils.data import DataLoader\nDataLoader(d, num_workers=8)\n",
     }  # fmt: skip
     (tmp_path / ".git").mkdir()
     started = run(tmp_path, files)
