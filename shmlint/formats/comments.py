@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from shmlint.model.launch import Launch
 from shmlint.model.source import BOM, Edit, Source, Span
 from shmlint.model.suppression import Suppression
 
@@ -122,3 +123,9 @@ def above(source: Source, line: int, comment: str, *, code: int | None = None, m
     rest = text[start : end if end >= 0 else len(text)]
     indentation = "" if margin else text[line_start:start] + rest[: len(rest) - len(rest.lstrip())]
     return Edit(source.path, line_start, line_start, f"{indentation}{comment}{source.newline}")
+
+
+def above_command(launch: Launch, text: str) -> Edit | None:
+    """A line with a comment above the first line of the launch's command or setting."""
+    source = launch.span.source
+    return above(source, first_line(source, launch.span.line), f"# {text}")

@@ -11,14 +11,14 @@ from functools import partial
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
-from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
+from shmlint.formats.comments import HASH, above_command, line_suppressions, outside_quotes
 from shmlint.formats.shell.read import Part, read_source
 from shmlint.formats.shell.rest import same
 from shmlint.formats.shell.run import worded
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Edit, Source
+from shmlint.model.source import Source
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell_text import Builder, Places, ShellText
 from shmlint.syntax.shell_variables import given
@@ -164,7 +164,4 @@ def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch
     return line_suppressions(source, HASH, "#", outside_quotes(source))
 
 
-def ignore_comment(launch: Launch, text: str) -> Edit | None:
-    """A comment above the first line of the command."""
-    source = launch.span.source
-    return above(source, first_line(source, launch.span.line), f"# {text}")
+ignore_comment = above_command

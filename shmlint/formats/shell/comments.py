@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats.comments import HASH, above, first_line, line_suppressions
+from shmlint.formats.comments import HASH, above_command, line_suppressions
 from shmlint.model.launch import Launch
-from shmlint.model.source import Edit, Source
+from shmlint.model.source import Source
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell_tree import comments
 
@@ -18,7 +18,4 @@ def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch
     return line_suppressions(source, HASH, "#", lambda at: at in starts)
 
 
-def ignore_comment(launch: Launch, text: str) -> Edit | None:
-    """A comment above the first line of the command."""
-    source = launch.span.source
-    return above(source, first_line(source, launch.span.line), f"# {text}")
+ignore_comment = above_command

@@ -8,7 +8,7 @@ from functools import partial
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
-from shmlint.formats.comments import HASH, above, first_line, line_suppressions
+from shmlint.formats.comments import HASH, above_command, line_suppressions
 from shmlint.formats.shell.read import Part, read_source
 from shmlint.formats.shell.rest import same_others
 from shmlint.formats.shell.run import worded
@@ -16,7 +16,7 @@ from shmlint.formats.systemd.quadlet import containers
 from shmlint.model.launch import Launch
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Edit, Source, Span
+from shmlint.model.source import Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell_text import Places, mentions_engine
 from shmlint.syntax.shell_variables import given
@@ -110,7 +110,4 @@ def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch
     return (comment for comment in line_suppressions(source, HASH, "#", lambda at: True) if comment.own_line)
 
 
-def ignore_comment(launch: Launch, text: str) -> Edit | None:
-    """A comment above the first line of the setting."""
-    source = launch.span.source
-    return above(source, first_line(source, launch.span.line), f"# {text}")
+ignore_comment = above_command
