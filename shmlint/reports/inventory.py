@@ -17,7 +17,6 @@ from shmlint.reports.terminal import WIDTH, columns, padded, shortened, usable, 
 from shmlint.run import Run
 
 Sort = Literal["place", "need", "size", "image"]
-SORTS: tuple[Sort, ...] = ("place", "need", "size", "image")
 
 
 class Row(NamedTuple):

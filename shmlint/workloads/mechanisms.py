@@ -97,10 +97,6 @@ def segment(buffsize: int = BUFFSIZE) -> int:
     return 4096 + 8 * 512 * 8 * 16 + 120 * 640 * 8 * 8 + buffsize
 
 
-SEGMENT = segment()
-"""Bytes with the default NCCL_BUFFSIZE; logs show this number, 9637888."""
-
-
 def version(text: str) -> tuple[int, int]:
     """An NCCL version's first two numbers. Raises ValueError for what is not a version."""
     major, minor = text.split(".")[:2]

@@ -7,7 +7,6 @@ import re
 import pytest
 
 from shmlint.workloads.mechanisms import (
-    SEGMENT,
     batches_at_once,
     dataloader_terms,
     frigate_terms,
@@ -24,7 +23,7 @@ from tests.table import table
 
 
 def test_a_segment_is_what_logs_show() -> None:
-    assert SEGMENT == segment() == 9637888
+    assert segment() == 9637888
     assert segment(524288) == 5967872  # NVIDIA/nccl-tests#166
 
 
@@ -78,7 +77,7 @@ def test_the_bound(ranks: int, nccl: str | None, mebibytes: float) -> None:
 
 
 def test_the_bound_grows_with_channels_and_needs_two_ranks() -> None:
-    assert nccl_upper_bound(2, channels=3) - nccl_upper_bound(2, channels=2) == 2 * SEGMENT
+    assert nccl_upper_bound(2, channels=3) - nccl_upper_bound(2, channels=2) == 2 * segment()
     assert nccl_upper_bound(1) == nccl_upper_bound(0) == 0
 
 
@@ -105,7 +104,7 @@ def test_batches_count_for_every_rank() -> None:
 def test_terms_say_how_they_come_about() -> None:
     pools, connections = nccl_terms(8, "2.27")
     assert (pools.bytes, pools.formula) == (8 * 33030528, "8 ranks × 31.5 MiB (NCCL 2.27)")
-    assert connections.bytes == 15 * 2 * SEGMENT
+    assert connections.bytes == 15 * 2 * segment()
     assert connections.formula == "15 connections × 2 channels × 9.2 MiB"
     assert total((pools, connections)) == nccl_upper_bound(8, "2.27")
     assert nccl_terms(2, channels=1)[1].formula == "2 connections × 1 channel × 9.2 MiB"

@@ -69,7 +69,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         swarm = _swarm(project, workspace, settings.of(project.files[0]))
         alone = combination.of_settings or not taken.included.issuperset(combination.files)
         complete = alone and (combination.started_in is not None or combination.of_settings)
-        elsewhere = _defined_beside(project, workspace) if complete and not combination.of_settings else ()
+        elsewhere = _defined_elsewhere(project, workspace) if complete and not combination.of_settings else ()
         refused = () if swarm else service_faults(project, complete=complete, elsewhere=elsewhere)
         for problem in (*project.problems, *refused):
             key = (problem.span.path, problem.span.start, problem.message)
@@ -260,7 +260,7 @@ def _siblings(directory: str, workspace: Workspace) -> list[str]:
     return sorted({n for n in names if n.endswith((".yml", ".yaml")) and "compose" in n.lower()})
 
 
-def _defined_beside(project: Project, workspace: Workspace) -> set[str]:
+def _defined_elsewhere(project: Project, workspace: Workspace) -> set[str]:
     """The names that other Compose files of the directories define: people may put such a file to these."""
     found: set[str] = set()
     for directory in dict.fromkeys(map(os.path.dirname, project.files)):

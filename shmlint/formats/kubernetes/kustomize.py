@@ -143,7 +143,7 @@ def _load(path: str, workspace: Workspace) -> Map | None:
     return root if isinstance(root, Map) else None
 
 
-def _beside(path: str, name: str, workspace: Workspace) -> str | None:
+def _local(path: str, name: str, workspace: Workspace) -> str | None:
     """The path of what a kustomization names; None for what lies elsewhere."""
     if "://" in name or name.startswith(("/", "git@", "github.com/")) or "?ref=" in name:
         return None
@@ -159,7 +159,7 @@ def _in_directory(directory: str, workspace: Workspace) -> str | None:
 
 def _resource(path: str, name: str, workspace: Workspace, depth: int) -> Built:
     """The objects of a resource, and the files that it is made of."""
-    there = _beside(path, name, workspace)
+    there = _local(path, name, workspace)
     if there is None:
         return Built()
     inner = _in_directory(there, workspace)
@@ -180,7 +180,7 @@ def _patches(path: str, root: Map, workspace: Workspace) -> Iterator[_Patch]:
         if isinstance(item, Leaf):
             yield from _read_patch(path, item, None, workspace, inline="\n" in item.text)
     for entry in root.maps("patchesJson6902"):
-        there = _beside(path, entry.text("path"), workspace) if entry.text("path") else None
+        there = _local(path, entry.text("path"), workspace) if entry.text("path") else None
         if there is not None:
             yield _Patch(there, None, entry.map("target"))
     for entry in root.maps("patches"):
@@ -202,7 +202,7 @@ def _read_patch(
     if inline:
         yield from (_Patch(path, root, target) for root in _inline(leaf.span))
         return
-    there = _beside(path, leaf.text, workspace)
+    there = _local(path, leaf.text, workspace)
     if there is None:
         return
     try:
