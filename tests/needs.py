@@ -99,6 +99,7 @@ LACKING: Mapping[str, Callable[[], str]] = {
     "compose_judge": _compose,
     "engine": _engine,
     "devcontainer_cli": _devcontainer,
+    "rdformat_validator": lambda: _program("rdformat-validator"),
     "kubectl": lambda: _program("kubectl"),
     "podman": _podman,
     # Programs and packages.
@@ -109,7 +110,6 @@ LACKING: Mapping[str, Callable[[], str]] = {
     "git": lambda: _program("git"),
     "patch": lambda: _program("patch"),
     "ps": lambda: _program("ps"),
-    "rdformat_validator": lambda: _program("rdformat-validator"),
     "systemd_library": _systemd,
     "yaml_in_c": lambda: _module("_ruamel_yaml"),
     # Systems and rights.
