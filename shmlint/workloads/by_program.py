@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from shmlint.docker.sizes import human
@@ -191,7 +192,7 @@ def _product(shape: tuple[int, ...]) -> int:
 
 def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
     count = gpu_count(launch)
-    asked = processes.number
+    asked = _devices(processes.value) or processes.number
     if processes.value in ("all", "auto", -1, "-1") or processes.value is POSITIVE:
         asked = count if isinstance(count, int) else None
         if asked is None and count != 1:
@@ -200,6 +201,16 @@ def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
     if asked is None or asked < 2 or (isinstance(count, int) and count < 2):
         return None
     return _nccl(asked, (Evidence(f"{asked} ranks", span),))
+
+
+def _devices(value: object) -> int | None:
+    """How many GPUs a list of their numbers names: ``[0, 1]``, ``"0,1"``, or a list for each node."""
+    if isinstance(value, str) and re.fullmatch(r"\s*\d+(\s*,\s*\d+)+\s*", value):
+        return value.count(",") + 1
+    if not isinstance(value, tuple) or not value:
+        return None
+    nodes = [len(node) for node in value if isinstance(node, tuple)]
+    return max(nodes) if len(nodes) == len(value) else None if nodes else len(value)
 
 
 def _nccl(ranks: int, told: tuple[Evidence, ...]) -> Mechanism:

@@ -41,6 +41,7 @@ _TRAINER = "https://huggingface.co/docs/transformers/main_classes/trainer#transf
 _DETECTRON = "https://github.com/facebookresearch/detectron2/blob/v0.6/detectron2/config/defaults.py"
 RAY_SOURCE = "https://github.com/ray-project/ray/blob/ed6534e9a80a62a03729a4251bacf9d1eb33417d/python/ray/_private/services.py"
 _DASK_CUDA = "https://github.com/rapidsai/dask-cuda/blob/63a1ea9712fe54facb5e045dd19dc8ffeb6c1086/docs/source/ucx.rst?plain=1#L161"
+_HUGECTR = "https://github.com/NVIDIA-Merlin/HugeCTR/blob/00104a05ba2772b8be79522ad8cb85b1a305b20c/docs/source/api/python_interface.md"
 _PLAYWRIGHT = "https://github.com/microsoft/playwright/blob/012da1982ea64ca4dbb59dc0bb0e2ebcb0ee1e7b/docs/src/docker.md"
 _SELENIUM = "https://github.com/SeleniumHQ/docker-selenium/blob/3290a305/README.md?plain=1#L111"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
@@ -91,6 +92,7 @@ ROWS: tuple[Row, ...] = (
     Row("vllm.engine.arg_utils.AsyncEngineArgs", "ranks", "tensor_parallel_size", -1, 1),
     Row("vllm.EngineArgs", "ranks", "tensor_parallel_size", -1, 1),
     Row("tensor_parallel_size", "ranks", "tensor_parallel_size", -1, 1),
+    Row("hugectr.CreateSolver", "ranks", "vvgpu", -1, 1, source=_HUGECTR),
     Row("sglang.Engine", "ranks", "tp_size", -1, 1),
     Row("lmdeploy.TurbomindEngineConfig", "ranks", "tp", -1, 1),
     Row("ray.init", "ray", "object_store_memory", -1, None, source=RAY_SOURCE),

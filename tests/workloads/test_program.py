@@ -927,6 +927,24 @@ def test_a_program_is_read_again_where_a_container_has_its_modules_elsewhere(tmp
 
 
 @table(
+    "code, ranks",
+    [
+        ("import lightning as L\nL.Trainer(devices=[0, 1])", 2),
+        ("import lightning as L\nL.Trainer(devices=[3])", None),
+        ("import lightning as L\nL.Trainer(devices='0,1,2')", 3),
+        ("import hugectr\nhugectr.CreateSolver(vvgpu=[[0, 1, 2, 3], [0, 1, 2, 3]])", 4),
+        ("import hugectr\ngpus = [[0, 1]]\nhugectr.CreateSolver(vvgpu=gpus)", 2),
+        ("import hugectr\nhugectr.CreateSolver(vvgpu=[[0]])", None),
+        ("import hugectr\nhugectr.CreateSolver(max_eval_batches=3)", None),
+    ],
+)
+def test_ranks_of_a_list_of_gpus(tmp_path: Path, code: str, ranks: int | None) -> None:
+    found = need(tmp_path, {"compose.yaml": compose("python fit.py"), "Dockerfile": DOCKERFILE, "fit.py": code})
+    assert found.verdict == ("not-needed" if ranks is None else "needed")
+    assert [mechanism.because for mechanism in found.mechanisms] == ([] if ranks is None else [f"{ranks} ranks"])
+
+
+@table(
     "words, verdict",
     [
         ("python fit.py ici_fsdp_parallelism=8", "needed"),
