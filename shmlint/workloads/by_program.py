@@ -50,6 +50,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         done.append((entry.path, entry.arguments))
         reading = read_program(entry, program.files)
         idle = idle and not reading.calls and reading.collective is None
+        stops += _not_counted(reading.calls)
         for call in reading.calls:
             found = _mechanism(call, reading.items, ranks, launch)
             if found == "small":
@@ -82,6 +83,20 @@ def _started(
     found = follow(words, span, program)
     stops += found.stops
     yield from ((entry._replace(certain=False), _ranks(found.commands, entry)) for entry in found.entries)
+
+
+def _not_counted(calls: Sequence[Call]) -> Iterator[Step]:
+    """The calls whose number of workers or processes is unknown: such a program is not read to its end."""
+    for call in calls:
+        value = call.processes.value
+        counts = value in (None, POSITIVE, *_EVERY) or call.processes.number is not None or _devices(value) is not None
+        if call.row.argument and call.row.use in _COUNTED and not counts:
+            yield Step(f"the number of {_COUNTED[call.row.use]} of `{call.row.call}` is not known", call.span)
+
+
+_EVERY = ("all", "auto", -1, "-1")
+"""Values of a number of processes that stand for one per GPU."""
+_COUNTED = {"dataloader": "workers", "ranks": "processes"}
 
 
 def _ranks(commands: Sequence[Ran], entry: Entry) -> int | None:
@@ -193,7 +208,7 @@ def _product(shape: tuple[int, ...]) -> int:
 def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
     count = gpu_count(launch)
     asked = _devices(processes.value) or processes.number
-    if processes.value in ("all", "auto", -1, "-1") or processes.value is POSITIVE:
+    if processes.value in _EVERY or processes.value is POSITIVE:
         asked = count if isinstance(count, int) else None
         if asked is None and count != 1:
             told = Evidence("one process per GPU", span)
@@ -209,8 +224,9 @@ def _devices(value: object) -> int | None:
         return value.count(",") + 1
     if not isinstance(value, tuple) or not value:
         return None
-    nodes = [len(node) for node in value if isinstance(node, tuple)]
-    return max(nodes) if len(nodes) == len(value) else None if nodes else len(value)
+    if all(isinstance(node, tuple) for node in value):
+        return max(map(len, value))
+    return len(value) if all(isinstance(gpu, int) for gpu in value) else None
 
 
 def _nccl(ranks: int, told: tuple[Evidence, ...]) -> Mechanism:

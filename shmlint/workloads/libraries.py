@@ -93,6 +93,7 @@ ROWS: tuple[Row, ...] = (
     Row("vllm.EngineArgs", "ranks", "tensor_parallel_size", -1, 1),
     Row("tensor_parallel_size", "ranks", "tensor_parallel_size", -1, 1),
     Row("hugectr.CreateSolver", "ranks", "vvgpu", -1, 1, source=_HUGECTR),
+    Row("hugectr.solver_parser_helper", "ranks", "vvgpu", -1, 1),
     Row("sglang.Engine", "ranks", "tp_size", -1, 1),
     Row("lmdeploy.TurbomindEngineConfig", "ranks", "tp", -1, 1),
     Row("ray.init", "ray", "object_store_memory", -1, None, source=RAY_SOURCE),

@@ -935,6 +935,7 @@ def test_a_program_is_read_again_where_a_container_has_its_modules_elsewhere(tmp
         ("import hugectr\nhugectr.CreateSolver(vvgpu=[[0, 1, 2, 3], [0, 1, 2, 3]])", 4),
         ("import hugectr\ngpus = [[0, 1]]\nhugectr.CreateSolver(vvgpu=gpus)", 2),
         ("import hugectr\nhugectr.CreateSolver(vvgpu=[[0]])", None),
+        ("import hugectr\nhugectr.solver_parser_helper(vvgpu=[[0, 1]])", 2),
         ("import hugectr\nhugectr.CreateSolver(max_eval_batches=3)", None),
     ],
 )
@@ -942,6 +943,30 @@ def test_ranks_of_a_list_of_gpus(tmp_path: Path, code: str, ranks: int | None) -
     found = need(tmp_path, {"compose.yaml": compose("python fit.py"), "Dockerfile": DOCKERFILE, "fit.py": code})
     assert found.verdict == ("not-needed" if ranks is None else "needed")
     assert [mechanism.because for mechanism in found.mechanisms] == ([] if ranks is None else [f"{ranks} ranks"])
+
+
+@table(
+    "code, counted",
+    [
+        ("import lightning as L\nL.Trainer(devices=UNKNOWN)", "processes of `lightning.Trainer`"),
+        ("import lightning as L\nL.Trainer(**UNKNOWN)", "processes of `lightning.Trainer`"),
+        ("import hugectr\nhugectr.CreateSolver(vvgpu=[UNKNOWN])", "processes of `hugectr.CreateSolver`"),
+        ("import hugectr\nhugectr.CreateSolver(vvgpu=['0,1'])", "processes of `hugectr.CreateSolver`"),
+        ("import torch.multiprocessing as mp\nmp.spawn(f, nprocs=UNKNOWN)",
+         "processes of `torch.multiprocessing.spawn`"),
+        ("from vllm import LLM\nLLM('m', tensor_parallel_size=UNKNOWN)", "processes of `vllm.LLM`"),
+        ("from torch.utils.data import DataLoader\nDataLoader(d, num_workers=UNKNOWN)",
+         "workers of `torch.utils.data.DataLoader`"),
+        ("from torch.utils.data import DataLoader\nDataLoader(d, **UNKNOWN)",
+         "workers of `torch.utils.data.DataLoader`"),
+        ("from torch.utils.data import DataLoader\nDataLoader(d, batch_size=UNKNOWN)", None),
+    ],
+)  # fmt: skip
+def test_an_unknown_number_of_processes_is_not_none(tmp_path: Path, code: str, counted: str | None) -> None:
+    code = "import json\n" + code.replace("UNKNOWN", "json.load(open('x'))")
+    found = need(tmp_path, {"compose.yaml": compose("python fit.py"), "Dockerfile": DOCKERFILE, "fit.py": code})
+    because = f"the number of {counted} is not known (fit.py:3)" if counted else ""
+    assert (found.verdict, found.stopped) == ("unknown" if counted else "not-needed", because)
 
 
 @table(
