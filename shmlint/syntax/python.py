@@ -28,18 +28,20 @@ class Module(NamedTuple):
 
     tree: ast.Module
     nodes: tuple[ast.AST, ...]
-    """The calls, definitions, imports and assignments of the tree, the outer ones first."""
+    """The calls, definitions, imports, assignments and changes of the tree, the outer ones first."""
     imports: dict[str, str]
     stars: tuple[str, ...]
     definitions: dict[str, Definition]
     """Functions and classes at the top level, and functions inside of functions."""
     constants: dict[str, tuple[ast.expr, ...]]
     """The values of names that are assigned at the top level, in their order."""
+    changed: frozenset[str]
+    """The names that are changed in place, or by a function: ``name += 1``, ``global name``."""
     starts: tuple[int, ...]
     """The offset, in characters, of each line."""
 
 
-EMPTY = Module(ast.Module([], []), (), {}, (), {}, {}, (0,))
+EMPTY = Module(ast.Module([], []), (), {}, (), {}, {}, frozenset(), (0,))
 """A module without anything in it."""
 
 
@@ -59,7 +61,7 @@ def parse(text: str) -> Module | None:
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    return Module(tree, nodes, imports, stars, definitions, constants, tuple(starts))
+    return Module(tree, nodes, imports, stars, definitions, constants, frozenset(_changed(nodes)), tuple(starts))
 
 
 def _tree(text: str) -> ast.Module | None:
@@ -93,7 +95,8 @@ def _other_quotes(braces: re.Match[str]) -> str:
 
 
 _LOOKED_AT = frozenset(
-    {ast.Call, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom, ast.Assign}
+    {ast.Call, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom, ast.Assign,
+     ast.AugAssign, ast.Global}
 )
 _LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.alias})
 
@@ -110,6 +113,14 @@ def _nodes(tree: ast.Module) -> Iterator[ast.AST]:
                 pending += (item for item in value if isinstance(item, ast.AST) and type(item) not in _LEAVES)
             elif isinstance(value, ast.AST) and type(value) not in _LEAVES:
                 pending.append(value)
+
+
+def _changed(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Global):
+            yield from node.names
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
 
 
 def _imports(nodes: tuple[ast.AST, ...]) -> tuple[dict[str, str], tuple[str, ...]]:

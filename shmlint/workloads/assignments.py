@@ -13,6 +13,11 @@ Given = tuple[ast.expr, ...]
 """The values that something is given, in their order."""
 
 
+_FILLING = frozenset({"update", "setdefault"})
+_FILLED = "[]"
+"""Stands behind the name of a mapping among what is changed."""
+
+
 class Assignments:
     """The values that functions give their names, and methods the attributes of their object."""
 
@@ -37,12 +42,15 @@ class Assignments:
         self._look(function)
         return name in self._changed[id(function)]
 
-    def items_of(self, name: str, function: Function | None) -> list[tuple[str, ast.expr]]:
-        """What a function puts into a mapping: ``name["key"] = value``."""
-        if function is None:
-            return []
-        self._look(function)
-        return self._items[id(function)].get(name, [])
+    def items_of(self, name: str, code: Function | ast.Module) -> list[tuple[str, ast.expr]]:
+        """What a function or a module puts into a mapping: ``name["key"] = value``, ``name.update(key=value)``."""
+        self._look(code)
+        return self._items[id(code)].get(name, [])
+
+    def is_filled(self, name: str, code: Function | ast.Module) -> bool:
+        """Whether a function or a module puts into a mapping what is not written there: ``name.update(others)``."""
+        self._look(code)
+        return f"{name}{_FILLED}" in self._changed[id(code)]
 
     def added_to(self, name: str, function: Function) -> Given:
         """What a function appends to a list or a text; the items of a list that is added as a starred expression."""
@@ -53,7 +61,7 @@ class Assignments:
                 found.setdefault(target, []).append(value)
         return tuple(self._added[id(function)].get(name, ()))
 
-    def _look(self, function: Function) -> None:
+    def _look(self, function: Function | ast.Module) -> None:
         if id(function) in self._locals:
             return
         names = self._locals[id(function)] = {}
@@ -67,6 +75,11 @@ class Assignments:
                     items.setdefault(dotted(target.value), []).append((text_of(target.slice.value), value))
             if isinstance(node, ast.AugAssign | ast.For) and isinstance(node.target, ast.Name):
                 changed.add(node.target.id)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
+                name = dotted(node.func.value)
+                items.setdefault(name, []).extend((k.arg, k.value) for k in node.keywords if k.arg is not None)
+                if node.args or any(keyword.arg is None for keyword in node.keywords):
+                    changed.add(f"{name}{_FILLED}")
 
     def of_self(self, name: str, owner: ast.ClassDef) -> list[tuple[ast.expr, Function | None]]:
         """The values that the methods of a class, and the class itself (no function), give an attribute."""

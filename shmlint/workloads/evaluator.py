@@ -147,10 +147,19 @@ class Evaluator:
         if isinstance(node, ast.Name | ast.Attribute):
             values = self._given(node, scope)
             found = self._mapping(values[0][0], values[0][1], depth + 1) if len(values) == 1 else Mapping({}, False)
-            for item, value in self._assignments.items_of(dotted(node), scope.function):
-                found = found.with_entry(ast.Constant(item), value, scope, lambda v: Mapping({}, False))
-            return found
+            return self._filled(found, dotted(node), scope)
         return Mapping({}, False)
+
+    def _filled(self, mapping: Mapping, name: str, scope: Scope) -> Mapping:
+        """A mapping with what is put into it later, by the function or else by the module."""
+        function = scope.function
+        local = function is not None and (
+            name in parameters_of(function) or bool(self._assignments.of_name(name, function))
+        )
+        code = function if local and function is not None else scope.module.tree
+        for item, value in self._assignments.items_of(name, code):
+            mapping = mapping.with_entry(ast.Constant(item), value, scope, lambda v: Mapping({}, False))
+        return mapping._replace(complete=mapping.complete and not self._assignments.is_filled(name, code))
 
     def _made_mapping(self, node: ast.Call, scope: Scope, depth: int) -> Mapping:
         last = dotted(node.func).rpartition(".")[2]
@@ -308,14 +317,17 @@ class Evaluator:
         local = self._assignments.of_name(name, function)
         if local:
             found = one_of([self.value(value, scope, depth + 1, parameters=parameters) for value in local[:8]])
+            if self._assignments.is_changed(name, function):
+                found = _changed(found)
             if found.value is not UNKNOWN:
-                certain = found.certain and not self._assignments.is_changed(name, function)
-                return found._replace(certain=certain, spans=found.spans or (scope.span(local[0]),))
+                return found._replace(spans=found.spans or (scope.span(local[0]),))
         if function is not None and name in parameters_of(function):
             return self._parameter(name, function, scope, depth, parameters)
         given = [] if local else self._given(node, scope)
         if given:
             found = one_of([self.value(v, where, depth + 1, parameters=parameters) for v, where in given[:8]])
+            if name in scope.module.changed:
+                found = _changed(found)
             if found.value is not UNKNOWN:
                 value, where = given[0]
                 return found._replace(spans=(*found.spans, where.span(value)))
@@ -415,6 +427,12 @@ class Evaluator:
                 return default._replace(certain=certain, spans=(scope.span(node),))
             return found
         return NOTHING
+
+
+def _changed(found: Found) -> Found:
+    """A value that is changed later: nobody knows what nothing becomes, and the others are not certain."""
+    nothing = found.number is not None and found.number <= 0
+    return NOTHING if nothing else found._replace(certain=False)
 
 
 def _called(function: Function, scope: Scope) -> str:
