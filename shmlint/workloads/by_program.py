@@ -224,9 +224,10 @@ def _devices(value: object) -> int | None:
         return value.count(",") + 1
     if not isinstance(value, tuple) or not value:
         return None
-    if all(isinstance(node, tuple) for node in value):
-        return max(map(len, value))
-    return len(value) if all(isinstance(gpu, int) for gpu in value) else None
+    if all(isinstance(gpu, int) for gpu in value):
+        return len(value)
+    nodes = [_devices(node) for node in value]
+    return max((node for node in nodes if node is not None), default=None) if None not in nodes else None
 
 
 def _nccl(ranks: int, told: tuple[Evidence, ...]) -> Mechanism:

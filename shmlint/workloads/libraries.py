@@ -39,6 +39,7 @@ class Row(NamedTuple):
 _TORCH_DATA = "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader"
 _TRAINER = "https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments"
 _DETECTRON = "https://github.com/facebookresearch/detectron2/blob/v0.6/detectron2/config/defaults.py"
+_DETECTRON_LAUNCH = "https://github.com/facebookresearch/detectron2/blob/v0.6/detectron2/engine/launch.py"
 RAY_SOURCE = "https://github.com/ray-project/ray/blob/ed6534e9a80a62a03729a4251bacf9d1eb33417d/python/ray/_private/services.py"
 _DASK_CUDA = "https://github.com/rapidsai/dask-cuda/blob/63a1ea9712fe54facb5e045dd19dc8ffeb6c1086/docs/source/ucx.rst?plain=1#L161"
 _HUGECTR = "https://github.com/NVIDIA-Merlin/HugeCTR/blob/00104a05ba2772b8be79522ad8cb85b1a305b20c/docs/source/api/python_interface.md"
@@ -73,10 +74,14 @@ ROWS: tuple[Row, ...] = (
         "per_device_train_batch_size", -1, 8),
     Row("ultralytics.YOLO.train", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
         "https://docs.ultralytics.com/modes/train/#train-settings"),
+    Row("ultralytics.YOLO.val", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640)),
+    Row("ultralytics.YOLO.tune", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640)),
+    Row("fastai.vision.all.DataBlock.dataloaders", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
     Row("transformers.HfArgumentParser", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size",
         -1, 8, (), _TRAINER, configured=True),
     Row("detectron2.engine.DefaultTrainer", "dataloader", "NUM_WORKERS", -1, 4, "IMS_PER_BATCH", -1, 16, (), _DETECTRON,
         configured=True),
+    Row("mmengine.runner.Runner", "dataloader", "num_workers", -1, None, "batch_size", -1, None, configured=True),
     Row("mmengine.runner.Runner.from_cfg", "dataloader", "num_workers", -1, None, "batch_size", -1, None,
         configured=True),
     Row("share_memory_", "torch-sharing", source=_SHARING),
@@ -86,11 +91,15 @@ ROWS: tuple[Row, ...] = (
     Row("lightning.pytorch.Trainer", "ranks", "devices", -1, ALL),
     Row("lightning.Fabric", "ranks", "devices", -1, ALL),
     Row("torch.multiprocessing.spawn", "ranks", "nprocs", 2, 1),
+    Row("torch.multiprocessing.start_processes", "ranks", "nprocs", 2, 1),
     Row("accelerate.notebook_launcher", "ranks", "num_processes", 2, ALL),
     Row("vllm.LLM", "ranks", "tensor_parallel_size", -1, 1),
     Row("vllm.AsyncEngineArgs", "ranks", "tensor_parallel_size", -1, 1),
     Row("vllm.engine.arg_utils.AsyncEngineArgs", "ranks", "tensor_parallel_size", -1, 1),
     Row("vllm.EngineArgs", "ranks", "tensor_parallel_size", -1, 1),
+    Row("vllm.EngineArgs.from_cli_args", "ranks", "tensor_parallel_size", -1, 1, configured=True),
+    Row("vllm.AsyncEngineArgs.from_cli_args", "ranks", "tensor_parallel_size", -1, 1, configured=True),
+    Row("detectron2.engine.launch", "ranks", "num_gpus_per_machine", 1, 1, source=_DETECTRON_LAUNCH),
     Row("tensor_parallel_size", "ranks", "tensor_parallel_size", -1, 1),
     Row("hugectr.CreateSolver", "ranks", "vvgpu", -1, 1, source=_HUGECTR),
     Row("hugectr.solver_parser_helper", "ranks", "vvgpu", -1, 1),
@@ -101,12 +110,15 @@ ROWS: tuple[Row, ...] = (
     Row("ray.serve.start", "ray", source=RAY_SOURCE),
     Row("ray.serve.deployment", "ray", source=RAY_SOURCE),
     Row("ray.tune.Tuner", "ray", source=RAY_SOURCE),
+    Row("ray.tune.run", "ray", source=RAY_SOURCE),
     Row("ray.train.torch.TorchTrainer", "ray", source=RAY_SOURCE),
     Row("ray.data.read_parquet", "ray", source=RAY_SOURCE),
     Row("dask_cuda.LocalCUDACluster", "ucx", source=_DASK_CUDA),
     Row("playwright.sync_api.sync_playwright", "browser", source=_PLAYWRIGHT),
     Row("playwright.async_api.async_playwright", "browser", source=_PLAYWRIGHT),
     Row("selenium.webdriver.Chrome", "browser", source=_SELENIUM),
+    Row("selenium.webdriver.Edge", "browser", source=_SELENIUM),
+    Row("selenium.webdriver.Firefox", "browser", source=_SELENIUM),
     Row("multiprocessing.shared_memory.SharedMemory", "python-shm", "size", 2, None),
     Row("multiprocessing.managers.SharedMemoryManager", "python-shm"),
     Row("torch.multiprocessing.Queue", "torch-sharing"),
@@ -129,6 +141,32 @@ COLLECTIVE = frozenset(
     }
 )  # fmt: skip
 """Calls with which the ranks that a launcher started talk to each other."""
+
+NOT_FOLLOWED = frozenset(
+    {
+        "hydra.utils.instantiate", "hydra.utils.call", "runpy.run_path", "gin.parse_config_file",
+        "gin.parse_config_files_and_bindings", "lightning.pytorch.cli.LightningCLI",
+        "pytorch_lightning.cli.LightningCLI",
+        "pytorch_lightning.utilities.cli.LightningCLI", "lightning.cli.LightningCLI", "torch.distributed.run.main",
+        "torch.distributed.run.run", "torch.distributed.launch.main", "torch.distributed.launcher.api.elastic_launch",
+        "torch.distributed.launcher.elastic_launch", "torch.multiprocessing.get_context", "torch.multiprocessing.Pool",
+        "tensorflow.distribute.MirroredStrategy", "tensorflow.distribute.MultiWorkerMirroredStrategy", "jax.pmap",
+        "jax.distributed.initialize", "horovod.run", "paddle.distributed.spawn", "monai.bundle.run",
+        "monai.apps.auto3dseg.AutoRunner", "multiprocessing.shared_memory.ShareableList", "ray.remote", "ray.get",
+        "pytorch_lightning.Trainer.from_argparse_args",
+    }
+)  # fmt: skip
+"""Calls that start what a configuration, a file or their arguments name, or use every GPU there is."""
+OWNERS = frozenset(
+    owner for owner, _, _ in (row.call.rpartition(".") for row in ROWS) if owner.rpartition(".")[2][:1].isupper()
+)
+"""Classes whose methods are rows."""
+WATCHED = NOT_FOLLOWED.union(row.call for row in ROWS if "." in row.call)
+"""Names of which every use matters: kept under another name, or handed to a function, they are called elsewhere."""
+COUNTS = frozenset(
+    {"num_workers", "dataloader_num_workers", "py_num_workers", "tensor_parallel_size", "nproc_per_node", "nprocs"}
+)
+"""Arguments that everybody calls so: how many workers or ranks a call starts."""
 
 IMAGE_SIZE_CALLS = frozenset(
     {"Resize", "RandomResizedCrop", "CenterCrop", "RandomCrop", "RandomSizedCrop", "LongestMaxSize", "SmallestMaxSize"}

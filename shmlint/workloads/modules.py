@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
+from typing import Literal
 
 from shmlint.files.read import normal
 from shmlint.model.record import NamedTuple
@@ -17,12 +18,16 @@ from shmlint.syntax.python import EMPTY, Module, dotted, parse
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import (
     COLLECTIVE,
+    COUNTS,
     IMAGE_SIZE_CALLS,
     IMAGE_SIZE_OPTIONS,
     KNOWN_ITEMS,
+    NOT_FOLLOWED,
+    OWNERS,
     ROWS,
     SETTINGS,
     VOLUME_SIZE_CALLS,
+    WATCHED,
     harmless,
 )
 from shmlint.workloads.options import SETTINGS_CLASSES, SETTINGS_OBJECTS, Declaration, declarations
@@ -38,8 +43,10 @@ UNPARSED = f"cannot be parsed as Python {sys.version_info[0]}.{sys.version_info[
 _MOST_HELD = 4 * 1024 * 1024
 """Characters of Python whose trees are held at once; a tree takes many times its text."""
 
-Named = tuple[ast.Call | None, str, bool]
-"""What an expression names: the call where it is one, the dotted name, and whether that is what is called."""
+Use = Literal["called", "named", "part"]
+"""A name is called; handed on, kept or returned; or part of a longer name, of a type or of a test for a type."""
+Named = tuple[ast.Call | None, str, Use]
+"""What an expression names: the call where it is one, the dotted name, and how it is used."""
 
 
 class Loaded(NamedTuple):
@@ -62,7 +69,7 @@ class Loaded(NamedTuple):
 
 def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
     scope = Scope("", _NO_TEXT, module, None, None)
-    called: set[int] = set()
+    uses: dict[int, Use] = {}
     pending = [expression]
     for node in pending:  # grows while it is walked, in the order of ``ast.walk``
         for field in node._fields:
@@ -71,19 +78,36 @@ def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
                 pending += (item for item in value if isinstance(item, ast.AST) and type(item) is not ast.Constant)
             elif isinstance(value, ast.expr | ast.arguments | ast.arg):
                 pending.append(value)
+        uses.update((id(part), "part") for part in _parts(node, uses.get(id(node)) == "part"))
         if isinstance(node, ast.Call):
-            called.add(id(node.func))
-            yield node, scope.full_name(node.func), True
+            uses[id(node.func)] = "called"
+            yield node, scope.full_name(node.func), "called"
         elif isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 if isinstance(key, ast.Constant) and key.value in SETTINGS:
                     name = text_of(key.value)
                     setting = ast.Call(ast.Name(name, ast.Load()), [], [ast.keyword(name, value)])
-                    yield ast.copy_location(setting, value), name, True
+                    yield ast.copy_location(setting, value), name, "called"
         elif isinstance(node, ast.Attribute):
-            yield None, dotted(node), id(node) in called
+            yield None, dotted(node), uses.get(id(node), "named")
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            yield None, node.id, id(node) in called
+            yield None, node.id, uses.get(id(node), "named")
+
+
+_TYPED = frozenset({"isinstance", "issubclass", "cast", "super", "hasattr", "HfArgumentParser"})
+"""Calls that only ask what a class is; the last takes classes whose fields are options."""
+
+
+def _parts(node: ast.AST, inside: bool) -> Iterable[ast.AST]:
+    """What of a node is only part of a longer name, or of a type; ``inside`` where the node is itself."""
+    if isinstance(node, ast.Attribute):
+        yield node.value
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name | ast.Attribute):
+        yield from (node.value, node.slice)
+    elif isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _TYPED:
+        yield from node.args
+    elif inside and isinstance(node, ast.Tuple | ast.List | ast.BinOp):
+        yield from ast.iter_child_nodes(node)
 
 
 _NO_TEXT = Source("", "")
@@ -108,6 +132,7 @@ def _parsed(path: str, source: Source, shared: Shared) -> Loaded | None:
     return found
 
 
+_LED_TO = WATCHED | OWNERS | COLLECTIVE
 ROW_PACKAGES = frozenset(name.partition(".")[0] for name in (*(row.call for row in ROWS), *COLLECTIVE))
 
 
@@ -125,19 +150,23 @@ _IMPORTS = re.compile(r"\bimport\b")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _WORDS = "".join(c if c.isalnum() or c == "_" else " " for c in map(chr, range(128)))
 """Translates ASCII text to its words."""
+_COMMON = frozenset({"train", "val", "tune", "run", "main", "call", "launch", "Pool", "get_context"})
+"""The last words of calls that matter, and of many others."""
 _TELLING = frozenset(
     {
-        *(row.call.rpartition(".")[2] for row in ROWS if not row.call.endswith("YOLO.train")),
-        *(name.rpartition(".")[2] for name in COLLECTIVE),
+        *(name.rpartition(".")[2] for name in (*(row.call for row in ROWS), *COLLECTIVE, *NOT_FOLLOWED)), *COUNTS,
+        "YOLO",
         *IMAGE_SIZE_CALLS, *VOLUME_SIZE_CALLS, *KNOWN_ITEMS,
         "add_argument", "add_option", "option", "Option", "environ", "putenv", "subprocess", "popen", "system",
         "import_module", "__import__",
     }
+    - _COMMON
 )  # fmt: skip
 """Words of calls that matter, of options, and of what starts other programs."""
 _PERHAPS = (
     (frozenset({"exec", "eval"}), re.compile(r"(?<![\w.])(?:exec|eval)\(")),
     (frozenset({"train"}), re.compile(r"\.train\(\s*[^)\s]")),
+    (_COMMON, re.compile(r"torch(?:\.| import )(?:multiprocessing|distributed)|hydra|detectron2|\bray\b")),
     (frozenset(SETTINGS_CLASSES), re.compile(rf"\b(?:{'|'.join(SETTINGS_CLASSES)})\(\s*\w+\s*=")),
     (SETTINGS_OBJECTS, re.compile(r"(?<!\w)(?:" + "|".join(sorted(SETTINGS_OBJECTS)) + r")\.[\w.]+\s*=[^=]")),
     (frozenset(IMAGE_SIZE_OPTIONS), re.compile(rf"\b(?:{'|'.join(IMAGE_SIZE_OPTIONS)})\s*=\s*\d")),
@@ -152,7 +181,7 @@ def _only_known(text: str) -> frozenset[str] | None:
 
     A cheap look at the text: in doubt the answer is None, and the file is parsed.
     """
-    if "\0" in text or len(text) > 200_000 or "DEFINE_" in text or "workers" in text.lower():
+    if "\0" in text or len(text) > 200_000 or "DEFINE_" in text or "/dev/shm" in text or "workers" in text.lower():
         return None
     words = _LOOKED_FOR.intersection(text.translate(_WORDS).split() if text.isascii() else _WORD.findall(text))
     if not words.isdisjoint(_TELLING):
@@ -393,6 +422,28 @@ class Modules:
             known = tuple(pair[0] for pair in found if pair is not None and pair[0].module is not EMPTY)
             self._stars[loaded.path] = known
         return known
+
+    def outside(self, name: str, loaded: Loaded, depth: int = 0) -> str:
+        """The dotted name outside of the repository that a name in a module leads to, also by ``import *``.
+
+        What leads to none is only written in full.
+        """
+        head, dot, rest = name.partition(".")
+        module = loaded.module
+        target = module.imports.get(head)
+        if target is not None:
+            full = f"{target}{dot}{rest}"
+            found = self.whole(full, loaded.path) if depth < 5 else None
+            inner = self.outside(found[1], found[0], depth + 1) if found is not None else ""
+            return inner if inner in _LED_TO else full
+        if head in module.definitions or head in module.constants or depth >= 5:
+            return name
+        for star in module.stars:
+            found = self.whole(star, loaded.path)
+            full = f"{star}.{name}" if found is None else self.outside(name, found[0], depth + 1)
+            if full in _LED_TO:
+                return full
+        return name
 
     def whole(self, name: str, importer: str) -> tuple[Loaded, str] | None:
         """Like ``resolve``, for what a module says that was not parsed when it was loaded."""

@@ -19,6 +19,7 @@ from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import (
     COLLECTIVE,
+    COUNTS,
     DATASET_OPTIONS,
     DATASETS,
     IMAGE_PACKAGES,
@@ -30,6 +31,7 @@ from shmlint.workloads.libraries import (
     Row,
 )
 from shmlint.workloads.modules import Loaded
+from shmlint.workloads.options import SETTINGS_CLASSES
 from shmlint.workloads.program import Entry
 from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.values import UNKNOWN, Found, Scope, text_of
@@ -95,6 +97,8 @@ def _result(walker: Walker) -> Reading:
         row = _row_of(site.name, last, made)
         if row is not None and not _uses_none(row, site, walker) and _is_meant(row, site, walker):
             calls.append(_filled(row, site, walker.evaluator))
+        elif row is None and (counted := _counted(site, walker)):
+            walker.stop(f"what `{site.name}` does with `{counted}` is unknown", site.span)
         if site.name in COLLECTIVE:
             collective = collective or site.span
         elif last in IMAGE_SIZE_CALLS or last in VOLUME_SIZE_CALLS or last in KNOWN_ITEMS:
@@ -133,6 +137,27 @@ def _items_of_options(walker: Walker) -> list[tuple[tuple[int, ...], Span]]:
 
 
 _MAKES_DATA = re.compile(r"(?i)data|image|folder|transform|crop|resize|augment")
+
+
+def _counted(site: Site, walker: Walker) -> str:
+    """The argument by which a call of another library may be told to start workers or ranks; empty without one."""
+    if site.name.rpartition(".")[2] in _ONLY_KEPT:
+        return ""
+    for keyword in site.node.keywords:
+        name = keyword.arg or ""
+        if name in COUNTS:
+            value = walker.evaluator.value(keyword.value, site.scope)
+            least = 0 if "workers" in name else 1
+            few = value.value is None or (value.number is not None and value.number <= least)
+            if not few and not walker.is_own(site):
+                return name
+    return ""
+
+
+_ONLY_KEPT = frozenset(
+    {*SETTINGS_CLASSES, "update", "set_defaults", "setdefault", "format", "print", "info", "debug", "partial"}
+)
+"""Calls that only keep or print what they are given; what is bound by ``partial`` is passed on."""
 
 
 def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
@@ -215,7 +240,8 @@ def _row_of(name: str, last: str, made: Collection[str]) -> Row | None:
     for row in _ROWS.get(last, ()):
         if name == row.call or (("." not in row.call or row.call[0].isupper()) and name.endswith(row.call)):
             return row
-        if row.call == "ultralytics.YOLO.train" and "ultralytics.YOLO" in made:
+        owner = row.call.rpartition(".")[0]
+        if owner in made and owner.rpartition(".")[2][:1].isupper():
             return row
     return None
 

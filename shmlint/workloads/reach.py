@@ -14,7 +14,7 @@ from shmlint.model.source import Span
 from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.libraries import COLLECTIVE, ROWS
+from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
 from shmlint.workloads.modules import UNPARSED, Loaded, Modules, is_known
 from shmlint.workloads.named_modules import NamedModules, is_compiled
 from shmlint.workloads.options import Options
@@ -65,7 +65,9 @@ class Walker:
         self._named: list[tuple[ast.Call, Scope, Unit]] = []
         """Calls that load a module by a name that they put together."""
         self._evaluated: list[tuple[ast.Call, Scope, Unit]] = []
-        """Calls of ``eval``."""
+        """Calls of ``eval``, and what finds functions by their names."""
+        self._commands: list[Unit] = []
+        """Functions that click or typer calls."""
         self._steps = 0
         self.options = Options(entry, files)
         self.modules = Modules(entry.path, files, self.stop, self.options.declare)
@@ -97,6 +99,7 @@ class Walker:
         if self.entry.function and self.entry.function in first.module.definitions:
             self._reach(first, self.entry.function, certain=True)
         self._walk_all()
+        self._walk_commands()
         if self._evaluated:
             self._evaluate()
         self._load_named(last=True)
@@ -114,6 +117,16 @@ class Walker:
             if not self._pending:
                 self._load_named()
 
+    def _walk_commands(self) -> None:
+        """The functions of commands that the words of the program name, or all where these name none."""
+        while self._commands:
+            commands, self._commands = self._commands, []
+            words = {word.replace("-", "_") for word in self.entry.arguments}
+            named = [unit for unit in commands if isinstance(unit.node, Definition) and unit.node.name in words]
+            for unit in named or commands:
+                self._push(unit)
+            self._walk_all()
+
     def _evaluate(self) -> None:
         """What ``eval`` may call: anything that its module has a name for.
 
@@ -130,7 +143,8 @@ class Walker:
         matters = any(site.name.rpartition(".")[2] in _FILLS for site in self.sites[sites:])
         if matters or len(self._starts) > starts or self._pending:
             for node, scope, _ in self._evaluated:
-                self.stop("it runs code with `eval`", scope.span(node))
+                how = "with" if dotted(node.func) == "eval" else "that it finds by"
+                self.stop(f"it runs code {how} `{dotted(node.func)}`", scope.span(node))
         del self.sites[sites:]
         del self._starts[starts:]
         del self.environment[variables:]
@@ -232,6 +246,8 @@ class Walker:
                 self._method(part, certain)
 
     def _walk(self, unit: Unit) -> None:
+        if isinstance(unit.node, ast.Module) and (written := _IN_SHM.search(unit.loaded.source.text)) is not None:
+            self.stop("it uses files in /dev/shm", Span(unit.loaded.source, written.start(), written.end()))
         function = unit.node if isinstance(unit.node, ast.FunctionDef | ast.AsyncFunctionDef) else None
         owner = unit.node if isinstance(unit.node, ast.ClassDef) else unit.owner
         scope = Scope(unit.loaded.path, unit.loaded.source, unit.loaded.module, function, owner)
@@ -261,8 +277,9 @@ class Walker:
                 self._statements([*statement.orelse, *statement.finalbody], scope, unit, certain)
             else:
                 here = unit._replace(certain=certain)
+                of_type = statement.annotation if isinstance(statement, ast.AnnAssign) else None
                 for expression in _expressions(statement):
-                    self._expression(expression, scope, here)
+                    self._expression(expression, scope, here, typed=expression is of_type)
                 for name in ("body", "orelse"):
                     self._statements(getattr(statement, name, []), scope, unit, certain)
                 if isinstance(statement, ast.Match):
@@ -275,10 +292,11 @@ class Walker:
             self._expression(decorator, scope, unit)
             name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")[2]
             if name not in _PLAIN_DECORATORS and not isinstance(unit.node, ast.ClassDef):
-                main = name in ("main", "command", "hydra_main", "wrap", "group")
                 if isinstance(node, ast.ClassDef):
                     self._reach_class(unit.loaded, node, False)
-                elif not main:
+                elif name == "command":
+                    self._commands.append(Unit(unit.loaded, node, None, False))
+                elif name not in ("main", "hydra_main", "wrap", "group"):
                     self._push(Unit(unit.loaded, node, None, False))
 
     def _branch(self, statement: ast.If, scope: Scope, unit: Unit, certain: bool) -> None:
@@ -309,18 +327,26 @@ class Walker:
             return None
         return bool(found.value)
 
-    def _expression(self, expression: ast.AST, scope: Scope, unit: Unit) -> None:
-        """Reach what an expression names, and note what it calls."""
-        for call, name, called in unit.loaded.named(expression):
+    def _expression(self, expression: ast.AST, scope: Scope, unit: Unit, *, typed: bool = False) -> None:
+        """Reach what an expression names, and note what it calls; ``typed`` where it is a type."""
+        for call, name, use in unit.loaded.named(expression):
             if call is not None:
                 self._call(name, call, scope, unit)
-            else:
-                self._name(name, unit.loaded, unit.certain and called)
+                continue
+            self._name(name, unit.loaded, unit.certain and use == "called")
+            if use == "named" and not typed:
+                full = self.modules.outside(name, unit.loaded)
+                if full in WATCHED:
+                    self.stop(f"what is done with `{full}` is not followed", scope.span(expression))
 
     def _call(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         self.evaluator.note_call(name, node, scope)
         last = name.rpartition(".")[2]
-        if name in _DYNAMIC:
+        if last in _FILLS or last in _OWNERS:
+            name = self.modules.outside(dotted(node.func), unit.loaded)
+        if name == "getattr" and len(node.args) > 1:
+            self._finds(node, scope, unit)
+        elif name in _DYNAMIC:
             self._loads(name, node, scope, unit)
         if last in _OPENS and node.args and isinstance(node.args[0], ast.Constant):
             self.options.name_file(text_of(node.args[0].value))
@@ -338,7 +364,40 @@ class Walker:
         if name in _DISPATCHERS:
             for argument in node.args:
                 self._dispatches(argument, unit)
-        self.sites.append(Site(name, node, scope, unit.certain))
+        base = self._watched_base(node, scope, unit.loaded)
+        self.sites.append(Site(base or name, node, scope, unit.certain))
+        if name in NOT_FOLLOWED:
+            self.stop(f"what `{name}` starts is not followed", scope.span(node))
+
+    def _watched_base(self, node: ast.Call, scope: Scope, loaded: Loaded) -> str:
+        """The class of a library that a call makes an object of by a class of the repository; empty if it is none.
+
+        That is the call of the class, or ``super().__init__()`` in the class.
+        """
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "__init__":
+            of_super = isinstance(node.func.value, ast.Call) and dotted(node.func.value.func) == "super"
+            return self._base_of(scope.owner, loaded) if of_super and scope.owner is not None else ""
+        name = dotted(node.func)
+        head = name.partition(".")[0]
+        if head not in loaded.module.imports and head not in loaded.module.definitions:
+            return ""
+        found = self.modules.resolve(scope.full_name(node.func), loaded.path) or (loaded, name)
+        owner = found[0].module.definitions.get(found[1])
+        if not isinstance(owner, ast.ClassDef) or any(method.name == "__init__" for method in _methods(owner)):
+            return ""
+        return self._base_of(owner, found[0])
+
+    def _base_of(self, owner: ast.ClassDef, loaded: Loaded) -> str:
+        bases = (self.modules.outside(dotted(base), loaded) for base in owner.bases)
+        return next((base for base in bases if base in WATCHED), "")
+
+    def is_own(self, site: Site) -> bool:
+        """Whether a call may be one of a function, class or method that was read."""
+        name = dotted(site.node.func)
+        last, head = name.rpartition(".")[2], name.partition(".")[0]
+        if last in self._methods or head in site.scope.module.definitions:
+            return True
+        return self.modules.resolve(site.name, site.scope.path) is not None
 
     def _named_by_variable(self, name: str) -> None:
         """The configuration file that a variable of the container names."""
@@ -369,7 +428,7 @@ class Walker:
         named = node.args[0] if len(node.args) == 1 else None
         if name == "exec":
             self.stop("it runs code with `exec`", scope.span(node))
-        elif name == "eval":
+        elif name in ("eval", "globals", "locals"):
             self._evaluated.append((node, scope, unit))
         elif isinstance(named, ast.Constant) and isinstance(named.value, str):
             self._import(named.value, node, scope, unit, unit.certain)
@@ -377,6 +436,20 @@ class Walker:
             self._named.append((node, scope, unit))
         else:
             self.stop(_LOADED_BY_NAME, scope.span(node))
+
+    def _finds(self, node: ast.Call, scope: Scope, unit: Unit) -> None:
+        """``getattr(module, name)``: what a module has by a name that is written there, or any of it."""
+        module, name = node.args[0], node.args[1]
+        if isinstance(name, ast.Constant):
+            full = f"{scope.full_name(module)}.{text_of(name.value)}"
+            if full in WATCHED:
+                self.stop(f"what is done with `{full}` is not followed", scope.span(node))
+        elif scope.full_name(module) == "?" and dotted(getattr(module, "value", module)) == "sys.modules":
+            self._evaluated.append((node, scope, unit))
+        elif dotted(module) in scope.module.imports:
+            found = self.modules.resolve(scope.full_name(module), unit.loaded.path)
+            if found is not None and not found[1]:
+                self._evaluated.append((node, scope, unit._replace(loaded=found[0])))
 
     def _load_named(self, *, last: bool = False) -> None:
         """The modules whose names code puts together, once the calls are known that say with what: all of each."""
@@ -466,9 +539,13 @@ _DISPATCHERS = frozenset(
 """Calls that call a function or the methods of a class."""
 _IMPORTING = frozenset({"uvicorn.run", "runpy.run_module"})
 """Calls that import the module which they are given by its name."""
-_FILLS = frozenset(name.rpartition(".")[2] for name in (*(row.call for row in ROWS), *COLLECTIVE))
-"""The last names of the calls that put something into /dev/shm."""
-_DYNAMIC = frozenset({"importlib.import_module", "import_module", "__import__", "exec", "eval"})
+_FILLS = frozenset(name.rpartition(".")[2] for name in (*(row.call for row in ROWS), *COLLECTIVE, *NOT_FOLLOWED))
+"""The last names of the calls that put something into /dev/shm, or may."""
+_OWNERS = frozenset(name.rpartition(".")[2] for name in OWNERS)
+_DYNAMIC = frozenset(
+    {"importlib.import_module", "import_module", "__import__", "exec", "eval", "globals", "locals"}
+)
+_IN_SHM = re.compile(r"""["']/dev/shm(?![\w-])""")
 _HAS_PACKAGE = r"(?:\w+\.)*_?(?:is|has|have)_\w+_(?:available|enabled|installed)"
 """Functions that tell whether a package is there, by the names that everybody gives them."""
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception"})

@@ -1,0 +1,124 @@
+"""Programs whose workers and ranks are hard to see: none of them is called not needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shmlint.model.need import Need
+from tests.table import table
+from tests.workloads.test_program import DOCKERFILE, compose, need
+
+LOADER = "from torch.utils.data import DataLoader\n"
+TRAIN = f"{LOADER}def train():\n    DataLoader(d, num_workers=8)\n"
+
+
+def of_program(directory: Path, code: str, words: str = "", **more: str) -> Need:
+    files = {"compose.yaml": compose(f"python fit.py {words}"), "Dockerfile": DOCKERFILE, "fit.py": code}
+    return need(directory, {**files, **{name.replace("_py", ".py"): text for name, text in more.items()}})
+
+
+@table(
+    "code, verdict",
+    [
+        ("DataLoader(d, num_workers=8)", "likely"),
+        ("DataLoader(d)", "not-needed"),
+        ("def make() -> DataLoader:\n    x: DataLoader | None = None\n    return x\nmake()", "not-needed"),
+        ("isinstance(x, (list, DataLoader))", "not-needed"),
+        ("Loaders = dict[str, DataLoader]", "not-needed"),
+        ("from functools import partial\nmake = partial(DataLoader, num_workers=8)\nmake(d)", "unknown"),
+        ("make = DataLoader\nmake(d, num_workers=8)", "unknown"),
+        ("kinds = {'a': DataLoader}\nkinds['a'](d, num_workers=8)", "unknown"),
+        ("def kind():\n    return DataLoader\nkind()(d, num_workers=8)", "unknown"),
+        ("class A:\n    def __init__(self):\n        self.make = DataLoader\nA().make(d, num_workers=8)", "unknown"),
+        ("import torch\ngetattr(torch.utils.data, 'DataLoader')(d, num_workers=8)", "unknown"),
+        ("class Own(DataLoader):\n    pass\nOwn(d, num_workers=8)", "likely"),
+        ("class Own(DataLoader):\n    pass\nOwn(d)", "not-needed"),
+        ("class Own(DataLoader):\n    def __init__(self, d):\n        super().__init__(d, num_workers=8)\nOwn(d)",
+         "likely"),
+    ],
+)  # fmt: skip
+def test_a_loader_by_another_name(tmp_path: Path, code: str, verdict: str) -> None:
+    assert of_program(tmp_path, LOADER + code + "\n").verdict == verdict
+
+
+@table(
+    "code, lib, verdict",
+    [
+        ("from torch.utils.data import *\nDataLoader(d, num_workers=8)", "", "likely"),
+        ("from lib import *\nDataLoader(d, num_workers=8)", "from torch.utils.data import DataLoader", "likely"),
+        ("from lib import DataLoader\nDataLoader(d, num_workers=8)", "from torch.utils.data import *", "likely"),
+        ("from lib import Loader\nLoader(d, num_workers=8)", LOADER + "class Loader(DataLoader):\n    pass", "likely"),
+        ("from lib import *\nDataLoader(d, num_workers=8)", "class DataLoader:\n    pass", "not-needed"),
+        ("from lib import DataLoader\nDataLoader(d, num_workers=8)", "class DataLoader:\n    pass", "not-needed"),
+    ],
+)
+def test_a_loader_through_another_module(tmp_path: Path, code: str, lib: str, verdict: str) -> None:
+    assert of_program(tmp_path, code + "\n", lib_py=lib + "\n").verdict == verdict
+
+
+@table(
+    "code, verdict",
+    [
+        ("n = 0\nn += 8\nDataLoader(d, num_workers=n)", "unknown"),
+        ("n = 0\ndef more():\n    global n\n    n = 8\nmore()\nDataLoader(d, num_workers=n)", "unknown"),
+        ("def f():\n    n = 0\n    n += 8\n    DataLoader(d, num_workers=n)\nf()", "unknown"),
+        ("n = 8\nn //= 2\nDataLoader(d, num_workers=n)", "likely"),
+        ("o = {}\no['num_workers'] = 8\nDataLoader(d, **o)", "likely"),
+        ("o = {}\no.update(num_workers=8)\nDataLoader(d, **o)", "likely"),
+        ("o = {}\no.update(others)\nDataLoader(d, **o)", "unknown"),
+        ("o = {'batch_size': 4}\nDataLoader(d, **o)", "not-needed"),
+        ("def f(**o):\n    o.setdefault('num_workers', 8)\n    DataLoader(d, **o)\nf()", "unknown"),
+        ("def f():\n    o = {}\n    o['num_workers'] = 8\ndef g():\n    o = {}\n    DataLoader(d, **o)\ng()",
+         "not-needed"),
+    ],
+)  # fmt: skip
+def test_a_number_of_workers_that_changes(tmp_path: Path, code: str, verdict: str) -> None:
+    assert of_program(tmp_path, LOADER + code + "\n").verdict == verdict
+
+
+@table(
+    "code, words, verdict",
+    [
+        ("import sys\nglobals()[sys.argv[1]]()", "train", "unknown"),
+        ("import sys\ngetattr(sys.modules[__name__], sys.argv[1])()", "train", "unknown"),
+        ("import typer\napp = typer.Typer()\napp.command()(train)\napp()", "", "likely"),
+        ("import typer\napp = typer.Typer()\n@app.command()\ndef run():\n    train()\napp()", "", "likely"),
+        ("import click\n@click.group()\ndef cli(): pass\n@cli.command()\ndef run():\n    train()\n"
+         "@cli.command()\ndef show(): pass\ncli()", "run", "likely"),
+        ("import click\n@click.group()\ndef cli(): pass\n@cli.command()\ndef run():\n    train()\n"
+         "@cli.command()\ndef show(): pass\ncli()", "show", "not-needed"),
+        ("print(1)", "", "not-needed"),
+    ],
+)  # fmt: skip
+def test_functions_that_are_found_by_name(tmp_path: Path, code: str, words: str, verdict: str) -> None:
+    assert of_program(tmp_path, TRAIN + code + "\n", words).verdict == verdict
+
+
+@table(
+    "code, verdict, stopped",
+    [
+        ("import hydra\nhydra.utils.instantiate(x)", "unknown",
+         "what `hydra.utils.instantiate` starts is not followed"),
+        ("import runpy\nrunpy.run_path('x.py')", "unknown", "what `runpy.run_path` starts is not followed"),
+        ("import gin\ngin.parse_config_file('x')", "unknown", "what `gin.parse_config_file` starts is not followed"),
+        ("from lightning.pytorch.cli import LightningCLI as C\nC(M)", "unknown",
+         "what `lightning.pytorch.cli.LightningCLI` starts is not followed"),
+        ("import torch.multiprocessing as mp\nmp.get_context('spawn').Queue()", "unknown",
+         "what `torch.multiprocessing.get_context` starts is not followed"),
+        ("import ray\n@ray.remote\ndef f(): pass", "unknown", "what is done with `ray.remote` is not followed"),
+        ("from torch_geometric.loader import NeighborLoader\nNeighborLoader(d, num_workers=8)", "unknown",
+         "what `torch_geometric.loader.NeighborLoader` does with `num_workers` is unknown"),
+        ("from torch_geometric.loader import NeighborLoader\nNeighborLoader(d, num_workers=0)", "not-needed", ""),
+        ("open('/dev/shm/x', 'wb').write(b)", "unknown", "it uses files in /dev/shm"),
+        ("from detectron2.engine import launch\nlaunch(main, 4)", "needed", ""),
+        ("from fastai.vision.all import *\nDataBlock(b).dataloaders('x', bs=64)", "likely", ""),
+        ("from fastai.vision.all import *\nDataBlock(b).dataloaders('x', num_workers=0)", "not-needed", ""),
+        ("from ultralytics import YOLO\nm = YOLO('x.pt')\nm.val(data='x')", "needed", ""),
+        ("from ultralytics import YOLO\nm = YOLO('x.pt')\nm.predict('x')", "not-needed", ""),
+        ("from transformers import TrainingArguments\nclass Own(TrainingArguments):\n    pass\n"
+         "Own('o', dataloader_num_workers=4)", "likely", ""),
+    ],
+)  # fmt: skip
+def test_calls_that_start_what_is_elsewhere(tmp_path: Path, code: str, verdict: str, stopped: str) -> None:
+    found = of_program(tmp_path, code + "\n")
+    assert (found.verdict, found.stopped.partition(" (fit.py:")[0]) == (verdict, stopped)
