@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.model.source import Span
@@ -159,7 +159,7 @@ class Words:
         name = found[1] or found[3]
         value = self._held(name, node)
         if isinstance(value, list):
-            return value
+            return value if quoted else [part for word in value for part in _parts_of(word)]
         if isinstance(value, Buffer):
             return self._split(value, self.tree.span(node))
         return [Word(self.tree.raw(node), self.tree.span(node), value, True)]
@@ -167,9 +167,9 @@ class Words:
     def _all_arguments(self, node: Node, quoted: bool) -> list[Word] | None:
         """The words of ``"$@"`` in a function; None where they are not known."""
         value = self._held("@", node)
-        if not isinstance(value, list) or (not quoted and any(re.search(r"\s", word.text) for word in value)):
+        if not isinstance(value, list):
             return None
-        return value
+        return value if quoted else [part for word in value for part in _parts_of(word)]
 
     def _split(self, buffer: Buffer, written: Span | None) -> list[Word]:
         if True not in buffer.splits:
@@ -390,6 +390,27 @@ class Words:
         if name in self.variables.made or is_argument(name):
             return f"it contains variable {name}"
         return self.tree.text.unset(name or raw)
+
+
+_COMPUTED = re.compile(r"\$[({]|`")
+"""What may hold blanks that are no ends of words: ``$(a b)``."""
+
+
+def _parts_of(word: Word) -> Iterator[Word]:
+    """What the shell makes of an element that is used without quotation marks: it takes it apart at its blanks."""
+    if word.maybe_many or (word.text and not re.search(r"[ \t\n]", word.text)):
+        yield word
+        return
+    if word.unknown and _COMPUTED.search(word.text):
+        yield word._replace(maybe_many=True)
+        return
+    placed = len(word.offsets) == len(word.text)
+    home = word.span or word.used
+    for found in re.finditer(r"[^ \t\n]+", word.text):
+        offsets = word.offsets[found.start() : found.end()] if placed else ()
+        span = place(home.source, offsets) if home is not None and placed else None
+        unknown = word.unknown if "$" in found[0] or has_placeholder(found[0]) else ""
+        yield word._replace(text=found[0], span=span, offsets=offsets, unknown=unknown)
 
 
 def _some(words: Sequence[Word], first: int, count: int | None) -> list[Word] | None:

@@ -27,6 +27,12 @@ SCRIPTS = (
     ('docker run "--gpus=device=0,1" i', 'docker run "--gpus=\\"device=0,1\\"" i'),
     ('O="--gpus device=0,1"\ndocker run $O i', 'O="--gpus \\"device=0,1\\""\ndocker run $O i'),
     ("O=(--gpus device=0,1)\ndocker run ${O[@]} i", "O=(--gpus '\"device=0,1\"')\ndocker run ${O[@]} i"),
+    ('O=("--gpus device=0,1 --shm-size=1g" --rm)\ndocker run ${O[@]} i',
+     'O=("--gpus \\"device=0,1\\" --shm-size=1g" --rm)\ndocker run ${O[@]} i'),
+    ("O=('--shm-size=1g --gpus device=0,1')\ndocker run ${O[*]} i",
+     "O=('--shm-size=1g --gpus \"device=0,1\"')\ndocker run ${O[*]} i"),
+    ("O=(--gpus=device=0,1\\ --shm-size=1g)\ndocker run ${O[@]} i",
+     "O=(--gpus='\"device=0,1\"'\\ --shm-size=1g)\ndocker run ${O[@]} i"),
     ('C="docker run --gpus device=0,1 i"\n$C', 'C="docker run --gpus \\"device=0,1\\" i"\n$C'),
     ('C="docker run --gpus device=0,1 i"\neval "$C"', 'C="docker run --gpus \\\\\\"device=0,1\\\\\\" i"\neval "$C"'),
     ('O="--gpus device=0,1"\neval docker run $O i', 'O="--gpus \\\\\\"device=0,1\\\\\\""\neval docker run $O i'),
@@ -35,7 +41,7 @@ SCRIPTS = (
     ("sh -c 'docker run --gpus \"device=0,1\" i'", "sh -c 'docker run --gpus \"\\\"device=0,1\\\"\" i'"),
     ("docker run --gpus device=0,1,capabilities=gpu i", "docker run --gpus '\"device=0,1\",capabilities=gpu' i"),
     ('docker run --gpus "driver=nvidia,device=0,1" i', "docker run --gpus 'driver=nvidia,\"device=0,1\"' i"),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("before", "after"), SCRIPTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.syntax.scripts import dockers
+from tests.syntax.scripts import dockers, read
 from tests.table import table
 
 RUN = "docker run --shm-size=$S img\n"
@@ -74,6 +74,28 @@ def test_a_size(text: str, expected: str) -> None:
 def test_an_array_is_whole_or_not_known(text: str, expected: str) -> None:
     (found,) = dockers(f"M=(--rm --gpus all --name x)\ndocker run {text} img\n")
     assert found == f"docker run {expected} img"
+
+
+@table(
+    ("array", "expected"),
+    [
+        ("'--gpus all --shm-size=8g' --rm", "--gpus all --shm-size=8g --rm"),
+        ("'' \" -m  1g\"", "-m 1g"),
+        ('"--name $X"', "--name $X?"),
+        ('"-v $(pwd -P):/x"', "-v $(pwd -P):/x?*"),
+        ('"$X"', "$X?"),
+    ],
+)
+def test_an_array_without_quotation_marks_is_taken_apart_at_its_blanks(array: str, expected: str) -> None:
+    for use in ("${A[@]}", "${A[*]}"):
+        assert dockers(f"A=({array})\ndocker run {use} img\n") == [f"docker run {expected} img"]
+    assert dockers(f"f() {{ docker run $@ img; }}\nf {array}\n") == [f"docker run {expected} img"]
+
+
+def test_a_part_of_an_element_is_where_it_is_written() -> None:
+    text = "A=('--gpus all --shm-size=8g')\ndocker run ${A[@]} img\n"
+    (command,) = [found for found in read(text) if found.words[0].text == "docker"]
+    assert [word.span.text for word in command.words[2:5] if word.span] == ["--gpus", "all", "--shm-size=8g"]
 
 
 def test_elements_of_a_loop_are_not_known() -> None:
