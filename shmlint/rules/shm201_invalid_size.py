@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from shmlint.docker.sizes import InvalidSize, parse_docker
@@ -19,6 +20,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if launch.swarm or launch.shm is None or size is None or not size.error:
         return
     meant = meant_size(launch.shm.text) or advised(launch, context.need(launch), context.settings)
+    advice = "write a size that Docker accepts, like 8gb" if launch.shm.private else ""
+    if re.search(_MORE_OPTIONS, launch.shm.text):
+        advice = "write the options as words of their own, not between quotation marks"
     shown = " comes from an env file and" if launch.shm.private else f" `{launch.shm.text}`" if launch.shm.text else ""
     yield Finding(
         RULE.id,
@@ -27,9 +31,13 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"{launch.words.launch}: {launch.words.shm_option}{shown} is refused: {size.error}",
         launch,
         why=(Reason("the container does not start; a size is a number with a unit b, k, m or g: `512mb`, `8gb`"),),
-        fix=None if launch.shm.private else Fix(SetSize(meant)),
-        advice="write a size that Docker accepts, like 8gb" if launch.shm.private else "",
+        fix=None if advice else Fix(SetSize(meant)),
+        advice=advice,
     )
+
+
+_MORE_OPTIONS = r"\s--?[a-z]"
+"""Other options in the word of a size, which another size would take away."""
 
 
 def meant_size(text: str) -> int | None:

@@ -168,6 +168,21 @@ def test_the_last_shm_size_and_ipc_win() -> None:
     assert (shm.value, shm.joined, ipc.value, ipc.joined) == ("2g", True, "private", False)
 
 
+@table(
+    ("line", "value"),
+    [
+        ("docker run --shm-size=1x --shm-size=2g a", "1x"),
+        ("docker run --shm-size='1g --rm' --shm-size=2x a", "1g --rm"),
+        ("docker run --shm-size=$S --shm-size=2g a", "2g"),
+        ("podman run --shm-size=1x --shm-size=2g a", "2g"),  # read as a text, of which the last one counts
+    ],
+)
+def test_the_client_refuses_any_size_that_it_cannot_read(line: str, value: str) -> None:
+    size = read(line).shm_size()
+    assert size is not None
+    assert size.value == value
+
+
 def test_gpus_add_up() -> None:
     run = read("docker run --gpus 1 --gpus '\"device=2,3\"' a")
     assert [(gpus.number, gpus.device_ids) for _, gpus in run.gpus()] == [(1, ()), (0, ("2", "3"))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.project import findings
+from tests.project import findings, fixed
 from tests.rules.cases import NGC, SIZE_RULES, levels_test, messages_test, service, sizes_test
 from tests.table import table
 
@@ -60,3 +60,19 @@ test_repairs_of_a_size_without_a_gpu = sizes_test(REPAIRS)
 def test_words_of_the_format(tmp_path: Path, name: str, text: str, words: str) -> None:
     (found,) = findings(tmp_path, {name: text}, select=("SHM201",))
     assert words in found.message
+
+
+@table(
+    ("script", "advice"),
+    [
+        ('docker run --shm-size="1g --gpus all" vllm/vllm-openai\n',
+         "write the options as words of their own, not between quotation marks"),
+        ('O="--shm-size=1g -it"\ndocker run "$O" --shm-size=2g --gpus all vllm/vllm-openai\n',
+         "write the options as words of their own, not between quotation marks"),
+        ('O=(--shm-size=64Mi)\ndocker run "${O[@]}" redis\n', ""),
+    ],
+)  # fmt: skip
+def test_no_fix_takes_other_options_away(tmp_path: Path, script: str, advice: str) -> None:
+    (found,) = findings(tmp_path, {"x.sh": script}, select=("SHM201",))
+    assert found.advice == advice
+    assert bool(fixed(tmp_path, {"x.sh": script}, select=("SHM201",))) is not bool(advice)
