@@ -45,7 +45,6 @@ _NAMED = re.compile(r"(?<!\\)\$\{?(\w+)")
 _SETS = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)\+?=")
 _HIDDEN = re.compile(r"\\\$\{?(\w+)")
 _EXPORTS = re.compile(r"export\s(?!\s*-\w*n)|(?:declare|typeset)\s+-\w*x")
-_EXPORTS_ALL = re.compile(r"set\s+-(?:\w*a|\w*o\s+allexport)")
 _SETTING = frozenset({"command", "declaration_command"})
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 
@@ -153,7 +152,7 @@ class _Reader:
         self.conditions = Conditions(self.words)
         self.names: dict[Range, str] = {}
         """The names of functions, by their places."""
-        self._exported: set[str] | None = None
+        self._exports: dict[str, int] | None = None
         self.bodies: dict[str, Node] = {}
         """The functions that the text defines, by name."""
 
@@ -349,7 +348,7 @@ class _Reader:
         if reader in RUNNERS - {"tee"} and text:
             span = self.tree.span(node) or self.tree.text.home
             other = self._joined(node, text, span)
-            other.variables.for_another_shell(self.exported)
+            other.variables.for_another_shell(self._exported_at(node))
             other.variables.doubtful |= {name for word in text if word.unknown for name in _NAMED.findall(word.text)}
             yield from (command._replace(span=span) for command in other.read())
         elif reader == "tee":
@@ -378,17 +377,28 @@ class _Reader:
         tree = Tree(held, (self.tree.at(node), self.tree.function_of(node)))
         yield from type(self)(tree, self.variables, self.depth + 1).read()
 
-    @property
-    def exported(self) -> set[str]:
-        """The variables that programs which the text starts get, where it may export any."""
-        if self._exported is None:
-            raw = [(node, self.tree.raw(node)) for node in self.tree.nodes if node.type in _SETTING]
-            every = any(_EXPORTS_ALL.match(text) for _, text in raw)
-            self._exported = set(self.variables.made) if every else set()
-            for part in (part for node, text in raw if _EXPORTS.match(text) for part in node.named_children):
-                self._exported.add(self.tree.raw(part.child_by_field_name("name") or part))
-            self._exported.update(self.variables.of_environment())
-        return self._exported
+    def _exported_at(self, node: Node) -> set[str]:
+        """The variables that a program gets which a node starts, where the text may export them."""
+        if self._exports is None:
+            self._exports = self._where_exported()
+        at = END if self.tree.function_of(node) is not None else self.tree.at(node)
+        return {name for name, since in self._exports.items() if since < at}
+
+    def _where_exported(self) -> dict[str, int]:
+        """The variables that the text may export, and from where on; what a function does may be done anywhere."""
+        found = dict.fromkeys(self.variables.of_environment(), -1)
+        for node in self.tree.nodes:
+            if node.type in _SETTING and _EXPORTS.match(self.tree.raw(node)):
+                at = self.tree.at(node) if self.tree.function_of(node) is None else -1
+                for part in node.named_children:
+                    name = self.tree.raw(part.child_by_field_name("name") or part)
+                    found[name] = min(at, found.get(name, END))
+        ranges = self.tree.exporting()
+        for name, made in self.variables.made.items() if ranges else ():
+            places = [one.at for one in made if any(start <= one.at < end for start, end in ranges)]
+            if places:
+                found[name] = min(*places, found.get(name, END))
+        return found
 
     def _is_own(self, command: Node | None) -> bool:
         """Whether the text's own shell runs what is written in a command."""
@@ -420,9 +430,9 @@ class _Reader:
             written = whole.text[start:end]
             set_inside = set(_SETS.findall(text))
             inside.doubtful |= set(_NAMED.findall(written)) & set_inside
-            inside.doubtful |= set() if own else set(_HIDDEN.findall(written)) - set_inside - self.exported
+            inside.doubtful |= set() if own else set(_HIDDEN.findall(written)) - set_inside - self._exported_at(node)
         elif not own:
-            inside.for_another_shell(self.exported)
+            inside.for_another_shell(self._exported_at(node))
         for name, value in self.tree.set_for(command) if command is not None and not escapes else ():
             inside.note(name, Assignment(self.tree.at(node), partial(self.words.assigned, value)))
         given = self.tree.raw(command)[: max(node.start_byte - command.start_byte, 0)] if command is not None else ""

@@ -77,6 +77,7 @@ class _Reader:
         self.exported: set[str] = set()
         self.functions: set[str] = set()
         self.commands: list[tuple[str, int, int]] = []
+        self.exporting = self.tree.exporting()
         self.indirect = False
         self.programs: dict[int, str] = {}
 
@@ -89,7 +90,7 @@ class _Reader:
             kind = node.type
             if kind == "variable_assignment":
                 name = self.tree.raw(node.children[0]).partition("[")[0]
-                self.assigned.setdefault(name, []).append(self.tree.raw(node))
+                self._assign(name, node, self.tree.raw(node))
             elif kind == "for_statement":
                 self._loop(node)
             elif kind == "function_definition":
@@ -106,11 +107,17 @@ class _Reader:
             frozenset(self.exported), frozenset(self.functions), tuple(self.commands), self.indirect,
         )  # fmt: skip
 
+    def _assign(self, name: str, node: Node, raw: str) -> None:
+        """Note what a node sets a variable to."""
+        self.assigned.setdefault(name, []).append(raw)
+        if self.exporting and any(start <= self.tree.at(node) < end for start, end in self.exporting):
+            self.exported.add(name)
+
     def _loop(self, node: Node) -> None:
         name = next((c for c in node.children if c.type == "variable_name"), None)
         if name is not None:
             values = " ".join(self.tree.raw(value) for value in node.children_by_field_name("value"))
-            self.assigned.setdefault(self.tree.raw(name), []).append(values)
+            self._assign(self.tree.raw(name), node, values)
 
     def _declared(self, node: Node) -> None:
         words = [self.tree.raw(child) for child in node.children]
@@ -127,16 +134,14 @@ class _Reader:
         self.commands.append((name, *self.span(node)))
         raw = self.tree.raw(node)
         if name in ("set", "shift"):
-            self.assigned.setdefault(ARGUMENTS, []).append(raw)
-            if re.search(r"\s-\w*a|allexport", raw):
-                self.exported.update(self.assigned)
+            self._assign(ARGUMENTS, node, raw)
         elif name == "printf" and len(words) > 2 and self.tree.raw(words[1]) == "-v":
-            self.assigned.setdefault(self.tree.raw(words[2]), []).append(raw)
+            self._assign(self.tree.raw(words[2]), node, raw)
         elif name in _SETTERS:
             parent = self.tree.parents.get(node.id)
             whole = self.tree.raw(parent) if parent is not None and parent.type == "redirected_statement" else raw
             for word in words[1:]:
-                self.assigned.setdefault(self.tree.raw(word), []).append(whole)
+                self._assign(self.tree.raw(word), node, whole)
 
     def _use(self, node: Node) -> None:
         raw = self.tree.raw(node)
@@ -144,7 +149,7 @@ class _Reader:
         names = references(raw)
         default = _ASSIGNING.match(raw)
         if default is not None:
-            self.assigned.setdefault(default[1], []).append(raw)
+            self._assign(default[1], node, raw)
         for around in self.tree.around(node):
             kind = around.type
             if kind == "variable_assignment" or (kind == "for_statement" and _is_value(node, around, self.tree)):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from shmlint.model.source import Span, character_offsets
 from shmlint.syntax.shell_text import ShellText
-from shmlint.syntax.shell_variables import Range
+from shmlint.syntax.shell_variables import END, Range
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -60,6 +60,15 @@ def comments(text: str) -> set[int]:
     offsets = character_offsets(text)
     starts = (node.start_byte for node in walk(parsed(text)) if node.type == "comment")
     return {start if offsets is None else offsets[start] for start in starts}
+
+
+_ALL_EXPORTED = re.compile(r"\s([-+])(?:\w*a\w*|\w*o\s+allexport)(?=\s|$)")
+
+
+def _turns_export(command: str) -> bool | None:
+    """Whether a command exports what is assigned from there on (``set -a``), or ends that; None where neither."""
+    found = _ALL_EXPORTED.search(command.partition(" --")[0]) if re.match(r"set\s", command) else None
+    return found[1] == "-" if found is not None else None
 
 
 class Tree:
@@ -151,6 +160,21 @@ class Tree:
         declared = parent is not None and parent.type == "declaration_command"
         keyword = self.raw(parent.children[0]) if declared and parent is not None else ""
         return keyword in ("local", "declare", "typeset") and self.function_of(node) is not None
+
+    def exporting(self) -> list[Range]:
+        """Where what is assigned is exported: from ``set -a`` to a ``set +a`` that runs if the first did."""
+        found: list[Range] = []
+        since = -1
+        for node in self.nodes:
+            turned = _turns_export(self.raw(node)) if node.type == "command" else None
+            if turned and since < 0:
+                since = self.at(node)
+            elif turned is False and since >= 0:
+                branch = self.branch_of(node)
+                if branch is None or branch[0] <= since:
+                    found.append((since, self.at(node)))
+                    since = -1
+        return [*found, (since, END)] if since >= 0 else found
 
     def range_of(self, node: Node) -> Range:
         return self.text.offset(self.char(node.start_byte)), self.end_of(node) + 1

@@ -166,9 +166,12 @@ class Variables:
         return inner
 
     def for_another_shell(self, exported: Collection[str]) -> None:
-        """Forget what a shell that is started does not see: it gets the exported variables alone."""
+        """Forget what a shell that is started does not see: it gets the exported variables alone.
+
+        What may set any variable may export it too.
+        """
         for name, made in list(self.made.items()):
-            if name not in exported:
+            if name not in exported and name != ANY:
                 self.made[name] = [one for one in made if one.at < 0]  # of the environment around the text
                 if not self.made[name]:
                     del self.made[name]

@@ -208,6 +208,8 @@ SEEN_ELSEWHERE = [
     'set -- --shm-size=$SHM\ndocker run "$@" redis',
     "f() { docker run --shm-size=$1 redis; }\nf $SHM",
     "export SHM\n./start.sh",
+    "export SHM\ndocker compose up",
+    "export SHM\ndocker-compose -f x.yaml up",
     "R=SHM\ndocker run --shm-size=${!R} redis",
     "(( ${SHM%m} > 32 )) && tool",
     "tool > $SHM.log",
@@ -219,6 +221,8 @@ PRINTED = [
     "f() { echo $1; }\nf $SHM",
     "N=$SHM",
     "export SHM",
+    "export SHM\ndocker pull redis",
+    "docker compose up",
     "docker run --gpus all --shm-size=$SHM " + TRAIN,
 ]
 
@@ -234,6 +238,26 @@ def test_what_uses_a_variable_in_another_way_keeps_it() -> None:
     text = step.format("tool <<< $SHM", alone[0])
     assert changed("ci.yml", text) == [tuple(f"          {line}" for line in alone)]
     assert changed("ci.yml", step.format("echo $SHM", alone[0])) == [("          SHM=64m", "          SHM=8g")]
+
+
+@table(
+    ("lines", "variable"),
+    [
+        ("set -a\nSHM=64m\nset +a\n./start.sh", False),
+        ("set -ea\nSHM=64m\n./start.sh", False),
+        ("set -o allexport\nSHM=64m\nset +o allexport\n./start.sh", False),
+        ("set -a\n[ -z $X ] && set +a\nSHM=64m\n./start.sh", False),
+        ("SHM=64m\nset -a\nX=1\nset +a\n./start.sh", True),
+        ("if true; then\n  set -a\n  . ./x.env\n  set +a\nfi\nSHM=64m\n./start.sh", True),
+        ("load() { set -a; . ./x.env; set +a; }\nload\nSHM=64m\n./start.sh", True),
+        ("set -a\n. ./x.env\nset +a\nSHM=64m\n./start.sh", True),
+        ("set -euo pipefail\nSHM=64m\n./start.sh", True),
+    ],
+)
+def test_what_is_exported_where_it_is_set_is_seen_by_programs(lines: str, variable: bool) -> None:
+    start = f"docker run --gpus all --shm-size=$SHM {TRAIN}"
+    expected = ("SHM=64m", "SHM=8g") if variable else (start, start.replace("$SHM", "8g"))
+    assert changed("run.sh", f"{lines}\n{start}\n") == [expected]
 
 
 def test_a_default_stays_one() -> None:

@@ -137,12 +137,21 @@ def _harmless(part: Part, shared: Sharing, commands: Sequence[Command], around: 
     places = {(command.span.start, command.span.end) for command in launches}
     if not all(_is_followed(command, changed) for command in launches):
         return False
+    blind = {(command.span.start, command.span.end) for command in launches if not _reads_environment(command)}
     if exported and not all(
-        name in functions or name in _PASSES or _place(part, start, end) in places
+        name in functions or name in _PASSES or _place(part, start, end) in blind
         for name, start, end in shared.commands
     ):
         return False
     return all(_is_allowed(use, part, places, functions) for use in shared.uses if use.names & changed)
+
+
+_COMPOSED = re.compile(r"(?:.*[/-])?(?:compose|bake|stack)")
+
+
+def _reads_environment(command: Command) -> bool:
+    """Whether a command of an engine puts variables of its environment into files that it reads."""
+    return any(_COMPOSED.fullmatch(word.text) for word in command.words[:8])
 
 
 def _is_allowed(use: Use, part: Part, places: Iterable[tuple[int, int]], functions: frozenset[str]) -> bool:
