@@ -148,7 +148,7 @@ _KINDS = (
         words=_DOCKER,
     ),
     _Kind("fish", named=_path(r"[^/]*\.fish"), words=_DOCKER),
-    _Kind("windows", named=_path(r"[^/]*\.(?:ps1|psm1|bat|cmd)"), words=_DOCKER),
+    _Kind("unread", named=_path(r"[^/]*\.(?:ps1|psm1|bat|cmd|adoc|asciidoc|ipynb)"), words=_DOCKER),
     _Kind(
         "systemd",
         named=_path(r"[^/]*\.(?:service|container)(?:\.(?:in|j2|tmpl|template))?", r"[^/]*\.service\.d/[^/]*\.conf"),

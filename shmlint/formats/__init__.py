@@ -70,7 +70,7 @@ FORMATS = {
         "shmlint.formats.jenkinsfile", "shmlint.formats.jenkinsfile", alone=True, rest="shmlint.formats.jenkinsfile"
     ),
     "fish": Format("shmlint.formats.fish", "shmlint.formats.fish", alone=True, rest="shmlint.formats.fish"),
-    "windows": Format("shmlint.formats.windows", "shmlint.formats.windows", alone=True),
+    "unread": Format("shmlint.formats.unread", "shmlint.formats.unread", alone=True),
     "template": Format("shmlint.formats.template", "shmlint.formats.template", alone=True),
     "markdown": Format(
         "shmlint.formats.markdown", "shmlint.formats.markdown", alone=True, rest="shmlint.formats.markdown"

@@ -280,7 +280,7 @@ def _hanging(text: str, width: int) -> list[str]:
 _KINDS = {
     "compose": "Compose file", "shell": "script", "makefile": "Makefile", "markdown": "document",
     "systemd": "unit", "taskfile": "Taskfile", "jenkinsfile": "Jenkinsfile", "fish": "script",
-    "windows": "Windows script",
+    "unread": "other file",
     "ci": "CI file", "kubernetes": "manifest", "devcontainer": "dev container", "inspect": "inspect file",
 }  # fmt: skip
 """What files of a kind are called."""

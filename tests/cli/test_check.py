@@ -618,6 +618,7 @@ def test_rules_in_settings_exist(run: Run, text: str) -> None:
         ("notes.txt", "hello\n", "not a Compose file"),
         ("Dockerfile", "FROM x\n", "starts no container"),
         ("train.py", "import os\n", "a program starts no container"),
+        ("x.ipynb", '{"cells": [{"source": ["!docker run --gpus all x"]}]}\n', "notebooks are not read"),
         ("values.yaml", "replicas: 1\n", "no `services`"),
         ("data.json", "{}\n", "docker inspect"),
         ("pod.yaml", "apiVersion: v1\nkind: Pod\nname: {{ .Values.a }}\nimage: a\n", "helm template"),

@@ -16,11 +16,11 @@ ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
 KINDS = (
     "compose", "shell", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "devcontainer",
-    "kubernetes", "inspect", "fish", "windows", "template", "build",
+    "kubernetes", "inspect", "fish", "unread", "template", "build",
 )
-NAMED = {"inspect": ["inspect.json"], "windows": ["--verbose", "."], "template": ["--verbose", "."]}
+NAMED = {"inspect": ["inspect.json"], "unread": ["--verbose", "."], "template": ["--verbose", "."]}
 """The arguments, where they are not the directory alone."""
-NOT_READ = frozenset({"windows", "template"})
+NOT_READ = frozenset({"unread", "template"})
 """Kinds whose launches are counted and not read."""
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from json import loads
 from pathlib import Path
 
 import pytest
 
-from shmlint.reports import inventory, json
 from tests.formats.started import IMAGE, RUN, TRAIN, launches, one, seen
-from tests.project import findings, fixed, run
+from tests.project import findings, fixed
 from tests.table import table
 
 NAME = "x.fish"
@@ -95,18 +93,3 @@ def test_rewriting(tmp_path: Path, before: str, after: str) -> None:
 def test_comments(tmp_path: Path) -> None:
     assert [f.rule for f in findings(tmp_path, {"x.fish": f"{RUN} {TRAIN}\n"})] == ["SHM101"]
     assert findings(tmp_path, {"x.fish": f"# shmlint: ignore[SHM101]\n{RUN} {TRAIN}\n"}) == []
-
-
-@table(
-    ("name", "text", "lines"),
-    [
-        ("x.ps1", f"# {RUN} IMG\n  {RUN} IMG\nWrite-Host \"{RUN}\"\n& docker.exe run x\n", [2, 4]),
-        ("x.bat", f":: {RUN}\r\nrem {RUN} IMG\r\nstart /b {RUN} IMG\r\ndocker compose run x\r\n", [3]),
-    ],
-)
-def test_scripts_for_windows_are_reported(tmp_path: Path, name: str, text: str, lines: list[int]) -> None:
-    result = run(tmp_path, {name: text})
-    assert [(place.span.line, place.kind) for place in result.not_read] == [(line, "unsupported") for line in lines]
-    assert result.launches == ()
-    assert sum(": not read: " in line for line in inventory.table(result)) == len(lines)
-    assert len(loads(json.inventory(result))["not_read"]) == len(lines)

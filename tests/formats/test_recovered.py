@@ -193,3 +193,16 @@ def test_a_variable_that_is_set_otherwise_is_not_known(kind: str, path: str, tex
 def test_a_block_of_another_language_is_reported() -> None:
     run = read("markdown", "x.md", f"```json\n{{\n}}\n{RUN}```\n")
     assert [place.span.line for place in run.not_read] == [4]
+
+
+def test_what_a_plugin_starts_with_a_gpu_is_reported() -> None:
+    address = '"ssh://git@github.com/buildkite-plugins/docker-buildkite-plugin.git#v3"'
+    plugins = (
+        "docker#v5: {image: x, gpus: all, shm-size: 1g}", f"{address}: {{image: x, runtime: nvidia}}",
+        "docker#v5: {image: x, devices: [/dev/nvidia0]}", "docker#v5: {image: redis}", "docker#v5:",
+        "docker-compose#v5: {run: app}", "docker-login#v3: {gpus: all}",
+    )  # fmt: skip
+    text = "steps:\n- plugins:\n" + "".join(f"  - {plugin}\n" for plugin in plugins)
+    run = read("ci", ".buildkite/pipeline.yml", text)
+    assert [place.span.line for place in run.not_read] == [3, 4, 5]
+    assert run.not_read[0].because == "what the plugin `docker#v5` starts is not followed"

@@ -21,7 +21,7 @@ NAMES = {
     "systemd": "train.service",
     "taskfile": "Taskfile.yml",
     "fish": "run.fish",
-    "windows": "run.ps1",
+    "unread": "run.ps1",
     "jenkinsfile": "Jenkinsfile",
     "markdown": "README.md",
     "ci": ".gitlab-ci.yml",

@@ -57,7 +57,8 @@ def _read(source: Source, workspace: Workspace) -> Reading:
         else:
             reading = joined(map(_reading, _walk(template, source)))
     launches = sorted(map(as_written, reading.launches), key=lambda launch: launch.span.start)
-    return reading._replace(launches=tuple(launches))
+    not_read = sorted(reading.not_read, key=lambda place: place.span.start)
+    return reading._replace(launches=tuple(launches), not_read=tuple(not_read))
 
 
 class _Script(NamedTuple):
@@ -129,7 +130,7 @@ def _walk_document(root: Node, source: Source) -> Iterator[Reading | _Script]:
             scripts = _input_scripts(node)
             inner = place.inside(node, unsure)
             builds = tuple(_built(node, source, inner.directory))
-            yield Reading(started, builds=builds, not_read=tuple(_of_action(node, source)))
+            yield Reading(started, builds=builds, not_read=(*_of_action(node, source), *_of_plugin(node, source)))
             for name, value in node.pairs:
                 if not isinstance(name, Scalar) or (name.value in TALK and not _holds_steps(name, value)):
                     continue
@@ -200,7 +201,7 @@ def _built(step: Mapping, source: Source, directory: str) -> Iterator[Build]:
             yield Build(tag, context, file, target, args, span, directory)
 
 
-_FOR_GPU = re.compile(r"--gpus\b|--runtime[= ]nvidia|--device[= ]\S*nvidia")
+_FOR_GPU = re.compile(r"--gpus\b|--runtime[= ]nvidia|--devices?[= ]\S*nvidia")
 
 
 def _of_action(step: Mapping, source: Source) -> Iterator[NotRead]:
@@ -210,6 +211,27 @@ def _of_action(step: Mapping, source: Source) -> Iterator[NotRead]:
         if isinstance(uses, Scalar) and isinstance(value, Scalar) and _FOR_GPU.search(value.value):
             because = f"what the action `{uses.value}` starts is not followed"
             yield NotRead(Span(source, value.start, value.end), because, "unsupported")
+
+
+_PLUGIN = re.compile(r"(?:.*/)?docker(?:-buildkite-plugin)?(?:\.git)?#")
+
+
+def _of_plugin(plugins: Mapping, source: Source) -> Iterator[NotRead]:
+    """Buildkite's plugin that starts a container, where that gets a GPU."""
+    for name, options in plugins.pairs:
+        if isinstance(name, Scalar) and _PLUGIN.match(name.value) and isinstance(options.resolved, Mapping):
+            body = options.resolved
+            texts = [f"--{key.value}={text}" for key, value in body.pairs if isinstance(key, Scalar)
+                     for text in _texts(value)]  # fmt: skip
+            if any(map(_FOR_GPU.search, texts)):
+                because = f"what the plugin `{name.value}` starts is not followed"
+                yield NotRead(Span(source, name.start, name.end), because, "unsupported")
+
+
+def _texts(node: Node) -> Iterator[str]:
+    """The text of a value, or of each item of a list."""
+    items = node.resolved.items if isinstance(node.resolved, SequenceNode) else [node]
+    return (item.resolved.value for item in items if isinstance(item.resolved, Scalar))
 
 
 def _input_scripts(step: Mapping) -> list[tuple[Node, str]] | None:

@@ -1,4 +1,4 @@
-"""Scripts of PowerShell and of the Windows command line: what they start is seen, and reported as not read."""
+"""Files in which containers are started in languages that are not read: each start is seen, and reported."""
 
 from __future__ import annotations
 
@@ -12,12 +12,25 @@ from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
+from shmlint.syntax.shell_text import ENGINE
 
-_START = re.compile(
+_IN_SCRIPT = (
     rf"(?im)^(?![ \t]*(?:#|::|rem\b|echo\b|write-))(?>[^\n#]*?\b(?P<engine>{'|'.join(ENGINES)})(?:\.exe)?[ \t])"
     r"(?>[^\n#]*?(?<![\w-])(?:run|create)[ \t])"
 )
+_IN_DOCUMENT = rf"(?<![\w./-])(?P<engine>{ENGINE})[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]+[-\\]"
 _OTHER = re.compile(r"(?i)\b(?:compose|network|volume|context|exec|buildx)\b")
+
+_LANGUAGES = {
+    ".ps1": ("scripts of PowerShell are", _IN_SCRIPT),
+    ".psm1": ("scripts of PowerShell are", _IN_SCRIPT),
+    ".bat": ("scripts of the Windows command line are", _IN_SCRIPT),
+    ".cmd": ("scripts of the Windows command line are", _IN_SCRIPT),
+    ".adoc": ("AsciiDoc is", _IN_DOCUMENT),
+    ".asciidoc": ("AsciiDoc is", _IN_DOCUMENT),
+    ".ipynb": ("the commands of notebooks are", _IN_DOCUMENT),
+}
+"""What is not read, and how a container is started there, by the ending of a file."""
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
@@ -26,11 +39,11 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 
 def _starts(source: Source) -> Iterator[NotRead]:
-    language = "PowerShell" if source.path.lower().endswith((".ps1", ".psm1")) else "the Windows command line"
-    for found in _START.finditer(source.text):
+    what, pattern = _LANGUAGES[f".{source.path.lower().rpartition('.')[2]}"]
+    starts = [found for found in re.finditer(pattern, source.text) if _OTHER.search(found[0]) is None]
+    for found in starts:
         span = Span(source, found.start("engine"), found.end("engine"))
-        if _OTHER.search(found[0]) is None:
-            yield NotRead(span, f"scripts of {language} are not read", "unsupported")
+        yield NotRead(span, f"{what} not read", "unsupported", whole=found is starts[0])
 
 
 def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
