@@ -49,7 +49,7 @@ def taken(path: str) -> bool:
         "Docker-Compose.YML", "stacks/docker-stack.prod.yaml",
         "run.sh", "scripts/train.bash", "x.zsh", "jobs/train.sbatch", "x.slurm",
         "Taskfile.yml", "taskfile.dist.yaml", "docker.Taskfile.yml",
-        "Jenkinsfile", "ci/Jenkinsfile.gpu", "gpu.jenkinsfile", "vars/train.groovy", "x.fish", "run.ps1", "a.bat",
+        "Jenkinsfile", "ci/Jenkinsfile.gpu", "gpu.jenkinsfile", "vars/train.groovy", "x.fish", "run.ps1", "a.bat", "a.adoc", "b.ipynb",
         "train.service", "train@.service.in", "x.service.d/gpu.conf", "llm.container", "x.container.j2",
         "Makefile", "GNUmakefile", "docker/Makefile.gpu", "dev.mk",
         "justfile", ".justfile", "tasks.just", "README.md", "docs/run.rst", "a.mdx", "a.markdown",
@@ -96,7 +96,7 @@ STEMS = (
 )  # fmt: skip
 ENDINGS = (
     "", ".yml", ".yaml", ".YML", ".json", ".jsonc", ".md", ".mdx", ".markdown", ".rst", ".sh", ".bash", ".ksh", ".zsh",
-    ".fish", ".sbatch", ".slurm", ".mk", ".service", ".container",
+    ".fish", ".sbatch", ".slurm", ".mk", ".service", ".container", ".adoc", ".ipynb",
     ".service.in", ".conf", ".groovy", ".just", ".gpu", ".txt", ".yml.j2", ".md~",
 )  # fmt: skip
 
