@@ -208,6 +208,8 @@ SEEN_ELSEWHERE = [
     'set -- --shm-size=$SHM\ndocker run "$@" redis',
     "f() { docker run --shm-size=$1 redis; }\nf $SHM",
     "export SHM\n./start.sh",
+    "export SHM\ndocker run -e SHM redis",
+    "export SHM\ndocker run --env=SHM redis",
     "export SHM\ndocker compose up",
     "export SHM\ndocker-compose -f x.yaml up",
     "R=SHM\ndocker run --shm-size=${!R} redis",
@@ -222,6 +224,7 @@ PRINTED = [
     "N=$SHM",
     "export SHM",
     "export SHM\ndocker pull redis",
+    "export SHM\ndocker run -e SHM=1 redis",
     "docker compose up",
     "docker run --gpus all --shm-size=$SHM " + TRAIN,
 ]

@@ -143,7 +143,17 @@ def _harmless(part: Part, shared: Sharing, commands: Sequence[Command], around: 
         for name, start, end in shared.commands
     ):
         return False
+    if exported and any(_hands_in(command, changed) for command in launches):
+        return False
     return all(_is_allowed(use, part, places, functions) for use in shared.uses if use.names & changed)
+
+
+_ENV_OPTION = re.compile(r"^(?:-e=?|--env=)")
+
+
+def _hands_in(command: Command, changed: frozenset[str]) -> bool:
+    """Whether a launch hands variables of its environment to its container: ``-e NAME``."""
+    return any(_ENV_OPTION.sub("", word.text) in changed for word in command.words)
 
 
 _COMPOSED = re.compile(r"(?:.*[/-])?(?:compose|bake|stack)")
