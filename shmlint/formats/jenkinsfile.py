@@ -49,6 +49,7 @@ _WINDOWS = re.compile(r"\b(?:bat|powershell|pwsh)\b")
 _SSH = re.compile(r"\bsshCommand\b[^(){};]*\bcommand\s*:\s*\Z")
 _ASSIGNED = re.compile(r"(?<![\w.])(?:def\s+|String\s+|env\s*\.\s*)?([A-Za-z_]\w*)\s*=(?![=~])\s*")
 _FOLLOWED = re.compile(r"\b(?:sh\b\s*\(?\s*(?:[^(){};\n]*?\bscript\s*:\s*)?)([A-Za-z_]\w*)\s*(?=[),;\n]|\Z)")
+_PARAMETER = re.compile(r"\bname\s*:\s*\Z")
 _OPERAND = re.compile(r"[A-Za-z_][\w.]*(?:\([^()]*\)|\[[^\[\]]*\])?")
 
 
@@ -75,9 +76,9 @@ def _pipeline(source: Source, places: Places) -> Pipeline:
         value = found.get(match.end())
         joined = value is not None and re.match(r"\s*[+.]", code[value.end : value.end + _NEAR]) is not None
         values[match[1]] = None if match[1] in values or joined else value
-    for string in found.values():  # withEnv(["NAME=value"])
+    for start, string in found.items():  # withEnv(["NAME=value"]), string(name: "NAME", …)
         name, equals, _ = string.text.partition("=")
-        if equals and name in values:
+        if name.isidentifier() and (equals or _PARAMETER.search(code, max(0, start - _NEAR), start)):
             values[name] = None
     return Pipeline(source, found, code, values, places)
 
@@ -114,8 +115,9 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
 
 def _parts(source: Source, pipeline: Pipeline) -> Iterator[Part]:
     """The scripts of ``sh`` steps."""
-    known = {name: value.text for name, value in pipeline.values.items() if value and _is_plain(value)}
-    environment = given(known)
+    environment = given(
+        {name: value.text if value and _is_plain(value) else None for name, value in pipeline.values.items()}
+    )
     for start, string in pipeline.strings.items():
         before = pipeline.code[max(0, start - _NEAR) : start]
         step = _STEP.search(before)

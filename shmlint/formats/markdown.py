@@ -36,7 +36,7 @@ from shmlint.syntax.shell_text import (
     mentions_engine,
     not_set,
 )
-from shmlint.syntax.shell_variables import given
+from shmlint.syntax.shell_variables import given, may_set
 
 _SHELL = frozenset(
     {"", "bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "text", "none",
@@ -104,10 +104,11 @@ def _parts(source: Source, *, every: bool = False) -> Iterator[tuple[Block, Part
             continue
         part = None
         if every or mentions_engine(text):
-            known = {name: value for name, value in values.items() if value is not None}
-            part = Part(_shell_text(block, source), given(known))
+            part = Part(_shell_text(block, source), given(values))
         yield block, part
-        for name, _, value in _VALUE.findall(text):
+        found = {name: value for name, _, value in _VALUE.findall(text)}
+        for name in may_set(text):
+            value = found.get(name)
             values[name] = value if values.get(name, value) == value else None
 
 

@@ -21,7 +21,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Source
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell_text import Builder, Places, ShellText
-from shmlint.syntax.shell_variables import given
+from shmlint.syntax.shell_variables import ANY, given
 from shmlint.syntax.yaml import Mapping as MappingNode
 from shmlint.syntax.yaml import Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
@@ -72,13 +72,13 @@ def _parts(source: Source, workspace: Workspace, places: Places) -> Iterator[Par
             continue
         passed = _passed(tasks)
         values = _values(root.get("vars"), {}, passed)
-        environment = _values(root.get("env"), {}, frozenset())
+        environment = _environment(root, {})
         yield from _shells(root.get("vars"), source, (values, environment, places))
         for _, task in tasks.pairs:
             inner, env = values, environment
             if isinstance(task, MappingNode):
                 inner = _values(task.get("vars"), values, passed)
-                env = _values(task.get("env"), environment, frozenset())
+                env = _environment(task, environment)
                 yield from _shells(task.get("vars"), source, (inner, env, places))
             yield from _scripts(task, source, (inner, env, places))
 
@@ -95,6 +95,12 @@ def _values(node: Node | None, around: Values, passed: frozenset[str]) -> Values
         if isinstance(name, Scalar):
             found[name.value] = text if isinstance(text, Scalar) and name.value not in passed else None
     return found
+
+
+def _environment(node: MappingNode, around: Values) -> Values:
+    """The variables of the environment of a file or a task; files of variables may set any that are not set there."""
+    found = _values(node.get("env"), around, frozenset())
+    return {ANY: None, **found} if node.get("dotenv") is not None else found
 
 
 def _passed(tasks: MappingNode) -> frozenset[str]:
@@ -131,7 +137,9 @@ def _scripts(node: Node, source: Source, around: Around) -> Iterator[Part]:
                 yield from _scripts(value, source, around)
     elif isinstance(node, Scalar) and node.value:
         values, environment, places = around
-        known = {name: value.value for name, value in environment.items() if value and "{{" not in value.value}
+        known = {
+            name: value.value if value and "{{" not in value.value else None for name, value in environment.items()
+        }
         yield Part(_filled(node, source, values, places), given(known))
 
 

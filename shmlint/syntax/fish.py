@@ -186,10 +186,12 @@ class _Translator:
             self.at = self._end()
         else:
             local = "function" in self.blocks and re.search(r"(?:^|\s)-(?:-local|\w*l)", flags) is not None
+            exported = re.search(r"(?:^|\s)-(?:-export|\w*x)", flags) is not None
+            kind = ("local -x " if exported else "local ") if local else "export " if exported else ""
             appends = re.search(r"(?:^|\s)-(?:-append|\w*a)", flags) is not None
             brackets = ("(", ")") if self.lists.get(name, True) else ("", "")
             since = len(self.builder.offsets)
-            self.builder.put(f"{'local ' if local else ''}{name}{'+' if appends else ''}=")
+            self.builder.put(f"{kind}{name}{'+' if appends else ''}=")
             self.builder.used(since, start, found.end())
             self.builder.put(brackets[0])
             self._blanks_of_line()

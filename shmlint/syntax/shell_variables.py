@@ -6,6 +6,7 @@ where something else may set it: a file that is sourced, a text that is evaluate
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -502,14 +503,33 @@ def is_harmless(value: Buffer | list[Word] | str | None) -> bool:
     return not any(word in lowered for word in _TELLING)
 
 
-def given(values: Mapping[str, str]) -> Variables:
+Environment = Mapping[str, str | None]
+"""Variables that something around a text sets; None where the value is not known. ``ANY``: it may set others too."""
+
+
+def given(values: Environment) -> Variables:
     """Variables that are set before a text runs: its environment, and its arguments by their numbers."""
     variables = Variables()
     for name, value in values.items():
+        if value is None:
+            variables.note(name, Assignment(-1 if name else -2, nothing))
+            continue
         buffer = Buffer()
         buffer.add(value, (), True)
         variables.note(name, Assignment(-1, partial(_same, buffer)))
     return variables
+
+
+_SET = re.compile(
+    r"(?:^|[;&|(]|(?<!-e)(?<!--env)(?<!-arg)\s)([A-Za-z_]\w*)\+?=|\bread\s+(?:-\S+\s+)*([A-Za-z_]\w*)", re.M
+)
+_SET_ANY = re.compile(r"(?:^|[\s;&|])(?:source|\.|eval)\s(?!\S*/activate\b)|\bexport\s+[\"']?\$", re.M)
+
+
+def may_set(text: str) -> frozenset[str]:
+    """The variables that a text may set for those that run after it in the same shell; ``ANY``: others too."""
+    names = {first or second for first, second in _SET.findall(text)}
+    return frozenset(names | ({ANY} if _SET_ANY.search(text) else set()))
 
 
 def _same(value: Buffer) -> Value:

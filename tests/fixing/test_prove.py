@@ -339,11 +339,14 @@ def test_what_a_makefile_makes_of_a_variable_keeps_it() -> None:
         assert changed("Makefile", MADE.format(use)) == [(line, line.replace("$(SHM)", "8g"))], use
     for use in ("b:\n\techo $(SHM)", "$(info $(SHM))", "b:\n\tdocker run --gpus all --shm-size=${SHM} " + TRAIN):
         assert changed("Makefile", MADE.format(use)) == [("SHM = 64m", "SHM = 8g")], use
+    every = ".EXPORT_ALL_VARIABLES:\n" + MADE.format("b:\n\ttool")
+    assert changed("Makefile", every) == [(line, line.replace("$(SHM)", "8g"))]
     just = "s := '64m'\na:\n  docker run --gpus all --shm-size={{s}} " + TRAIN + "\n"
     own = just.splitlines()[2]
     for use in ("b: (a s)\n", "b:\n  tool {{ if s == '64m' { 'x' } else { 'y' } }}\n", "t := s + 'x'\n"):
         assert changed("justfile", just + use) == [(own, own.replace("{{s}}", "8g"))], use
     assert changed("justfile", just) == [("s := '64m'", "s := '8g'")]
+    assert changed("justfile", f"set export\n{just}") == [(own, own.replace("{{s}}", "8g"))]
 
 
 LINES = "docker run --gpus all \\\n  -p 80:80 \\\n  --name box \\\n  -v $PWD:/x \\\n  IMG\n"

@@ -82,6 +82,7 @@ def test_no_launches(tmp_path: Path, text: str) -> None:
         (f"{RUN} {TRAIN}", f"{RUN} --shm-size=8g {TRAIN}"),
         (f"set o --gpus all\ndocker run $o {TRAIN}\n", f"set o --gpus all\ndocker run --shm-size=8g $o {TRAIN}\n"),
         (f"set s 64m\n{RUN} --shm-size=$s {TRAIN}\n", f"set s 8g\n{RUN} --shm-size=$s {TRAIN}\n"),
+        (f"set -x s 64m\n{RUN} --shm-size=$s {TRAIN}\n./x\n", f"set -x s 64m\n{RUN} --shm-size=8g {TRAIN}\n./x\n"),
         (f"if true\n  {RUN} \\\n    {TRAIN}\nend\n", f"if true\n  {RUN} --shm-size=8g \\\n    {TRAIN}\nend\n"),
     ],
 )

@@ -18,7 +18,7 @@ from shmlint.formats.ci.containers import containers, job_names
 from shmlint.formats.ci.expressions import as_written, shell_text
 from shmlint.formats.ci.steps import with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
-from shmlint.formats.ci.variables import Environment, unsure_names, within
+from shmlint.formats.ci.variables import unsure_names, within
 from shmlint.formats.shell.read import Part, read_part
 from shmlint.formats.shell.run import read_launch
 from shmlint.model.launch import Build, Launch, ReadOnly
@@ -28,7 +28,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Source, Span
 from shmlint.syntax.shell import Command
 from shmlint.syntax.shell_text import NOWHERE, ShellText, mentions_engine
-from shmlint.syntax.shell_variables import given
+from shmlint.syntax.shell_variables import Environment, given
 from shmlint.syntax.word import Word
 from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode

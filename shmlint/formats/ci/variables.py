@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from shmlint.syntax.shell_variables import ANY, Environment, may_set
 from shmlint.syntax.yaml import Alias, Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
 
-Environment = dict[str, str]
-"""The variables that a file sets for its scripts, where their values are known."""
-
 _KEYS = ("env", "variables", "environment")
-_ANY = ""
-"""Stands for variables whose names are not known."""
 _BEFORE = frozenset({"before_script", "before_install", "install"})
 """Keys of scripts that run before others in the same shell."""
-_SET = re.compile(r"(?:^|[\s;&|])([A-Za-z_]\w*)\+?=", re.M)
-_SET_ANY = re.compile(r"(?:^|[\s;&|])(?:source|\.|eval)\s|\bexport\s+[\"']?\$", re.M)
 _TOLD = ("GITHUB_ENV", "BASH_ENV", "task.setvariable", "dotenv", "buildkite-agent env set")
 """By these a step hands variables to those after it."""
 
 
 def within(environment: Environment, node: Mapping, unsure: frozenset[str]) -> Environment:
     """What is set for the scripts in a mapping: ``env`` of GitHub, ``variables`` of GitLab, and the like."""
-    if _ANY in unsure:
-        return {}
-    inner = dict(environment)
+    if ANY in unsure:
+        return {ANY: None}
+    inner = {**environment, **dict.fromkeys(unsure)}
     for name, value in _given(node):
-        inner.pop(name, None)
-        if value is not None and "$" not in value and name not in unsure:
-            inner[name] = value
+        inner[name] = None if value is None or "$" in value or name in unsure else value
     return inner
 
 
@@ -50,7 +41,7 @@ def unsure_names(root: Node, text: str) -> frozenset[str]:
     template or under an anchor runs with the variables of each job that uses it.
     """
     if any(word in text for word in _TOLD):
-        return frozenset((_ANY,))
+        return frozenset((ANY,))
     found: set[str] = set()
     values: dict[str, set[str | None]] = {}
     reused = "!reference" in text
@@ -74,7 +65,5 @@ def unsure_names(root: Node, text: str) -> frozenset[str]:
         elif isinstance(node, SequenceNode):
             stack += [(item, key) for item in node.items]
         elif isinstance(node, Scalar) and key in _BEFORE:
-            found.update(_SET.findall(node.value))
-            if _SET_ANY.search(node.value):
-                found.add(_ANY)
+            found |= may_set(node.value)
     return frozenset(found | {name for name, some in values.items() if reused and len(some) > 1})

@@ -8,12 +8,14 @@ from functools import partial
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
+from shmlint.formats.makefile.exported import of_just, of_make
 from shmlint.formats.makefile.just import just_recipes
 from shmlint.formats.makefile.make import make_lines
 from shmlint.formats.shell.read import Part, outside_commands, read_source
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source
+from shmlint.syntax.shell_variables import given
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
@@ -33,4 +35,8 @@ def is_justfile(path: str) -> bool:
 
 def parts(source: Source, workspace: Workspace | None = None) -> Iterator[Part]:
     """The recipes of a file."""
-    return map(Part, just_recipes(source) if is_justfile(source.path) else make_lines(source, workspace))
+    just = is_justfile(source.path)
+    environment = of_just(source) if just else of_make(source)
+    variables = given(environment) if environment else None
+    texts = just_recipes(source) if just else make_lines(source, workspace)
+    return (Part(text, variables) for text in texts)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from shmlint.files.workspace import Workspace
+from shmlint.formats.makefile.exported import EXPORTS_ALL, JUST_EXPORTS_ALL
 from shmlint.formats.makefile.just import JUST_VARIABLE
 from shmlint.formats.makefile.make import ASSIGNMENT, DEFINE, closing, lines_of, sure_variables
 from shmlint.formats.makefile.read import is_justfile, parts
@@ -82,7 +83,7 @@ class _Makefile:
         self.assigned: dict[str, str] = {}
         """What is written of each variable."""
         self.exported: set[str] = set()
-        self.exports_all = False
+        self.exports_all = EXPORTS_ALL.search(source.text) is not None
         self.recipes: list[str] = []
         self.rest: list[str] = []
         defined: str | None = None
@@ -115,7 +116,6 @@ class _Makefile:
         if exported is not None:
             names = [match[1]] if match is not None else exported[1].split()
             self.exported.update(names)
-            self.exports_all = self.exports_all or not names
         if match is not None:
             self.assigned[match[1]] = f"{self.assigned.get(match[1], '')}\n{text}"
         elif exported is None and not text.lstrip().startswith("#") and not _PRINTED.match(text):
@@ -128,6 +128,8 @@ def _just_alike(old: Source, new: Source) -> bool:
     """Whether the variables that are others now are used only as they are."""
     before, after = _just_variables(old), _just_variables(new)
     changed = _changed(before, after)
+    if changed and JUST_EXPORTS_ALL.search(old.text):
+        return False
     text = "\n".join(line for line in old.text.split("\n") if JUST_VARIABLE.match(line) is None)
     for name in changed:
         text = re.sub(rf"\{{\{{\s*{re.escape(name)}\s*\}}\}}", "", text)

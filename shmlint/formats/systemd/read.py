@@ -19,7 +19,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell_text import Places, mentions_engine
-from shmlint.syntax.shell_variables import given
+from shmlint.syntax.shell_variables import ANY, given
 from shmlint.syntax.systemd import Char, Setting, Writer, settings, without_marks, words
 
 _STARTED = ("ExecStart", "ExecStartPre", "ExecStartPost", "ExecCondition", "ExecReload", "ExecStop", "ExecStopPost")
@@ -64,6 +64,7 @@ def parts(source: Source, places: Places, *, elsewhere: bool = False) -> Iterato
     """
     lines: dict[str, list[Setting]] = {}
     variables: dict[str, Sequence[Char] | None] = {}
+    passed: list[str] = []
     by_file = False
     for setting in settings(source):
         if setting.key in _STARTED:
@@ -76,11 +77,16 @@ def parts(source: Source, places: Places, *, elsewhere: bool = False) -> Iterato
             if not setting.text.strip():
                 variables.clear()
             variables.update(_assignments(setting))
+        elif setting.key == "PassEnvironment":
+            passed += setting.text.split()
         elif setting.key == "EnvironmentFile" and setting.section == "Service":
             by_file = bool(setting.text.strip())
+    variables = {**dict.fromkeys(passed), **variables}
+    known: dict[str, str | None] = {
+        name: None if value is None else "".join(char for char, _ in value) for name, value in variables.items()
+    }
     if elsewhere or by_file:  # what the file says wins
-        variables = {}
-    known = {name: "".join(char for char, _ in value) for name, value in variables.items() if value is not None}
+        variables, known = {}, {ANY: None}
     for setting in sorted((s for some in lines.values() for s in some), key=lambda s: s.span.start):
         writer = Writer(source, variables, places)
         writer.command(list(words(without_marks(setting.chars, places))))
