@@ -25,6 +25,8 @@ _DECIDING = frozenset(
      "command_substitution", "process_substitution", "function_definition"}
 )  # fmt: skip
 
+_EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"})
+
 _NOTED = frozenset(
     {"command", "function_definition", "heredoc_body", "herestring_redirect", "variable_assignment",
      "declaration_command", "unset_command", "for_statement", "c_style_for_statement", "select_statement",
@@ -112,11 +114,21 @@ class Tree:
         """The character of the text that starts at a byte."""
         return byte if self.chars is None else self.chars[byte]
 
+    def begin(self, node: Node) -> int:
+        """The character at which a node starts; the grammar adds the blanks between two expansions to the second."""
+        start = self.char(node.start_byte)
+        if node.type in _EXPANSIONS:
+            end = self.char(node.end_byte)
+            start = end - len(self.text.text[start:end].lstrip())
+        return start
+
     def raw(self, node: Node) -> str:
         """A node's text."""
         if self.chars is None:
-            return self.text.text[node.start_byte : node.end_byte]
-        return self.text.text[self.chars[node.start_byte] : self.chars[node.end_byte]]
+            found = self.text.text[node.start_byte : node.end_byte]
+        else:
+            found = self.text.text[self.chars[node.start_byte] : self.chars[node.end_byte]]
+        return found.lstrip() if found[:1].isspace() and node.type in _EXPANSIONS else found
 
     def at(self, node: Node) -> int:
         """Where a node is used in the file."""
@@ -233,4 +245,4 @@ class Tree:
         return self.text.span(self.char(node.start_byte), self.char((last or node).end_byte))
 
     def places(self, node: Node) -> Sequence[int]:
-        return self.offsets(self.char(node.start_byte), self.char(node.end_byte))
+        return self.offsets(self.begin(node), self.char(node.end_byte))

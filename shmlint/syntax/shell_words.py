@@ -277,7 +277,7 @@ class Words:
         for child in node.named_children:
             if child.type == "string_content":
                 continue
-            start = self.tree.char(child.start_byte)
+            start = self.tree.begin(child)
             self._quoted_literal(buffer, at, start)
             self.add(buffer, child, quoted=True)
             at = self.tree.char(child.end_byte)
@@ -348,7 +348,8 @@ class Words:
                 buffer.options, buffer.harmless = are_options(array), is_harmless(array)
             return
         name, operator = start[1], start[2]
-        behind = [c for c in node.named_children if c.start_byte >= node.start_byte + len(start[0].encode())]
+        after = node.children[0].end_byte + len(start[0].encode()) - len("${")
+        behind = [c for c in node.named_children if c.start_byte >= after]
         value = self._held(name, node)
         if operator in ("?", ":?") and not (isinstance(value, Buffer) and value.chars):
             buffer.add_unknown(raw, self.tree.places(node), self._because(name, raw), not quoted)

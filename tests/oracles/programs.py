@@ -240,6 +240,8 @@ def _placed(c: Chooser) -> str:
             f"cat <<EOF | bash\ndocker run {quiet} $T {image}\nEOF",
             f"bash <<'EOF'\nT='{gpus}'\ndocker run {quiet.replace('$S', '64m')} $T {NEEDY}\nEOF",
             f'C="docker run $T {quiet} {image}"\neval "$C"',
+            f'C="docker run $T $U {image}"\n$C\neval "$C"',
+            f'Z="{gpus}"\nY="{quiet}"\nC="docker run ${{Z}} ${{Y}} {image}"\n$C\nbash -c "docker run $Z $Y {NEEDY}"',
             f'C="docker run $T {quiet} {image}"\n$C\n$C --more',
             f'bash -c "docker run {quiet} {gpus} {image}"',
             f'C="docker run $T"\n$C {size} {image}\n$C --shm-size=64g {NEEDY}',

@@ -56,6 +56,22 @@ def test_positions(text: str) -> None:
     assert command.span.text == text[text.index("docker") :].rstrip("\r\n")
 
 
+@table(
+    ("text", "expected"),
+    [
+        ('C="docker run $A $B img"\n$C', ["docker", "run", "--gpus", "all", "-m", "1g", "img"]),
+        ('C="docker run ${A}  ${B} ${D}"\n$C', ["docker", "run", "--gpus", "all", "-m", "1g", "${D}?*"]),
+        ('C="docker run $A   ${X:-y} img"\n$C', ["docker", "run", "--gpus", "all", "y", "img"]),
+        ('C="docker run $(x) $B img"\n$C', ["docker", "run", "$(x)?*", "-m", "1g", "img"]),
+        ('C="docker run $D $E img"\n$C', ["docker", "run", "$D?*", "$E?*", "img"]),
+        ('docker run "$A $B"', ["docker", "run", "--gpus all -m 1g"]),
+    ],
+)
+def test_blanks_between_expansions_end_words(text: str, expected: list[str]) -> None:
+    (found,) = [one for one in words(f"A='--gpus all'\nB='-m 1g'\n{text}\n") if one[0] == "docker"]
+    assert found == expected
+
+
 def test_a_word_of_a_variable_is_where_that_was_set_and_is_used_in_the_command() -> None:
     text = "A='--gpus all'\ndocker run $A \"--shm-size=$B\" img\n"
     _, _, gpus, _, size, _ = read(text)[0].words
