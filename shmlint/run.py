@@ -10,7 +10,7 @@ from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_all
 from shmlint.model.finding import SEVERITIES, Evidence, Finding, readable
-from shmlint.model.launch import Build, Effective, Launch
+from shmlint.model.launch import Build, Combination, Effective, Launch
 from shmlint.model.need import Need
 from shmlint.model.reading import NOTHING, NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
@@ -180,7 +180,7 @@ def _commented(run: Run) -> Iterator[str]:
 
 def _merged(run: Run) -> Run:
     """The run with its findings as they are reported: severities of the settings, each thing said once, in order."""
-    every = [_finished(finding, run) for finding in run.findings]
+    every = _combined([_finished(finding, run) for finding in run.findings], run.launches)
     least = SEVERITIES.index(run.settings.min_severity)
     if least:
         every = [finding for finding in every if SEVERITIES.index(finding.severity) >= least]
@@ -242,12 +242,40 @@ def governing(finding: Finding, settings: Settings) -> Settings:
     return settings.of(finding.launch.first_file if finding.launch is not None else finding.span.path)
 
 
+def _combined(findings: list[Finding], launches: Sequence[Launch]) -> list[Finding]:
+    """The findings with the combination of files in their message, where the combinations of a launch disagree."""
+    if not any(launch.combination for launch in launches):
+        return findings
+    read: dict[tuple[str, Span], set[Combination | None]] = {}
+    for launch in launches:
+        read.setdefault((launch.kind, launch.home), set()).add(launch.combination)
+    said: dict[object, set[Combination | None]] = {}
+    for finding in findings:
+        if finding.launch is not None:
+            said.setdefault(_said(finding), set()).add(finding.launch.combination)
+
+    def named(finding: Finding) -> Finding:
+        launch = finding.launch
+        if launch is None or launch.combination is None or all_rules()[finding.rule][0].as_written:
+            return finding
+        every, these = read[launch.kind, launch.home], said[_said(finding)]
+        if None in these or (len(every) > 1 and these == every):
+            return finding
+        return finding._replace(message=f"{finding.message} ({launch.combination.text})")
+
+    return [named(finding) for finding in findings]
+
+
+def _said(finding: Finding) -> object:
+    """What a finding says, whichever combination of files it was found in."""
+    launch, intention = finding.launch, finding.fix.intention if finding.fix is not None else None
+    return finding.rule, finding.span, launch and (launch.kind, launch.home), finding.message, intention
+
+
 def _distinct(findings: list[Finding]) -> list[Finding]:
     """Findings that say the same of the same place once, the most severe first.
 
-    A service that several combinations of files start is one thing to a reader unless the
-    combinations disagree, and then the message names the combination. What a service has, a
-    dev container that starts it has too.
+    What a service has, a dev container that starts it has too.
     """
     best: dict[tuple[str, str, int, int, str], Finding] = {}
     for finding in findings:

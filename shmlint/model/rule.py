@@ -15,6 +15,8 @@ class Rule(NamedTuple):
     severity: Severity
     default: bool = True
     """Whether it runs by default."""
+    as_written: bool = False
+    """Whether it finds what is wrong as it is written, whatever other files a launch is started with."""
 
     @property
     def address(self) -> str | None:

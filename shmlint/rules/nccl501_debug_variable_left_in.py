@@ -11,7 +11,7 @@ from shmlint.rules import Context, selected
 from shmlint.rules import nccl502_shm_disabled_not_sized as shm
 from shmlint.rules import nccl503_infiniband_contradiction as infiniband
 from shmlint.rules.nccl import ENV_PAGE, given, is_on, removal
-from shmlint.rules.wording import gpu_evidence, when
+from shmlint.rules.wording import gpu_evidence
 
 RULE = Rule("NCCL501", "debug-variable-left-in", "warning")
 
@@ -75,7 +75,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             RULE.id,
             RULE.severity,
             value.span,
-            f"{launch.words.launch} sets {name}, a debugging variable: {effect}{when(launch)}",
+            f"{launch.words.launch} sets {name}, a debugging variable: {effect}",
             launch,
             gpu_evidence(launch),
             (Reason(_NVIDIA, basis="documented", source=f"{ENV_PAGE}#debugging"),),

@@ -11,7 +11,7 @@ from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import by_hand, stated
 from shmlint.rules.nccl import is_on
-from shmlint.rules.wording import gpu_evidence, when, why
+from shmlint.rules.wording import gpu_evidence, why
 
 RULE = Rule("NCCL502", "shm-disabled-not-sized", "warning")
 
@@ -40,7 +40,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.severity,
         variable.span,
         f"{launch.words.launch} sets NCCL_SHM_DISABLE where /dev/shm is {size}: "
-        f"NCCL's pools still use it, and data goes over the network{when(launch)}",
+        "NCCL's pools still use it, and data goes over the network",
         launch,
         tuple(evidence),
         why(need, context),

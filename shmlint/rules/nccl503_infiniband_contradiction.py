@@ -9,7 +9,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.nccl import ENV_PAGE, infiniband, is_on, removal
-from shmlint.rules.wording import gpu_evidence, when
+from shmlint.rules.wording import gpu_evidence
 
 RULE = Rule("NCCL503", "infiniband-contradiction", "warning")
 
@@ -27,7 +27,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.severity,
         variable.span,
         f"{launch.words.launch} passes /dev/infiniband and sets NCCL_IB_DISABLE: "
-        f"NCCL uses TCP sockets instead{when(launch)}",
+        "NCCL uses TCP sockets instead",
         launch,
         (*gpu_evidence(launch), Evidence("InfiniBand is passed in here", device.span)),
         (Reason("NCCL does not use the devices while the variable is set", source=f"{ENV_PAGE}#nccl-ib-disable"),),

@@ -10,7 +10,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.nccl import infiniband
-from shmlint.rules.wording import gpu_evidence, when
+from shmlint.rules.wording import gpu_evidence
 
 RULE = Rule("NCCL504", "rdma-without-memlock", "error")
 
@@ -42,7 +42,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.severity,
         device.span,
         f"{launch.words.launch} passes /dev/infiniband {how}: "
-        f"NCCL cannot register its buffers{when(launch)}",
+        "NCCL cannot register its buffers",
         launch,
         tuple(evidence),
         (Reason("RDMA locks its buffers in memory; `memlock: -1` or IPC_LOCK allows that", source=_DOCS),),

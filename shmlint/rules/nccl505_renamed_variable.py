@@ -9,7 +9,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.nccl import removal
-from shmlint.rules.wording import gpu_evidence, when
+from shmlint.rules.wording import gpu_evidence
 
 RULE = Rule("NCCL505", "renamed-variable", "note")
 
@@ -31,7 +31,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             RULE.id,
             RULE.severity,
             value.span,
-            f"{launch.words.launch} sets {name}, which is called {new} since PyTorch 2.2{when(launch)}",
+            f"{launch.words.launch} sets {name}, which is called {new} since PyTorch 2.2",
             launch,
             gpu_evidence(launch),
             (Reason("PyTorch reads this variable; NCCL does not", source=_SOURCE),),

@@ -9,7 +9,7 @@ from shmlint.model.launch import Launch, Value
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.nccl import ENV_PAGE, given, removal
-from shmlint.rules.wording import gpu_evidence, when
+from shmlint.rules.wording import gpu_evidence
 
 RULE = Rule("NCCL506", "verbose-debug", "note")
 
@@ -28,7 +28,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             RULE.id,
             RULE.severity,
             environment[name].span,
-            f"{launch.words.launch} {message}{when(launch)}",
+            f"{launch.words.launch} {message}",
             launch,
             gpu_evidence(launch),
             (Reason(reason, source=f"{page}#{name.lower().replace('_', '-')}"),),

@@ -9,7 +9,7 @@ from shmlint.model.launch import Launch, Value
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.nccl import given
-from shmlint.rules.wording import gpu_evidence, when
+from shmlint.rules.wording import gpu_evidence
 
 RULE = Rule("NCCL507", "interface-not-in-container", "note")
 
@@ -43,7 +43,7 @@ def _check(launch: Launch, context: Context, variable: str, value: Value[str], s
         RULE.severity,
         value.span,
         f"{launch.words.launch} sets {variable} to {value.known}, a network interface of the host, "
-        f"but its own network has only eth0 and lo{when(launch)}",
+        "but its own network has only eth0 and lo",
         launch,
         tuple(evidence),
         (Reason("a container has eth0 and lo; with host networking it has the host's interfaces", source=source),),

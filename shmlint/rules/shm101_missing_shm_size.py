@@ -13,7 +13,7 @@ from shmlint.rules import Context, selected
 from shmlint.rules.advice import advised, give, severity_of_need, stated
 from shmlint.rules.shm212_variant_lacks_shm import replaces_shm101
 from shmlint.rules.shm214_memory_volume_not_mounted import RULE as NOT_MOUNTED
-from shmlint.rules.wording import container, gap, gpu_evidence, when, why
+from shmlint.rules.wording import container, gap, gpu_evidence, why
 
 RULE = Rule("SHM101", "missing-shm-size", "error")
 
@@ -42,7 +42,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         severity,
         launch.home,
-        f"{container(launch)} gets {human(effective.bytes)} of /dev/shm{gap(need, effective.bytes)}{when(launch)}",
+        f"{container(launch)} gets {human(effective.bytes)} of /dev/shm{gap(need, effective.bytes)}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
         why(need, context),
@@ -61,7 +61,7 @@ def _only_looks(launch: Launch, need: Need, context: Context) -> Finding:
         RULE.id,
         "note",
         launch.home,
-        f"{container(launch)} gets {given} of /dev/shm, less than its image recommends{when(launch)}",
+        f"{container(launch)} gets {given} of /dev/shm, less than its image recommends",
         launch,
         gpu_evidence(launch),
         (Reason("this command only prints information; programs in this image need more", source=need.source),),

@@ -10,7 +10,7 @@ from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import advised, give, severity_of_need
-from shmlint.rules.wording import container, gap, gpu_evidence, least, when, why
+from shmlint.rules.wording import container, gap, gpu_evidence, least, why
 
 RULE = Rule("SHM102", "shm-size-too-small", "error")
 
@@ -50,7 +50,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         severity,
         effective.span or launch.home,
-        f"{container(launch)} {given}{gap(need, need.floor if private else effective.bytes)}{when(launch)}",
+        f"{container(launch)} {given}{gap(need, need.floor if private else effective.bytes)}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
         (*why(need, context), *least(need)),

@@ -11,7 +11,7 @@ from shmlint.model.need import Need
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import fits, of_settings
-from shmlint.rules.wording import container, gpu_evidence, when, why
+from shmlint.rules.wording import container, gpu_evidence, why
 from shmlint.workloads.knowledge import entry_of
 
 RULE = Rule("SHM103", "shm-size-below-recommended", "note")
@@ -35,7 +35,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         effective.span or launch.home,
-        f"{container(launch)} gets {given} where {human(wanted)} is advised{when(launch)}",
+        f"{container(launch)} gets {given} where {human(wanted)} is advised",
         launch,
         (*gpu_evidence(launch), *need.evidence),
         why(need, context),

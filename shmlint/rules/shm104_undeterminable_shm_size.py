@@ -10,7 +10,7 @@ from shmlint.model.rule import Rule
 from shmlint.model.source import Span
 from shmlint.rules import Context
 from shmlint.rules.advice import severity_of_need
-from shmlint.rules.wording import gpu_evidence, when
+from shmlint.rules.wording import gpu_evidence
 
 RULE = Rule("SHM104", "undeterminable-shm-size", "note", default=False)
 
@@ -40,7 +40,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         span,
-        f"{launch.words.launch}: {what} unknown: {because}{when(launch)}",
+        f"{launch.words.launch}: {what} unknown: {because}",
         launch,
         gpu_evidence(launch),
         advice=advice,

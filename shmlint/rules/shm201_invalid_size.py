@@ -12,7 +12,7 @@ from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import advised
 
-RULE = Rule("SHM201", "invalid-size", "error")
+RULE = Rule("SHM201", "invalid-size", "error", as_written=True)
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:

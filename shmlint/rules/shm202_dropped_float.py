@@ -11,7 +11,7 @@ from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import advised
 
-RULE = Rule("SHM202", "dropped-float", "error")
+RULE = Rule("SHM202", "dropped-float", "error", as_written=True)
 
 MEGABYTE = 1024 * 1024
 SOURCE = "https://github.com/compose-spec/compose-go/blob/e70e961/types/bytes.go#L82"

@@ -11,7 +11,7 @@ from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import advised
 
-RULE = Rule("SHM203", "bytes-not-megabytes", "error")
+RULE = Rule("SHM203", "bytes-not-megabytes", "error", as_written=True)
 
 MEGABYTE = 1024 * 1024
 PAGE = 4096

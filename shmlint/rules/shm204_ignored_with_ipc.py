@@ -8,7 +8,7 @@ from shmlint.model.finding import DropSize, Evidence, Finding, Fix, Reason
 from shmlint.model.launch import JOINING, Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.wording import gpu_evidence, when
+from shmlint.rules.wording import gpu_evidence
 
 RULE = Rule("SHM204", "ignored-with-ipc", "note")
 
@@ -34,7 +34,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         "error" if refused else RULE.severity,
         launch.shm.span,
         f"{launch.words.launch}: {launch.words.shm_option} {'is refused' if refused else 'has no effect'} "
-        f"together with `{option}`: {'Podman does not start the container' if refused else decides}{when(launch)}",
+        f"together with `{option}`: {'Podman does not start the container' if refused else decides}",
         launch,
         (*gpu_evidence(launch), Evidence("this takes effect", launch.ipc.span)),
         why=(Reason("Docker ignores the size; Podman refuses to start"),),

@@ -10,7 +10,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import lower, severity_of_need, stated
-from shmlint.rules.wording import container, gpu_evidence, when
+from shmlint.rules.wording import container, gpu_evidence
 
 RULE = Rule("SHM205", "build-only-shm-size", "warning")
 
@@ -33,7 +33,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         lower(RULE.severity) if unneeded else RULE.severity,
         launch.build_shm.span,
         f"{container(launch)} gets {human(effective.bytes)} of /dev/shm: its shm_size is set under `build` "
-        f"and applies only there{when(launch)}",
+        "and applies only there",
         launch,
         gpu_evidence(launch),
         why=(Reason("the running container uses the `shm_size` of the service itself", source=SOURCE),),

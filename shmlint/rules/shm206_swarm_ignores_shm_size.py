@@ -10,7 +10,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import lower, severity_of_need, stated
-from shmlint.rules.wording import container, gpu_evidence, when
+from shmlint.rules.wording import container, gpu_evidence
 
 RULE = Rule("SHM206", "swarm-ignores-shm-size", "warning")
 
@@ -42,7 +42,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         lower(RULE.severity) if launch.gpu.requested is False else RULE.severity,
         place,
-        f"{container(launch)} gets {given} of /dev/shm: `docker stack deploy` ignores {option}{when(launch)}",
+        f"{container(launch)} gets {given} of /dev/shm: `docker stack deploy` ignores {option}",
         launch,
         (Evidence(f"read as a stack: {launch.swarm}"), *gpu_evidence(launch)),
         why=(Reason("a stack sets the size of /dev/shm with a tmpfs, in the long form of `volumes`", source=SOURCE),),

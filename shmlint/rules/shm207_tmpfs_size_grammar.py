@@ -11,7 +11,7 @@ from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.shm201_invalid_size import meant_size
 
-RULE = Rule("SHM207", "tmpfs-size-grammar", "error")
+RULE = Rule("SHM207", "tmpfs-size-grammar", "error", as_written=True)
 
 
 _GRAMMAR = "the kernel accepts a whole number with k, m or g (`8g`), or a percentage (`50%`)"

@@ -9,7 +9,7 @@ from shmlint.model.finding import Evidence, Finding, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.wording import gpu_evidence, when
+from shmlint.rules.wording import gpu_evidence
 
 RULE = Rule("SHM208", "mount-hides-shm-size", "warning")
 
@@ -33,7 +33,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         launch.shm.span,
-        f"{launch.words.launch}: {launch.words.shm_option} has no effect: {gives}{when(launch)}",
+        f"{launch.words.launch}: {launch.words.shm_option} has no effect: {gives}",
         launch,
         (*gpu_evidence(launch), Evidence("this takes effect", mount.span)),
         why=(Reason("a mount on /dev/shm or /dev replaces the one that the size applies to"),),

@@ -10,7 +10,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import LEAST_LIMIT, lower
-from shmlint.rules.wording import gpu_evidence, when
+from shmlint.rules.wording import gpu_evidence
 
 RULE = Rule("SHM209", "exceeds-memory-limit", "warning")
 
@@ -44,7 +44,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.severity,
         effective.span,
         f"{launch.words.launch}: {what} is {than} the memory limit of {human(limit.known)}, "
-        f"which includes /dev/shm{when(launch)}",
+        "which includes /dev/shm",
         launch,
         (*gpu_evidence(launch), Evidence("the memory limit", limit.span)),
         why=(Reason("/dev/shm counts against the limit: the program is killed before it is full", source=SOURCE),),
@@ -74,7 +74,7 @@ def _of_pod(launch: Launch) -> Iterator[Finding]:
         severity,
         mount.span,
         f"{launch.words.launch}: the memory volume of {human(mount.asked)} is {than} the memory {of} of "
-        f"{human(bound.known)}, which includes /dev/shm{when(launch)}",
+        f"{human(bound.known)}, which includes /dev/shm",
         launch,
         (*gpu_evidence(launch), Evidence(f"the memory {of}", bound.span)),
         why=(Reason(reason, source=POD_SOURCE),),

@@ -9,7 +9,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 
-RULE = Rule("SHM210", "misplaced-shm-size", "error")
+RULE = Rule("SHM210", "misplaced-shm-size", "error", as_written=True)
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:

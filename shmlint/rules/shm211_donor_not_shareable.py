@@ -8,7 +8,6 @@ from shmlint.model.finding import Evidence, Finding, Fix, Reason, SetIpc
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.wording import when
 
 RULE = Rule("SHM211", "donor-not-shareable", "error")
 
@@ -36,7 +35,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.severity,
         launch.ipc.span,
         f"{launch.words.launch} does not start: {donor.words.launch}, whose IPC namespace it joins, "
-        f"does not share it{when(launch)}",
+        "does not share it",
         launch,
         (why,),
         why=(Reason(f"`{option}` on {donor.words.launch} allows that; its size then applies to both", source=SOURCE),),

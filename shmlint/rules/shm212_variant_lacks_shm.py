@@ -13,7 +13,7 @@ from shmlint.model.need import Need
 from shmlint.model.rule import Rule
 from shmlint.rules import Context, all_rules, selected
 from shmlint.rules.advice import advised, lowered, of_settings
-from shmlint.rules.wording import container, gpu_evidence, when, why
+from shmlint.rules.wording import container, gpu_evidence, why
 from shmlint.workloads.knowledge import image_names
 
 RULE = Rule("SHM212", "variant-lacks-shm", "warning")
@@ -44,7 +44,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         lowered(launch, RULE.severity),
         launch.home,
         f"{container(launch)} gets {human(default)} of /dev/shm; "
-        f"its variant {other.words.launch}{elsewhere} has {shown}{when(launch)}",
+        f"its variant {other.words.launch}{elsewhere} has {shown}",
         launch,
         (*gpu_evidence(launch), *(Evidence("the variant", span) for span in (given.span,) if span), *need.evidence),
         why(need, context),

@@ -9,7 +9,7 @@ from shmlint.model.launch import Launch, Mount, Unknown
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import advised, fits, spelt
-from shmlint.rules.wording import gpu_evidence, when
+from shmlint.rules.wording import gpu_evidence
 
 RULE = Rule("SHM213", "disk-volume-on-shm", "warning")
 
@@ -38,8 +38,7 @@ def _of_pod(launch: Launch, mount: Mount, context: Context) -> Finding:
         RULE.id,
         RULE.severity,
         mount.span,
-        f"{launch.words.launch} mounts the volume `{mount.source}` on /dev/shm, which is on disk, not in memory"
-        f"{when(launch)}",
+        f"{launch.words.launch} mounts the volume `{mount.source}` on /dev/shm, which is on disk, not in memory",
         launch,
         gpu_evidence(launch),
         why=(Reason("every data exchange waits for the disk", source=SOURCE),),
@@ -56,7 +55,7 @@ def _anonymous(launch: Launch, mount: Mount, context: Context) -> Finding:
         RULE.id,
         RULE.severity,
         mount.span,
-        f"{launch.words.launch} mounts an anonymous volume on /dev/shm, which is on disk, not in memory{when(launch)}",
+        f"{launch.words.launch} mounts an anonymous volume on /dev/shm, which is on disk, not in memory",
         launch,
         gpu_evidence(launch),
         why=(Reason("every data exchange waits for the disk", source=DOCKER_SOURCE),),

@@ -9,7 +9,7 @@ from shmlint.model.finding import Evidence, Finding, Fix, MountVolume
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.wording import container, gpu_evidence, when, why
+from shmlint.rules.wording import container, gpu_evidence, why
 
 RULE = Rule("SHM214", "memory-volume-not-mounted", "warning")
 
@@ -30,7 +30,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         "error" if too_little else RULE.severity,
         spare.span,
         f"{container(launch)} gets {human(effective.bytes)} of /dev/shm: the memory volume `{spare.name}` "
-        f"is mounted {who}{when(launch)}",
+        f"is mounted {who}",
         launch,
         (*gpu_evidence(launch), Evidence("does not mount it", launch.home), *need.evidence),
         why(need, context),

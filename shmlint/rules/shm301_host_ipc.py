@@ -12,7 +12,7 @@ from shmlint.model.rule import Rule
 from shmlint.model.source import Span
 from shmlint.rules import Context
 from shmlint.rules.advice import advised
-from shmlint.rules.wording import container, gpu_evidence, when, why
+from shmlint.rules.wording import container, gpu_evidence, why
 
 RULE = Rule("SHM301", "host-ipc", "warning", default=False)
 
@@ -38,7 +38,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.severity,
         launch.ipc.span,
         f"{container(launch)} shares the host's IPC namespace; {option} would give it "
-        f"a /dev/shm of its own{when(launch)}",
+        "a /dev/shm of its own",
         launch,
         (*gpu_evidence(launch), *too[:_SHOWN]),
         () if need.verdict == "not-needed" else why(need, context),

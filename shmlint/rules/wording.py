@@ -140,8 +140,3 @@ def _around(span: Span) -> str:
     """The text of a span's line, or the part around the span if the line is very long."""
     start, end = span.source.line_span(span.line)
     return span.source.text[max(start, span.start - 1000) : min(end, span.start + 1000)]
-
-
-def when(launch: Launch) -> str:
-    """The combination of files that a finding is about, if there are others."""
-    return f" ({launch.combination.text})" if launch.combination is not None else ""

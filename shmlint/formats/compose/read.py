@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shmlint.files.read import Unreadable, normal
@@ -179,11 +180,7 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
             continue
         missing = _incomplete(path, workspace)
         if not missing:
-            rival: tuple[str, ...] = ()
-            base = _base_part(default)
-            if base and path not in base and _names(path, workspace) & _names_of(base, workspace):
-                rival = (*base, path)
-            yield from once(_Combination((path,), rival=rival))
+            yield from once(_Combination((path,), rival=_rival(path, default, workspace)))
             continue
         bases = _bases(path, missing, default, workspace)
         if not bases:
@@ -235,13 +232,13 @@ def _base_part(default: Sequence[str]) -> tuple[str, ...]:
 
 def _bases(
     path: str, missing: Sequence[str], default: Sequence[str], workspace: Workspace
-) -> list[tuple[str, ...]]:
+) -> Sequence[tuple[str, ...]]:
     """The files an overlay is put on: the default ones, else those beside it that have what it lacks."""
     base = _base_part(default)
     if base and set(missing) & _names_of(base, workspace):
         return [base]
     directory = os.path.dirname(path)
-    found: list[tuple[str, ...]] = []
+    found: list[tuple[str]] = []
     for name in _siblings(directory, workspace):
         other = normal(os.path.join(directory, name))
         if other == path or other in base:
@@ -249,10 +246,40 @@ def _bases(
         names = _names(other, workspace)
         if set(missing) <= names and not set(_incomplete(other, workspace)) & set(missing):
             found.append((other,))
-    # docker-compose.dev.gpu.yml belongs to docker-compose.dev.yml before any other.
-    stem = os.path.basename(path).rpartition(".")[0]
-    related = [f for f in found if stem.startswith(os.path.basename(f[0]).rpartition(".")[0])]
-    return (related or found)[:_MANY_BASES]
+    return _nearest(path, found)[:_MANY_BASES]
+
+
+def _rival(path: str, default: Sequence[str], workspace: Workspace) -> tuple[str, ...]:
+    """The files that a file which can be started alone may also be put on, and the file; empty where there are none."""
+    names = _names(path, workspace)
+    base = _base_part(default)
+    if base and path not in base and names & _names_of(base, workspace):
+        return (*base, path)
+    directory, own = os.path.dirname(path), _name_words(path)
+    beside = (normal(os.path.join(directory, name)) for name in _siblings(directory, workspace))
+    related = [(other,) for other in beside if _name_words(other) < own and names & _names(other, workspace)]
+    return (*_nearest(path, related)[0], path) if related else ()
+
+
+def _nearest(path: str, bases: Sequence[tuple[str]]) -> list[tuple[str]]:
+    """Those of the files that could be under an overlay whose names say so; else all but variants of each other.
+
+    docker-compose.dev.gpu.yml belongs to docker-compose.dev.yml before any other, and nobody puts an overlay for
+    one kind of GPU on one for another.
+    """
+    own = _name_words(path)
+    words = {base: _name_words(base[0]) for base in bases}
+    related = [base for base in bases if words[base] <= own]
+    most = max((len(words[base]) for base in related), default=0)
+    return [base for base in related if len(words[base]) == most] or [
+        base for base in bases if not any(other < words[base] for other in words.values())
+    ]
+
+
+def _name_words(path: str) -> frozenset[str]:
+    """The words that a file's name consists of, without its ending: ``docker``, ``compose``, ``gpu``."""
+    stem = os.path.basename(path).lower().rpartition(".")[0]
+    return frozenset(re.findall(r"[a-z0-9]+", stem)) - {"docker"}
 
 
 def _siblings(directory: str, workspace: Workspace) -> list[str]:

@@ -233,6 +233,59 @@ def test_a_complete_file_that_could_be_put_on_the_base_says_which_reading_it_spe
     assert "when docker-compose.gpu.yml is started alone" in finding.message
 
 
+OVERLAY = f"services:\n  t:\n{GPU}"
+
+
+@table(
+    ("base", "others", "files"),
+    [
+        # The base is the file of which the overlay's name says more.
+        ("compose.t.yml", ["compose.t.rocm.yml", "compose.t.build.yml"], {"compose.x.t.nvidia.yml": ["compose.t.yml"]}),
+        ("compose.t.yml", ["compose.u.yml"], {"compose.t.dev.yml": ["compose.t.yml"]}),
+        ("compose.dev.yml", ["compose.development.yml"], {"compose.dev.gpu.yml": ["compose.dev.yml"]}),
+        ("docker-compose.app.yml", ["docker-compose.app.dev.yml"],
+         {"docker-compose.app.dev.gpu.yml": ["docker-compose.app.dev.yml"]}),
+        # No name says so: any that is no variant of another may be.
+        ("compose.app.yml", ["compose.app.rocm.yml", "compose.other.yml"],
+         {"compose.gpu.yml": ["compose.app.yml", "compose.other.yml"]}),
+    ],
+)  # fmt: skip
+def test_the_files_an_overlay_is_put_on(base: str, others: list[str], files: dict[str, list[str]]) -> None:
+    for overlay, bases in files.items():
+        found = run(dict.fromkeys((base, *others), TRAINER) | {overlay: OVERLAY}, overlay)
+        assert [launch.files for launch in found.launches] == [(name, overlay) for name in bases]
+
+
+def test_a_complete_variant_of_a_file_beside_it_says_which_reading_it_speaks_of() -> None:
+    sized = TRAINER + "    shm_size: 8gb\n"
+    (finding,) = run({"compose.t.yml": sized, "compose.t.rocm.yml": TRAINER + GPU}, "compose.t.rocm.yml").findings
+    assert finding.severity == "warning" and finding.message.endswith("(when compose.t.rocm.yml is started alone)")
+
+
+@table(
+    ("first", "second", "said"),
+    [
+        ("", "", [""]),
+        ("", "    shm_size: 8gb\n", [" (when started with compose.a.yml and compose.gpu.yml)"]),
+        ("", "    shm_size: 128mb\n", [" (when started with compose.a.yml and compose.gpu.yml)",
+                                       " (when started with compose.b.yml and compose.gpu.yml)"]),
+    ],
+)  # fmt: skip
+def test_a_combination_is_named_where_another_one_says_something_else(
+    first: str, second: str, said: list[str]
+) -> None:
+    texts = {"compose.a.yml": TRAINER + first, "compose.b.yml": TRAINER + second, "compose.gpu.yml": OVERLAY}
+    messages = sorted((finding.message for finding in run(texts).findings), key=lambda message: message[-40:])
+    assert [message[message.find(" (when") :] if "(when" in message else "" for message in messages] == said
+
+
+def test_what_is_wrong_as_it_is_written_names_no_combination() -> None:
+    texts = {"docker-compose.yml": TRAINER + "    shm_size: 8gb\n",
+             "docker-compose.gpu.yml": TRAINER + GPU + "    shm_size: 8Gi\n"}  # fmt: skip
+    (finding,) = run(texts, "docker-compose.gpu.yml").findings
+    assert finding.rule == "SHM201" and "when" not in finding.message
+
+
 def test_projects_of_the_settings_are_read_as_named() -> None:
     texts = {"one.yaml": TRAINER + GPU, "two.yaml": "services:\n  t: {shm_size: 8gb}\n"}
     found = run(texts, settings=Settings(projects=(("one.yaml", "two.yaml"),)))
