@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shmlint.docker.sizes import human
 from shmlint.fixing.plan import advice, planned
-from shmlint.model.finding import Basis, Finding, Reason, cut
+from shmlint.model.finding import Basis, Evidence, Finding, Reason, cut
 from shmlint.model.launch import Launch
 from shmlint.model.reading import NotReadKind
 from shmlint.model.record import NamedTuple
@@ -27,8 +27,6 @@ BASES: dict[Basis, str] = {
     "documented": "documented", "measured": "measured", "computed": "computed", "estimated": "estimated",
     "chosen": "our choice",
 }  # fmt: skip
-_MOST_PLACES = 20
-"""So many places of one cause are named."""
 
 
 class Style(NamedTuple):
@@ -75,15 +73,20 @@ def render(
 
 
 def _causes(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings of one file that have the same cause and the same remedy, together; notes of all files."""
+    """Findings that have the same cause and the same remedy, together, whichever file they are in."""
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
         fix = finding.fix
         remedy = (fix.intention, fix.safe) if fix is not None and planned(finding) is not None else finding.advice
-        place = finding.span.path if finding.severity != "note" else ""
-        key = (place, finding.rule, finding.severity, finding.why, remedy) if finding.why else id(finding)
-        groups.setdefault(key, []).append(finding)
+        cause = (finding.rule, finding.severity, finding.subject, finding.why, remedy, _elsewhere(finding))
+        groups.setdefault(cause if finding.why else id(finding), []).append(finding)
     return list(groups.values())
+
+
+def _elsewhere(finding: Finding) -> tuple[Evidence, ...]:
+    """What other files than the finding's own show of it."""
+    own = {finding.span.path, finding.launch.span.path if finding.launch is not None else finding.span.path}
+    return tuple(e for e in finding.evidence if e.span is not None and e.span.path not in own)
 
 
 def _alike(findings: Sequence[Finding]) -> list[list[Finding]]:
@@ -109,19 +112,28 @@ def _cause(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
     for line in wrapped(escape(finding.message), width - len(_INDENT)):
         yield _INDENT + paint(line, "bold")
     yield from frames(finding, paint, width)
-    others = [f"{_place(other)}: {_differing(other, finding)}" for other in group[1:]]
-    if len(others) > _MOST_PLACES and finding.severity != "note":
-        others[_MOST_PLACES:] = [f"{len(others) - _MOST_PLACES} more"]
-    yield from _block("also", others, paint, width)
+    yield from _block("also", list(_others(group)), paint, width)
     yield from _why(finding, paint, width)
     yield from _remedy(finding, paint, width, several=len(group) > 1)
 
 
+def _others(group: Sequence[Finding]) -> Iterator[str]:
+    """The places of all findings of a group but the first; those of one file that say the same are together."""
+    shown, places = group[0], dict[tuple[str, str], list[str]]()
+    for other in group[1:]:
+        places.setdefault((other.span.path, _differing(other, shown)), []).append(_position(other))
+    for (path, text), positions in places.items():
+        yield f"{escape(path)}:{', '.join(positions)}{f': {text}' if text else ''}"
+
+
 def _differing(finding: Finding, shown: Finding) -> str:
     """What one of several findings says that the first one does not: the launch, or all of it."""
+    message = finding.message
+    if message == shown.message:
+        return ""
     if finding.launch is None or shown.launch is None:
-        return finding.message
-    message, name, first = finding.message, finding.launch.words.launch, shown.launch.words.launch
+        return message
+    name, first = finding.launch.words.launch, shown.launch.words.launch
     combination, other = finding.launch.combination, shown.launch.combination
     if combination is not None and other is not None and message.replace(combination.text, other.text) == shown.message:
         return combination.text
@@ -129,8 +141,12 @@ def _differing(finding: Finding, shown: Finding) -> str:
 
 
 def _place(finding: Finding) -> str:
+    return f"{escape(finding.span.path)}:{_position(finding)}"
+
+
+def _position(finding: Finding) -> str:
     begin = finding.span.begin
-    return f"{escape(finding.span.path)}:{begin.line}:{begin.column}"
+    return f"{begin.line}:{begin.column}"
 
 
 def _brief(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
@@ -138,8 +154,7 @@ def _brief(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
     finding = group[0]
     stopped = finding.why[0].text if finding.why else ""
     text = f"{_place(finding)}: {finding.severity} {finding.rule} {finding.message}{f': {stopped}' if stopped else ''}"
-    file = f"{escape(finding.span.path)}:"
-    if others := [_place(other).removeprefix(file) for other in group[1:]]:
+    if others := [place.removeprefix(f"{escape(finding.span.path)}:") for place in _others(group)]:
         text += f" (also at {', '.join(others)})"
     first, *rest = wrapped(escape(text), width - len(_INDENT))
     words = first.split(" ", 2)

@@ -104,7 +104,7 @@ def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
     if entry is not None and known == size:
         about = entry.entry.get(f"{figure}_basis", {})
         quote = about.get("quote")
-        detail = about.get("why") or (f"its documentation says `{quote}`" if quote else "")
+        detail = about.get("why") or (f"the documentation says `{quote}`" if quote else "")
         basis: Basis | None = about.get("basis")
         return Reason(f"{human(size)}{f': {detail}' if detail else ''}", label, basis, about.get("source", ""))
     if need.mechanisms and (size != UNKNOWN_RECOMMENDED or 2 * need.total > size):

@@ -153,6 +153,32 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.node.callspec.id)
 
 
+ENV = "\ndocker run --gpus all -e NCCL_P2P_DISABLE=1 -e NCCL_DEBUG=INFO --shm-size 64g {} a.py\n"
+
+
+@table(
+    ("files", "said"),
+    [
+        # The same container in several pages, and others of the same cause.
+        (dict.fromkeys(("a.md", "b.md"), "```sh\n" + "docker run --gpus all nvcr.io/nvidia/nemo\n" * 2 + "```\n"),
+         ["a.md:2:1: error SHM101 missing-shm-size", "also a.md:3:1", "b.md:2:1, 3:1"]),
+        ({"a.sh": ENV.format("one"), "b.sh": ENV.format("two")},
+         ["a.sh:2:23: warning NCCL501 debug-variable-left-in", "also b.sh:2:23: `docker run` of two",
+          "a.sh:2:45: note NCCL506 verbose-debug", "also b.sh:2:45: `docker run` of two"]),
+        # What other files show of it is not the same.
+        ({f"{name}/{file}": text for name in "ab" for file, text in
+          {"compose.yaml": "services:\n  x:\n    build: .\n    gpus: all\n    command: python x.py\n",
+           "Dockerfile": "FROM nvcr.io/nvidia/nemo\nCOPY . .\n"}.items()},
+         ["a/compose.yaml:2:3: warning SHM101 missing-shm-size",
+          "b/compose.yaml:2:3: warning SHM101 missing-shm-size"]),
+    ],
+)  # fmt: skip
+def test_a_cause_is_told_once_with_its_places(tmp_path: Path, files: dict[str, str], said: list[str]) -> None:
+    started = run(tmp_path, files)
+    lines = [line.strip() for line in render(started, started.findings, Style(width=200))]
+    assert [line for line in lines if re.search(r"^(also )?\S+:\d+:\d+", line)] == said
+
+
 def test_after_fixing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started = run(tmp_path, MANY)
     monkeypatch.chdir(tmp_path)
