@@ -14,6 +14,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source, Span
 from shmlint.run import Run, judge, lint
 from shmlint.suppression.baseline import read, render
+from tests import project
 from tests.table import table
 
 LACKS = """\
@@ -118,3 +119,17 @@ def test_launches_without_files_are_judged() -> None:
     (launch,) = run({"compose.yaml": LACKS}).launches
     assert isinstance(launch, Launch)
     assert rules(judge([launch], Settings(), Workspace({"compose.yaml": LACKS}))) == ["SHM101"]
+
+
+def test_launches_of_the_same_program_get_the_same_answer_where_a_bound_is_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shmlint.workloads.repository.MOST_FILES", 8)
+    modules = {f"m{n}.py": f"import m{n + 1}\n" for n in range(12)}
+    found = project.findings(tmp_path, {
+        "compose.yaml": "services:\n  a: {build: ., gpus: all}\n  b: {build: ., gpus: all}\n",
+        "Dockerfile": "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN pip install torch\nWORKDIR /app\nCOPY . .\n"
+                      "CMD [\"python\", \"serve.py\"]\n",
+        "serve.py": "import subprocess, torch\nsubprocess.Popen(['train'])\nimport m0\n", **modules, "m12.py": "",
+    })  # fmt: skip
+    assert [(f.rule, f.severity) for f in found] == [("SHM101", "note")] * 2

@@ -61,6 +61,8 @@ class Reading(NamedTuple):
     """Why it was not read completely."""
     commands: tuple[tuple[tuple[str, ...], Span], ...]
     """Programs that it starts."""
+    full: bool = False
+    """Whether a bound was reached before it was read to its end."""
 
 
 def read_program(entry: Entry, files: Files) -> Reading:
@@ -69,7 +71,8 @@ def read_program(entry: Entry, files: Files) -> Reading:
     key = entry.path, entry.arguments, entry.function, entry.certain, entry.guessed, files.layout(), variables
     known = files.repository.shared.programs
     if key not in known:
-        known[key] = _read_program(entry, files)
+        known[key] = _read_program(entry, files)._replace(full=files.repository.full)
+    files.repository.full = files.repository.full or known[key].full
     return known[key]
 
 
