@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from shmlint.formats.shell.run import worded
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source
 from shmlint.syntax.shell_text import ShellText, not_set
@@ -56,11 +57,23 @@ def _unset(name: str) -> str:
     return "it depends on an expression" if re.fullmatch(r"_\w*_", name) else not_set(name)
 
 
-def as_written(launch: Launch) -> Launch:
+def written_in(source: Source) -> Callable[[str], str]:
+    """Puts the expressions of a file in the place of the variables that they were read as."""
+    names = {_as_variable(match): match[0] for match in _EXPRESSION.finditer(source.text)}
+
+    def written(text: str) -> str:
+        return re.sub(r"\$\{_\w*_\}", lambda found: names.get(found[0], found[0]), text) if "${_" in text else text
+
+    return written
+
+
+def as_written(launch: Launch, written: Callable[[str], str]) -> Launch:
     """A launch that speaks of the expressions that are there, not of the variables they were read as."""
-    image, said = launch.image, launch.words
-    if image is not None and image.because and _EXPRESSION.search(image.span.text):
-        text = image.span.text
-        said = said._replace(launch=said.launch.replace(image.text, text))
-        image = image._replace(value=text, text=text, because="it depends on an expression")
-    return launch._replace(image=image, words=said)
+    launch, image = worded(launch, written), launch.image
+    if image is None or not image.because or not _EXPRESSION.search(image.span.text) or launch.image is None:
+        return launch
+    text = image.span.text
+    said = launch.words._replace(launch=launch.words.launch.replace(launch.image.text, text))
+    return launch._replace(
+        image=launch.image._replace(value=text, text=text, because="it depends on an expression"), words=said
+    )

@@ -15,7 +15,7 @@ from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.ci.containers import containers, job_names
-from shmlint.formats.ci.expressions import as_written, shell_text
+from shmlint.formats.ci.expressions import as_written, shell_text, written_in
 from shmlint.formats.ci.steps import with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
 from shmlint.formats.ci.variables import unsure_names, within
@@ -56,7 +56,8 @@ def _read(source: Source, workspace: Workspace) -> Reading:
             reading = Reading(tuple(single_commands(source)), (error.problem,))
         else:
             reading = joined(map(_reading, _walk(template, source)))
-    launches = sorted(map(as_written, reading.launches), key=lambda launch: launch.span.start)
+    written = written_in(source)
+    launches = sorted((as_written(each, written) for each in reading.launches), key=lambda launch: launch.span.start)
     not_read = sorted(reading.not_read, key=lambda place: place.span.start)
     return reading._replace(launches=tuple(launches), not_read=tuple(not_read))
 

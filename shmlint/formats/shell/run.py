@@ -173,19 +173,22 @@ def worded(launch: Launch, written: Callable[[str], str]) -> Launch:
             return None
         return unknown._replace(name=written(unknown.name), because=written(unknown.because))
 
-    image, command = launch.image, launch.command
+    image, command, gpu = launch.image, launch.command, launch.gpu
     if image is not None:
         known = image.known
         image = image._replace(value=image.value if known is None else written(known), text=written(image.text))
     if command is not None:
         words = tuple(map(written, command.known or ()))
         command = command._replace(value=words, text=written(command.text))
+    told = tuple(evidence._replace(text=written(evidence.text)) for evidence in gpu.evidence)
     return launch._replace(
         image=image,
         command=command,
+        shm=launch.shm._replace(text=written(launch.shm.text)) if launch.shm is not None else None,
+        ipc=launch.ipc._replace(text=written(launch.ipc.text)) if launch.ipc is not None else None,
         words=launch.words._replace(launch=written(launch.words.launch)),
         undecided=named(launch.undecided),
-        gpu=launch.gpu._replace(unknown=named(launch.gpu.unknown)),
+        gpu=gpu._replace(unknown=named(gpu.unknown), evidence=told),
     )
 
 
