@@ -68,6 +68,7 @@ def _settings(files: Sequence[tuple[File, dict[str, Any]]]) -> Settings:
         engine=merged.get("engine", defaults.engine),
         unknown_workload=merged.get("unknown-workload", defaults.unknown_workload),
         follow_outside=merged.get("follow-outside", defaults.follow_outside),
+        pod_kinds=tuple(merged.get("pod-kinds", ())),
         projects=projects,
         workloads=tuple(merged.get("workloads", ())),
         path=files[0][0].path,

@@ -57,6 +57,8 @@ class Settings(NamedTuple):
     unknown_workload: Literal["note", "warn", "error", "ignore"] = "note"
     follow_outside: bool = False
     """Whether files may refer to others outside of their repository."""
+    pod_kinds: tuple[str, ...] = ()
+    """Kinds of Kubernetes objects whose controllers pass the template of a pod on as it is."""
     projects: tuple[tuple[str, ...], ...] = ()
     """Compose files that belong together, in order, as paths like those of the run."""
     workloads: Sequence[Mapping[str, Any]] = ()

@@ -61,6 +61,7 @@ daemon-default-shm-size: 128m
 engine: podman
 unknown-workload: ignore
 follow-outside: true
+pod-kinds: [TrainingRun]
 projects:
   - [compose.yaml, compose.gpu.yaml]
 workloads:
@@ -89,6 +90,7 @@ daemon-default-shm-size = "128m"
 engine = "podman"
 unknown-workload = "ignore"
 follow-outside = true
+pod-kinds = ["TrainingRun"]
 projects = [["compose.yaml", "compose.gpu.yaml"]]
 
 [[tool.shmlint.workloads]]
@@ -118,6 +120,7 @@ def test_everything(name: str, text: str) -> None:
         engine="podman",
         unknown_workload="ignore",
         follow_outside=True,
+        pod_kinds=("TrainingRun",),
         projects=(("compose.yaml", "compose.gpu.yaml"),),
         path=name,
     )
@@ -444,6 +447,7 @@ def test_described() -> None:
         'engine: "docker"  # default',
         'unknown-workload: "note"  # default',
         "follow-outside: false  # default",
+        "pod-kinds: []  # default",
         "projects: []  # default",
         "workloads: []  # default",
     ]

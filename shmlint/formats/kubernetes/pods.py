@@ -6,6 +6,7 @@ it is not known what the pod has in the end.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal
 
 from shmlint.formats.kubernetes.tree import List, Map, Tree
@@ -49,8 +50,8 @@ _AS_IT_IS = frozenset(
 _RAY = "KubeRay"
 
 
-def find(root: Map) -> list[Pod]:
-    """The pods of an object, in the order of the text."""
+def find(root: Map, kinds: Collection[str] = ()) -> list[Pod]:
+    """The pods of an object, in the order of the text. ``kinds`` are further ones that pass a pod on as it is."""
     kind, group = root.text("kind"), root.text("apiVersion").partition("/")[0]
     if kind in ("CustomResourceDefinition", "Kustomization", "Component"):
         return []
@@ -66,7 +67,7 @@ def find(root: Map) -> list[Pod]:
             annotated = annotated or (annotations is not None and any(name in _SIZES for name in annotations.fields))
             pod = _own(tree, group, key, root)
             if pod is not None:
-                found.append(pod._replace(unknown=pod.unknown or _unknown(kind, group, root)))
+                found.append(pod._replace(unknown=pod.unknown or _unknown(kind, group, kinds)))
                 if group == "argoproj.io":
                     continue  # the containers of a set are its template's
             stack += ((field.value, name) for name, field in reversed(tree.fields.items()) if name not in _NEVER)
@@ -165,9 +166,9 @@ def _component(spec: Map, key: str) -> Pod | None:
     return Pod(spec, tuple(parts), unknown="" if own else "its serving runtime may mount more")
 
 
-def _unknown(kind: str, group: str, root: Map) -> str:
+def _unknown(kind: str, group: str, kinds: Collection[str]) -> str:
     """Why what a template does not say may be said elsewhere."""
-    if kind in _AS_IT_IS or (kind == "Job" and group == "batch.volcano.sh") or kind == "NIMService":
+    if kind in _AS_IT_IS or kind in kinds or (kind == "Job" and group == "batch.volcano.sh") or kind == "NIMService":
         return ""
     if kind in ("TrainingRuntime", "ClusterTrainingRuntime"):
         return "a TrainJob may add to it"
@@ -175,4 +176,4 @@ def _unknown(kind: str, group: str, root: Map) -> str:
         return "an InferenceService may add to it"
     if kind == "InferenceService":
         return ""
-    return f"the controller of a {kind} may add settings to its pods"
+    return f"the controller of a {kind} may add settings to its pods (setting `pod-kinds`)"

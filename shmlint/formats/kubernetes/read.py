@@ -35,7 +35,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     kustomizations = [path for path in paths if _is_kustomization(path)]
     parts: frozenset[str] = frozenset()
     if kustomizations:
-        kustomized, parts = _kustomized(kustomizations, workspace)
+        kustomized, parts = _kustomized(kustomizations, workspace, settings)
         found += kustomized
     nearby: dict[str, ConfigMaps] = {}
     for path in paths:
@@ -47,7 +47,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         if file.manifests and normal(path) not in parts:
             maps = usable(path, nearby, workspace)
             for manifest in file.manifests:
-                found += launches(manifest, (path,), maps=maps)
+                found += launches(manifest, (path,), settings, maps=maps)
     found.sort(key=lambda launch: (launch.span.path, launch.span.start))
     return Reading(tuple(found), tuple(problems), not_read=tuple(not_read))
 
@@ -56,7 +56,9 @@ def _is_kustomization(path: str) -> bool:
     return path.lower().endswith(("kustomization.yaml", "kustomization.yml", "kustomization"))
 
 
-def _kustomized(paths: Sequence[str], workspace: Workspace) -> tuple[list[Launch], frozenset[str]]:
+def _kustomized(
+    paths: Sequence[str], workspace: Workspace, settings: Settings
+) -> tuple[list[Launch], frozenset[str]]:
     """The containers of what kustomizations build, and the files that these are made of.
 
     A kustomization that others build upon is judged as they build it.
@@ -70,7 +72,7 @@ def _kustomized(paths: Sequence[str], workspace: Workspace) -> tuple[list[Launch
     for path, made in tops.items():
         for object_ in made.objects:
             files = (path, *(file for file in object_.files if file != path))
-            own = launches(object_.manifest, files, object_.unknown, made.config_maps)
+            own = launches(object_.manifest, files, settings, object_.unknown, made.config_maps)
             found += ((path, launch) for launch in own)
     return list(_told_apart(found)), parts
 
@@ -102,7 +104,7 @@ def _bare(launch: Launch) -> Launch:
 
 
 def launches(
-    manifest: Manifest, files: tuple[str, ...], unknown: str = "", maps: ConfigMaps = NO_MAPS
+    manifest: Manifest, files: tuple[str, ...], settings: Settings, unknown: str = "", maps: ConfigMaps = NO_MAPS
 ) -> Iterator[Launch]:
     """The containers of an object's pods. ``unknown`` is why more may be said of it than is known."""
     root = manifest.root
@@ -110,7 +112,7 @@ def launches(
     name = manifest.name
     label = f"{manifest.kind} `{name}`" if name else f"a {manifest.kind}"
     owner = Owner(label, name, files, frozenset(claims), unknown, maps)
-    every = find(root)
+    every = find(root, settings.of(files[0]).pod_kinds)
     pods = [(pod, list(read_pod(pod, owner, partial(PodRewriter, pods=every)))) for pod in every]
     if manifest.kind == "MPIJob":
         pods = _with_launcher(root, pods)

@@ -59,6 +59,17 @@ def test_what_a_controller_may_add_to_is_seen_and_not_judged(
     assert not done.findings
 
 
+def test_the_settings_name_kinds_whose_controllers_add_nothing(tmp_path: Path) -> None:
+    files = {kind: under("example.com/v1", kind, "spec", "template", "spec") for kind in ("Trainer", "Server")}
+    texts = {f"{kind}.yaml": text for kind, text in files.items()}
+    texts["kustomization.yaml"] = "resources: [Server.yaml]\n"
+    done = run(tmp_path, texts, pod_kinds=("Trainer", "Server"))
+    assert [(f.rule, f.span.path) for f in done.findings] == [("SHM101", "Server.yaml"), ("SHM101", "Trainer.yaml")]
+    (launch,) = run(tmp_path, texts, pod_kinds=("Trainer",), paths=("Server.yaml",)).launches
+    because = launch.effective_shm().because
+    assert because == "the controller of a Server may add settings to its pods (setting `pod-kinds`)"
+
+
 def test_ray_pods_get_a_memory_volume_from_their_operator(tmp_path: Path) -> None:
     text = under("ray.io/v1", "RayCluster", "spec", "headGroupSpec", "template", "spec")
     done = run(tmp_path, {"ray.yaml": text})
