@@ -106,6 +106,7 @@ LACKING: Mapping[str, Callable[[], str]] = {
     "atheris": lambda: _module("atheris"),
     "bash": lambda: _program("bash") if POSIX else "bash on Windows may be that of another system",
     "checkout": _if(os.path.exists(os.path.join(os.path.dirname(__file__), "..", ".git")), "this is not a checkout"),
+    "checkstyle_reader": lambda: _answer("node", "-e", "require('danger-plugin-lint-report')"),
     "corpus": lambda: "" if os.environ.get(CORPUS) else f"{CORPUS} names no directory of public files",
     "git": lambda: _program("git"),
     "patch": lambda: _program("patch"),

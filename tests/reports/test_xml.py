@@ -1,5 +1,7 @@
 """JUnit and Checkstyle: XML that any parser takes, whatever a file or a service is called.
 
+danger-plugin-lint-report is a reader of Checkstyle's reports that others use.
+
 data/junit-10.xsd is the schema by which Jenkins' xUnit plugin reads JUnit reports, as the source distribution of pytest
 has it; junitparser is a reader that others use. The elements, attributes and types of Checkstyle's reports are those of
 config/checkstyle-report-1.0.0.xsd at 439ed4b of https://github.com/checkstyle/checkstyle.
@@ -7,10 +9,14 @@ config/checkstyle-report-1.0.0.xsd at 439ed4b of https://github.com/checkstyle/c
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
+
+import pytest
 
 from shmlint.reports import checkstyle, escape, junit
 from tests.project import run
@@ -88,6 +94,29 @@ def test_junit(tmp_path: Path) -> None:
     assert tree(junit.render(notes, notes.findings)).get("failures") == "1", "what makes the exit status 1"
     (case,) = found.findall("testsuite[@name='compose.yaml']/testcase")
     assert case.attrib == {"name": "SHM101 2:3", "classname": "compose.yaml"}
+
+
+READER = """
+const seen = [], danger = global.danger = {};
+for (const level of ["message", "warn", "fail"]) global[level] = (...given) => seen.push([level, ...given]);
+require("danger-plugin-lint-report").scan({fileMask: process.argv[1], reportSeverity: true})
+  .then(() => console.log(JSON.stringify(seen)));
+"""
+"""What prints the comments that the npm package danger-plugin-lint-report makes of a Checkstyle report."""
+LEVELS = {"error": "fail", "warning": "warn", "note": "message"}
+
+
+@pytest.mark.needs("checkstyle_reader")
+def test_another_program_makes_comments_of_a_checkstyle_report(tmp_path: Path) -> None:
+    started = run(tmp_path, {"a/many.compose.yaml": MANY, "b/trainer.compose.yaml": TRAINER})
+    report = tmp_path / "report.xml"
+    report.write_text(checkstyle.render(started, started.findings), encoding="utf-8")
+    done = subprocess.run(
+        ["node", "-e", READER, str(report)], capture_output=True, text=True, timeout=60, check=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.stderr == "", "no element and no version that it does not know"
+    found = sorted((level, path, line, text.partition("\n")[0]) for level, text, path, line in json.loads(done.stdout))
+    assert found == sorted((LEVELS[f.severity], f.span.path, f.span.line, f.message) for f in started.findings)
 
 
 def test_checkstyle(tmp_path: Path) -> None:
