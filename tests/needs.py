@@ -111,6 +111,7 @@ LACKING: Mapping[str, Callable[[], str]] = {
     "git": lambda: _program("git"),
     "patch": lambda: _program("patch"),
     "ps": lambda: _program("ps"),
+    "sarif_multitool": lambda: _program("sarif-multitool"),
     "systemd_library": _systemd,
     "yaml_in_c": lambda: _module("_ruamel_yaml"),
     # Systems and rights.

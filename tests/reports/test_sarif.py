@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,27 @@ def test_the_validator_refuses_what_is_wrong(tmp_path: Path) -> None:
     found["runs"][0]["tool"]["driver"]["name"] = 1
     with pytest.raises(jsonschema.ValidationError):
         VALIDATOR.validate(found)
+
+
+@pytest.mark.needs("sarif_multitool")
+def test_a_validator_that_others_wrote_accepts_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Microsoft's validator, with the rules of code scanning: the npm package @microsoft/sarif-multitool."""
+    monkeypatch.setenv("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")  # it needs no libicu
+    monkeypatch.setattr(project, "ADDRESS", "https://example.org/shmlint")
+    started = run(tmp_path, {"compose.yaml": MANY, "b/compose.yaml": TRAINER, "run.sh": "docker run --gpus all x y\n"})
+    good = render(started, started.findings)
+    wrong = good.replace('"startLine": ', '"startLine": -', 1)
+    assert wrong != good
+
+    def told(text: str) -> list[str]:
+        report, result = tmp_path / "r.sarif", tmp_path / "result.sarif"
+        report.write_text(text, encoding="utf-8")
+        command = ["sarif-multitool", "validate", str(report), "--output", str(result), "--log", "ForceOverwrite"]
+        subprocess.run([*command, "--rule-kind", "'Sarif;Ghas'"], capture_output=True, timeout=100, check=False)
+        found = json.loads(result.read_text(encoding="utf-8-sig"))
+        return [f"{r['ruleId']} {r['message']}" for r in found["runs"][0].get("results", ())]
+
+    assert told(good) == [] and told(wrong) != []
 
 
 def test_rules_carry_their_pages(tmp_path: Path) -> None:
