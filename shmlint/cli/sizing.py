@@ -109,7 +109,7 @@ def _advised(found: Answer) -> Iterator[str]:
         if documented not in ("", "none"):
             yield from right_labelled("", f"its documentation: {escape(documented)}")
         if not workload.verified:
-            yield from right_labelled("", "unverified: no source was checked")
+            yield from right_labelled("", "not checked against a source")
     if source:
         yield from right_labelled("", escape(source))
 

@@ -247,14 +247,21 @@ def _difference(before: str, after: str) -> tuple[str, str]:
 def _spared(run: Run) -> Iterator[str]:
     """Why GPU launches are not reported."""
     reported = {finding.launch.span for finding in run.findings if finding.launch is not None}
+    places: dict[tuple[str, str], dict[str, None]] = {}
     for launch in run.launches:
-        if launch.span in reported:
+        if launch.span in reported or launch.gpu.requested is False:
             continue
-        if launch.gpu.requested is None:
-            because = launch.gpu.unknown.because if launch.gpu.unknown is not None else ""
-            yield f"{_start(launch)}: GPU request unknown: {because}"
-        elif launch.gpu.requested:
-            yield f"{_start(launch)}: {_verdict(run, launch)}"
+        begin = launch.span.begin
+        said = f"{launch.words.launch}: {_spared_by(run, launch)}"
+        places.setdefault((launch.span.path, said), {})[f"{begin.line}:{begin.column}"] = None
+    for (path, said), positions in places.items():
+        yield f"{path}:{', '.join(positions)}: {said}"
+
+
+def _spared_by(run: Run, launch: Launch) -> str:
+    if launch.gpu.requested is None:
+        return f"GPU request unknown: {launch.gpu.unknown.because if launch.gpu.unknown is not None else ''}"
+    return _verdict(run, launch)
 
 
 def _verdict(run: Run, launch: Launch) -> str:
@@ -273,11 +280,6 @@ def _verdict(run: Run, launch: Launch) -> str:
     elif effective.decided_by == "emptydir":
         given = "limited by memory alone"
     return f"large enough: /dev/shm is {given} ({effective.decided_by})"
-
-
-def _start(launch: Launch) -> str:
-    begin = launch.span.begin
-    return f"{launch.span.path}:{begin.line}:{begin.column}: {launch.words.launch}"
 
 
 def _not_read(run: Run) -> Iterator[str]:

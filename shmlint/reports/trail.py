@@ -17,6 +17,7 @@ from shmlint.reports.text import BASES
 from shmlint.rules.advice import advised
 from shmlint.rules.wording import why
 from shmlint.run import Run
+from shmlint.workloads.builds import is_name
 from shmlint.workloads.knowledge import image_names
 
 _MARGIN = 11
@@ -79,11 +80,14 @@ def _read(launch: Launch) -> Iterator[str]:
 
 def _image(launch: Launch) -> Iterator[str]:
     if launch.image is not None:
-        yield f"{launch.image.known or launch.image.text} ({_place(launch.image.span)})"
+        known = launch.image.known
+        shown = known if known and is_name(known) else launch.image.text
+        yield f"{shown} ({_place(launch.image.span)})"
     for base in launch.base_images:
         yield f"built from {base.known or base.text} ({_place(base.span)})"
     if launch.image is None and not launch.base_images:
-        yield "not known"
+        built = launch.build
+        yield f"built from {built.context} ({_place(built.span)})" if built is not None else "not known"
 
 
 def _command(launch: Launch) -> Iterator[str]:
@@ -140,7 +144,7 @@ def _needs(run: Run, launch: Launch, need: Need) -> Iterator[str]:
         if reason.source:
             yield f"  {reason.source}"
     if not reasons and need.why:
-        yield need.why
+        yield f"{f'{need.workload.name}: ' if need.workload is not None else ''}{need.why}"
         yield from (need.source,) if need.source else ()
     for evidence in need.evidence:
         if evidence.span is not None:

@@ -72,15 +72,17 @@ def _fitting(
     return found
 
 
-def image_names(image: str, written: str) -> set[str]:
-    """An image's name in the forms in which a build and a run may write it.
+def is_name(text: str) -> bool:
+    """Whether a text may be an image's name. What unset variables leave (``:``, ``/app``) is none."""
+    return bool(text) and not text.startswith(("/", ":")) and not text.endswith(("/", ":"))
 
-    What unset variables leave (``:``, ``/app``) is no name.
-    """
+
+def image_names(image: str, written: str) -> set[str]:
+    """An image's name in the forms in which a build and a run may write it."""
     found = set()
     for name in (image, written):
         name = name.strip("\"'").lower()
-        if name and not name.startswith(("/", ":")) and not name.endswith(("/", ":")):
+        if is_name(name):
             found.add(name.removesuffix(":latest").removeprefix("docker.io/").removeprefix("localhost/"))
     return found
 

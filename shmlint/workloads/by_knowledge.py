@@ -76,7 +76,7 @@ class _Case:
 
     def need(self, verdict: Verdict, why: str | None = None) -> Need:
         workload = self.workload
-        standing = " (unverified: no source was read)" if workload is not None and not workload.verified else ""
+        standing = " (not checked against a source)" if workload is not None and not workload.verified else ""
         source = workload.source if workload is not None else ""
         known = workload.known if workload is not None else None
         why = self.because if why is None else why

@@ -343,7 +343,7 @@ def test_all_that_is_known_of_a_workload_is_shown(workload: Workload) -> None:
     told = [str(workload.entry.get(key, "")) for key in ("quote", "condition", "formula", "formula_source", "notes")]
     for text in (workload.because, workload.source, *told, *workload.images):
         assert " ".join(text.split()) in shown
-    assert ("unverified: no source was checked" in shown) is not workload.verified
+    assert ("not checked against a source" in shown) is not workload.verified
     command = re.search(r"how much shmlint (size .+)$", shown)
     assert (command is not None) is (workload.needs != "no")
     if command is not None:
@@ -390,6 +390,21 @@ def test_the_trail_of_an_unknown_workload_ends_with_an_entry_for_the_settings(pr
     (project / ".shmlint.yaml").write_text("\n".join(line[4:] for line in lines[at:]) + "\n")
     again = "\n".join(explain.explain("compose.yaml:2"))
     assert "shm_size: 1gb" in again and "workloads:" not in again
+
+
+@table(
+    ("service", "line"),
+    [
+        ("image: '${A}:${B}'", "image      ${A}:${B} (compose.yaml:3)"),
+        ("build: ./trainer", "image      built from ./trainer (compose.yaml:3)"),
+        ("image: nvcr.io/nvidia/jax:26.01-py3",
+         "           JAX: NCCL between several GPUs keeps buffers in shared memory"),
+    ],
+)
+def test_what_is_known_of_an_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, line: str) -> None:
+    (tmp_path / "compose.yaml").write_text(f"services:\n  x:\n    {service}\n    gpus: all\n")
+    monkeypatch.chdir(tmp_path)
+    assert line in list(explain.explain("compose.yaml:2"))
 
 
 def test_a_place_without_a_launch(project: Path) -> None:

@@ -46,6 +46,12 @@ def test_a_placeholder_is_shown_as_it_is_written(tmp_path: Path, path: str, plac
     assert [line for line in shown.splitlines() if "${_" in line or "$_" in line] == []
 
 
+def test_an_image_is_named_without_its_quotes(tmp_path: Path) -> None:
+    command = 'podman run --gpus all "$TAG-${{ matrix.some }}" x'
+    started = project.run(tmp_path, {".github/workflows/a.yml": f"jobs:\n  a:\n    steps:\n      - run: {command}\n"})
+    assert [launch.words.launch for launch in started.launches] == ["`podman run` of $TAG-${{ matrix.some }}"]
+
+
 @table("word", ["...", "....", "…", "[OPTIONS]"])
 def test_what_stands_for_more_words_is_no_program(tmp_path: Path, word: str) -> None:
     started = project.run(tmp_path, {"a.md": f"```sh\ndocker run --gpus all own/image {word}\n```\n"})

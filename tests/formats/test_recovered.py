@@ -89,7 +89,7 @@ def test_a_launch_that_another_program_gets_is_reported(text: str, because: str)
          "what the action `x/docker-run@v3` starts is not followed"),
         ("shell", "x.sh", "docker run --gpus all \\\n  --rm # IMG\n", "no image follows its options"),
         ("makefile", "Makefile", "ifdef X\n\tR := docker run --gpus=all\nendif\n", "its image is added elsewhere"),
-        ("makefile", "Makefile", "# x\ndocker run --gpus all \\\n  IMG\na:\n\tls\n", "it is no line of a recipe"),
+        ("makefile", "Makefile", "# x\ndocker run --gpus all \\\n  IMG\na:\n\tls\n", "it is not in a recipe"),
         ("markdown", "x.md", "```yaml\nrun: |\n  docker run --gpus all IMG\n```\n", "it is not read as a command"),
         ("markdown", "x.md", "<pre><code class=sh>\n$ docker run --gpus all IMG</code></pre>\n",
          "commands in HTML are not read"),

@@ -153,6 +153,16 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.node.callspec.id)
 
 
+def test_verbose_tells_what_is_large_enough_once_for_a_file(tmp_path: Path) -> None:
+    page = "```sh\n" + "docker run --gpus all --ipc=host own/image\n" * 3 + "```\n"
+    started = run(tmp_path, {"a.md": page, "b.md": page})
+    lines = [line for line in render(started, [], Style(verbose=True, width=200)) if "large enough" in line]
+    assert lines == [
+        f"{name}:2:1, 3:1, 4:1: `docker run` of own/image: large enough: /dev/shm is the size of the host's (host)"
+        for name in ("a.md", "b.md")
+    ]
+
+
 ENV = "\ndocker run --gpus all -e NCCL_P2P_DISABLE=1 -e NCCL_DEBUG=INFO --shm-size 64g {} a.py\n"
 
 

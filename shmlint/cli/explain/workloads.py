@@ -77,7 +77,7 @@ def listed(found: Sequence[Workload], heading: str) -> Iterator[str]:
     yield ""
     width = max(len(w.id) for w in found)
     for workload in found:
-        mark = "" if workload.verified else " (unverified)"
+        mark = "" if workload.verified else " (not checked against a source)"
         yield f"  {workload.id.ljust(width)}  {workload.name}: {_amount(workload)}{mark}"
 
 
@@ -132,7 +132,7 @@ def about(workload: Workload) -> Iterator[str]:
     yield from _row("source", workload.source or "none")
     read = "verified: the source was checked"
     if not workload.verified:
-        read = "unverified: no source was checked; findings based on it are never errors"
+        read = "not checked against a source; findings based on it are never errors"
     yield from _row("standing", read)
     yield from _row("notes", str(entry.get("notes", "")))
     yield ""

@@ -72,7 +72,7 @@ def as_written(launch: Launch, written: Callable[[str], str]) -> Launch:
     launch, image = worded(launch, written), launch.image
     if image is None or not image.because or not _EXPRESSION.search(image.span.text) or launch.image is None:
         return launch
-    text = image.span.text
+    text = launch.image.text if _EXPRESSION.search(launch.image.text) else image.span.text
     said = launch.words._replace(launch=launch.words.launch.replace(launch.image.text, text))
     return launch._replace(
         image=launch.image._replace(value=text, text=text, because="it depends on an expression"), words=said

@@ -25,7 +25,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 def _read(source: Source, workspace: Workspace) -> Reading:
     reading = read_source(source, parts(source, workspace))
-    stray = () if is_justfile(source.path) else outside_commands(source, reading, "it is no line of a recipe")
+    stray = () if is_justfile(source.path) else outside_commands(source, reading, "it is not in a recipe")
     return reading._replace(not_read=(*reading.not_read, *stray))
 
 
