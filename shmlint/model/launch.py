@@ -185,6 +185,8 @@ class Build(NamedTuple):
     span: Span
     directory: str = ""
     in_context: bool = False
+    inline: Value[str] | None = None
+    """The Dockerfile itself, where the file that builds has its text."""
 
 
 class Misplaced(NamedTuple):

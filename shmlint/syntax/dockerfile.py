@@ -50,6 +50,19 @@ class BuiltImage(NamedTuple):
     lines: Mapping[str, int] = _NO_LINES
     """The line of the last CMD and ENTRYPOINT, and of each variable's last ENV."""
 
+    def at(self, first: int, more: int) -> BuiltImage:
+        """The same in another file, which has its lines from ``first`` on: at most so many more, so that a text
+        that the file has in one line is in that line."""
+
+        def moved(line: int) -> int:
+            return first + min(max(line - 1, 0), more)
+
+        return self._replace(
+            base_images=tuple((name, moved(line)) for name, line in self.base_images),
+            runs=tuple((text, moved(line)) for text, line in self.runs),
+            lines={name: moved(line) for name, line in self.lines.items()},
+        )
+
 
 class _Stage:
     """What is known of a stage while its instructions are read."""

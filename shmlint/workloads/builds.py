@@ -255,12 +255,18 @@ _OFFICIAL = (
 
 
 def read_build(build: Build, repository: Repository) -> tuple[BuiltImage | None, Source | None]:
-    """What the Dockerfile of a build says, and its text."""
+    """What the Dockerfile of a build says, and the file that has its text."""
     from shmlint.syntax import dockerfile
 
+    args = {name: value for name, value in build.args if value is not None}
+    if build.inline is not None:
+        span = build.inline.span
+        first = span.source.position(span.start).line
+        image = dockerfile.read(build.inline.known or "", build.target, args)
+        lines = span.source.position(span.end).line - first
+        return image and image.at(first, lines), span.source
     path = dockerfile_of(build, repository)
     source = repository.source(path) if path is not None else None
     if source is None:
         return None, None
-    args = {name: value for name, value in build.args if value is not None}
     return dockerfile.read(source.text, build.target, args), source

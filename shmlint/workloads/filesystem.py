@@ -214,6 +214,8 @@ def _parts(path: str) -> list[str]:
 
 def context_of(build: Build, repository: Repository) -> str:
     """The directory of a build context."""
+    if build.inline is not None:
+        return normal(os.path.join(build.directory, build.context))
     found = _existing(build, repository)
     return found if found is not None else normal(os.path.join(build.directory, build.context))
 

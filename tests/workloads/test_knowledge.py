@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shlex
@@ -13,6 +14,7 @@ from shmlint.docker.sizes import parse_compose
 from shmlint.files import installed
 from shmlint.workloads.commands import flatten, kind_of, simple_commands
 from shmlint.workloads.knowledge import builtin, recognise
+from tests.project import run
 from tests.table import table
 
 GIB = 1024**3
@@ -146,3 +148,68 @@ def test_what_of_an_image_needs_it(image: str, command: str | None, needs: str) 
     commands = list(simple_commands(flatten(words)))
     telling = [command for command in commands if kind_of(command) in ("program", "interactive")]
     assert workload.used_by(telling or commands).needs == needs
+
+
+IMAGES = [
+    pattern.replace("*/", "someone/").replace("*", "x") for entry in ENTRIES for pattern in entry["images"][:2]
+]
+"""An image for the first patterns of every entry."""
+
+
+def each(text: str) -> list[str]:
+    """A text for each image: ``@`` is the image, ``#`` its number."""
+    return [text.replace("#", f"{number:03}").replace("@", image) for number, image in enumerate(IMAGES)]
+
+
+def files(name: str, text: str) -> dict[str, str]:
+    return dict(zip(each(name), each(text), strict=True))
+
+
+def compose(*keys: str) -> dict[str, str]:
+    return {"compose.yaml": "services:\n" + "".join(each(f"  s#: {{{', '.join(keys)}, gpus: all}}\n"))}
+
+
+def script(text: str) -> dict[str, str]:
+    return {"run.sh": "".join(each(text + "\n"))}
+
+
+BUILT = files("d#/Dockerfile", "FROM @\nENV A=1\nCOPY a /a\n")
+CONTAINER = ".devcontainer/c#/devcontainer.json"
+DOCKERFILE = '"build": {"dockerfile": "../../d#/Dockerfile"}'
+WAYS = {
+    "the image's own command": {
+        "service": compose("image: '@'"),
+        "service that is built": compose("build: d#") | BUILT,
+        "service that is built without a context": compose("build: {dockerfile: d#/Dockerfile}") | BUILT,
+        "service that is built of a text": compose("build: {dockerfile_inline: 'FROM @'}"),
+        "docker run": script("docker run --gpus all @"),
+        "image that is built": script("docker build -t own# d#\ndocker run --gpus all own#") | BUILT,
+        "unit": files("u#.container", "[Container]\nImage=@\nAddDevice=nvidia.com/gpu=all\n"),
+    },
+    "a shell": {
+        "dev container": files(CONTAINER, '{"image": "@", "runArgs": ["--gpus=all"]}'),
+        "dev container that is built": files(CONTAINER, f'{{{DOCKERFILE}, "runArgs": ["--gpus=all"]}}') | BUILT,
+        "docker run": script("docker run --gpus all -it @ bash"),
+        "service": compose("image: '@'", "command: sleep infinity"),
+        "service that is built": compose("build: d#", "command: sleep infinity") | BUILT,
+    },
+    "several ranks": {
+        "service": compose("image: '@'", "command: torchrun --nproc_per_node=8 train.py"),
+        "service that is built": compose("build: d#", "command: torchrun --nproc_per_node=8 train.py") | BUILT,
+        "docker run": script("docker run --gpus all @ torchrun --nproc_per_node=8 train.py"),
+    },
+}  # fmt: skip
+
+
+@table("ways", WAYS.values(), ids=WAYS)
+def test_an_image_needs_the_same_however_it_is_started(tmp_path: Path, ways: dict[str, dict[str, str]]) -> None:
+    answers: dict[str, dict[object, list[str]]] = {image: {} for image in IMAGES}
+    for way, written in ways.items():
+        (directory := tmp_path / way).mkdir()
+        started = run(directory, written)
+        with contextlib.chdir(directory):
+            needs = [started.context.need(launch) for launch in started.launches]
+        for image, need in zip(IMAGES, needs, strict=True):
+            answer = need.verdict, need.minimum, need.recommended, need.workload
+            answers[image].setdefault(answer, []).append(way)
+    assert {image: found for image, found in answers.items() if len(found) > 1} == {}

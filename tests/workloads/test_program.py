@@ -311,6 +311,45 @@ def test_ray_serve_is_told_from_others_by_the_package(
     assert need(tmp_path, files).verdict == verdict
 
 
+BLOCK = """services:
+  app:
+    build:
+      context: .KEY
+      dockerfile_inline: |
+        FROM python:3.12
+
+        RUN pip install torch
+        ENV NCCL_P2P_DISABLE=1
+        WORKDIR /app
+        COPY . .
+        CMD python train.py
+    GPUS
+""".replace("GPUS", GPUS)
+LINE = """services:
+  app:
+    build: {dockerfile_inline: "FROM x\\nENV NCCL_P2P_DISABLE=1\\nWORKDIR /app\\nCOPY . .\\nCMD python train.py"KEY}
+    GPUS
+""".replace("GPUS", GPUS)
+
+
+@table(
+    "text, key, place, verdict",
+    [
+        (BLOCK, "", 9, "needed"),
+        (BLOCK, "/work", 9, "likely"),
+        (LINE, "", 3, "needed"),
+        (LINE, ", context: ./work", 3, "likely"),
+    ],
+)
+def test_a_dockerfile_in_a_compose_file_is_read_like_any_other(
+    tmp_path: Path, text: str, key: str, place: int, verdict: str
+) -> None:
+    files = {"compose.yaml": text.replace("KEY", key), "train.py": LOADER, "work/Dockerfile": "FROM scratch\n"}
+    assert need(tmp_path, files).verdict == verdict
+    (variable,) = findings(tmp_path, files, select=("NCCL501",))
+    assert (variable.span.path, variable.span.line) == ("compose.yaml", place)
+
+
 def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
     outside = tmp_path / "outside.py"
     outside.write_text(LOADER, encoding="utf-8")

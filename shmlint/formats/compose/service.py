@@ -95,7 +95,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         shm=size_entry(tree, "shm_size"),
         ipc=read_mode(tree.leaf("ipc")),
         mounts=tuple(read_mounts(tree)),
-        build=_build(tree.get("build"), image),
+        build=_build(tree.get("build"), image, project.directory),
         binds=tuple(read_binds(tree)),
         workdir=text_value(tree.leaf("working_dir")),
         interactive=bool(is_true(tree.leaf("tty")) or is_true(tree.leaf("stdin_open"))),
@@ -208,25 +208,38 @@ def _built_from(build: Tree | None, directory: str) -> str:
     return context.text if "://" in context.text else normal(os.path.join(context.layer.directory, context.text))
 
 
-def _build(build: Tree | None, image: Value[str] | None) -> Build | None:
-    """The build of a service; None where there is none here or a variable names its context."""
+def _build(build: Tree | None, image: Value[str] | None, directory: str) -> Build | None:
+    """The build of a service, in ``directory`` unless it says another; None where a variable names its context."""
     context = build.leaf("context") if isinstance(build, Branch) else build
-    if isinstance(build, Branch) and (context is None or build.leaf("dockerfile_inline") is not None):
+    if context is None and isinstance(build, Branch):
+        text, span = ".", build.span
+    elif isinstance(context, Leaf) and not context.interpolated.unset and "://" not in context.text:
+        text, span, directory = context.text, context.span, context.layer.directory
+    else:
         return None
-    if not isinstance(context, Leaf) or context.interpolated.unset or "://" in context.text:
-        return None
-    dockerfile, target = (build.leaf("dockerfile"), build.leaf("target")) if isinstance(build, Branch) else (None, None)
+    leaves = (build.leaf(key) if isinstance(build, Branch) else None for key in ("dockerfile", "target"))
+    dockerfile, target = (leaf.text if leaf is not None else None for leaf in leaves)
     args = read_environment(build.get("args")) if isinstance(build, Branch) else {}
+    inline = build.leaf("dockerfile_inline") if isinstance(build, Branch) else None
     return Build(
         (image.known or "") if image is not None else "",
-        context.text,
-        dockerfile.text if dockerfile is not None else None,
-        target.text if target is not None else None,
+        text,
+        dockerfile,
+        target,
         tuple((name, value.known) for name, value in args.items()),
-        context.span,
-        context.layer.directory,
+        span,
+        directory,
         in_context=True,
+        inline=Value(inline.text, _content(inline), inline.written) if inline is not None else None,
     )
+
+
+def _content(scalar: Leaf) -> Span:
+    """Where the lines of a scalar are that has the same lines in the file; else where the scalar is."""
+    source, start = scalar.span.source, scalar.span.start
+    if scalar.node.style == "|":
+        return Span(source, source.text.index("\n", start) + 1, scalar.span.end)
+    return Span(source, start, start)
 
 
 Built = tuple[tuple[Value[str], ...], Value[tuple[str, ...]] | None, Value[tuple[str, ...]] | None]
