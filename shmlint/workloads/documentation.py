@@ -193,7 +193,9 @@ def _starts_program(words: Sequence[str], program: Program) -> bool:
 
 _PAGES = (".md", ".mdx", ".rst", ".markdown")
 _ENGINES = frozenset({*BINARIES, "docker-compose", "sudo"})
-_STARTED = frozenset({"vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafactory-cli", "ns-train", "sglang"})
+_STARTED = frozenset(
+    {"vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafactory-cli", "ns-train", "sglang", "tritonserver"}
+)
 
 
 def _notebooks(program: Program, follower: Follower) -> None:

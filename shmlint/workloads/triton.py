@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from shmlint.docker.sizes import human
 from shmlint.files.read import normal
@@ -66,26 +66,36 @@ def _models(folder: str, repository: Repository) -> Iterator[_Model]:
         named = re.search(r'\b(?:backend|platform)\s*:\s*"(\w+)"', text)
         counts = [int(count) for count in re.findall(r"\bcount\s*:\s*([1-9]\d{0,3})\b", text)]
         instances = sum(counts) or 1
-        code = _code(directory, repository)
+        versions = [os.path.join(directory, name) for name in repository.names(directory) if name.isdigit()]
+        code = _code(versions, repository)
         if named is not None and config is not None:
-            yield _Model(named[1], instances, Span(config, named.start(), named.end()))
+            backend = "" if named[1] == "pytorch" and code is not None else named[1]  # which may run it in Python
+            yield _Model(backend, instances, Span(config, named.start(), named.end()))
         elif code is not None:
             yield _Model("python", instances, Span(code, *code.line_span(1)))
         else:
-            yield _Model("", instances, None)
+            files = {name for version in versions for name in repository.names(version)}
+            yield _Model(next((_FILES[name] for name in sorted(files & _FILES.keys())), ""), instances, None)
 
 
-def _code(directory: str, repository: Repository) -> Source | None:
+def _code(versions: Sequence[str], repository: Repository) -> Source | None:
     """The ``model.py`` of one of the versions of a model."""
-    versions = (name for name in repository.names(directory) if name.isdigit())
-    sources = (repository.peek(os.path.join(directory, version, "model.py")) for version in versions)
+    sources = (repository.peek(os.path.join(version, "model.py")) for version in versions)
     return next((source for source in sources if source is not None), None)
+
+
+_FILES = {
+    "model.onnx": "onnxruntime", "model.plan": "tensorrt", "model.pt": "pytorch", "model.graphdef": "tensorflow",
+    "model.savedmodel": "tensorflow", "model.xml": "openvino",
+}
+"""The backends of models that no configuration gives one, by their files (triton-inference-server/server,
+docs/user_guide/model_repository.md at 008fdc5a8a2b, "Model Files")."""
 
 
 def _need(models: list[_Model], launch: Launch, *, sure: bool) -> Need | None:
     python = [model for model in models if model.backend == "python"]
     if not python:
-        others = bool(models) and all(model.backend.startswith(_WITHOUT) for model in models)
+        others = bool(models) and all(re.fullmatch(_WITHOUT, model.backend) for model in models)
         why = "none of the models that it loads uses the Python backend"
         return Need("not-needed", workload=_KNOWN, why=why, source=SOURCE) if others and sure else None
     count = sum(model.instances for model in python)
@@ -103,8 +113,11 @@ def _need(models: list[_Model], launch: Launch, *, sure: bool) -> Need | None:
     )  # fmt: skip
 
 
-_WITHOUT = ("onnxruntime", "tensorrt_plan", "pytorch_libtorch", "tensorflow", "openvino", "fil", "ensemble")
-"""The beginnings of backends and platforms that use no shared memory of their own."""
+_WITHOUT = (
+    r"onnxruntime(_onnx)?|tensorrt(_plan)?|pytorch(_libtorch)?|tensorflow(_graphdef|_savedmodel)?|openvino(_\w+)?|fil|"
+    r"ensemble"
+)
+"""The backends and platforms that use no shared memory of their own."""
 
 
 def _is_older(launch: Launch) -> bool:

@@ -15,6 +15,10 @@ ONNX = {"models/a/1/model.onnx": "", "models/a/config.pbtxt": 'platform: "onnxru
 SERVE = "tritonserver --model-repository=/models"
 
 
+def backend(name: str, file: str) -> dict[str, str]:
+    return {f"models/a/1/{file}": "", "models/a/config.pbtxt": f'backend: "{name}"\n'}
+
+
 def compose(image: str, command: str, mount: str = "./models:/models") -> str:
     return f"services:\n  app:\n    image: {image}\n    command: {command}\n    volumes: ['{mount}']\n    {GPUS}\n"
 
@@ -30,6 +34,16 @@ def compose(image: str, command: str, mount: str = "./models:/models") -> str:
         (NEW, SERVE, {**ONNX, "models/b/1/model.bin": ""}, "unknown", 0),
         (NEW, SERVE, {"models/a/1/model.json": "", "models/a/config.pbtxt": 'backend: "vllm"\n'}, "unknown", 0),
         (NEW, SERVE, {"models/readme.md": ""}, "unknown", 0),
+        (NEW, "mpirun --allow-run-as-root -n 1 tritonserver --model-repository=/models", PYTHON, "likely", 0),
+        (NEW, SERVE, backend("tensorrt", "model.plan"), "not-needed", 0),
+        (NEW, SERVE, backend("tensorrtllm", "x"), "unknown", 0),
+        (NEW, SERVE, backend("pytorch", "model.pt"), "not-needed", 0),
+        (NEW, SERVE, backend("pytorch", "model.py"), "unknown", 0),  # PyTorch 2's own may run in Python
+        # Models without a configuration have the backend of their file.
+        (NEW, SERVE, {"models/a/1/model.onnx": "", "models/b/1/model.plan": "", "models/c/3/model.pt": ""},
+         "not-needed", 0),
+        (NEW, SERVE, {"models/a/1/model.savedmodel/saved_model.pb": "", "models/b/1/model.xml": ""}, "not-needed", 0),
+        (NEW, SERVE, {"models/a/1/model.onnx": "", "models/b/1/model.py": ""}, "likely", 0),
         (NEW, "tritonserver --model-repository=s3://models", PYTHON, "unknown", 0),
         (NEW, "tritonserver --model-repository=$MODELS", PYTHON, "unknown", 0),
         (NEW, "python serve.py --model-repository=/models", PYTHON, "unknown", 0),
@@ -58,6 +72,28 @@ def test_models_that_are_only_guessed_make_no_error_and_no_silence(
 ) -> None:
     text = compose(OLD, SERVE, "/data/models:/somewhere")
     assert need(tmp_path, {"compose.yaml": text, **files}).verdict == verdict
+
+
+@table(
+    "command, files, verdict",
+    [
+        ("bash", PYTHON, "likely"),
+        ("", PYTHON, "likely"),
+        ("bash", ONNX, "unknown"),
+    ],
+)
+def test_the_server_that_a_page_starts_in_a_shell(
+    tmp_path: Path, command: str, files: dict[str, str], verdict: str
+) -> None:
+    page = f"""```sh
+docker run -it --gpus all -v ${{PWD}}:/workspace {NEW} {command}
+```
+In the container:
+```sh
+tritonserver --model-repository=/workspace/models
+```
+"""
+    assert need(tmp_path, {"README.md": page, **files}).verdict == verdict
 
 
 @table(("files", "verdict"), [(TWO, "needed"), (ONNX, "unknown"), ({}, "unknown")])
