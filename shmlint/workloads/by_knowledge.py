@@ -101,9 +101,9 @@ def _ranks(case: _Case) -> Need | None:
         return None
     if isinstance(count, int):
         ranks = min(ranks, count)  # the others run in other containers
-    from shmlint.workloads.mechanisms import nccl_upper_bound
+    from shmlint.workloads.mechanisms import nccl_estimate
 
-    size = nccl_upper_bound(ranks)
+    size = nccl_estimate(ranks)
     text = "several ranks, NCCL between them" if reading.private else f"{ranks} ranks, NCCL between them"
     told = Evidence(text, reading.ranks_span, NCCL_SOURCE)
     verified = workload is not None and workload.verified

@@ -15,7 +15,7 @@ from shmlint.workloads.commands import names_training, read_ranks
 from shmlint.workloads.mechanisms import (
     RAY_SHARE,
     batches_at_once,
-    nccl_upper_bound,
+    nccl_estimate,
     share_term,
 )
 from shmlint.workloads.program import Entry, Findings, Program, Ran
@@ -231,7 +231,7 @@ def _devices(value: object) -> int | None:
 
 
 def _nccl(ranks: int, told: tuple[Evidence, ...]) -> Mechanism:
-    return Mechanism("nccl", nccl_upper_bound(ranks), "estimated", f"{ranks} ranks", told, NCCL_SOURCE)
+    return Mechanism("nccl", nccl_estimate(ranks), "estimated", f"{ranks} ranks", told, NCCL_SOURCE)
 
 
 def _need(found: list[tuple[Mechanism, bool]]) -> Need | None:

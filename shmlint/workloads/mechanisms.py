@@ -118,11 +118,12 @@ def proxy_pool(nccl: str | None = None) -> int:
 def nccl_terms(
     ranks: int, nccl: str | None = None, channels: int = CHANNELS, buffsize: int = BUFFSIZE
 ) -> tuple[Term, ...]:
-    """What NCCL may put into /dev/shm for one communicator on one host, at the most; nothing below two ranks.
+    """About what NCCL puts into /dev/shm for one communicator on one host; nothing below two ranks.
 
     Every rank's proxy pool, and a segment a channel for each connection of a ring (one a rank) and
     of a tree against its direction (one less), where ranks reach each other neither by P2P nor
-    through cuMem host memory. Raises ValueError for what is not a version.
+    through cuMem host memory. It is no limit: send and receive (pipelines, experts), more communicators
+    and the network between hosts take more. Raises ValueError for what is not a version.
     """
     if ranks < 2:
         return ()
@@ -140,7 +141,7 @@ def nccl_terms(
     )  # fmt: skip
 
 
-def nccl_upper_bound(ranks: int, nccl: str | None = None, channels: int = CHANNELS) -> int:
+def nccl_estimate(ranks: int, nccl: str | None = None, channels: int = CHANNELS) -> int:
     """Bytes of ``nccl_terms`` together. Raises ValueError for what is not a version."""
     return total(nccl_terms(ranks, nccl, channels))
 

@@ -126,8 +126,8 @@ def _of_nccl(case: _Case) -> _Part:
     channels = question.channels or number(launch, "NCCL_MAX_NCHANNELS") or estimate.CHANNELS
     buffsize = number(launch, "NCCL_BUFFSIZE") or estimate.BUFFSIZE
     notes = [
-        "NCCL: one communicator, without direct access between GPUs. With NVLink or cuMem it is much less; "
-        "each further communicator with its own buffers needs the same amount again"
+        "NCCL: about, for one communicator on one host without direct access between GPUs. With NVLink or cuMem it is "
+        "much less. Send and receive (pipelines, experts), several hosts and further communicators take more"
     ]
     if launch.gpu.vendor == "amd" or (workload is not None and workload.id.startswith("rocm")):
         notes.append("the sizes are those of NCCL; the ones of AMD's RCCL may differ")

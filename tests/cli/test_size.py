@@ -77,7 +77,7 @@ def test_the_arithmetic_of_nccl(run: Run) -> None:
     assert "     answer  1 GiB (the recommended size, more than the sum)" in lines
     assert " docker run  --shm-size=1g" in lines
     assert "    compose  shm_size: 1gb" in lines
-    assert any(line.startswith("       note  NCCL: one communicator") for line in lines)
+    assert any(line.startswith("       note  NCCL: about, for one communicator") for line in lines)
 
 
 def test_the_arithmetic_of_dataloaders(run: Run) -> None:

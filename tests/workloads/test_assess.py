@@ -17,7 +17,7 @@ from shmlint.workloads import by_knowledge as workloads
 from shmlint.workloads.assess import assess
 from shmlint.workloads.commands import flatten, read_ranks, read_workers
 from shmlint.workloads.knowledge import builtin, match_command, recognise, users
-from shmlint.workloads.mechanisms import nccl_upper_bound
+from shmlint.workloads.mechanisms import nccl_estimate
 from tests.table import table
 
 GIB = 1024**3
@@ -537,7 +537,7 @@ def test_what_is_set_for_a_program_that_is_not_known(case: Launch, verdict: str)
 def test_the_arithmetic_is_shown() -> None:
     need = assess(launch("nvcr.io/nvidia/pytorch:24.01-py3", "torchrun --nproc_per_node=8 t.py"))
     assert (need.minimum, need.recommended) == (None, 8 * GIB)
-    assert need.floor == need.total == nccl_upper_bound(8)
+    assert need.floor == need.total == nccl_estimate(8)
     assert [e.text for e in need.evidence] == [
         "NVIDIA NGC framework containers", "8 ranks, NCCL between them",
     ]  # fmt: skip
@@ -552,7 +552,7 @@ def test_one_process_is_not_explained_by_several() -> None:
 @table(
     ("case", "floor"),
     [
-        (launch("myorg/app", "torchrun --nproc_per_node=2 t.py"), nccl_upper_bound(2)),
+        (launch("myorg/app", "torchrun --nproc_per_node=2 t.py"), nccl_estimate(2)),
         (launch("myorg/app", "python t.py --num_workers 8"), 512 * 1024**2),
         (launch("nvcr.io/nvidia/pytorch:24.01-py3"), 512 * 1024**2),
         (launch("smallcloud/refact_self_hosting"), 256 * 1024**2),
@@ -569,7 +569,7 @@ def test_what_is_advised_is_never_below_the_sum(ranks: int) -> None:
         for image in ("myorg/app", "deepspeed/deepspeed", "vllm/vllm-openai"):
             need = assess(launch(image, words.format(ranks)))
             assert need.verdict == "needed" and need.recommended is not None
-            assert need.recommended >= need.total >= nccl_upper_bound(ranks), (words, image)
+            assert need.recommended >= need.total >= nccl_estimate(ranks), (words, image)
 
 
 @table(

@@ -10,8 +10,8 @@ from shmlint.workloads.mechanisms import (
     batches_at_once,
     dataloader_terms,
     frigate_terms,
+    nccl_estimate,
     nccl_terms,
-    nccl_upper_bound,
     proxy_pool,
     segment,
     sglang_terms,
@@ -72,13 +72,13 @@ def test_refuses_what_is_no_version(nccl: str) -> None:
         (8, None, 536.7),
     ],
 )
-def test_the_bound(ranks: int, nccl: str | None, mebibytes: float) -> None:
-    assert round(nccl_upper_bound(ranks, nccl) / 2**20, 1) == mebibytes
+def test_the_estimate(ranks: int, nccl: str | None, mebibytes: float) -> None:
+    assert round(nccl_estimate(ranks, nccl) / 2**20, 1) == mebibytes
 
 
-def test_the_bound_grows_with_channels_and_needs_two_ranks() -> None:
-    assert nccl_upper_bound(2, channels=3) - nccl_upper_bound(2, channels=2) == 2 * segment()
-    assert nccl_upper_bound(1) == nccl_upper_bound(0) == 0
+def test_the_estimate_grows_with_channels_and_needs_two_ranks() -> None:
+    assert nccl_estimate(2, channels=3) - nccl_estimate(2, channels=2) == 2 * segment()
+    assert nccl_estimate(1) == nccl_estimate(0) == 0
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_terms_say_how_they_come_about() -> None:
     assert (pools.bytes, pools.formula) == (8 * 33030528, "8 ranks × 31.5 MiB (NCCL 2.27)")
     assert connections.bytes == 15 * 2 * segment()
     assert connections.formula == "15 connections × 2 channels × 9.2 MiB"
-    assert total((pools, connections)) == nccl_upper_bound(8, "2.27")
+    assert total((pools, connections)) == nccl_estimate(8, "2.27")
     assert nccl_terms(2, channels=1)[1].formula == "2 connections × 1 channel × 9.2 MiB"
     assert "the newest known" in nccl_terms(2)[0].formula
     assert nccl_terms(2, buffsize=524288)[1].bytes == 2 * 2 * 5967872
