@@ -43,7 +43,6 @@ _DETECTRON_LAUNCH = "https://github.com/facebookresearch/detectron2/blob/v0.6/de
 RAY_SOURCE = "https://github.com/ray-project/ray/blob/ed6534e9a80a62a03729a4251bacf9d1eb33417d/python/ray/_private/services.py"
 _DASK_CUDA = "https://github.com/rapidsai/dask-cuda/blob/63a1ea9712fe54facb5e045dd19dc8ffeb6c1086/docs/source/ucx.rst?plain=1#L161"
 _HUGECTR = "https://github.com/NVIDIA-Merlin/HugeCTR/blob/00104a05ba2772b8be79522ad8cb85b1a305b20c/docs/source/api/python_interface.md"
-_PLAYWRIGHT = "https://github.com/microsoft/playwright/blob/012da1982ea64ca4dbb59dc0bb0e2ebcb0ee1e7b/docs/src/docker.md"
 _SELENIUM = "https://github.com/SeleniumHQ/docker-selenium/blob/3290a305/README.md?plain=1#L111"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
 
@@ -114,11 +113,8 @@ ROWS: tuple[Row, ...] = (
     Row("ray.train.torch.TorchTrainer", "ray", source=RAY_SOURCE),
     Row("ray.data.read_parquet", "ray", source=RAY_SOURCE),
     Row("dask_cuda.LocalCUDACluster", "ucx", source=_DASK_CUDA),
-    Row("playwright.sync_api.sync_playwright", "browser", source=_PLAYWRIGHT),
-    Row("playwright.async_api.async_playwright", "browser", source=_PLAYWRIGHT),
     Row("selenium.webdriver.Chrome", "browser", source=_SELENIUM),
     Row("selenium.webdriver.Edge", "browser", source=_SELENIUM),
-    Row("selenium.webdriver.Firefox", "browser", source=_SELENIUM),
     Row("multiprocessing.shared_memory.SharedMemory", "python-shm", "size", 2, None),
     Row("multiprocessing.managers.SharedMemoryManager", "python-shm"),
     Row("torch.multiprocessing.Queue", "torch-sharing"),

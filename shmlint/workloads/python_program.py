@@ -189,12 +189,15 @@ def _is_meant(row: Row, site: Site, walker: Walker) -> bool:
 def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
     """Whether a call keeps its data out of /dev/shm.
 
-    ``ray.init("ray://head:10001")``, or ``RAY_ADDRESS``, connects to Ray of another container, and Dask's workers
-    talk over TCP unless UCX is asked for.
+    ``ray.init("ray://head:10001")``, or ``RAY_ADDRESS``, connects to Ray of another container, Dask's workers talk
+    over TCP unless UCX is asked for, and Chrome has an option for it.
     """
+    if row.use == "browser":
+        given = (argument for other in walker.sites for argument in other.node.args)
+        return any(isinstance(node, ast.Constant) and node.value == "--disable-dev-shm-usage" for node in given)
     if row.use == "ray":
-        given = walker.options.files.environment.get("RAY_ADDRESS")
-        if given is not None and (given.known or "").startswith("ray://"):
+        head = walker.options.files.environment.get("RAY_ADDRESS")
+        if head is not None and (head.known or "").startswith("ray://"):
             return True
         address = walker.evaluator.argument(site.node, "address", 0, None, site.scope).value
         return row.call == "ray.init" and isinstance(address, str) and address.startswith("ray://")

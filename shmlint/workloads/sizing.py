@@ -241,8 +241,8 @@ def _only_a_sum(need: Need, terms: Sequence[Term], gpus: Count, ranks: int) -> b
 
 _ALONE = frozenset(
     {
-        "frigate", "kasm", "linuxserver-browsers", "neko", "playwright", "postgres", "selenium", "selkies",
-        "steam-headless", "triton", "triton-min", "triton-sdk",
+        "frigate", "kasm", "linuxserver-browsers", "neko", "postgres", "selenium", "selkies", "steam-headless",
+        "triton", "triton-min", "triton-sdk",
     }
 )  # fmt: skip
 """Workloads that need /dev/shm for something else: several GPUs make no NCCL ranks of them."""

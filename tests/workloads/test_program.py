@@ -483,7 +483,12 @@ def test_variables_of_scripts_and_images_are_checked(
          {"python-shm": None}),
         ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=1024 * 1024 * 100)", "",
          "needed", {"python-shm": 100 * 2**20}),
-        ("from playwright.sync_api import sync_playwright\nsync_playwright()", "", "likely", {"browser": None}),
+        ("from selenium import webdriver\nwebdriver.Chrome()", "", "likely", {"browser": None}),
+        ("from selenium import webdriver\no = webdriver.ChromeOptions()\no.add_argument('--headless')\n"
+         "webdriver.Chrome(options=o)", "", "likely", {"browser": None}),
+        ("from selenium import webdriver\no = webdriver.ChromeOptions()\no.add_argument('--disable-dev-shm-usage')\n"
+         "webdriver.Chrome(options=o)", "", "not-needed", {}),
+        ("from playwright.sync_api import sync_playwright\nsync_playwright()", "", "not-needed", {}),
         ("from dask_cuda import LocalCUDACluster\nLocalCUDACluster()", "", "not-needed", {}),
         ("from dask_cuda import LocalCUDACluster\np = 'tcp'\nLocalCUDACluster(protocol=p)", "", "not-needed", {}),
         ("from dask_cuda import LocalCUDACluster\nLocalCUDACluster(protocol='ucx')", "", "likely", {"ucx": None}),
