@@ -83,8 +83,7 @@ def _item(value: str) -> int:
 def _resolution(value: str) -> tuple[int, int]:
     match = re.fullmatch(r"([1-9][0-9]{0,4})[x×]([1-9][0-9]{0,4})", value.lower())
     if match is None:
-        raise click.BadParameter(f"{value} is not a resolution; write it like 1280x720, as under `detect` in Frigate's "
-                                 "settings")  # fmt: skip
+        raise click.BadParameter(f"{value} is not a width and height in pixels; write it like 1280x720")
     return int(match[1]), int(match[2])
 
 
@@ -144,6 +143,9 @@ class Options(TypedDict):
     channels: int | None
     camera: tuple[tuple[int, int], ...]
     birdseye: bool
+    tabs: int | None
+    window: tuple[int, int] | None
+    picture: tuple[tuple[int, int], ...]
     format: str
     config: str | None
 
@@ -172,6 +174,12 @@ class Options(TypedDict):
 @option("--camera", section="Frigate", metavar="WIDTHxHEIGHT", type=_resolution, multiple=True,
         help="Width and height of a camera's detect stream. Repeat for each camera.")  # fmt: skip
 @option("--birdseye", section="Frigate", is_flag=True, help="Birdseye's restream is enabled.")
+@option("--tabs", section="Browser", metavar="N", type=click.IntRange(1, 10_000),
+        help="Tabs that are open at a time.")  # fmt: skip
+@option("--window", section="Browser", metavar="WIDTHxHEIGHT", type=_resolution,
+        help="Size of the browser's window in pixels.  [default: 1920x1080]")  # fmt: skip
+@option("--picture", section="Browser", metavar="WIDTHxHEIGHT", type=_resolution, multiple=True,
+        help="A picture, canvas or video of each page, by its own size. Repeat for each.")  # fmt: skip
 @shared.text_or_json
 @shared.config
 def command(**options: Unpack[Options]) -> int:
@@ -217,8 +225,11 @@ def _check_numbers(options: Options) -> int | None:
         fail("the batch is too large for any memory; --item-size is the size of one item, not of the data set")
     if options["birdseye"] and not options["camera"]:
         fail("--birdseye is for Frigate: add --camera WIDTHxHEIGHT for each camera")
-    if not (options["words"] or options["gpus"] or options["workers"] or options["camera"]):
-        fail("nothing to compute: give an image, a command, or numbers (--gpus, --workers, --camera)")
+    browser = options["tabs"] or options["window"] or options["picture"]
+    if browser and options["camera"]:
+        fail("--camera is for Frigate, and --tabs, --window and --picture are for a browser; use them apart")
+    if not (options["words"] or options["gpus"] or options["workers"] or options["camera"] or browser):
+        fail("nothing to compute: give an image, a command, or numbers (--gpus, --workers, --camera, --tabs)")
     return batch_bytes
 
 
@@ -238,9 +249,10 @@ def _question(launch: Launch, options: Options, batch_bytes: int | None) -> Ques
         torch = options["torch"]
         found = nccl_of_torch(torch) if torch is not None else nccl_of_image(image or "")
         version, because = found if found is not None else (None, "")
+    tabs = options["tabs"] or (1 if options["window"] or options["picture"] else 0)
     return Question(
         launch, version, because, options["channels"], options["workers"], options["prefetch"], batch_bytes,
-        options["camera"], options["birdseye"],
+        options["camera"], options["birdseye"], tabs, options["window"] or estimate.CHROMIUM_WINDOW, options["picture"],
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.commands import (
     flatten,
+    is_mpi_only,
     options,
     read_ranks,
     read_workers,
@@ -227,7 +228,7 @@ class _Reading:
         self.ran = ran
         commands = [list(command.words) for command in ran]
         self.words = [word for command in commands for word in command]
-        self.no_nccl = any(_is_mpi_only(command) for command in commands)
+        self.no_nccl = any(is_mpi_only(command) for command in commands)
         self.span = _command_span(launch)
         self.private = any(part is not None and part.private for part in (launch.entrypoint, launch.command))
         self.count = gpu_count(launch)
@@ -333,14 +334,6 @@ class _Reading:
 def _is_known(launch: Launch) -> bool:
     """Whether nothing in the launch's own words depends on a variable."""
     return all(part is None or not part.because for part in (launch.entrypoint, launch.command))
-
-
-def _is_mpi_only(command: Sequence[str]) -> bool:
-    """MPI starts a program that is not Python: its ranks talk through MPI, not through NCCL."""
-    program = command[0].rpartition("/")[2]
-    if program not in ("mpirun", "mpiexec"):
-        return False
-    return not any("python" in word or word.endswith((".py", ".sh")) for word in command[1:])
 
 
 DATALOADER_SOURCE = "https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading"

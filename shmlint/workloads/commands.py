@@ -200,6 +200,21 @@ _HOST_FILES = frozenset({"hostfile", "machinefile", "default-hostfile", "host-fi
 """Options that name a file with hosts and their slots: how many ranks run on one of them is not known."""
 
 
+def mpi_processes(words: Sequence[str]) -> int | None:
+    """The processes that ``mpirun`` starts on a host; None where the command is another or does not say."""
+    if not words or words[0].rpartition("/")[2] not in ("mpirun", "mpiexec"):
+        return None
+    counts = [int(value) for _, value in options(words, _MPI_OPTIONS) if value.isdigit()]
+    return min(max(counts), _slots(words) or max(counts)) if counts else None
+
+
+def is_mpi_only(words: Sequence[str]) -> bool:
+    """MPI starts a program that is not Python: its ranks talk through MPI, not through NCCL."""
+    if words[0].rpartition("/")[2] not in ("mpirun", "mpiexec"):
+        return False
+    return not any("python" in word or word.endswith((".py", ".sh")) for word in words[1:])
+
+
 def _slots(words: Sequence[str]) -> int | None:
     """The most ranks that MPI starts on one of the hosts that a command names: ``-H one:4,two:4``."""
     for _, value in options(words, frozenset({"-H", "-host", "--host", "--hosts"})):

@@ -12,7 +12,9 @@ from typing import Literal
 from shmlint.docker.sizes import human
 from shmlint.model.record import NamedTuple
 
-Basis = Literal["estimated", "documented and measured", "documented"]
+Size = tuple[int, int]
+"""Width and height in pixels."""
+Basis = Literal["estimated", "measured", "documented and measured", "documented"]
 """What a figure rests on: the sizes of a program's own structures, its documentation and a measurement."""
 
 
@@ -76,6 +78,27 @@ SGLANG_GROUP_SOURCE = "https://github.com/sgl-project/sglang/blob/v0.5.9/python/
 RAY_SHARE = 0.3
 """Share of the container's memory that Ray's object store takes where nobody sets it (ray-project/ray,
 python/ray/_private/ray_constants.py, DEFAULT_OBJECT_STORE_MEMORY_PROPORTION)."""
+
+CHROMIUM_SOURCE = "https://github.com/chromium/chromium/blob/0e4923935ca2/base/memory/platform_shared_memory_region_posix.cc"
+CHROMIUM_PAGES = "https://github.com/chromium/chromium/blob/02003b0c0324/cc/raster/bitmap_raster_buffer_provider.cc"
+CHROMIUM_PICTURES = "https://github.com/chromium/chromium/blob/022fafffd526/cc/tiles/software_image_decode_cache_utils.cc"
+CHROMIUM_WINDOW = (1920, 1080)
+"""Pixels of a window where nobody says how large it is."""
+CHROMIUM_OWN, CHROMIUM_TAB = 8, 1
+"""MiB of Chromium itself and of a tab, besides what it draws."""
+CHROMIUM_AROUND = 1.25
+"""How often a tab has what it shows: a window has some of what is around it, a picture is scaled too. One of all tabs
+has it once more while it is put together."""
+PIXEL = 4
+"""Bytes of a pixel (BGRA_8888)."""
+CHROMIUM_LAST, CHROMIUM_WITHOUT = 150, 156
+"""The last version of which it was measured that it uses /dev/shm, and the first of which that it does not: that one
+keeps the same in files without a name (``memfd_create``)."""
+
+UCX_RANK = 4313088
+"""Bytes that UCX writes for each process of MPI, whatever is sent: a queue of 256 × 128 bytes, 512 buffers of 8,256,
+and what they are aligned with. Measured with UCX 1.13. Open MPI without UCX reserves 4 MiB and writes less."""
+UCX_SOURCE = "https://github.com/openucx/ucx/blob/01603ad8f2e5/src/uct/sm/mm/base/mm_iface.c"
 
 FRIGATE_SOURCE = "https://github.com/blakeblackshear/frigate/blob/e3fa70189/frigate/util/services.py#L1451-L1500"
 FRIGATE_SPARE = (1280, 720)
@@ -194,6 +217,14 @@ def _group(server: str, source: str) -> Term:
                 f"{GROUP_SLOTS} slots × {GROUP_SLOT} MiB", "documented", source)  # fmt: skip
 
 
+def mpi_terms(ranks: int) -> tuple[Term, ...]:
+    """What MPI's processes on one host exchange their messages through; nothing below two."""
+    if ranks < 2:
+        return ()
+    formula = f"{ranks} processes × {human(UCX_RANK)} (UCX)"
+    return (Term("MPI's messages", ranks * UCX_RANK, formula, "documented and measured", UCX_SOURCE),)
+
+
 def frigate_terms(cameras: Sequence[tuple[int, int]], birdseye: bool = False) -> tuple[Term, ...]:
     """What Frigate itself reports as its least /dev/shm, for cameras by the width and height they detect at.
 
@@ -214,6 +245,27 @@ def _frames(size: tuple[int, int], count: int, what: str) -> Term:
     many = _plural(count, what)
     return Term(f"{many} of {width}×{height}", tenths * 2 * count * _MIB,
                 f"{many} × 20 frames × {tenths / 10:.1f} MiB", "documented", FRIGATE_SOURCE)  # fmt: skip
+
+
+def browser_terms(tabs: int, window: Size, pictures: Sequence[Size] = ()) -> tuple[Term, ...]:
+    """What Chromium puts into /dev/shm where it draws without a GPU, for tabs of one size that are all shown once.
+
+    Each tab shows the same pictures, by their own width and height; canvases and videos count as pictures. Its
+    versions until ``CHROMIUM_LAST`` do so, unless they are started with ``--disable-dev-shm-usage``.
+    """
+    width, height = window
+    many = _plural(tabs, "tab")
+    often, shown = 1 + tabs * CHROMIUM_AROUND, f"(1 + {many} × {CHROMIUM_AROUND})"
+    pixels = sum(across * down for across, down in pictures)
+    terms = (
+        Term("Chromium's own", (CHROMIUM_OWN + tabs * CHROMIUM_TAB) * _MIB,
+             f"{CHROMIUM_OWN} MiB + {many} × {CHROMIUM_TAB} MiB", "measured", CHROMIUM_SOURCE),
+        Term("drawn pages", int(often * width * height * PIXEL),
+             f"{shown} × {width} × {height} × {PIXEL} bytes", "measured", CHROMIUM_PAGES),
+        Term("decoded pictures", int(often * pixels * PIXEL),
+             f"{shown} × {human(pixels * PIXEL)}", "estimated", CHROMIUM_PICTURES),
+    )  # fmt: skip
+    return terms if pixels else terms[:2]
 
 
 def share_term(label: str, limit: int, share: float, source: str) -> Term:

@@ -11,6 +11,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.workloads import mechanisms as estimate
 from shmlint.workloads.assess import decide, examine
 from shmlint.workloads.by_knowledge import NCCL_SOURCE, Count, number, numbers, told_size
+from shmlint.workloads.commands import is_mpi_only, mpi_processes
 from shmlint.workloads.knowledge import Workload, entry_of, image_names
 from shmlint.workloads.mechanisms import Term
 
@@ -34,6 +35,10 @@ class Question(NamedTuple):
     batch_bytes: int | None = None
     cameras: tuple[tuple[int, int], ...] = ()
     birdseye: bool = False
+    tabs: int = 0
+    """Tabs of a browser that has windows of the size ``window`` in pixels; each of them shows the same pictures."""
+    window: estimate.Size = estimate.CHROMIUM_WINDOW
+    pictures: tuple[estimate.Size, ...] = ()
 
 
 class Answer(NamedTuple):
@@ -71,6 +76,8 @@ class _Case(NamedTuple):
     workers: int | None
     memory: int | None
     """The memory limit of the container in bytes."""
+    processes: int
+    """The processes that MPI starts; 0 where it starts none."""
 
 
 class _Part(NamedTuple):
@@ -86,7 +93,8 @@ def answer(question: Question, extra: Sequence[Workload] = (), default: int = DO
     Raises ValueError for an NCCL version that is none.
     """
     case = _case(question, extra)
-    parts = (_of_cameras(case), _of_nccl(case), _of_queues(case), _of_workers(case), _of_memory(case))
+    kinds = (_of_cameras, _of_browser, _of_nccl, _of_mpi, _of_queues, _of_workers, _of_memory)
+    parts = [of_kind(case) for of_kind in kinds]
     terms = tuple(term for part in parts for term in part.terms)
     notes = [note for part in parts for note in part.notes]
     if case.workload is not None:
@@ -103,18 +111,34 @@ def _case(question: Question, extra: Sequence[Workload]) -> _Case:
     need = decide(examined)
     ran = [command for command in examined.program.commands if command.kind == "program"]
     gpus, ranks, workers = numbers(launch, extra, ran)
+    plain = bool(ran) and all(is_mpi_only(command.words) for command in ran)
     return _Case(
         question, need, entry_of(need.workload, extra), gpus,
-        ranks=ranks or (gpus if isinstance(gpus, int) else 1),
+        ranks=ranks or (gpus if isinstance(gpus, int) and not plain else 1),
         says_ranks=ranks is not None,
         workers=question.workers if question.workers is not None else workers,
         memory=launch.memory_limit.known if launch.memory_limit else None,
+        processes=max((mpi_processes(command.words) or 0 for command in ran), default=0),
     )  # fmt: skip
 
 
 def _of_cameras(case: _Case) -> _Part:
     cameras = case.question.cameras
     return _Part(tuple(estimate.frigate_terms(cameras, case.question.birdseye)) if cameras else ())
+
+
+def _of_browser(case: _Case) -> _Part:
+    """What a browser draws."""
+    question = case.question
+    if not question.tabs or case.need.verdict == "not-needed":
+        return _Part()
+    note = (
+        f"Chromium: drawn without a GPU, with all tabs shown once. Measured with version {estimate.CHROMIUM_LAST}; "
+        f"version {estimate.CHROMIUM_WITHOUT} puts nothing into /dev/shm, nor do others with --disable-dev-shm-usage"
+    )
+    if not question.pictures:
+        note += ". Pictures, canvases and videos are not included: add --picture WIDTHxHEIGHT for each of a page"
+    return _Part(estimate.browser_terms(question.tabs, question.window, question.pictures), (note,))
 
 
 def _of_nccl(case: _Case) -> _Part:
@@ -134,6 +158,16 @@ def _of_nccl(case: _Case) -> _Part:
     if question.nccl_because:
         notes.append(question.nccl_because)
     return _Part(tuple(estimate.nccl_terms(case.ranks, question.nccl, channels, buffsize)), tuple(notes))
+
+
+def _of_mpi(case: _Case) -> _Part:
+    """MPI between its processes."""
+    if case.processes < 2 or case.need.verdict == "not-needed":
+        return _Part()
+    return _Part(estimate.mpi_terms(case.processes), (
+        "MPI: with UCX, whatever is sent. Open MPI without it reserves 4 MiB a process and writes less. What the "
+        "program itself stores comes on top",
+    ))  # fmt: skip
 
 
 def _of_queues(case: _Case) -> _Part:

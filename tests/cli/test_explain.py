@@ -84,6 +84,17 @@ PASTED = [
      "Triton's Python backend cannot allocate shared memory"),
     ("Unable to initialize shared memory key 'triton_python_backend_shm_region_2' to requested size (67108864 bytes)",
      "Triton's Python backend cannot allocate shared memory"),
+    ("RuntimeError: Insufficient space in /dev/shm: 160 MiB required, 64 MiB free. Increase /dev/shm (e.g. --shm-size "
+     "or --ipc=host).", "vLLM finds too little space in /dev/shm"),
+    ("selenium.common.exceptions.WebDriverException: Message: unknown error: session deleted because of page crash\n"
+     "from tab crashed", "A browser's tab crashes"),
+    ("[7:7:0101/1.2:ERROR:platform_shared_memory_region_posix.cc(217)] Creating shared memory in "
+     "/dev/shm/.org.chromium.Chromium.x failed: No space left on device (28)", "A browser's tab crashes"),
+    ("It appears as if there is not enough space for /dev/shm/vader_segment.vm.0.1 (the shared-memory backing\nfile). "
+     "It is likely that your MPI job will now either abort or experience\nperformance degradation.",
+     "MPI has no space for its shared memory"),
+    ("[1:0] mm_posix.c:230 UCX  ERROR Not enough memory to write total of 4292720 bytes. Please check that /dev/shm or "
+     "the directory you specified has more available memory.", "MPI has no space for its shared memory"),
     ("The current SHM size of 64.0MB is too small, recommend increasing it to at least 178MB.",
      "Frigate warns that /dev/shm is too small"),
     ("Filesystem      Size  Used Avail Use% Mounted on\nshm              64M   64M     0 100% /dev/shm",

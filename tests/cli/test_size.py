@@ -177,6 +177,15 @@ def test_control_characters_reach_no_terminal(run: Run) -> None:
         (["--memory", "64g", "ray"], "ray", None, 20 * GIB),
         (["--memory", "64g", "ray", "start", "--object-store-memory", "20000000000"], "ray", "needed", 19 * GIB),
         (["--birdseye", "--camera", "1920x1080"], "frigate", None, 192 * MIB),
+        (["mpirun", "-np", "8", "gmx_mpi", "mdrun"], None, "unknown", 0),
+        (["--gpus", "4", "mpirun", "-np", "32", "./a.out"], None, "unknown", 192 * MIB),
+        (["mpirun", "-np", "32", "-H", "a:16,b:16", "./a.out"], None, "unknown", 128 * MIB),
+        (["mpirun", "./a.out"], None, "unknown", None),
+        (["--tabs", "4"], None, "unknown", 0),
+        (["--tabs", "40", "--window", "1280x720"], None, "unknown", 256 * MIB),
+        (["--picture", "4000x3000"], None, "unknown", 192 * MIB),
+        (["--tabs", "200", "selenium"], "selenium", "needed", 3 * GIB),
+        (["--tabs", "200", "mcr.microsoft.com/playwright"], "playwright", "not-needed", 0),
     ],
 )
 def test_the_answer(
@@ -261,6 +270,10 @@ def test_a_slip_is_pointed_out(told: Told) -> None:
 def test_what_would_help_is_said(told: Told) -> None:
     assert any("add --memory" in note for note in told("ray")["notes"])
     assert any("add --camera WIDTHxHEIGHT" in note for note in told("frigate")["notes"])
+    (note,) = told("--tabs", "4")["notes"]
+    assert "version 156 puts nothing into /dev/shm" in note and "add --picture WIDTHxHEIGHT" in note
+    (note,) = told("--picture", "800x600")["notes"]
+    assert "--picture" not in note
     assert any("add --gpus N" in note for note in told("vllm")["notes"])
     assert any("--batch-bytes" in note for note in told("python", "train.py", "--num_workers", "4")["notes"])
 
@@ -328,8 +341,11 @@ def test_every_workload_can_be_asked_for_by_its_id(told: Told, workload: Any) ->
         (["--nccl", "new", "--gpus", "2"], "invalid version new; write it like 2.27"),
         (["--torch", "3.9", "--gpus", "2"], "(known: 2.1 to 2.11); set it with --nccl"),
         (["--torch", "2.7", "--nccl", "2.27", "--gpus", "2"], "use only one"),
-        (["--camera", "720p"], "720p is not a resolution; write it like 1280x720"),
+        (["--camera", "720p"], "720p is not a width and height in pixels; write it like 1280x720"),
         (["--camera", "1280x720", "vllm"], "--camera is for Frigate, and vLLM is not known to be Frigate"),
+        (["--tabs", "2", "--camera", "1280x720"], "--tabs, --window and --picture are for a browser; use them apart"),
+        (["--tabs", "0"], "0 is not in the range"),
+        (["--window", "big"], "big is not a width and height in pixels; write it like 1280x720"),
         (["--birdseye", "frigate"], "--birdseye is for Frigate: add --camera"),
         (["docker", "ps"], "the command has no `docker run` with an image"),
         (["docker run 'x"], "the command has no `docker run` with an image"),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
 from shmlint.workloads.mechanisms import (
     batches_at_once,
+    browser_terms,
     dataloader_terms,
     frigate_terms,
+    mpi_terms,
     nccl_estimate,
     nccl_terms,
     proxy_pool,
@@ -139,8 +142,43 @@ def test_sglangs_message_queue() -> None:
     assert sglang_terms(1) == () and total(sglang_terms(2)) == total(sglang_terms(8)) == 24 * 2**20
 
 
+MIB = 2**20
+
+
+@table(
+    "tabs, window, pictures, peak",
+    # Peaks of /dev/shm in MiB with Chromium 150 of Debian: benchmarks/MECHANISMS.md
+    [
+        (1, (1280, 720), (), 16.3), (5, (1280, 720), (), 32.7), (1, (1920, 1080), (), 23.3),
+        (5, (1920, 1080), (), 61.4), (2, (3840, 2160), (), 98.6), (3, (1280, 720), [(2000, 1500)] * 8, 334.5),
+    ],
+)  # fmt: skip
+def test_browsers_take_what_was_measured(
+    tabs: int, window: tuple[int, int], pictures: Sequence[tuple[int, int]], peak: float
+) -> None:
+    assert 1.0 <= total(browser_terms(tabs, window, pictures)) / MIB / peak <= 1.5
+
+
+def test_the_sum_of_a_browser() -> None:
+    own, drawn = browser_terms(4, (1000, 500))
+    assert (own.bytes, own.formula) == (12 * MIB, "8 MiB + 4 tabs × 1 MiB")
+    assert (drawn.bytes, drawn.formula) == (6 * 1000 * 500 * 4, "(1 + 4 tabs × 1.25) × 1000 × 500 × 4 bytes")
+    pictures = browser_terms(1, (1000, 500), [(1024, 512), (512, 1024)])[2]
+    assert (pictures.bytes, pictures.formula) == (int(2.25 * 4 * MIB), "(1 + 1 tab × 1.25) × 4 MiB")
+    assert [term.basis for term in (own, drawn, pictures)] == ["measured", "measured", "estimated"]
+
+
+@table("processes, peak", [(1, 0), (2, 8626176), (4, 17252352), (8, 34504704)])
+def test_mpis_messages_take_what_was_measured(processes: int, peak: int) -> None:
+    """With UCX 1.13 and Open MPI 4.1.4."""
+    assert total(mpi_terms(processes)) == peak
+
+
 def test_every_source_is_a_fixed_revision() -> None:
-    terms = (*nccl_terms(2), *vllm_terms(2), *sglang_terms(2), *frigate_terms([(1, 1)]))
+    terms = (
+        *nccl_terms(2), *vllm_terms(2), *sglang_terms(2), *frigate_terms([(1, 1)]), *mpi_terms(2),
+        *browser_terms(1, (1, 1), [(1, 1)]),
+    )  # fmt: skip
     for source in {term.source for term in terms}:
         assert re.search(r"/blob/(?:[0-9a-f]{7,40}|v[0-9.]+)/", source), source
 
