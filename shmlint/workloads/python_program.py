@@ -34,6 +34,7 @@ from shmlint.workloads.modules import Loaded
 from shmlint.workloads.options import SETTINGS_CLASSES
 from shmlint.workloads.program import Entry
 from shmlint.workloads.reach import Site, Walker
+from shmlint.workloads.subclasses import row_of_class
 from shmlint.workloads.values import UNKNOWN, Found, Scope, text_of
 
 
@@ -97,7 +98,7 @@ def _result(walker: Walker) -> Reading:
             sites[id(site.node)] = site
     for site in sites.values():
         last = site.name.rpartition(".")[2]
-        row = _row_of(site.name, last, made)
+        row = _row_of(site.name, last, made) or row_of_class(site, walker, _row_of_name)
         if row is not None and not _uses_none(row, site, walker) and _is_meant(row, site, walker):
             calls.append(_filled(row, site, walker.evaluator))
         elif row is None and (counted := _counted(site, walker)):
@@ -250,6 +251,10 @@ def _row_of(name: str, last: str, made: Collection[str]) -> Row | None:
         if owner in made and owner.rpartition(".")[2][:1].isupper():
             return row
     return None
+
+
+def _row_of_name(name: str) -> Row | None:
+    return _row_of(name, name.rpartition(".")[2], ())
 
 
 def _environment(loaded: Loaded) -> Iterator[tuple[str, str, Span]]:

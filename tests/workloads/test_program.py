@@ -539,6 +539,37 @@ def test_loaders_of_other_libraries(tmp_path: Path, imported: str, call: str, ve
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "own, call, verdict",
+    [
+        ("class Loader(DataLoader): pass", "Loader(d, batch_size=64, num_workers=4)", "needed"),
+        ("class Loader(DataLoader): pass", "Loader(d, batch_size=64, num_workers=0)", "not-needed"),
+        ("class Loader(DataLoader): pass", "Loader(d, batch_size=64)", "not-needed"),
+        ("class Loader(object): pass", "Loader(d, batch_size=64, num_workers=4)", "not-needed"),
+        ("class Other: pass\nclass Base(Other, DataLoader): pass\nclass Loader(Base): pass",
+         "Loader(d, batch_size=64, num_workers=4)", "needed"),
+        ("class Loader(DataLoader):\n    def __init__(self, *args, **kwargs):\n"
+         "        super(Loader, self).__init__(*args, **kwargs)",
+         "Loader(d, batch_size=64, num_workers=4)", "needed"),
+        ("class Loader(DataLoader):\n    def __init__(self, data):\n"
+         "        super().__init__(data, batch_size=64, num_workers=4)", "Loader(d)", "needed"),
+        ("class Loader(DataLoader):\n    def __init__(self, data, num_workers):\n"
+         "        super().__init__(data, batch_size=64)", "Loader(d, num_workers=4)", "not-needed"),
+        ("class Endless(DataLoader): pass\nLoader = DataLoader if weights else Endless",
+         "Loader(d, batch_size=64, num_workers=4)", "needed"),
+        ("class Loader(Loader): pass", "Loader(d, batch_size=64, num_workers=4)", "not-needed"),
+    ],
+)  # fmt: skip
+def test_loaders_of_the_repository_that_extend_one(tmp_path: Path, own: str, call: str, verdict: str) -> None:
+    files = {
+        "own/__init__.py": "from .loading import Loader\n",
+        "own/loading.py": f"from torch.utils.data import DataLoader\n{own}\n",
+        "train.py": f"from torchvision.transforms import Resize\nfrom own import Loader\nResize(512)\nl = {call}\n",
+    }
+    files |= {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE}
+    assert need(tmp_path, files).verdict == verdict
+
+
 def test_sizes_that_a_configuration_of_python_gives_as_a_tuple(tmp_path: Path) -> None:
     code = "import cv2\nfrom torch.utils.data import DataLoader\nimport sys\n"
     code += "c = load(sys.argv[1])\nloader = DataLoader(c.data, batch_size=c.batch_size, num_workers=c.workers)\n"

@@ -1,0 +1,83 @@
+"""Classes of the repository that extend a loader of a library: what a call of one of them starts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from shmlint.syntax.python import dotted
+from shmlint.workloads.libraries import Row
+from shmlint.workloads.reach import Site, Walker
+from shmlint.workloads.values import Scope
+
+_DEPTH = 5
+"""Classes that extend each other, and modules that pass a name on, are followed this deep."""
+_Rows = Callable[[str], Row | None]
+
+
+def row_of_class(site: Site, walker: Walker, rows: _Rows) -> Row | None:
+    """The row of the loader that a call makes through a class of the repository, or through a name for one of several.
+
+    Either the class hands the keywords of its call on, or it passes workers of its own to ``super().__init__``.
+    """
+    if all(keyword.arg != "num_workers" for keyword in site.node.keywords):
+        return None
+    called = site.node.func
+    if isinstance(called, ast.Attribute) and called.attr == "__init__":
+        is_super = isinstance(called.value, ast.Call) and dotted(called.value.func) == "super"
+        owner = site.scope.owner
+        return _inherited(owner, site.scope, walker, rows) if is_super and owner is not None else None
+    for name, scope in _names(called, site.scope, walker):
+        found = _definition(name, scope, walker)
+        row = rows(name) if found is None else None
+        if found is not None and _hands_on(found[0]):
+            row = _inherited(*found, walker, rows)
+        if row is not None and row.use == "dataloader":
+            return row
+    return None
+
+
+def _names(called: ast.expr, scope: Scope, walker: Walker) -> Iterator[tuple[str, Scope]]:
+    """The dotted names that what is called stands for: its own, or those that it is given."""
+    given = walker.evaluator.given_to(called, scope) if isinstance(called, ast.Name) else []
+    pending = given or [(called, scope)]
+    for node, where in pending:
+        parts = (node.body, node.orelse) if isinstance(node, ast.IfExp) else (node,)
+        for part in parts:
+            if isinstance(part, ast.Name | ast.Attribute):
+                yield where.full_name(part), where
+
+
+def _definition(name: str, scope: Scope, walker: Walker) -> tuple[ast.ClassDef, Scope] | None:
+    """The class of the repository that a name stands for."""
+    for _ in range(_DEPTH):
+        node = scope.module.definitions.get(name)
+        if isinstance(node, ast.ClassDef):
+            return node, scope
+        found = walker.modules.resolve(name, scope.path)
+        if found is None or not found[1]:
+            return None
+        loaded, name = found
+        scope = Scope(loaded.path, loaded.source, loaded.module, None, None)
+        name = loaded.module.imports.get(name, name)
+    return None
+
+
+def _hands_on(node: ast.ClassDef) -> bool:
+    """Whether a class takes the keywords of the class that it extends."""
+    own = (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__")
+    return all(function.args.kwarg is not None for function in own)
+
+
+def _inherited(node: ast.ClassDef, scope: Scope, walker: Walker, rows: _Rows) -> Row | None:
+    """The row of the library's class that a class extends, perhaps through others of the repository."""
+    for _ in range(_DEPTH):
+        names = [scope.full_name(base) for base in node.bases]
+        row = next((row for name in names if (row := rows(name)) is not None and "." in row.call), None)
+        if row is not None:
+            return row
+        found = next((found for name in names if (found := _definition(name, scope, walker)) is not None), None)
+        if found is None:
+            return None
+        node, scope = found
+    return None
