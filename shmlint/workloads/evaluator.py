@@ -392,7 +392,8 @@ class Evaluator:
     def _call(self, node: ast.Call, scope: Scope, depth: int, parameters: bool) -> Found:
         name = scope.full_name(node.func)
         last = name.rpartition(".")[2]
-        arguments = [self.value(a, scope, depth + 1, parameters=parameters) for a in node.args[:10]]
+        given = _compared(node) if last in ("min", "max") else node.args
+        arguments = [self.value(a, scope, depth + 1, parameters=parameters) for a in given[:10]]
         if name in _MACHINE or last in ("cpu_count", "device_count"):
             return Found(POSITIVE, True, (scope.span(node),))
         if last in ("int", "float", "str", "round") and arguments:
@@ -438,3 +439,9 @@ def _changed(found: Found) -> Found:
 def _called(function: Function, scope: Scope) -> str:
     """The name by which a function is called."""
     return scope.owner.name if function.name == "__init__" and scope.owner is not None else function.name
+
+
+def _compared(call: ast.Call) -> list[ast.expr]:
+    """What ``min`` or ``max`` choose from: their arguments, or the items of a list as the only one."""
+    only = call.args[0] if len(call.args) == 1 else None
+    return only.elts if isinstance(only, ast.List | ast.Tuple) else call.args

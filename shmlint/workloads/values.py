@@ -180,10 +180,12 @@ def extreme(name: str, values: list[Found]) -> Found:
         chosen = (min if name == "min" else max)(known, key=lambda value: value.number or 0)
         return chosen._replace(spans=spans)
     if any(value.value is POSITIVE for value in values):
-        if name == "min" and known:  # as many as the machine has, but no more than these
-            least = min(known, key=lambda value: value.number or 0)
-            return Found(POSITIVE, least.certain, spans) if (least.number or 0) > 0 else least._replace(spans=spans)
-        return Found(POSITIVE, True, spans)
+        told = [value for value in known if value.certain or value.number]  # 0 in one branch of some is no limit
+        if name == "min" and told:  # as many as the machine has, but no more than these
+            least = min(told, key=lambda value: value.number or 0)
+            sure = least.certain and len(told) == len(known)
+            return Found(POSITIVE, sure, spans) if (least.number or 0) > 0 else least._replace(spans=spans)
+        return Found(POSITIVE, name == "max" or not known, spans)
     return known[0]._replace(certain=False, spans=spans) if known else NOTHING
 
 
