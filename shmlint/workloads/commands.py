@@ -177,8 +177,8 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
         return None, True
     total: int | None = None
     unknown = False
-    if any(value.startswith(_STRATEGIES) for _, value in options(words, frozenset({"--strategy"}))):
-        names |= {"--devices"}
+    if any(value.startswith(_STRATEGIES) for _, value in options(words, _STRATEGY_OPTIONS)):
+        names |= {"--devices", "--trainer.devices"}
     for value in (*(value for _, value in options(words, names)), *_of_keys(words)):
         if value.isdigit():
             total = max(total or 1, 1) * int(value)
@@ -194,6 +194,8 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
     return total, unknown
 
 
+_STRATEGY_OPTIONS = frozenset({"--strategy", "--trainer.strategy"})
+"""The second is of Lightning's own command line, ``LightningCLI``."""
 _STRATEGIES = ("ddp", "fsdp", "deepspeed")
 """Strategies of Lightning's command line that start a process for each device."""
 _HOST_FILES = frozenset({"hostfile", "machinefile", "default-hostfile", "host-file"})
@@ -299,6 +301,8 @@ _STARTERS = {
 }
 """Builders, and the words with which they start a program instead."""
 _BUILD_MODULES = frozenset({"pip", "build", "venv", "ensurepip", "compileall", "sphinx", "mkdocs", "grpc_tools.protoc"})
+_OTHER_SHELLS = frozenset({"fish", "ksh", "csh", "tcsh", "xonsh", "nu", "elvish"})
+"""Shells whose scripts are not read."""
 _INTERACTIVE = frozenset(
     {"jupyter", "jupyter-lab", "jupyter-notebook", "jupyterhub-singleuser", "start-notebook.sh", "start-notebook.py",
      "start-singleuser.sh", "code-server", "openvscode-server", "ipython", "tmux", "screen", "sshd", "vscode-server",
@@ -316,7 +320,7 @@ def kind_of(words: Sequence[str]) -> Kind:
     """What a simple command does, wrappers before it left out."""
     program = words[0].rpartition("/")[2]
     rest = words[1:]
-    if program in SHELLS:
+    if program in SHELLS or program in _OTHER_SHELLS:
         return _kind_of_shell(rest)
     if program == "sleep":
         number = rest[0].rstrip("smhd") if rest else ""

@@ -254,6 +254,8 @@ def test_commands(command: str, workload: str | None) -> None:
         ("python train.py fit --devices 4 --strategy ddp", 4, False),
         ("python train.py --strategy=deepspeed_stage_2 --devices=2", 2, False),
         ("python train.py --devices 4", None, False),
+        ("python -m tool fit --trainer.devices=2 --trainer.strategy=ddp_find_unused_parameters_true", 2, False),
+        ("python -m tool fit --trainer.devices 4 --trainer.strategy auto", None, False),
         ("python train.py --devices 4 --strategy auto", None, False),
         ("mpirun -np 16 -H one:4,two:4,three:4,four:4 python train.py", 4, False),
         ("mpirun -np 4 -host one,one,two,two python train.py", 2, False),
@@ -343,6 +345,8 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("desktop", launch("kasmweb/desktop:1.14.0"), "unknown"),
     # Idling says nothing: the image decides
     ("idle", launch("nvidia/cuda", "sleep infinity"), "unknown"),
+    ("another shell", launch("pytorch/pytorch", "fish"), "likely"),
+    ("a script of another shell", launch("nvidia/cuda", "fish run.fish"), "unknown"),
     ("idle in a shell", launch("nvidia/cuda", ["bash", "-c", "nvidia-smi; sleep infinity"]), "unknown"),
     ("idle tail", launch("pytorch/pytorch", "tail -f /dev/null"), "likely"),
     ("idle in an image that needs it", launch("nvcr.io/nvidia/pytorch:24.01-py3", "sleep infinity"), "likely"),
