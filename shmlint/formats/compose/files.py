@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable, normal
@@ -112,6 +112,29 @@ def incomplete(path: str, workspace: Workspace) -> list[str]:
         )
         names[name] = names.get(name, False) or whole
     return [name for name, whole in names.items() if not whole]
+
+
+_HARDWARE = frozenset(
+    {"build", "deploy", "device_cgroup_rules", "devices", "gpus", "group_add", "image", "ipc", "runtime", "shm_size",
+     "ulimits"}
+)  # fmt: skip
+"""Keys that say on what a service runs, and not what it does."""
+
+
+def is_variant(path: str, base: Sequence[str], workspace: Workspace) -> bool:
+    """Whether a file only says on what the services of others run, which say what they do. Raises Unreadable.
+
+    Started alone, its services would lose their commands, mounts and ports.
+    """
+    others: dict[str, set[str]] = {}
+    for file in base:
+        for name, tree in _written(file, workspace):
+            others.setdefault(name, set()).update(tree.entries if isinstance(tree, Branch) else ())
+    own = _written(path, workspace)
+    return bool(own) and all(
+        isinstance(tree, Branch) and tree.entries.keys() <= _HARDWARE and others.get(name, set()) - _HARDWARE
+        for name, tree in own
+    )
 
 
 _DEFINED: Key[frozenset[str]] = Key("compose names")

@@ -14,6 +14,7 @@ from shmlint.formats.compose.files import (
     default_files,
     defined_names,
     incomplete,
+    is_variant,
     service_names,
 )
 from shmlint.formats.compose.invalid_service import service_faults
@@ -180,7 +181,11 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
             continue
         missing = _incomplete(path, workspace)
         if not missing:
-            yield from once(_Combination((path,), rival=_rival(path, default, workspace)))
+            rival = _rival(path, default, workspace)
+            if rival and _is_variant(path, rival[:-1], workspace):
+                yield from once(_Combination(rival))
+                continue
+            yield from once(_Combination((path,), rival=rival))
             continue
         bases = _bases(path, missing, default, workspace)
         if not bases:
@@ -306,6 +311,13 @@ def _incomplete(path: str, workspace: Workspace) -> list[str]:
         return incomplete(path, workspace)
     except Unreadable:
         return []
+
+
+def _is_variant(path: str, base: Sequence[str], workspace: Workspace) -> bool:
+    try:
+        return is_variant(path, base, workspace)
+    except Unreadable:
+        return False
 
 
 def _names(path: str, workspace: Workspace) -> set[str]:

@@ -286,6 +286,23 @@ def test_what_is_wrong_as_it_is_written_names_no_combination() -> None:
     assert finding.rule == "SHM201" and "when" not in finding.message
 
 
+@table(
+    "base, overlay, together",
+    [
+        ("{image: x, command: train}", "{image: 'x:gpu', runtime: nvidia}", True),
+        ("{build: ., volumes: ['./code:/code']}", "{build: gpu, gpus: all, shm_size: 8gb}", True),
+        ("{image: x, command: train}", "{image: 'x:gpu', runtime: nvidia, command: serve}", False),
+        ("{image: x}", "{image: 'x:gpu', runtime: nvidia}", False),
+    ],
+)
+def test_a_file_that_only_says_on_what_services_run_is_put_on_the_base(
+    base: str, overlay: str, together: bool
+) -> None:
+    texts = {"compose.yaml": f"services: {{t: {base}}}\n", "compose.gpu.yaml": f"services: {{t: {overlay}}}\n"}
+    files = run(texts, "compose.gpu.yaml").launches[0].files
+    assert files == (("compose.yaml", "compose.gpu.yaml") if together else ("compose.gpu.yaml",))
+
+
 def test_projects_of_the_settings_are_read_as_named() -> None:
     texts = {"one.yaml": TRAINER + GPU, "two.yaml": "services:\n  t: {shm_size: 8gb}\n"}
     found = run(texts, settings=Settings(projects=(("one.yaml", "two.yaml"),)))
