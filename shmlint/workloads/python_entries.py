@@ -81,6 +81,8 @@ def by_server(command: Sequence[str], files: Files, context: Context) -> Iterato
     """``uvicorn app.main:app``, ``celery -A tasks worker``: the module that it serves."""
     given = dict(options(command, _SERVED))
     target = given.get("-A") or given.get("--app") or next((w for w in command[1:] if re.fullmatch(_APP, w)), "")
+    if not target and posixpath.basename(command[0]) == "flask":
+        target = _of_flask(files, context.directory)
     below = given.get("--app-dir") or given.get("--chdir") or ""
     directory = posixpath.normpath(posixpath.join(context.directory, below)) if below else context.directory
     module = target.partition(":")[0]
@@ -91,6 +93,14 @@ def by_server(command: Sequence[str], files: Files, context: Context) -> Iterato
         yield Step(f"module `{module}` is not in the repository", context.span)
     else:
         yield Step(f"what `{posixpath.basename(command[0])}` serves is unknown", context.span)
+
+
+def _of_flask(files: Files, directory: str) -> str:
+    """The module that ``flask run`` serves where it names none: FLASK_APP, else ``wsgi`` or ``app``."""
+    given = files.environment.get("FLASK_APP")
+    if given is not None:
+        return (given.known or "").removesuffix(".py").replace("/", ".")
+    return next((name for name in ("wsgi", "app") if _first(name, "__init__.py", files, directory) is not None), "")
 
 
 def by_installed_name(command: Sequence[str], files: Files, context: Context) -> Entry | None:
@@ -118,6 +128,8 @@ def _entry(place: Place, arguments: tuple[str, ...], context: Context) -> Entry:
 
 
 _PART = r"\$\{[^{}]*\}|\$\w+"
-SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "waitress-serve", "celery", "uwsgi"})
+SERVERS = frozenset(
+    {"uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "waitress-serve", "celery", "uwsgi", "flask"}
+)  # fmt: skip
 _SERVED = frozenset({"-A", "--app", "--app-dir", "--chdir"})
 _APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*"

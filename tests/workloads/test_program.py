@@ -199,6 +199,8 @@ def test_an_entrypoint_of_the_repository_is_read(tmp_path: Path) -> None:
         ("celery -A work worker", "needed"),
         ("celery --app=serve worker", "not-needed"),
         ("uvicorn gone:app", "unknown"),
+        ("flask run --host=0.0.0.0", "needed"),
+        ("python -m flask --app serve run", "not-needed"),
         ("gunicorn -c serve.conf", "unknown"),
         ("streamlit run train.py", "needed"),
         ("python -m cProfile -o out serve.py", "not-needed"),
@@ -218,6 +220,19 @@ def test_a_command_is_followed_to_its_code(tmp_path: Path, command: str, verdict
         "Makefile": "train: prepare\n\tpython train.py\n\nprepare:\n\ttrue\n",
         "pyproject.toml": '[project]\nname = "app"\n[project.scripts]\napp-train = "train:main"\n',
         "work/__init__.py": "import train\ntrain.main()\n", "work/big.py": "import train\ntrain.main()\n",
+        "app.py": "import train\ntrain.main()\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "variable, verdict", [("FLASK_APP=serve.py", "not-needed"), ("FLASK_APP=train", "needed"), ("A=1", "unknown")]
+)
+def test_what_flask_serves_by_a_variable(tmp_path: Path, variable: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose("flask run", f"    environment: [{variable}]\n"), "Dockerfile": DOCKERFILE,
+        "train.py": LOADER.replace("if __name__ == \"__main__\":\n    main()", "main()"), "serve.py": SERVE,
+        "helper.py": HELPER,
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
 
