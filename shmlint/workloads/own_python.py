@@ -18,7 +18,7 @@ class Looked(NamedTuple):
 
 
 def look(path: str, text: str) -> Looked | None:
-    """What a file imports and does; None where it is neither Python nor a notebook with it."""
+    """What a file imports and does; None where it is no Python."""
     module = _notebook(text) if path.endswith(".ipynb") else parse(text)
     if module is None:
         return None
@@ -28,13 +28,17 @@ def look(path: str, text: str) -> Looked | None:
 
 
 def _notebook(text: str) -> Module | None:
-    """The code in the cells of a notebook, without the lines that are for IPython; None for what is no notebook."""
+    """The code in the cells of a notebook, without the lines that are for IPython and the cells that are not Python.
+
+    What is no notebook has none: nobody can run it.
+    """
     try:
         cells = json.loads(text)["cells"]
         texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-        return parse("\n".join(re.sub(r"(?m)^([ \t]*)[!%].*$", r"\1pass", cell) for cell in texts))
+        codes = [re.sub(r"(?m)^([ \t]*)[!%].*$", r"\1pass", cell) for cell in texts]
     except (ValueError, KeyError, TypeError, RecursionError):
-        return None
+        return parse("")
+    return parse("\n".join(codes)) or parse("\n".join(code for code in codes if parse(code) is not None))
 
 
 def _works(node: ast.AST) -> bool:

@@ -745,6 +745,10 @@ ONE_IMAGE = LOADER.replace("default=64", "default=1")
         ({"a.ipynb": CELLS % "numpy"}, "unknown"),
         ({"a.ipynb": CELLS % "numpy\\n%matplotlib inline"}, "unknown"),
         ({"fit.py": ALONE + '"""\nimport unheard_of\n"""\n'}, "unknown"),
+        # Nobody can run what is no notebook, nor a cell that is no Python.
+        ({"fit.py": ALONE, "broken.ipynb": "{"}, "unknown"),
+        ({"fit.py": ALONE, "list.ipynb": "[]"}, "unknown"),
+        ({"a.ipynb": CELLS % 'numpy"]}, {"cell_type": "code", "source": ["so: what'}, "unknown"),
         # What may use it: workers, ranks, a package that starts some, an unknown package, no work.
         ({"fit.py": ALONE.replace("=4", "=4, num_workers=2")}, "likely"),
         ({"fit.py": ALONE, "run.sh": "torchrun --nproc_per_node=2 fit.py\n"}, "likely"),
@@ -754,8 +758,8 @@ ONE_IMAGE = LOADER.replace("default=64", "default=1")
         ({"a.ipynb": CELLS % "fastai"}, "likely"),
         ({"serve.py": "import torch\nprint(1)\n"}, "likely"),
         ({"serve.py": "import torch\nprint(1)  # no DataLoader(x)\n"}, "likely"),
-        ({"fit.py": ALONE, "broken.ipynb": "{"}, "likely"),
-        ({"fit.py": ALONE, "list.ipynb": "[]"}, "likely"),
+        ({"fit.py": ALONE, "broken.ipynb": "{num_workers=4"}, "likely"),
+        ({"fit.py": ALONE, "a.ipynb": CELLS % 'numpy"]}, {"cell_type": "code", "source": ["import fastai'}, "likely"),
         ({"fit.py": ALONE + "print 1\n"}, "likely"),
         ({}, "likely"),
         # What the documentation runs fits, also with the program's own defaults.
