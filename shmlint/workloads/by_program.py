@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Basis, Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Step, Verdict
 from shmlint.model.source import Span
-from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, NCCL_SOURCE, gpu_count, queues
+from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, NCCL_SOURCE, by_knowledge, gpu_count, queues
 from shmlint.workloads.commands import names_training, read_ranks
 from shmlint.workloads.mechanisms import (
     RAY_SHARE,
@@ -21,6 +22,9 @@ from shmlint.workloads.mechanisms import (
 from shmlint.workloads.program import Entry, Findings, Program, Ran
 from shmlint.workloads.python_program import Call, read_program
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Found
+
+if TYPE_CHECKING:
+    from shmlint.workloads.follow import Follower
 
 _FLOAT = 4
 """Bytes of a number in a batch, where nothing says otherwise (PyTorch's default type)."""
@@ -67,22 +71,34 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         stops += reading.stops
         environment += reading.environment
         for words, span in reading.commands:
-            pending += _started(words, span, program, stops)
+            begun = _started(words, span, launch, program)
+            pending += [(entry._replace(certain=False), _ranks(begun.commands, entry)) for entry in begun.entries]
+            mechanisms += [(mechanism, False) for mechanism in _served(begun, launch)]
+            stops += begun.stops
             trains = trains or (span if names_training(words) else None)
     if any((entry.path, entry.arguments) not in done for entry, _ in pending):
         stops.append(Step("it starts too many programs"))
     return Findings(_need(mechanisms), tuple(stops), small, tuple(environment), idle and bool(done), trains)
 
 
-def _started(
-    words: Sequence[str], span: Span, program: Program, stops: list[Step]
-) -> Iterator[tuple[Entry, int | None]]:
-    """The programs of the repository that a program starts, and the ranks in which it does."""
+def _started(words: Sequence[str], span: Span, launch: Launch, program: Program) -> Follower:
+    """What a program starts with a command."""
     from shmlint.workloads.follow import follow
 
-    found = follow(words, span, program)
-    stops += found.stops
-    yield from ((entry._replace(certain=False), _ranks(found.commands, entry)) for entry in found.entries)
+    def settled(command: tuple[str, ...]) -> bool:
+        known = by_knowledge(launch, (), [Ran(command, span, "program")])
+        return known.by_command and known.need.verdict == "not-needed"
+
+    return follow(words, span, program, settled)
+
+
+def _served(begun: Follower, launch: Launch) -> tuple[Mechanism, ...]:
+    """What the options of a server ask for that a program starts: ``vllm serve --tensor-parallel-size 4``."""
+    if begun.entries:
+        return ()  # the options of a launcher count where the code of the program does
+    ran = [ran for ran in begun.commands if ran.kind == "program"]
+    known = by_knowledge(launch, (), ran) if ran else None
+    return known.need.mechanisms if known is not None and known.by_command else ()
 
 
 def _not_counted(calls: Sequence[Call]) -> Iterator[Step]:

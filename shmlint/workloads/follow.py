@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -35,9 +35,15 @@ _DEPTH = 10
 """Scripts that start scripts are followed this deep."""
 
 
-def follow(words: Sequence[str], span: Span, program: Program) -> Follower:
-    """Follow a command that a program of the launch starts."""
+def follow(
+    words: Sequence[str], span: Span, program: Program, settled: Callable[[tuple[str, ...]], bool]
+) -> Follower:
+    """Follow a command that a program of the launch starts.
+
+    ``settled`` tells of a command that the repository does not hold whether it is known to need no shared memory.
+    """
     follower = Follower(program.files, dict(program.environment), program.image, guessed=program.guessed)
+    follower.settled = settled
     follower.run(words, span, program.files.workdir, certain=False, guessed=False, depth=1)
     return follower
 
@@ -83,6 +89,7 @@ class Follower:
         self.functions: dict[str, _Body] = {}
         """The functions of the scripts that were read."""
         self.called: set[str] = set()
+        self.settled: Callable[[tuple[str, ...]], bool] = _is_known_for_none
         self._steps = 0
         self.complete = complete
         """All words of the launch are known."""
@@ -282,7 +289,7 @@ class Follower:
             self._file(place, command, context)
         elif "$" in command[0]:
             self.stop(f"`{command[0]}` is an unknown program", context.span)
-        elif not command[0].startswith("-") and not _is_known_for_none(command):
+        elif not command[0].startswith("-") and not self.settled(command):
             built = context.depth > 0 or self.image is not None
             self.stop(_missing(command[0], built=built), context.span)
 

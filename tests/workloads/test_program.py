@@ -88,6 +88,24 @@ def test_programs_that_a_program_starts(tmp_path: Path, command: str, verdict: s
 
 
 @table(
+    "command, count, verdict",
+    [
+        ("vllm serve org/model --port {n}", "1", "not-needed"),
+        ("vllm serve org/model --port {n}", "all", "unknown"),
+        ("vllm serve org/model --tensor-parallel-size 4", "all", "likely"),
+        ("vllm serve org/model --tensor-parallel-size 4", "1", "not-needed"),
+        ("python -m vllm.entrypoints.openai.api_server --model org/model -tp 2", "4", "likely"),
+        ("vllm serve org/model && transcode -i {n} out.mp4", "1", "unknown"),
+    ],
+)
+def test_servers_that_a_program_starts(tmp_path: Path, command: str, count: str, verdict: str) -> None:
+    """What is known of a command is the same whoever starts it."""
+    services = compose("python start.py").replace("{capabilities: [gpu]}", f"{{count: {count}, capabilities: [gpu]}}")
+    files = {"compose.yaml": services, "start.py": STARTER.replace("COMMAND", command), "Dockerfile": DOCKERFILE}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "mount, program, verdict",
     [
         (".:/x", "train.py", "needed"),
