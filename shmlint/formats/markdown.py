@@ -210,7 +210,7 @@ _PLAIN_PROMPT = re.compile(rf"\s*\$(?: +(?=\S)|{_COMMAND})")
 _ROOT_PROMPT = re.compile(rf"\s*# {_COMMAND}")
 
 _PLACEHOLDER = re.compile(
-    r"<[A-Za-z](?:[^<>\n]{0,60}[^<>\s])?>|</[^<>\s]{1,80}>|(?<!\$)\{\{?[A-Za-z_][\w .-]{0,40}\}?\}"
+    r"<[A-Za-z](?:[^<>\n]{0,60}[^<>\s])?>|</[^<>\s]{1,80}>|(?<!\$)\{(?:\{ ?)?[A-Za-z_][\w .-]{0,40}\}?\}"
 )
 _ELLIPSIS = re.compile(r"(?<!\S)(?:\.{3,}|…|\[(?:\.\.\.|…|-{0,2}[A-Za-z][\w ,.:=/|<>$'\"-]{0,80})\](?:\.\.\.)?)(?!\S)")
 """Stands for any number of words: `...`, `[OPTIONS]`, `[--shm-size=1g]`."""

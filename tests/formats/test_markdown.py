@@ -207,6 +207,8 @@ def test_txt_is_not_read(tmp_path: Path) -> None:
     [
         ("docker run --gpus all <image> <cmd>", "<image>", False),
         ("docker run --gpus all -v {path}:/x vllm/vllm-openai --model {model}", "vllm/vllm-openai", False),
+        ("docker run --gpus all -it lab/image:v{{ version }} bash", "lab/image:v{{ version }}", False),
+        ("docker run --gpus all -it lab/image:v{{version}} bash", "lab/image:v{{version}}", False),
         ("docker run --gpus all <your image name here> x", "<your image name here>", False),
         ("docker run --gpus all -v </path/to/it>:/x <xx.yy>-py3", "<xx.yy>-py3", False),
         ("docker run --gpus all ... vllm/vllm-openai", "vllm/vllm-openai", True),
