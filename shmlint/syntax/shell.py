@@ -112,6 +112,19 @@ def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[
                 yield tree.raw(name), found[0]._replace(span=tree.span(child)) if found else Word("")
 
 
+def values(text: ShellText) -> dict[str, list[str]]:
+    """The texts that variables are given anywhere in a shell text, as they are written there."""
+    found: dict[str, list[str]] = {}
+    tree = Tree(_with_backslashes(_without_comments(text)))
+    for node in tree.nodes:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if node.type == "variable_assignment" and name is not None and value is not None:
+            raw = tree.raw(value)
+            written = raw[1:-1] if value.type in ("string", "raw_string", "array") else raw
+            found.setdefault(tree.raw(name), []).append(written)
+    return found
+
+
 _CONTINUED = re.compile(r"[^`\n]*\S[ \t]+`\r?")
 
 

@@ -362,6 +362,14 @@ def _image(case: Case) -> Need | None:
     return need
 
 
+def _perhaps(case: Case) -> Need | None:
+    """The ranks of one of the programs that a variable may start."""
+    if not case.program.perhaps:
+        return None
+    need = by_knowledge(case.launch, (), case.program.perhaps).need
+    return need._replace(verdict="likely") if need.mechanisms and need.verdict in ("needed", "likely") else None
+
+
 def _is_for_training(case: Case) -> bool:
     """Whether a program is called training, or one that was not found is there as well."""
     return bool(case.program.stops) or any(names_training(ran.words) for ran in case.program.commands)
@@ -447,7 +455,7 @@ def _joins_ray(launch: Launch) -> bool:
 
 _CLASSIFIERS = (
     _settings, _looks, _computed, _without_workers, _commands, _models, _ray_serve, _code, _to_the_end, _as_documented,
-    _needs_none, _interactive, _image, _training, _section, _limits, _variables,
+    _needs_none, _interactive, _image, _perhaps, _training, _section, _limits, _variables,
 )  # fmt: skip
 
 

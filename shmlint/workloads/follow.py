@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from shmlint.model.launch import Value
@@ -31,6 +32,9 @@ MOST_STEPS = 5_000
 """Simple commands that are looked at for one launch."""
 _MOST_CONFIGURATIONS = 12
 """Configuration files of one supervisord."""
+_MOST_GIVEN = 4
+_MOST_TRIED = 24
+"""Variables whose values begin with one another, and programs that they may be, all together."""
 _DEPTH = 10
 """Scripts that start scripts are followed this deep."""
 
@@ -90,6 +94,14 @@ class Follower:
         """The functions of the scripts that were read."""
         self.called: set[str] = set()
         self.settled: Callable[[tuple[str, ...]], bool] = _is_known_for_none
+        self.perhaps: list[Ran] = []
+        """What variables start that are given several programs."""
+        self._values: list[Callable[[], Mapping[str, list[str]]]] = []
+        """What each of the scripts gives its variables."""
+        self._given: dict[str, None] = {}
+        """Variables whose programs are under way."""
+        self._left = [_MOST_TRIED]
+        """How many more of them are followed."""
         self._steps = 0
         self.complete = complete
         """All words of the launch are known."""
@@ -205,9 +217,10 @@ class Follower:
 
     def _commands(self, text: ShellText, arguments: tuple[str, ...], context: Context, *, inline: bool) -> None:
         """Follow the commands of a shell text."""
-        from shmlint.syntax.shell import commands, exports
+        from shmlint.syntax.shell import commands, exports, values
         from shmlint.syntax.shell_variables import given
 
+        self._values.append(cache(partial(values, text)))
         known = {name: value.known for name, value in self.environment.items() if value.known is not None}
         known |= {str(i): argument for i, argument in enumerate(arguments, 1)}
         if context.arguments and not any("$" in word or "`" in word for word in arguments):
@@ -288,10 +301,27 @@ class Follower:
         if place is not None:
             self._file(place, command, context)
         elif "$" in command[0]:
+            self._either(command, context)
             self.stop(f"`{command[0]}` is an unknown program", context.span)
         elif not command[0].startswith("-") and not self.settled(command):
             built = context.depth > 0 or self.image is not None
             self.stop(_missing(command[0], built=built), context.span)
+
+    def _either(self, command: tuple[str, ...], context: Context) -> None:
+        """Follow each of the programs that the scripts give a variable: ``RUN=python``, ``RUN="torchrun …"``."""
+        found = re.match(r"\$\{?([A-Za-z_]\w*)(?:\[[@*]\])?\}?(?!\S)", command[0])
+        if found is None or found[1] in self._given or len(self._given) >= _MOST_GIVEN:
+            return
+        written = dict.fromkeys(value for values in self._values for value in values().get(found[1], ()))
+        for value in list(written)[: self._left[0]]:
+            self._left[0] -= 1
+            other = Follower(self.files, dict(self.environment), self.image, guessed=self.guessed)
+            other.functions, other.settled, other._values = self.functions, self.settled, list(self._values)
+            other._given, other._left = {**self._given, found[1]: None}, self._left
+            source = Source("", " ".join((value, command[0][found.end() :], *command[1:])))
+            other._text(source, (), context._replace(certain=False, depth=context.depth + 1), inline=True)
+            self.perhaps += [*other.commands, *other.perhaps]
+            self._start(entry._replace(certain=False) for entry in other.entries)
 
     def _supervised(self, command: tuple[str, ...], context: Context) -> bool:
         """Follow what supervisord starts; False where the repository does not have its configuration."""

@@ -74,6 +74,8 @@ class Program(NamedTuple):
     documented: tuple[Entry, ...] = ()
     """Programs that the documentation starts in such a container, where the launch itself leaves it open."""
     documented_commands: tuple[Ran, ...] = ()
+    perhaps: tuple[Ran, ...] = ()
+    """What variables start that the scripts give several programs."""
 
     @property
     def variables(self) -> Mapping[str, Value[str]]:

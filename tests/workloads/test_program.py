@@ -105,6 +105,39 @@ def test_servers_that_a_program_starts(tmp_path: Path, command: str, count: str,
     assert need(tmp_path, files).verdict == verdict
 
 
+RANKS = "torchrun --nproc_per_node=8"
+
+
+@table(
+    "script, gpus, verdict",
+    [
+        (f'if [ "$MODE" = many ]; then RUN="{RANKS}"; else RUN=python; fi\n$RUN work.py', "", "likely"),
+        (f'if [ "$MODE" = many ]; then RUN="{RANKS}"; else RUN=python; fi\n$RUN work.py', "count: 1, ", "unknown"),
+        (f'case $1 in a) RUN="{RANKS}";; *) RUN=python;; esac\neval "$RUN work.py"', "", "likely"),
+        (f'RUN=({RANKS})\n[ -f x ] && RUN=(python)\n"${{RUN[@]}}" work.py', "", "likely"),
+        ('RUN=python\n[ -f x ] && RUN="python -u"\n$RUN train.py', "", "likely"),
+        ('RUN=python\n[ -f x ] && RUN="python -u"\n$RUN work.py', "", "unknown"),
+        (f'P=python; [ -f x ] && P="{RANKS}"; C="$P work.py"; C="$C | tee log"; eval $C', "", "likely"),
+        ('A=$B; [ -f x ] && A=$B; B=$A; [ -f x ] && B=$A\n$A work.py', "", "unknown"),
+        ("$RUN work.py", "", "unknown"),
+    ],
+)
+def test_a_variable_with_a_program_for_each_branch(tmp_path: Path, script: str, gpus: str, verdict: str) -> None:
+    """One of the programs runs, and nothing says which: what any of them needs is likely."""
+    services = compose("bash go.sh").replace("{capabilities", "{" + gpus + "capabilities")
+    files = {"compose.yaml": services, "go.sh": script + "\n", "train.py": LOADER, "work.py": "print(1)\n"}
+    assert need(tmp_path, files | {"Dockerfile": DOCKERFILE}).verdict == verdict
+
+
+def test_many_variables_with_many_programs_end(tmp_path: Path) -> None:
+    names = [f"V{i}" for i in range(40)]
+    lines = [f'if [ -f x ]; then {a}="${b} 1"; else {a}="${b} 2"; fi' for a in names for b in names]
+    files = {"compose.yaml": compose("bash go.sh"), "go.sh": "\n".join([*lines, "$V0 work.py", ""])}
+    begun = time.process_time()
+    assert need(tmp_path, files | {"Dockerfile": DOCKERFILE}).verdict == "unknown"
+    assert time.process_time() - begun < 20
+
+
 @table(
     "mount, program, verdict",
     [
