@@ -78,7 +78,11 @@ def _trains(follower: Follower) -> bool:
 
 def _readmes(repository: Repository, own: str | None) -> list[str]:
     """The README of the launch's directory and of the two above it; one further up tells of much else too."""
-    paths = [normal(posixpath.join(folder, "README.md")) for folder in repository.above()[: _LEVELS + 1]]
+    paths = [
+        normal(posixpath.join(folder, name))
+        for folder in repository.above()[: _LEVELS + 1]
+        for name in sorted(repository.names(folder)) if name.lower() == "readme.md"
+    ]  # fmt: skip
     return [path for path in paths if own is None or path != normal(own)]
 
 
