@@ -315,7 +315,8 @@ def _needs_none(case: Case) -> Need | None:
 def _fits_as_documented(case: Case) -> bool:
     """Whether the programs that the documentation runs load their data in what there is, also without its options."""
     found = case.documented
-    if not case.program.documented or found.need is not None or found.idle or (found.stops and not found.small):
+    known = found.small or found.without_workers or not found.stops
+    if not case.program.documented or found.need is not None or found.idle or not known:
         return False
     from shmlint.workloads.by_program import read
 

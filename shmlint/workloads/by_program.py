@@ -39,6 +39,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     stops: list[Step] = []
     environment: list[tuple[str, str, Span]] = []
     small, idle, trains = False, True, None
+    loads: list[bool] = []
     commands = program.documented_commands if entries else program.commands
     first = sorted(entries or program.entries, key=lambda entry: "train" not in entry.path)
     pending = [(entry, _ranks(commands, entry)) for entry in first]
@@ -55,6 +56,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         reading = read_program(entry, program.files)
         idle = idle and not reading.calls and reading.collective is None
         stops += _not_counted(reading.calls)
+        loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
         for call in reading.calls:
             found = _mechanism(call, reading.items, ranks, launch)
             if found == "small":
@@ -78,7 +80,8 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             trains = trains or (span if names_training(words) else None)
     if any((entry.path, entry.arguments) not in done for entry, _ in pending):
         stops.append(Step("it starts too many programs"))
-    return Findings(_need(mechanisms), tuple(stops), small, tuple(environment), idle and bool(done), trains)
+    alone = bool(loads) and all(loads)
+    return Findings(_need(mechanisms), tuple(stops), small, tuple(environment), idle and bool(done), alone, trains)
 
 
 def _started(words: Sequence[str], span: Span, launch: Launch, program: Program) -> Follower:

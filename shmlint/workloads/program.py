@@ -102,5 +102,7 @@ class Findings(NamedTuple):
     environment: tuple[tuple[str, str, Span], ...] = ()
     idle: bool = False
     """Programs were read, and nothing in their reach loads data, joins ranks or shares memory."""
+    without_workers: bool = False
+    """Programs were read that load data, all of them without workers, and that do nothing else that counts."""
     trains: Span | None = None
     """Where a program starts another one that is called training."""

@@ -788,6 +788,26 @@ ONE_IMAGE = LOADER.replace("default=64", "default=1")
 
 
 @table(
+    "page, program, verdict",
+    [
+        ("README.md", ALONE.replace("=4", "=4, num_workers=0"), "unknown"),
+        ("readme.md", ALONE, "unknown"),
+        ("other.md", ALONE, "likely"),
+        ("README.md", "import torch\n", "likely"),
+        ("README.md", ALONE.replace("=4", "=4, num_workers=n"), "likely"),
+        ("README.md", ALONE + "DataLoader(data(), num_workers=2)\n", "likely"),
+        ("README.md", ALONE + "torch.multiprocessing.Queue()\n", "likely"),
+    ],
+)
+def test_documented_programs_that_load_without_workers(
+    tmp_path: Path, page: str, program: str, verdict: str
+) -> None:
+    """They say more than that PyTorch is there, also where they import what is not known."""
+    files = {".devcontainer/devcontainer.json": CONTAINER, page: "```\npython fit.py\n```\n"}
+    assert need(tmp_path, {**files, "fit.py": f"import unheard_of\n{program}"}).verdict == verdict
+
+
+@table(
     "files, verdict",
     [
         ({"fit.py": ALONE}, "unknown"),
