@@ -474,6 +474,8 @@ def _told(case: Case, need: Need) -> Need:
     said = told(case.launch, case.program.files.repository)
     if said is None or (need.verdict == "unknown" and not (open_use if said.page else said.bytes)):
         return need
+    if said.perhaps and need.verdict == "likely":
+        return need
     size = max(rounded(said.bytes or 0), need.recommended or UNKNOWN_RECOMMENDED)
     evidence = (*need.evidence, said.evidence)
     if need.verdict == "likely" and (not said.page or (open_use and _documents_training(case))):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from shmlint.docker.sizes import human
 from shmlint.files.read import normal
@@ -14,6 +14,7 @@ from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.workloads.builds import SPEAKS, directories, image_names
+from shmlint.workloads.by_knowledge import gpu_count
 from shmlint.workloads.commands import kind_of
 from shmlint.workloads.repository import Repository
 
@@ -31,6 +32,8 @@ class Told(NamedTuple):
     bytes: int | None
     page: bool = False
     """A page says so in its own words."""
+    perhaps: bool = False
+    """It says so of several GPUs, of which the container gets as many as there are."""
 
 
 def told(launch: Launch, repository: Repository) -> Told | None:
@@ -45,8 +48,11 @@ def told(launch: Launch, repository: Repository) -> Told | None:
             text = f"the same container with {human(given.bytes)}"
             return Told(Evidence(text, given.span or other.home), given.bytes)
     page = repository.peek(launch.span.path) if launch.span.path.endswith((".md", ".mdx", ".rst")) else None
-    said = _said(page) if page is not None else None
-    return Told(Evidence("the page asks for shared memory", said), None, True) if said is not None else None
+    for asks in (_asks, _asks_with_several_gpus):
+        said = _said(page, asks) if page is not None else None
+        if said is not None and (asks is _asks or gpu_count(launch) != 1):
+            return Told(Evidence("the page asks for shared memory", said), None, True, asks is not _asks)
+    return None
 
 
 # The same container elsewhere -----------------------------------------------------------------
@@ -138,7 +144,7 @@ def _use(launch: Launch) -> tuple[str, ...]:
 # Pages ----------------------------------------------------------------------------------------
 
 
-def _said(page: Source) -> Span | None:
+def _said(page: Source, asks: Callable[[str], bool]) -> Span | None:
     """Where a page says, outside of its code, that training in the container takes more shared memory."""
     from shmlint.syntax.markdown import blocks
 
@@ -150,9 +156,19 @@ def _said(page: Source) -> Span | None:
         line = page.text[start:end]
         if re.search(_NAMED, line) is None or any(first <= start <= last for first, last in code):
             continue
-        if re.search(_ASKS, line) is not None and re.search(_ONLY_IF, line) is None:
+        if asks(line):
             return Span(page, start, end)
     return None
+
+
+def _asks(line: str) -> bool:
+    return re.search(_ASKS, line) is not None and re.search(_ONLY_IF, line) is None
+
+
+def _asks_with_several_gpus(line: str) -> bool:
+    """Whether a line asks for it where there are several GPUs: ``if you use multiple GPUs, you may need to …``."""
+    found = re.search(_SEVERAL, line)
+    return found is not None and re.search(_ASKS, line) is not None and re.search(_NEGATED, line) is None
 
 
 def heading(launch: Launch, repository: Repository) -> Evidence | None:
@@ -184,5 +200,10 @@ _NAMED = r"(?i)--?shm[-_]size|shm_size|/dev/shm|--ipc[= ]host|(?:docker|containe
 _ASKS = (
     r"(?i)increas|enlarg|larger|insufficient|too (?:small|little|low)|must|necessary|requir|need|sufficient|recommend"
 )
+_SEVERAL = (
+    r"(?i)\b(?:if|when|with|for|on|using)\b[^.]{0,40}"
+    r"\b(?:multiple|several|multi|more than one)\b[ -](?:\w+[ -])?GPUs?\b"
+)
+_NEGATED = r"(?i)\bnot (?:need|requir|necess)|n['’]t|\bunless\b"
 _ONLY_IF = r"(?i)\bif\b|\bmay\b|\bmight\b|\boptional|\bnot (?:need|requir|necess)|n['’]t|\bunless\b|\bcan be\b"
 """Sentences that leave it open whether it is needed."""

@@ -890,6 +890,27 @@ def test_what_the_repository_says_elsewhere(tmp_path: Path, files: dict[str, str
 
 
 @table(
+    "gpus, line, verdict",
+    [
+        ("all", "If you use multiple GPUs, you may need to increase the --shm-size parameter.", "likely"),
+        ("2", "With more than one GPU, `--shm-size` must be larger.", "likely"),
+        ("1", "If you use multiple GPUs, you may need to increase the --shm-size parameter.", "unknown"),
+        ("all", "If you use multiple GPUs, you do not need to increase the --shm-size parameter.", "unknown"),
+        ("all", "If requests fail, you may need to increase the --shm-size parameter.", "unknown"),
+        ("all", "If you use multiple GPUs, say so. The size given by `--shm-size` is shown.", "unknown"),
+    ],
+)
+def test_a_page_that_asks_for_it_with_several_gpus(tmp_path: Path, gpus: str, line: str, verdict: str) -> None:
+    page = f"```bash\ndocker run -it --gpus {gpus} own/server bash\n```\n\n{line}\n"
+    assert need(tmp_path, {"README.md": page}).verdict == verdict
+
+
+def test_what_may_be_needed_with_several_gpus_makes_no_error(tmp_path: Path) -> None:
+    page = f"{PAGE}If you use multiple GPUs, you may need to increase `--shm-size`.\n"
+    assert need(tmp_path, {"train.py": HALF, "README.md": page}).verdict == "likely"
+
+
+@table(
     "install, starts, verdict",
     [
         ("pip install torch", "./train.sh", "likely"),
