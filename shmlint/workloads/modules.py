@@ -138,7 +138,8 @@ ROW_PACKAGES = frozenset(name.partition(".")[0] for name in (*(row.call for row 
 
 def is_known(package: str) -> bool:
     """Whether what a package does is known, by its import name."""
-    return package in harmless() or package in sys.stdlib_module_names or package in ROW_PACKAGES
+    generated = package.endswith(("_pb2", "_pb2_grpc"))  # by protoc: messages, and stubs that call gRPC
+    return generated or package in harmless() or package in sys.stdlib_module_names or package in ROW_PACKAGES
 
 
 _IMPORT = re.compile(

@@ -139,6 +139,20 @@ def test_many_variables_with_many_programs_end(tmp_path: Path) -> None:
 
 
 @table(
+    "imports, verdict",
+    [
+        ("import grpc\nimport answer_pb2\nimport answer_pb2_grpc\n", "not-needed"),
+        ("from answer_pb2 import Answer\n", "not-needed"),
+        ("import grpc\nimport answer_pb\n", "unknown"),
+    ],
+)
+def test_modules_that_protoc_generates(tmp_path: Path, imports: str, verdict: str) -> None:
+    """They are seldom in the repository, and hold messages and stubs alone."""
+    files = {"compose.yaml": compose("python serve.py"), "Dockerfile": DOCKERFILE, "serve.py": imports + SERVE}
+    assert need(tmp_path, files | {"helper.py": HELPER}).verdict == verdict
+
+
+@table(
     "mount, program, verdict",
     [
         (".:/x", "train.py", "needed"),
