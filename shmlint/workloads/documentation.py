@@ -93,10 +93,10 @@ def _further(repository: Repository, own: str | None) -> Iterator[str]:
     if len(repository.above()) > _LEVELS + 1:
         return
     looked = 0
-    for folder in ("docs", "doc", "documentation"):
+    for folder in ("", "docs", "doc", "documentation"):
         directory = os.path.join(repository.root, folder)
         for name in sorted(repository.names(directory), key=lambda name: "train" not in name.lower()):
-            if not name.endswith(_PAGES) or looked >= _MOST_PAGES:
+            if not name.endswith(_PAGES) or looked >= _MOST_PAGES or not (folder or re.search(_GUIDES, name)):
                 continue
             source = repository.peek(os.path.join(directory, name))
             looked += 1
@@ -187,7 +187,7 @@ def _starts_program(words: Sequence[str], program: Program) -> bool:
     name = posixpath.basename(words[0])
     if is_python(name):
         return kind_of(words) == "program"
-    if words[0].endswith(".sh") or (words[0] in ("source", ".") and words[-1].endswith(".sh")):
+    if words[0].endswith((".sh", ".py")) or (words[0] in ("source", ".") and words[-1].endswith(".sh")):
         return True
     if name in LAUNCHERS or name in _STARTED:
         return True
@@ -196,6 +196,8 @@ def _starts_program(words: Sequence[str], program: Program) -> bool:
 
 
 _PAGES = (".md", ".mdx", ".rst", ".markdown")
+_GUIDES = r"(?i)train|start|usage|guide|tutorial"
+"""Pages at the top of the repository that tell how to use it."""
 _ENGINES = frozenset({*BINARIES, "docker-compose", "sudo"})
 _STARTED = frozenset(
     {"vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafactory-cli", "ns-train", "sglang", "tritonserver"}

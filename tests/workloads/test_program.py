@@ -780,6 +780,9 @@ CPUS = LOADER.replace("num_workers=args.workers", "num_workers=min(args.batch_si
         # A page further away counts where the README tells of no program.
         ({"docs/training.md": "    python train.py\n", "train.py": LOADER}, "needed"),
         ({"docs/training.md": "    python train.py --workers 0\n", "train.py": LOADER}, "likely"),
+        ({"GETTING_STARTED.md": "    python train.py\n", "train.py": LOADER}, "needed"),
+        ({"CHANGES.md": "    python train.py\n", "train.py": LOADER}, "likely"),
+        ({"README.md": "```\n./train.py --workers 4\n```\n", "train.py": LOADER}, "needed"),
         ({"README.md": "```\npython train.py\n```\n", "train.py": LOADER}, "needed"),
         ({"README.md": "```\npython train.py --batch-size 1\n```\n", "train.py": LOADER}, "likely"),
         ({"README.md": "```\napp-train\n```\n", "train.py": LOADER}, "needed"),
