@@ -187,6 +187,8 @@ def _starts_program(words: Sequence[str], program: Program) -> bool:
     name = posixpath.basename(words[0])
     if is_python(name):
         return kind_of(words) == "program"
+    if name == "make":
+        return names_training(words)
     if words[0].endswith((".sh", ".py")) or (words[0] in ("source", ".") and words[-1].endswith(".sh")):
         return True
     if name in LAUNCHERS or name in _STARTED:

@@ -771,6 +771,7 @@ def test_what_runs_later_in_a_shell_counts(tmp_path: Path, name: str, text: str)
 
 PYTORCH = "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime"
 CONTAINER = '{"image": "' + PYTORCH + '", "workspaceFolder": "/app", "runArgs": ["--gpus", "all"]}'
+RECIPES = "train check:\n\tpython train.py\n"
 CPUS = LOADER.replace("num_workers=args.workers", "num_workers=min(args.batch_size, os.cpu_count())")
 
 
@@ -783,6 +784,8 @@ CPUS = LOADER.replace("num_workers=args.workers", "num_workers=min(args.batch_si
         ({"GETTING_STARTED.md": "    python train.py\n", "train.py": LOADER}, "needed"),
         ({"CHANGES.md": "    python train.py\n", "train.py": LOADER}, "likely"),
         ({"README.md": "```\n./train.py --workers 4\n```\n", "train.py": LOADER}, "needed"),
+        ({"README.md": "```\nmake train\n```\n", "Makefile": RECIPES, "train.py": LOADER}, "needed"),
+        ({"README.md": "```\nmake check\n```\n", "Makefile": RECIPES, "train.py": LOADER}, "likely"),
         ({"README.md": "```\npython train.py\n```\n", "train.py": LOADER}, "needed"),
         ({"README.md": "```\npython train.py --batch-size 1\n```\n", "train.py": LOADER}, "likely"),
         ({"README.md": "```\napp-train\n```\n", "train.py": LOADER}, "needed"),
