@@ -119,7 +119,8 @@ def _ranks(case: _Case) -> Need | None:
         mechanisms = queues(workload.id, ranks, case.launch, reading.ranks_span)
     shown, because = (None, "several ranks") if reading.private else (size, f"{ranks} ranks")
     mechanism = Mechanism("nccl", shown, "estimated", because, (told,), NCCL_SOURCE)
-    verdict: Verdict = "likely" if workload is not None and workload.condition else "needed"
+    perhaps = (workload is not None and workload.condition) or reading.ranks_perhaps
+    verdict: Verdict = "likely" if perhaps else "needed"
     return Need(
         verdict, minimum, recommended or UNKNOWN_RECOMMENDED, workload.known if workload is not None else None, why,
         source or NCCL_SOURCE, (*case.evidence, told), (mechanism, *mechanisms),
@@ -254,6 +255,13 @@ class _Reading:
         found = self.workload
         launcher = found is not None and found.verified and found.needs in ("yes", "multi-gpu")
         self.ranks, self.ranks_span = self._most_ranks(launcher)
+        several = [(read_ranks(one.words, launcher=launcher)[0] or 1) > 1 for one in ran]
+        certain = any(one.certain for one, asks in zip(ran, several, strict=True) if asks)
+        others = any(
+            one.kind == "program" and not one.certain for one, asks in zip(ran, several, strict=True) if not asks
+        )
+        self.ranks_perhaps = others and not certain
+        """Of the programs one of which may run, only some have several ranks."""
         _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
         torchrun = _reads_processes(self.words)
         if (self.ranks is None or torchrun) and not self.ranks_vary and launcher:

@@ -129,6 +129,21 @@ def test_a_variable_with_a_program_for_each_branch(tmp_path: Path, script: str, 
     assert need(tmp_path, files | {"Dockerfile": DOCKERFILE}).verdict == verdict
 
 
+@table(
+    "script, verdict",
+    [
+        (f'if [ "$MODE" = many ]; then {RANKS} work.py; else python work.py; fi', "likely"),
+        (f'if [ "$MODE" = many ]; then {RANKS} work.py; else {RANKS} train.py; fi', "needed"),
+        (f'python work.py\nif [ "$MODE" = many ]; then {RANKS} work.py; else {RANKS} train.py; fi', "needed"),
+        (f'[ -f x ] || python work.py\n{RANKS} work.py', "needed"),
+        (f'[ "$MODE" = many ] && {RANKS} work.py', "needed"),
+    ],
+)
+def test_ranks_in_some_branches(tmp_path: Path, script: str, verdict: str) -> None:
+    files = {"compose.yaml": compose("bash go.sh"), "go.sh": script + "\n", "train.py": LOADER, "work.py": "print(1)\n"}
+    assert need(tmp_path, files | {"Dockerfile": DOCKERFILE}).verdict == verdict
+
+
 def test_many_variables_with_many_programs_end(tmp_path: Path) -> None:
     names = [f"V{i}" for i in range(40)]
     lines = [f'if [ -f x ]; then {a}="${b} 1"; else {a}="${b} 2"; fi' for a in names for b in names]
