@@ -66,7 +66,7 @@ def decide(case: Case) -> Need:
             break
     else:
         need = _unknown(case)
-    need = _with_room(_told(case, need))
+    need = _with_room(_told(case, _for_other_use(case, need)))
     stopped = _stopped(case) if need.verdict in ("unknown", "likely") else ""
     return need._replace(trail=case.program.trail, stopped=need.stopped or stopped)
 
@@ -240,6 +240,8 @@ def _as_documented(case: Case) -> Need | None:
         by_command = said is not None and need is said.need and said.by_command
         if need is not None and need.verdict == "needed" and (need.mechanisms or by_command):
             return need
+    if not any(ran.certain for ran in case.program.documented_commands) and _is_to_be_used(case):
+        return None  # what other pages run is not what this one starts it for
     need = case.documented.need
     if _asks_for_processes(case) and said is not None:
         return (need or said.need)._replace(verdict="needed")
@@ -337,6 +339,15 @@ def _interactive(case: Case) -> Need | None:
         return image._replace(verdict="likely")
     why = "a shell or a notebook in an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
     return _likely(case, why, case.torch)
+
+
+def _for_other_use(case: Case, need: Need) -> Need:
+    """A need of a shell that only its environment tells of, where a page starts it for something else than training."""
+    shell = case.program.kind == "interactive" or _gives_shell(case)
+    if need.verdict != "likely" or need.mechanisms or not shell or not _is_to_be_used(case):
+        return need
+    stopped = "the page starts it for something else than training; what else runs is unknown"
+    return _unknown(case)._replace(stopped=stopped)
 
 
 def _gives_shell(case: Case) -> bool:

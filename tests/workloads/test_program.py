@@ -1028,12 +1028,26 @@ def test_training_on_one_gpu_of_which_no_amount_is_known(tmp_path: Path) -> None
     assert need(tmp_path, files).verdict == "likely"
 
 
-@table("title, verdict", [("Set up", "needed"), ("Inference", "likely"), ("Export to ONNX", "likely")])
+@table("title, verdict", [("Set up", "needed"), ("Inference", "likely"), ("Export to ONNX", "unknown")])
 def test_a_shell_under_a_heading_about_something_else(tmp_path: Path, title: str, verdict: str) -> None:
     page = f"## {title}\n```bash\ndocker run --gpus all -it own bash\n```\n"
     files = {"docs/start.md": page, "README.md": "```\ntorchrun --nproc_per_node=4 train.py\n```\n"}
     files |= {"Dockerfile": "FROM ubuntu\nRUN pip install torch\n", "build.sh": "docker build -t own .\n"}
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "title, more, verdict",
+    [
+        ("Develop", "", "likely"),
+        ("Run the demo", "", "unknown"),
+        ("Deploy", "```bash\npython train.py\n```\n", "needed"),
+    ],
+)
+def test_a_heading_outweighs_what_is_installed(tmp_path: Path, title: str, more: str, verdict: str) -> None:
+    """What the page itself runs in the container says more than its headings."""
+    page = f"## {title}\n```bash\n{SHELL} bash\n```\n{more}"
+    assert need(tmp_path, {"README.md": page, "train.py": LOADER}).verdict == verdict
 
 
 def test_the_maintainers_and_the_code_make_sure_together(tmp_path: Path) -> None:
