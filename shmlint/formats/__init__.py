@@ -96,6 +96,7 @@ ALONE = frozenset(kind for kind, form in FORMATS.items() if form.alone)
 """The kinds whose files are each read by themselves."""
 
 _READINGS = {kind: Key[Reading](f"{kind} reading") for kind in ALONE}
+_BY_THEMSELVES = {kind: Key[Reading](f"{kind} reading of one file") for kind in KINDS - ALONE}
 
 MUCH = 500_000
 """Bytes in such files from which on several processes read them: about half a second of one."""
@@ -122,7 +123,7 @@ def read_one(kind: str, path: str, workspace: Workspace) -> Reading:
     """What one file says by itself, which may have been read for the run."""
     if kind in ALONE:
         return read_alone(kind, path, workspace, Settings())
-    return read(kind, [path], workspace, Settings())
+    return workspace.once(_BY_THEMSELVES[kind], path, lambda files: read(kind, [path], files, Settings()))
 
 
 def read(kind: str, paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
+from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.files import (
@@ -153,6 +155,13 @@ class _Combination(NamedTuple):
         """The project of the files. Raises Unreadable."""
         return load_project(self.files, workspace, started_in=self.started_in)
 
+    def loaded(self, workspace: Workspace) -> Project | None:
+        """The project of the files; None where one of them cannot be read."""
+        try:
+            return self.load(workspace)
+        except Unreadable:
+            return None
+
 
 def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Iterator[_Combination]:
     """The sets of files people start together, each that has one of ``paths`` in it."""
@@ -171,11 +180,10 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
             covered |= set(files)
             if all(workspace.exists(f) for f in files):
                 yield from once(_Combination(files, of_settings=True))
-    found_by = _default_finder(workspace)
     for path in paths:
         if path in covered:
             continue
-        started_in, default = found_by(path)
+        started_in, default = _found_by(path, workspace)
         if path in default:
             yield from once(_Combination(default, started_in=started_in))
             continue
@@ -197,25 +205,23 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
             yield from once(_Combination(files, needs_base=left, named=len(bases) > 1))
 
 
-def _default_finder(workspace: Workspace) -> Callable[[str], tuple[str, tuple[str, ...]]]:
-    """Finds the directory from which Compose reads a file by itself, and what it reads there.
+_DEFAULT: Key[tuple[str, ...]] = Key("compose files found by themselves")
+"""By the directory in which Compose is started."""
+
+
+def _found_by(path: str, workspace: Workspace) -> tuple[str, tuple[str, ...]]:
+    """The directory from which Compose reads a file by itself, and what it reads there.
 
     That is the file's own, or one above whose `.env` names the file in ``COMPOSE_FILE``. Where there
     is none, what Compose reads in the file's directory.
     """
-    known: dict[str, tuple[str, ...]] = {}
 
     def files_of(directory: str) -> tuple[str, ...]:
-        if directory not in known:
-            known[directory] = default_files(directory, workspace)
-        return known[directory]
+        return workspace.once(_DEFAULT, directory, lambda files: default_files(directory, files))
 
-    def find(path: str) -> tuple[str, tuple[str, ...]]:
-        directories = _upwards(path, workspace)
-        started_in = next((d for d in directories if path in files_of(d)), directories[0])
-        return started_in, files_of(started_in)
-
-    return find
+    directories = _upwards(path, workspace)
+    started_in = next((d for d in directories if path in files_of(d)), directories[0])
+    return started_in, files_of(started_in)
 
 
 def _upwards(path: str, workspace: Workspace) -> list[str]:
@@ -342,42 +348,64 @@ class _Taken(NamedTuple):
     """Projects that include one of the files that are read, and have no such file of their own."""
 
 
+_TAKING: Key[tuple[tuple[str, _Combination], ...]] = Key("compose files that take from others")
+"""By their directory, with what Compose reads together with them."""
+_LOADED: Key[Project | None] = Key("compose project of a file")
+"""None where one of its files cannot be read."""
+
+
 def _taken(paths: Sequence[str], combinations: Sequence[_Combination], workspace: Workspace) -> _Taken:
     """What the projects take from other files: those that are read, and those of the files beside and above."""
     taken = _Taken(set(), {}, {}, [])
-    found_by = _default_finder(workspace)
     read = {file for combination in combinations for file in combination.files}
-    others = []
+    for combination in combinations:
+        if _takes(combination, workspace):
+            _note(taken, combination, combination.loaded(workspace))
+    others: dict[_Combination, str] = {}
     for directory in dict.fromkeys(d for path in paths for d in _upwards(path, workspace)):
-        for name in _siblings(directory, workspace):
-            path = normal(os.path.join(directory, name))
+        for path, combination in workspace.once(_TAKING, directory, partial(_taking, directory)):
             if path not in read:
-                started_in, default = found_by(path)
-                found = default if path in default else (path,)
-                others.append(_Combination(found, started_in=started_in))
-    for combination in dict.fromkeys((*combinations, *others)):
-        if not any(_takes(file, workspace) for file in combination.files):
-            continue
-        try:
-            project = combination.load(workspace)
-        except Unreadable:
-            continue
-        taken.projects[combination.files] = project
-        taken.included.update(project.included)
-        if combination in others and not project.included.isdisjoint(paths):
+                others.setdefault(combination, path)
+    for combination, path in others.items():
+        project = workspace.once(_LOADED, path, combination.loaded)
+        _note(taken, combination, project)
+        if project is not None and not project.included.isdisjoint(paths):
             taken.starters.append(combination)
-        for file, names in project.extended.items():
-            taken.extended.setdefault(file, set()).update(names)
     return taken
 
 
-def _takes(path: str, workspace: Workspace) -> bool:
-    """Whether a quick look finds that a file may include or extend others."""
-    try:
-        text = workspace.source(path).text
-    except Unreadable:
-        return False
-    return "extends" in text or "include" in text
+def _taking(directory: str, workspace: Workspace) -> tuple[tuple[str, _Combination], ...]:
+    """The files of a directory that take something from others, or are read together with one that does."""
+    found = []
+    for name in _siblings(directory, workspace):
+        path = normal(os.path.join(directory, name))
+        started_in, default = _found_by(path, workspace)
+        combination = _Combination(default if path in default else (path,), started_in=started_in)
+        if _takes(combination, workspace):
+            found.append((path, combination))
+    return tuple(found)
+
+
+def _takes(combination: _Combination, workspace: Workspace) -> bool:
+    """Whether a quick look finds that one of the files may include or extend others."""
+    for path in combination.files:
+        try:
+            text = workspace.source(path).text
+        except Unreadable:
+            continue
+        if "extends" in text or "include" in text:
+            return True
+    return False
+
+
+def _note(taken: _Taken, combination: _Combination, project: Project | None) -> None:
+    """Add what a project takes."""
+    if project is None:
+        return
+    taken.projects[combination.files] = project
+    taken.included.update(project.included)
+    for file, names in project.extended.items():
+        taken.extended.setdefault(file, set()).update(names)
 
 
 def _placed(
