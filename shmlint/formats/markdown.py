@@ -20,7 +20,7 @@ from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.markdown import Block, blocks
+from shmlint.syntax.markdown import Block, blocks, blocks_of
 from shmlint.syntax.shell import Command, commands
 from shmlint.syntax.shell_text import (
     BLANK,
@@ -60,7 +60,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 def _read(source: Source, workspace: Workspace) -> Reading:
     if not mentions_engine(source.text) and "services:" not in source.text:
         return Reading()
-    reading = joined(_read_block(block, part, source, workspace) for block, part in _parts(source))
+    reading = joined(_read_block(block, part, source, workspace) for block, part in _parts(source, workspace))
     found = sorted(reading.launches, key=lambda launch: launch.span.start)
     reading = reading._replace(launches=tuple(tied(found)), not_read=(*reading.not_read, *_in_html(source, found)))
     outside = outside_commands(source, reading, "it is not read as a command")
@@ -93,9 +93,9 @@ def _text(block: Block, source: Source) -> str:
     return "\n".join(source.text[start:end] for start, end in block.lines)
 
 
-def _parts(source: Source, *, every: bool = False) -> Iterator[tuple[Block, Part | None]]:
+def _parts(source: Source, workspace: Workspace, *, every: bool = False) -> Iterator[tuple[Block, Part | None]]:
     """The blocks of a document in their order, with the commands of those that speak of an engine, or of all."""
-    read_blocks = list(blocks(source))
+    read_blocks = blocks_of(source, workspace)
     values: dict[str, str | None] = {}
     for block in sorted([*read_blocks, *_alone(read_blocks, source)], key=lambda block: block.lines[0]):
         text = _text(block, source)
@@ -118,7 +118,8 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
     A reader types one block after the other into the same shell.
     """
     old, new = (
-        [part for _, part in _parts(files.source(path), every=True) if part is not None] for files in (before, after)
+        [part for _, part in _parts(files.source(path), files, every=True) if part is not None]
+        for files in (before, after)
     )
     return same(old, new, sizes_only=sizes_only)
 
@@ -316,7 +317,7 @@ def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch
     """
     if HASH.search(source.text) is None and HTML.search(source.text) is None:
         return
-    code = sorted((block.lines[0][0], block.lines[-1][1]) for block in blocks(source))
+    code = sorted((block.lines[0][0], block.lines[-1][1]) for block in blocks_of(source, workspace))
     starts = sorted(launch.span.start for launch in launches)
 
     def block_at(offset: int) -> tuple[int, int] | None:
@@ -360,12 +361,12 @@ def ignore_comment(launch: Launch, text: str) -> Edit | None:
     return None if code is None else above(source, first, f"# {text}", code=code)
 
 
-def commands_of_blocks(source: Source) -> Iterator[tuple[int, tuple[Command, ...]]]:
+def commands_of_blocks(source: Source, workspace: Workspace) -> Iterator[tuple[int, tuple[Command, ...]]]:
     """The commands in the code of a document, block by block, with the offset at which the block starts.
 
     What a document shows after the start of a shell in a container is what it runs there.
     """
-    for block in blocks(source):
+    for block in blocks_of(source, workspace):
         if block.inline or block.language not in _SHELL:
             continue
         text = _shell_text(block, source)

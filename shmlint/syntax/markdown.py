@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator, Sequence
 
+from shmlint.files.cache import Key
+from shmlint.files.workspace import Workspace
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source
 from shmlint.syntax.shell_text import ENGINE
@@ -25,6 +27,20 @@ class Block(NamedTuple):
 
 Line = tuple[int, int]
 """The start and end offset of a line of a file, or of the part of it that counts."""
+
+
+_BLOCKS: Key[tuple[Source, tuple[Block, ...]]] = Key("blocks of a document")
+
+
+def blocks_of(source: Source, workspace: Workspace) -> tuple[Block, ...]:
+    """The code of a document of a run, found once."""
+
+    def make(files: Workspace) -> tuple[Source, tuple[Block, ...]]:
+        files.exists(source.path)  # on which the result depends
+        return source, tuple(blocks(source))
+
+    of, found = workspace.once(_BLOCKS, source.path, make)
+    return found if of is source else tuple(blocks(source))  # another text that is read in place of this file
 
 
 def blocks(source: Source) -> Iterator[Block]:

@@ -134,7 +134,8 @@ def _commands_behind(source: Source, start: int, repository: Repository) -> Iter
 
     known = repository.shared.pages
     if source.path not in known:
-        known[source.path] = tuple(commands_of_blocks(source))
+        assert repository.workspace is not None
+        known[source.path] = tuple(commands_of_blocks(source, repository.workspace))
     for begin, commands in known[source.path]:
         for command in commands:
             if max(begin, command.span.start) >= start:

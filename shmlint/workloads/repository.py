@@ -31,7 +31,7 @@ class Shared:
     __slots__ = (
         "above", "around", "builders", "builds", "by_name", "distributions", "files", "folders", "found", "headings",
         "held", "launches", "listed", "modules", "moves", "names", "namesakes", "pages", "plain", "programs", "quiet",
-        "sizes", "tags",
+        "said", "sizes", "tags",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -71,6 +71,8 @@ class Shared:
         """The same, by the last part of the name."""
         self.headings: dict[str, tuple[Span, ...]] = {}
         """The headings of pages, by their paths."""
+        self.said: dict[str, tuple[Span | None, Span | None]] = {}
+        """Where pages ask for shared memory, by their paths."""
         self.moves: dict[str, tuple[tuple[int, str], ...]] = {}
         """The directories to which scripts and pages go, and where in their text, by their paths."""
         self.held = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from shmlint.docker.sizes import human
 from shmlint.files.read import normal
@@ -48,10 +48,11 @@ def told(launch: Launch, repository: Repository) -> Told | None:
             text = f"the same container with {human(given.bytes)}"
             return Told(Evidence(text, given.span or other.home), given.bytes)
     page = repository.peek(launch.span.path) if launch.span.path.endswith((".md", ".mdx", ".rst")) else None
-    for asks in (_asks, _asks_with_several_gpus):
-        said = _said(page, asks) if page is not None else None
-        if said is not None and (asks is _asks or gpu_count(launch) != 1):
-            return Told(Evidence("the page asks for shared memory", said), None, True, asks is not _asks)
+    if page is None:
+        return None
+    for said, several in zip(_said(page, repository), (False, True), strict=True):
+        if said is not None and (not several or gpu_count(launch) != 1):
+            return Told(Evidence("the page asks for shared memory", said), None, True, several)
     return None
 
 
@@ -144,21 +145,34 @@ def _use(launch: Launch) -> tuple[str, ...]:
 # Pages ----------------------------------------------------------------------------------------
 
 
-def _said(page: Source, asks: Callable[[str], bool]) -> Span | None:
-    """Where a page says, outside of its code, that training in the container takes more shared memory."""
-    from shmlint.syntax.markdown import blocks
+def _said(page: Source, repository: Repository) -> tuple[Span | None, Span | None]:
+    """Where a page says, outside of its code, that training in the container takes more shared memory.
 
-    if re.search(_NAMED, page.text) is None:
-        return None
-    code = [(block.lines[0][0], block.lines[-1][1]) for block in blocks(page) if not block.inline]
+    The second is where it says so of several GPUs.
+    """
+    known = repository.shared.said
+    if page.path not in known:
+        lines = list(_naming(page, repository)) if re.search(_NAMED, page.text) is not None else []
+        known[page.path] = _first(_asks, lines), _first(_asks_with_several_gpus, lines)
+    return known[page.path]
+
+
+def _first(asks: Callable[[str], bool], lines: Sequence[tuple[str, Span]]) -> Span | None:
+    return next((span for line, span in lines if asks(line)), None)
+
+
+def _naming(page: Source, repository: Repository) -> Iterator[tuple[str, Span]]:
+    """The lines outside of a page's code that name shared memory."""
+    from shmlint.syntax.markdown import blocks_of
+
+    assert repository.workspace is not None
+    every = blocks_of(page, repository.workspace)
+    code = [(block.lines[0][0], block.lines[-1][1]) for block in every if not block.inline]
     for number in range(1, min(len(page.line_starts), _MOST_LINES) + 1):
         start, end = page.line_span(number)
         line = page.text[start:end]
-        if re.search(_NAMED, line) is None or any(first <= start <= last for first, last in code):
-            continue
-        if asks(line):
-            return Span(page, start, end)
-    return None
+        if re.search(_NAMED, line) is not None and not any(first <= start <= last for first, last in code):
+            yield line, Span(page, start, end)
 
 
 def _asks(line: str) -> bool:
