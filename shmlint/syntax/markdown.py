@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+from _thread import get_ident
 from collections.abc import Generator, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from shmlint.files.cache import Key
 from shmlint.files.workspace import Workspace
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source
 from shmlint.syntax.shell_text import ENGINE
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 _NESTING = 3
 """Fences inside other blocks (MkDocs tabs, MyST directives) are looked for this deep."""
@@ -97,17 +104,24 @@ _RESTARTS = 50
 """So many fences that CommonMark does not see are looked for in one text."""
 
 
-def _blocks(source: Source, lines: Sequence[Line], depth: int, *, mdx: bool = False) -> Iterator[Block]:
-    """Code blocks of a Markdown text given as lines of the file."""
+@cache
+def _parser(thread: int, mdx: bool) -> MarkdownIt:
+    """A parser of the thread's own, which leaves what is inside of paragraphs: few of them have a command there."""
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"html": False})
-    if mdx:  # MDX has no indented code: the children of its elements may be indented
-        parser.disable("code")
+    parser = MarkdownIt("commonmark", {"html": False}).disable("inline")
+    # MDX has no indented code: the children of its elements may be indented
+    return parser.disable("code") if mdx else parser
+
+
+def _blocks(source: Source, lines: Sequence[Line], depth: int, *, mdx: bool = False) -> Iterator[Block]:
+    """Code blocks of a Markdown text given as lines of the file."""
+    parser = _parser(get_ident(), mdx)
     for restart in range(_RESTARTS + 1):
         # A carriage return alone ends a line to the parser, and here it does not.
         texts = [source.text[start:end].replace("\r", " ") for start, end in lines]
-        for token in parser.parse("\n".join(texts)):
+        references: dict[str, Any] = {}
+        for token in parser.parse("\n".join(texts), references):
             if token.map is None:
                 continue
             if token.type in ("fence", "code_block"):
@@ -120,14 +134,17 @@ def _blocks(source: Source, lines: Sequence[Line], depth: int, *, mdx: bool = Fa
                 spans = tuple(_tail(source, lines[first + i], text) for i, text in enumerate(content))
                 if spans:
                     yield from _code(source, spans, token.info if token.type == "fence" else None, depth)
-            elif token.type == "inline" and token.children:
+            elif token.type == "inline" and token.content:
                 # Python-Markdown takes a fence indented under its paragraph (`!!! note`) for one.
                 deep = next((n for n in range(*token.map) if _DEEP_FENCE.match(texts[n])), None)
                 if deep is not None and depth < _NESTING and restart < _RESTARTS:
                     end = yield from _deep_fence(source, lines, texts, deep, depth)
                     lines = lines[end:]
                     break
-                yield from _inline(source, lines, token.map, token.children)
+                if "`" in token.content and _ENGINE.search(token.content):
+                    children: list[Token] = []
+                    parser.inline.parse(token.content, parser, references, children)
+                    yield from _inline(source, lines, token.map, children)
         else:
             return
 
@@ -184,6 +201,7 @@ def _tail(source: Source, line: Line, text: str) -> Line:
     return (at, end) if at >= 0 else (start, end)
 
 
+_ENGINE = re.compile(ENGINE)
 _WHOLE_COMMAND = re.compile(rf"(?:\$ )?(?:\w+=\S+ )*(?:sudo )?{ENGINE} \S")
 _SPAN_BREAK = r"(?: |[ \t]*\r?\n[ \t>]*)"
 """A blank of a code span as it may be in the file."""
