@@ -172,10 +172,11 @@ def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     while pending:
         statement = pending.pop()
         yield statement
+        if isinstance(statement, Definition):
+            continue
         for name in ("body", "orelse", "handlers", "finalbody"):
-            if not isinstance(statement, Definition):
-                for inner in reversed(getattr(statement, name, [])):
-                    pending += reversed(inner.body) if isinstance(inner, ast.ExceptHandler) else [inner]
+            for inner in reversed(getattr(statement, name, ())):
+                pending += reversed(inner.body) if isinstance(inner, ast.ExceptHandler) else [inner]
 
 
 def _too_deep(text: str) -> bool:

@@ -218,12 +218,21 @@ def _is_namesake(build: Build, launch: Launch) -> bool:
 
 def _called(name: str, directory: str, repository: Repository) -> str | None:
     """The Dockerfile of a directory that is called so, or the only one of a directory that is."""
-    files = [n for n in repository.names(directory) if n.startswith("Dockerfile") or n.endswith(".Dockerfile")]
+    files = _dockerfiles(directory, repository)
     named = [n for n in files if n.lower() in (f"dockerfile.{name}", f"{name}.dockerfile")]
-    own = files if os.path.basename(directory).lower() == name else []
+    own = files if os.path.basename(directory).lower() == name else ()
     chosen = named or [n for n in own if n == "Dockerfile"] or (own if len(own) == 1 else [])
     path = normal(os.path.join(directory, chosen[0])) if chosen else None
     return path if path is not None and repository.is_file(path) else None
+
+
+def _dockerfiles(directory: str, repository: Repository) -> tuple[str, ...]:
+    """The names of the Dockerfiles of a directory."""
+    known, key = repository.shared.dockerfiles, (repository.root, directory)
+    if key not in known:
+        names = repository.names(directory)
+        known[key] = tuple(n for n in names if n.startswith("Dockerfile") or n.endswith(".Dockerfile"))
+    return known[key]
 
 
 def _guess(launch: Launch, repository: Repository) -> Build | None:

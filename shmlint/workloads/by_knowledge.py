@@ -225,7 +225,7 @@ class _Reading:
         self, launch: Launch, extra: Sequence[Workload], ran: Sequence[Ran], *, copy: bool = False
     ) -> None:
         mine = {workload.id for workload in extra}
-        known = (*extra, *(w for w in builtin() if w.id not in mine))
+        known = (*extra, *(w for w in builtin() if w.id not in mine)) if extra else builtin()
         self.ran = ran
         commands = [list(command.words) for command in ran]
         self.words = [word for command in commands for word in command]

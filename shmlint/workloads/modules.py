@@ -190,9 +190,7 @@ def _only_known(text: str) -> frozenset[str] | None:
     if any(not words.isdisjoint(few) and pattern.search(text) for few, pattern in _PERHAPS):
         return None
     packages: set[str] = set()
-    for line in text.splitlines() if "import" in words else ():
-        if "import" not in line:
-            continue
+    for line in [line for line in text.splitlines() if "import" in line] if "import" in words else ():
         match = _IMPORT.match(line)
         if match is not None:
             named = match[1] or match[2]
@@ -404,6 +402,15 @@ class Modules:
         return known[key]
 
     def _module_in(self, folder: str, name: str) -> str | None:
+        """The file of a module in a directory, looked for once in a run."""
+        known, key = self._repository.shared.found, (name, folder)
+        if self._repository.texts:  # which only this launch has
+            return self._looked_for(folder, name)
+        if key not in known:
+            known[key] = self._looked_for(folder, name)
+        return known[key]
+
+    def _looked_for(self, folder: str, name: str) -> str | None:
         head = name.partition(".")[0]
         if head:
             names = self._names(folder or ".")

@@ -110,7 +110,7 @@ def _result(walker: Walker) -> Reading:
             if shape:
                 items.append((shape, site.span))
     loaded = [module for module in walker.modules.loaded.values() if module is not None]
-    if not items and any(not module.packages.isdisjoint(IMAGE_PACKAGES) for module in loaded):
+    if not items and not IMAGE_PACKAGES.isdisjoint(package for module in loaded for package in module.packages):
         items = _items_of_options(walker)
     environment = (*walker.environment, *(variable for module in loaded for variable in _environment(module)))
     return Reading(

@@ -276,7 +276,7 @@ class Walker:
                     self._statements(handler.body, scope, unit, False)
                 self._statements([*statement.orelse, *statement.finalbody], scope, unit, certain)
             else:
-                here = unit._replace(certain=certain)
+                here = unit if unit.certain == certain else unit._replace(certain=certain)
                 of_type = statement.annotation if isinstance(statement, ast.AnnAssign) else None
                 for expression in _expressions(statement):
                     self._expression(expression, scope, here, typed=expression is of_type)
@@ -578,6 +578,8 @@ def _methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunction
 
 def _expressions(statement: ast.stmt) -> Iterator[ast.expr | ast.withitem]:
     """The expressions of a statement, not those of the statements inside of it."""
-    for field in ast.iter_child_nodes(statement):
-        if isinstance(field, ast.expr | ast.withitem):
-            yield field
+    for name in statement._fields:
+        value = getattr(statement, name, None)
+        for part in value if isinstance(value, list) else (value,):
+            if isinstance(part, ast.expr | ast.withitem):
+                yield part

@@ -29,9 +29,9 @@ class Shared:
     """What was found out about files and programs, for the launches of a run that lead to the same."""
 
     __slots__ = (
-        "above", "around", "builders", "builds", "by_name", "distributions", "files", "folders", "found", "headings",
-        "held", "launches", "listed", "modules", "moves", "names", "namesakes", "pages", "plain", "programs", "quiet",
-        "said", "sizes", "tags",
+        "above", "around", "builders", "builds", "by_name", "distributions", "dockerfiles", "files", "folders", "found",
+        "headings", "held", "launches", "listed", "modules", "moves", "names", "namesakes", "pages", "plain",
+        "programs", "quiet", "said", "sizes", "tags",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -57,6 +57,8 @@ class Shared:
         """The files of a directory that speak of shared memory, and their text, by the root and the path."""
         self.found: dict[tuple[object, ...], str | None] = {}
         """The files of modules, by the directories in which they were looked for and their names."""
+        self.dockerfiles: dict[tuple[str, str], tuple[str, ...]] = {}
+        """The names of the Dockerfiles of directories, by the root and the path."""
         self.listed: dict[tuple[str, str], frozenset[str]] = {}
         """The names of what directories hold, by the root and the path."""
         self.plain: dict[str, frozenset[str] | None] = {}
@@ -113,7 +115,7 @@ class Repository:
     def source(self, path: str) -> Source | None:
         """The text of a file; None where there is none, it is not text, or the bound is reached."""
         path = normal(path)
-        source = self.peek(path)
+        source = self._text(path)
         if source is not None and path not in self._read:
             if len(self._read) >= MOST_FILES or len(source.text) > self._left:
                 self.full = True
@@ -124,7 +126,9 @@ class Repository:
 
     def peek(self, path: str) -> Source | None:
         """The text of a file, which is not counted: for what all launches of a run look at."""
-        path = normal(path)
+        return self._text(normal(path))
+
+    def _text(self, path: str) -> Source | None:
         if path in self.texts:
             return self.texts[path]
         if not self.is_file(path):
