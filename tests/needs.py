@@ -66,6 +66,11 @@ def _devcontainer() -> str:
     return "" if devcontainer_cli() else "`devcontainer` (npm package @devcontainers/cli) is not on PATH"
 
 
+def _report_readers() -> str:
+    lacking = next(filter(None, map(_program, ("rdformat-validator", "sarif-multitool", "node"))), "")
+    return lacking or _answer("node", "-e", "require('danger-plugin-lint-report')")
+
+
 def _podman() -> str:
     if not _ROOT:
         return "this is not root"
@@ -99,19 +104,17 @@ LACKING: Mapping[str, Callable[[], str]] = {
     "compose_judge": _compose,
     "engine": _engine,
     "devcontainer_cli": _devcontainer,
-    "rdformat_validator": lambda: _program("rdformat-validator"),
+    "report_readers": _report_readers,
     "kubectl": lambda: _program("kubectl"),
     "podman": _podman,
     # Programs and packages.
     "atheris": lambda: _module("atheris"),
     "bash": lambda: _program("bash") if POSIX else "bash on Windows may be that of another system",
     "checkout": _if(os.path.exists(os.path.join(os.path.dirname(__file__), "..", ".git")), "this is not a checkout"),
-    "checkstyle_reader": lambda: _answer("node", "-e", "require('danger-plugin-lint-report')"),
     "corpus": lambda: "" if os.environ.get(CORPUS) else f"{CORPUS} names no directory of public files",
     "git": lambda: _program("git"),
     "patch": lambda: _program("patch"),
     "ps": lambda: _program("ps"),
-    "sarif_multitool": lambda: _program("sarif-multitool"),
     "systemd_library": _systemd,
     "yaml_in_c": lambda: _module("_ruamel_yaml"),
     # Systems and rights.

@@ -54,7 +54,7 @@ def data(started: Run) -> list[Any]:
     return found["diagnostics"]  # type: ignore[no-any-return]
 
 
-@pytest.mark.rdformat_validator
+@pytest.mark.report_readers
 def test_a_validator_that_others_wrote_accepts_the_report(tmp_path: Path) -> None:
     """The npm package @umbrelladocs/rdformat-validator."""
     started = run(tmp_path, {f"{name}/compose.yaml": text for name, text in TEXTS.items()})

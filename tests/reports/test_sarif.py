@@ -57,7 +57,7 @@ def test_the_validator_refuses_what_is_wrong(tmp_path: Path) -> None:
         VALIDATOR.validate(found)
 
 
-@pytest.mark.needs("sarif_multitool")
+@pytest.mark.report_readers
 def test_a_validator_that_others_wrote_accepts_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Microsoft's validator, with the rules of code scanning: the npm package @microsoft/sarif-multitool."""
     monkeypatch.setenv("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")  # it needs no libicu

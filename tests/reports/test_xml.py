@@ -106,7 +106,7 @@ require("danger-plugin-lint-report").scan({fileMask: process.argv[1], reportSeve
 LEVELS = {"error": "fail", "warning": "warn", "note": "message"}
 
 
-@pytest.mark.needs("checkstyle_reader")
+@pytest.mark.report_readers
 def test_another_program_makes_comments_of_a_checkstyle_report(tmp_path: Path) -> None:
     started = run(tmp_path, {"a/many.compose.yaml": MANY, "b/trainer.compose.yaml": TRAINER})
     report = tmp_path / "report.xml"
