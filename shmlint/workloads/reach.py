@@ -364,32 +364,9 @@ class Walker:
         if name in _DISPATCHERS:
             for argument in node.args:
                 self._dispatches(argument, unit)
-        base = self._watched_base(node, scope, unit.loaded)
-        self.sites.append(Site(base or name, node, scope, unit.certain))
+        self.sites.append(Site(name, node, scope, unit.certain))
         if name in NOT_FOLLOWED:
             self.stop(f"what `{name}` starts is not followed", scope.span(node))
-
-    def _watched_base(self, node: ast.Call, scope: Scope, loaded: Loaded) -> str:
-        """The class of a library that a call makes an object of by a class of the repository; empty if it is none.
-
-        That is the call of the class, or ``super().__init__()`` in the class.
-        """
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "__init__":
-            of_super = isinstance(node.func.value, ast.Call) and dotted(node.func.value.func) == "super"
-            return self._base_of(scope.owner, loaded) if of_super and scope.owner is not None else ""
-        name = dotted(node.func)
-        head = name.partition(".")[0]
-        if head not in loaded.module.imports and head not in loaded.module.definitions:
-            return ""
-        found = self.modules.resolve(scope.full_name(node.func), loaded.path) or (loaded, name)
-        owner = found[0].module.definitions.get(found[1])
-        if not isinstance(owner, ast.ClassDef) or any(method.name == "__init__" for method in _methods(owner)):
-            return ""
-        return self._base_of(owner, found[0])
-
-    def _base_of(self, owner: ast.ClassDef, loaded: Loaded) -> str:
-        bases = (self.modules.outside(dotted(base), loaded) for base in owner.bases)
-        return next((base for base in bases if base in WATCHED), "")
 
     def is_own(self, site: Site) -> bool:
         """Whether a call may be one of a function, class or method that was read."""

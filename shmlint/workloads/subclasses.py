@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from shmlint.syntax.python import dotted
-from shmlint.workloads.libraries import Row
+from shmlint.workloads.libraries import COUNTS, Row
 from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.values import Scope
 
@@ -20,14 +20,13 @@ def row_of_class(site: Site, walker: Walker, rows: _Rows) -> Row | None:
 
     Either the class hands the keywords of its call on, or it passes workers of its own to ``super().__init__``.
     """
-    if all(keyword.arg != "num_workers" for keyword in site.node.keywords):
-        return None
     called = site.node.func
+    counted = any(keyword.arg in COUNTS for keyword in site.node.keywords)
     if isinstance(called, ast.Attribute) and called.attr == "__init__":
-        is_super = isinstance(called.value, ast.Call) and dotted(called.value.func) == "super"
+        is_super = counted and isinstance(called.value, ast.Call) and dotted(called.value.func) == "super"
         owner = site.scope.owner
         return _inherited(owner, site.scope, walker, rows) if is_super and owner is not None else None
-    for name, scope in _names(called, site.scope, walker):
+    for name, scope in _names(called, site.scope, walker) if counted else [(site.name, site.scope)]:
         found = _definition(name, scope, walker)
         row = rows(name) if found is None else None
         if found is not None and _hands_on(found[0]):

@@ -26,7 +26,7 @@ def of_program(directory: Path, code: str, words: str = "", **more: str) -> Need
         ("isinstance(x, (list, DataLoader))", "not-needed"),
         ("Loaders = dict[str, DataLoader]", "not-needed"),
         ("from functools import partial\nmake = partial(DataLoader, num_workers=8)\nmake(d)", "unknown"),
-        ("make = DataLoader\nmake(d, num_workers=8)", "unknown"),
+        ("make = DataLoader\nmake(d, num_workers=8)", "likely"),
         ("kinds = {'a': DataLoader}\nkinds['a'](d, num_workers=8)", "unknown"),
         ("def kind():\n    return DataLoader\nkind()(d, num_workers=8)", "unknown"),
         ("class A:\n    def __init__(self):\n        self.make = DataLoader\nA().make(d, num_workers=8)", "unknown"),
