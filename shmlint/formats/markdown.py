@@ -58,7 +58,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 
 def _read(source: Source, workspace: Workspace) -> Reading:
-    if not mentions_engine(source.text) and "services:" not in source.text:
+    if not mentions_engine(source.text) and not any(word in source.text for word in ("services:", "apiVersion:")):
         return Reading()
     reading = joined(_read_block(block, part, source, workspace) for block, part in _parts(source, workspace))
     found = sorted(reading.launches, key=lambda launch: launch.span.start)
@@ -81,7 +81,7 @@ def _in_html(source: Source, found: Iterable[Launch]) -> Iterator[NotRead]:
 def _read_block(block: Block, part: Part | None, source: Source, workspace: Workspace) -> Reading:
     if part is None:
         launches = tuple(_services(block, source, workspace))
-        return Reading(launches, not_read=tuple(_starts_in_other_language(block, source)))
+        return Reading(launches, not_read=(*_starts_in_other_language(block, source), *_manifests(block, source)))
     reading = read_part(part, os.path.dirname(source.path))
     found = map(_as_written, reading.launches)
     if block.language in _WINDOWS:
@@ -150,6 +150,18 @@ def _starts_in_other_language(block: Block, source: Source) -> Iterator[NotRead]
         line = text.count("\n", 0, launch.end())
         because = f"a block of `{block.language}` is not read as commands"
         yield NotRead(Span(source, *block.lines[line]), because, "unsupported")
+
+
+_MANIFEST = re.compile(r"^[ \t]*apiVersion:[ \t]*\S", re.M)
+_ASKS_FOR_GPU = re.compile(r"[\w-]+\.(?:com|ai)/(?:gpu|mig-|gaudi)[\w.-]*[\"']?[ \t]*:")
+
+
+def _manifests(block: Block, source: Source) -> Iterator[NotRead]:
+    """A Kubernetes manifest with a GPU, which a document shows."""
+    text = _text(block, source)
+    if block.language in _YAML | {""} and _MANIFEST.search(text) and (asks := _ASKS_FOR_GPU.search(text)):
+        line = text.count("\n", 0, asks.start())
+        yield NotRead(Span(source, *block.lines[line]), "Kubernetes manifests in documents are not read", "unsupported")
 
 
 def _alone(read_blocks: Sequence[Block], source: Source) -> Iterator[Block]:

@@ -472,3 +472,24 @@ def test_any_document(text: str, name: str) -> None:
             assert line in (changed, without) or line == changed.replace("--shm-size 8g", "--shm-size 64m")
         assert next(new_lines, None) is None
         assert fixed(directory, {name: new}) == {}
+
+
+MANIFEST = (
+    "```{}\napiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - image: x\n"
+    "    resources: {{limits: {{{}: 2}}}}\n```\n"
+)
+
+
+@table(
+    ("text", "lines"),
+    [
+        (MANIFEST.format("yaml", "nvidia.com/gpu"), [7]), (MANIFEST.format("", "amd.com/gpu"), [7]),
+        (MANIFEST.format("yaml", '"habana.ai/gaudi"'), [7]), (MANIFEST.format("yaml", "cpu"), []),
+        (MANIFEST.format("text", "nvidia.com/gpu"), []),
+    ],
+)  # fmt: skip
+def test_a_manifest_with_a_gpu_is_said_not_to_be_read(tmp_path: Path, text: str, lines: list[int]) -> None:
+    started = run(tmp_path, {"a.md": text})
+    assert [(place.span.line, place.because) for place in started.not_read] == [
+        (line, "Kubernetes manifests in documents are not read") for line in lines
+    ]
