@@ -25,7 +25,7 @@ def by_python(words: Sequence[str], files: Files, context: Context) -> Iterator[
     if len(left) > 1 and left[0] == "-m":
         yield from _by_module(left[1], tuple(left[2:]), files, context)
     elif left and left[0] == "-c":
-        yield Step("the program on its command line is not followed", context.span)
+        yield Step("the code after `python -c` is not followed", context.span)
     elif left:
         yield from _by_path(left[0], tuple(left[1:]), files, context)
 
