@@ -490,8 +490,25 @@ class _Reader:
             yield from self._nested(given[0], start, end, escapes='$`"\\' if given[0].type == "string" else "")
 
 
+_HELD_START = re.compile(rf"\w+\+?=\(?[\"']?(?:(?:sudo|exec|time|\w+=\S*|\$\{{?\w+\}}?)\s+)*{STARTS.pattern}")
+
+
 class _EngineReader(_Reader):
     """Reads the commands that may have to do with an engine."""
+
+    def read(self) -> Iterator[Command]:
+        """The commands, and container starts in variables that none of them is known to run."""
+        places: set[int] = set()
+        for command in super().read():
+            if self.depth == 0:
+                alone = (word for word in command.words if word.offsets and " " not in word.text)
+                places.update(word.offsets[0] for word in alone if mentions_engine(word.text))
+            yield command
+        for node in self.tree.nodes if self.depth == 0 else ():
+            if node.type == "variable_assignment" and _HELD_START.match(self.tree.raw(node)):
+                start, end = self.tree.range_of(node)
+                if not any(start <= place < end for place in places):
+                    yield self._unread(node, "no command is known to run what the variable holds")
 
     def _is_read(self, node: Node) -> bool:
         raw = self.tree.raw(node)

@@ -81,6 +81,25 @@ def test_a_launch_that_another_program_gets_is_reported(text: str, because: str)
 
 
 @table(
+    ("text", "lines"),
+    [
+        ('if x; then\n  C="docker run --gpus all"\nelse\n  C="docker run"\nfi\n$C --rm IMG\n', [2]),
+        ('C="docker run --gpus all"\nif x; then C="docker run"; fi\neval "$C IMG"\n', [1]),
+        ("if x; then C=(docker run --gpus all); fi\n\"${C[@]}\" IMG\n", [1]),
+        ("f() {\n  local c='sudo docker run --gpus all IMG'\n  tool \"$c\"\n}\n", [2]),
+        ('C="docker run --gpus all"\n$C IMG\n', []),
+        ('C=(docker run --gpus all)\nC+=(IMG)\n"${C[@]}"\n', []),
+        ('C="docker run --gpus all IMG"\nssh host "$C"\nbash -c "$C"\n', []),
+        ("HELP='usage: docker run --gpus all IMG'\n", []),
+    ],
+)
+def test_a_start_in_a_variable_that_nothing_is_known_to_run_is_reported(text: str, lines: list[int]) -> None:
+    found = read("shell", "x.sh", text).not_read
+    assert [place.span.line for place in found] == lines
+    assert {place.because for place in found} <= {"no command is known to run what the variable holds"}
+
+
+@table(
     ("kind", "path", "text", "because"),
     [
         ("shell", "x.sh", "docker ps\nfinch run --gpus all IMG\n", "`finch` is not an engine that is known"),

@@ -113,6 +113,22 @@ def test_a_drop_in_may_set_the_variables(tmp_path: Path, drop_in: str, sure: boo
     assert (launch.effective_shm().decided_by == "shm_size") is sure
 
 
+@table(
+    ("name", "text", "drop_in", "sure"),
+    [
+        (NAME, f"{SERVICE}docker run --gpus all IMG\n", f"{SERVICE}\nExecStart=docker run --shm-size=32g IMG\n", False),
+        (NAME, f"{SERVICE}docker run --gpus all IMG\n", "[Service]\nExecStartPre=tool\n", True),
+        ("x.container", QUADLET, "[Container]\nShmSize=32g\n", False),
+        ("x.container", QUADLET, "[Container]\nNetwork=host\n", True),
+    ],
+)
+def test_what_a_drop_in_replaces_is_not_judged(tmp_path: Path, name: str, text: str, drop_in: str, sure: bool) -> None:
+    result = run(tmp_path, {name: text.replace("IMG", IMAGE), f"{name}.d/x.conf": drop_in.replace("IMG", IMAGE)})
+    (launch,) = [launch for launch in result.launches if launch.span.path == name]
+    assert (launch.undecided is None) is sure
+    assert bool(result.findings) is sure
+
+
 @pytest.mark.parametrize(
     "text",
     [

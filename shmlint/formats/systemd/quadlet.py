@@ -23,6 +23,9 @@ _OPTIONS = {
 }  # fmt: skip
 """The options of ``podman run`` that keys become, where they say something of /dev/shm or of the program."""
 
+DECIDING = ("Entrypoint", "Exec", "Image", "Mount", "PodmanArgs", "Pod", "ShmSize", "Tmpfs", "Volume")
+"""The keys that decide what is started, and what its /dev/shm is."""
+
 _MANY = frozenset({"AddCapability", "Environment"})
 """Keys whose values are several words, each an option of its own."""
 

@@ -12,8 +12,8 @@ from shmlint.formats.comments import HASH, above_command, line_suppressions
 from shmlint.formats.shell.read import Part, read_source
 from shmlint.formats.shell.rest import same_others
 from shmlint.formats.shell.run import worded
-from shmlint.formats.systemd.quadlet import containers
-from shmlint.model.launch import Launch
+from shmlint.formats.systemd.quadlet import DECIDING, containers
+from shmlint.model.launch import Launch, Unknown
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source, Span
@@ -32,10 +32,17 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 def _read(source: Source, workspace: Workspace) -> Reading:
     places = Places()
-    reading = read_source(source, parts(source, places, elsewhere=_has_drop_in(source, workspace)))
-    launches = (*reading.launches, *containers(source, places))
+    keys = _keys_of_drop_ins(source, workspace)
+    elsewhere = not keys.isdisjoint({"Environment", "EnvironmentFile", "PassEnvironment"})
+    reading = read_source(source, parts(source, places, elsewhere=elsewhere))
+    launches: list[Launch] = []
+    for found, deciding in ((reading.launches, _STARTED), (containers(source, places), DECIDING)):
+        if not keys.isdisjoint(deciding):
+            because = f"a file in {source.path}.d replaces a part of it, which is not merged"
+            found = (launch._replace(undecided=Unknown("arguments", because)) for launch in found)
+        launches += (worded(launch, places.as_written) for launch in found)
     return reading._replace(
-        launches=tuple(worded(launch, places.as_written) for launch in launches),
+        launches=tuple(launches),
         not_read=(*reading.not_read, *_broken(source)),
     )
 
@@ -45,16 +52,18 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
     return same_others(path, before, after, partial(parts, places=Places()), sizes_only=sizes_only)
 
 
-def _has_drop_in(source: Source, workspace: Workspace) -> bool:
-    """Whether a file in the directory ``NAME.d`` of a unit may set variables."""
+def _keys_of_drop_ins(source: Source, workspace: Workspace) -> frozenset[str]:
+    """The keys that files in the directory ``NAME.d`` of a unit set; of commands those that are taken back."""
     folder = f"{source.path}.d"
+    found: set[str] = set()
     for name in workspace.names_in(folder):
         try:
-            if name.endswith(".conf") and "Environment" in workspace.source(f"{folder}/{name}").text:
-                return True
+            if name.endswith(".conf"):
+                given_ = settings(workspace.source(f"{folder}/{name}"))
+                found.update(s.key for s in given_ if s.key not in _STARTED or not s.text.strip())
         except Unreadable:
             continue
-    return False
+    return frozenset(found)
 
 
 def parts(source: Source, places: Places, *, elsewhere: bool = False) -> Iterator[Part]:
