@@ -490,7 +490,7 @@ class _Reader:
             yield from self._nested(given[0], start, end, escapes='$`"\\' if given[0].type == "string" else "")
 
 
-_HELD_START = re.compile(rf"\w+\+?=\(?[\"']?(?:(?:sudo|exec|time|\w+=\S*|\$\{{?\w+\}}?)\s+)*{STARTS.pattern}")
+_HELD_START = rf"\w+\+?=\(?[\"']?(?:(?:sudo|exec|time|\w+=\S*|\$\{{?\w+\}}?)\s+)*{STARTS.pattern}"
 
 
 class _EngineReader(_Reader):
@@ -505,7 +505,7 @@ class _EngineReader(_Reader):
                 places.update(word.offsets[0] for word in alone if mentions_engine(word.text))
             yield command
         for node in self.tree.nodes if self.depth == 0 else ():
-            if node.type == "variable_assignment" and _HELD_START.match(self.tree.raw(node)):
+            if node.type == "variable_assignment" and re.match(_HELD_START, self.tree.raw(node)):
                 start, end = self.tree.range_of(node)
                 if not any(start <= place < end for place in places):
                     yield self._unread(node, "no command is known to run what the variable holds")

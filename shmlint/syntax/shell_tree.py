@@ -64,12 +64,12 @@ def comments(text: str) -> set[int]:
     return {start if offsets is None else offsets[start] for start in starts}
 
 
-_ALL_EXPORTED = re.compile(r"\s([-+])(?:\w*a\w*|\w*o\s+allexport)(?=\s|$)")
+_ALL_EXPORTED = r"\s([-+])(?:\w*a\w*|\w*o\s+allexport)(?=\s|$)"
 
 
 def _turns_export(command: str) -> bool | None:
     """Whether a command exports what is assigned from there on (``set -a``), or ends that; None where neither."""
-    found = _ALL_EXPORTED.search(command.partition(" --")[0]) if re.match(r"set\s", command) else None
+    found = re.search(_ALL_EXPORTED, command.partition(" --")[0]) if re.match(r"set\s", command) else None
     return found[1] == "-" if found is not None else None
 
 

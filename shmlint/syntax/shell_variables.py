@@ -520,16 +520,14 @@ def given(values: Environment) -> Variables:
     return variables
 
 
-_SET = re.compile(
-    r"(?:^|[;&|(]|(?<!-e)(?<!--env)(?<!-arg)\s)([A-Za-z_]\w*)\+?=|\bread\s+(?:-\S+\s+)*([A-Za-z_]\w*)", re.M
-)
-_SET_ANY = re.compile(r"(?:^|[\s;&|])(?:source|\.|eval)\s(?!\S*/activate\b)|\bexport\s+[\"']?\$", re.M)
+_SET = r"(?m)(?:^|[;&|(]|(?<!-e)(?<!--env)(?<!-arg)\s)([A-Za-z_]\w*)\+?=|\bread\s+(?:-\S+\s+)*([A-Za-z_]\w*)"
+_SET_ANY = r"(?m)(?:^|[\s;&|])(?:source|\.|eval)\s(?!\S*/activate\b)|\bexport\s+[\"']?\$"
 
 
 def may_set(text: str) -> frozenset[str]:
     """The variables that a text may set for those that run after it in the same shell; ``ANY``: others too."""
-    names = {first or second for first, second in _SET.findall(text)}
-    return frozenset(names | ({ANY} if _SET_ANY.search(text) else set()))
+    names = {first or second for first, second in re.findall(_SET, text)}
+    return frozenset(names | ({ANY} if re.search(_SET_ANY, text) else set()))
 
 
 def _same(value: Buffer) -> Value:

@@ -9,21 +9,20 @@ from shmlint.model.source import Source
 from shmlint.syntax.shell_variables import ANY, Environment
 
 _TARGETS = r"^[ ]*(?:[^\s:=#][^:=#\n]*::?[ \t]*)?(?:(?:override|private)[ \t]+)*"
-_EXPORT = re.compile(rf"{_TARGETS}export\b[ \t]*(.*)$", re.M)
-_ASSIGNED = re.compile(
-    rf"{_TARGETS}(?:(?:export|override)[ \t]+)*"
-    r"(?:define[ \t]+([A-Za-z_]\w*)|([A-Za-z_]\w*)[ \t]*(?:\?|\+|!|:{1,3})?=)",
-    re.M,
+_EXPORT = rf"(?m){_TARGETS}export\b[ \t]*(.*)$"
+_ASSIGNED = (
+    rf"(?m){_TARGETS}(?:(?:export|override)[ \t]+)*"
+    r"(?:define[ \t]+([A-Za-z_]\w*)|([A-Za-z_]\w*)[ \t]*(?:\?|\+|!|:{1,3})?=)"
 )
-_INCLUDES = re.compile(r"^[ ]*[-s]?include\b", re.M)
-EXPORTS_ALL = re.compile(r"^[ ]*(?:\.EXPORT_ALL_VARIABLES\b|export[ \t]*(?:#.*)?$)", re.M)
+_INCLUDES = r"(?m)^[ ]*[-s]?include\b"
+EXPORTS_ALL = r"(?m)^[ ]*(?:\.EXPORT_ALL_VARIABLES\b|export[ \t]*(?:#.*)?$)"
 """What exports each variable of a makefile."""
 
-JUST_EXPORTS_ALL = re.compile(r"^set[ \t]+export[ \t]*(?::=[ \t]*true[ \t]*)?(?:#.*)?$", re.M)
+JUST_EXPORTS_ALL = r"(?m)^set[ \t]+export[ \t]*(?::=[ \t]*true[ \t]*)?(?:#.*)?$"
 """What exports each variable of a justfile."""
-_JUST_FILES = re.compile(r"^set[ \t]+dotenv-(?!\w+[ \t]*:=[ \t]*false)", re.M)
-_JUST_VARIABLE = re.compile(r"^(export[ \t]+)?([A-Za-z_]\w*)[ \t]*:=", re.M)
-_JUST_HEADER = re.compile(r"^@?[A-Za-z_][\w-]*[ \t]+([^:\n]+):(?!=)", re.M)
+_JUST_FILES = r"(?m)^set[ \t]+dotenv-(?!\w+[ \t]*:=[ \t]*false)"
+_JUST_VARIABLE = r"(?m)^(export[ \t]+)?([A-Za-z_]\w*)[ \t]*:="
+_JUST_HEADER = r"(?m)^@?[A-Za-z_][\w-]*[ \t]+([^:\s][^:\n]*):(?!=)"
 
 
 def of_make(source: Source) -> Environment:
@@ -31,11 +30,11 @@ def of_make(source: Source) -> Environment:
     text = source.text
     if "export" not in text.lower():
         return {}
-    assigned = {first or second for first, second in _ASSIGNED.findall(text)}
-    included = _INCLUDES.search(text) is not None
-    if EXPORTS_ALL.search(text):
+    assigned = {first or second for first, second in re.findall(_ASSIGNED, text)}
+    included = re.search(_INCLUDES, text) is not None
+    if re.search(EXPORTS_ALL, text):
         return dict.fromkeys(assigned | ({ANY} if included else set()))
-    names = {name for rest in _EXPORT.findall(text) for name in _names(rest)}
+    names = {name for rest in re.findall(_EXPORT, text) for name in _names(rest)}
     return dict.fromkeys(name for name in names if included or name in assigned or name == ANY)
 
 
@@ -51,8 +50,8 @@ def _names(rest: str) -> Iterator[str]:
 def of_just(source: Source) -> Environment:
     """The variables that a justfile exports, arguments of its recipes too."""
     text = source.text
-    every = JUST_EXPORTS_ALL.search(text) is not None
-    names = {name for export, name in _JUST_VARIABLE.findall(text) if export or every}
+    every = re.search(JUST_EXPORTS_ALL, text) is not None
+    names = {name for export, name in re.findall(_JUST_VARIABLE, text) if export or every}
     arguments = r"\$([A-Za-z_]\w*)" if not every else r"([A-Za-z_]\w*)"
-    names |= {name for header in _JUST_HEADER.findall(text) for name in re.findall(arguments, header)}
-    return dict.fromkeys(names | ({ANY} if _JUST_FILES.search(text) else set()))
+    names |= {name for header in re.findall(_JUST_HEADER, text) for name in re.findall(arguments, header)}
+    return dict.fromkeys(names | ({ANY} if re.search(_JUST_FILES, text) else set()))

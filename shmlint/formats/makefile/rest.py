@@ -83,7 +83,7 @@ class _Makefile:
         self.assigned: dict[str, str] = {}
         """What is written of each variable."""
         self.exported: set[str] = set()
-        self.exports_all = EXPORTS_ALL.search(source.text) is not None
+        self.exports_all = re.search(EXPORTS_ALL, source.text) is not None
         self.recipes: list[str] = []
         self.rest: list[str] = []
         defined: str | None = None
@@ -128,7 +128,7 @@ def _just_alike(old: Source, new: Source) -> bool:
     """Whether the variables that are others now are used only as they are."""
     before, after = _just_variables(old), _just_variables(new)
     changed = _changed(before, after)
-    if changed and JUST_EXPORTS_ALL.search(old.text):
+    if changed and re.search(JUST_EXPORTS_ALL, old.text):
         return False
     text = "\n".join(line for line in old.text.split("\n") if JUST_VARIABLE.match(line) is None)
     for name in changed:
