@@ -445,6 +445,12 @@ def test_a_dockerfile_in_a_compose_file_is_read_like_any_other(
     assert (variable.span.path, variable.span.line) == ("compose.yaml", place)
 
 
+@table("text", ["|", "|\n", "''", "${X}", ">\n        FROM x\n        ENV A=1\n", "|2\n        FROM x\n"])
+def test_a_dockerfile_in_a_compose_file_may_be_empty_or_folded(tmp_path: Path, text: str) -> None:
+    written = f"services:\n  app:\n    {GPUS}\n    build:\n      dockerfile_inline: {text}"
+    assert need(tmp_path, {"compose.yaml": written}).verdict == "unknown"
+
+
 def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
     outside = tmp_path / "outside.py"
     outside.write_text(LOADER, encoding="utf-8")

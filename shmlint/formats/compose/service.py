@@ -237,9 +237,8 @@ def _build(build: Tree | None, image: Value[str] | None, directory: str) -> Buil
 def _content(scalar: Leaf) -> Span:
     """Where the lines of a scalar are that has the same lines in the file; else where the scalar is."""
     source, start = scalar.span.source, scalar.span.start
-    if scalar.node.style == "|":
-        return Span(source, source.text.index("\n", start) + 1, scalar.span.end)
-    return Span(source, start, start)
+    first = source.text.find("\n", start, scalar.span.end) if scalar.node.style == "|" else -1
+    return Span(source, start, start) if first < 0 else Span(source, first + 1, scalar.span.end)
 
 
 Built = tuple[tuple[Value[str], ...], Value[tuple[str, ...]] | None, Value[tuple[str, ...]] | None]
