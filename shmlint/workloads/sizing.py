@@ -237,6 +237,8 @@ def _of_entry(case: _Case, workload: Workload) -> list[str]:
     notes = []
     if workload.id == "frigate":
         notes.append("Frigate has an exact formula: add --camera WIDTHxHEIGHT for each camera")
+    if workload.id in BROWSERS and not case.question.tabs:
+        notes.append("the sum of what Chromium draws: add --tabs N --window WIDTHxHEIGHT")
     known = str(workload.entry.get("notes", ""))
     if known and case.need.verdict != "not-needed":
         notes.append(f"{workload.name}: {known}")
@@ -272,6 +274,9 @@ def _only_a_sum(need: Need, terms: Sequence[Term], gpus: Count, ranks: int) -> b
     """Whether nothing is known of a launch but its numbers, and they ask for no NCCL."""
     return need.workload is None and ranks < 2 and gpus != "all" and bool(terms or need.verdict == "unknown")
 
+
+BROWSERS = frozenset({"browserless", "linuxserver-browsers", "selenium"})
+"""Workloads that are a browser and little else."""
 
 _ALONE = frozenset(
     {

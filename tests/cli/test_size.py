@@ -270,6 +270,8 @@ def test_a_slip_is_pointed_out(told: Told) -> None:
 def test_what_would_help_is_said(told: Told) -> None:
     assert any("add --memory" in note for note in told("ray")["notes"])
     assert any("add --camera WIDTHxHEIGHT" in note for note in told("frigate")["notes"])
+    assert any("add --tabs N --window WIDTHxHEIGHT" in note for note in told("selenium")["notes"])
+    assert not any("add --tabs" in note for note in told("--tabs", "4", "selenium")["notes"])
     (note,) = told("--tabs", "4")["notes"]
     assert "version 156 puts nothing into /dev/shm" in note and "add --picture WIDTHxHEIGHT" in note
     (note,) = told("--picture", "800x600")["notes"]

@@ -140,9 +140,13 @@ def about(workload: Workload) -> Iterator[str]:
     yield from _row("commands", ", ".join(" ".join(words) for words in workload.commands) or "none")
     if workload.needs != "no":
         yield ""
+        from shmlint.workloads.sizing import BROWSERS
+
         option = "--gpus N" if workload.memory_share is None else "--memory SIZE"
         if workload.id == "frigate":
             option = "--camera WIDTHxHEIGHT"
+        if workload.id in BROWSERS:
+            option = "--tabs N --window WIDTHxHEIGHT"
         yield from _row("how much", f"shmlint size {option} {workload.id}")
 
 
