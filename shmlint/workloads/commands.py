@@ -459,6 +459,14 @@ _TRAINING = r"(?<![a-z])(?:pre)?train(?:er|ing)?(?![a-z])|fine[-_]?tun"
 
 def names_training(words: Sequence[str]) -> bool:
     """Whether a command's first words, options and other files left out, name training."""
-    first = [word for word in words[:4] if not word.startswith("-")]
+    behind = words.index("-m") + 1 if "-m" in words[:3] else 0
+    named = [_last_of(word) if at and at == behind else word for at, word in enumerate(words[:4])]
+    first = [word for word in named if not word.startswith("-")]
     files = [word for at, word in enumerate(first) if not at or "/" not in word or word.endswith((".py", ".sh"))]
     return any(re.search(_TRAINING, word.rpartition("/")[2].lower()) for word in files)
+
+
+def _last_of(module: str) -> str:
+    """What a module is called: ``training.make_data`` only makes data; of ``training.main`` the package tells more."""
+    last = module.rpartition(".")[2]
+    return module if last in ("__main__", "app", "cli", "launch", "main", "run", "task") else last

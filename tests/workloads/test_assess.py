@@ -15,7 +15,7 @@ from shmlint.model.launch import GpuRequest, Launch, ReadOnly, Unknown, Value, W
 from shmlint.model.source import Source, Span
 from shmlint.workloads import by_knowledge as workloads
 from shmlint.workloads.assess import assess
-from shmlint.workloads.commands import flatten, read_ranks, read_workers
+from shmlint.workloads.commands import flatten, names_training, read_ranks, read_workers
 from shmlint.workloads.knowledge import builtin, match_command, recognise, users
 from shmlint.workloads.mechanisms import nccl_estimate
 from tests.table import table
@@ -267,6 +267,18 @@ def test_commands(command: str, workload: str | None) -> None:
 )
 def test_ranks(words: str, ranks: int | None, vary: bool) -> None:
     assert read_ranks(words.split()) == (ranks, vary)
+
+
+@table(
+    "words, trains",
+    [
+        ("python train.py", True), ("python -m training.train_net", True), ("python -m trainer.task", True),
+        ("python -m training.main --lr 1", True), ("python -m training", True),
+        ("python -m training.make_data", False), ("python training/make_data.py", False), ("python -u serve.py", False),
+    ],
+)  # fmt: skip
+def test_names_of_training(words: str, trains: bool) -> None:
+    assert names_training(words.split()) is trains
 
 
 def test_options_that_may_mean_anything_count_only_in_known_programs() -> None:
