@@ -250,7 +250,7 @@ class Follower:
 
     def _run_all(self, body: _Body, arguments: tuple[str, ...], context: Context) -> None:
         """Follow commands that run one after the other."""
-        directory = context.directory
+        directory, before = context.directory, len(self.commands)
         for command in body.commands:
             words = _with_arguments([word.text for word in command.words], arguments)
             if command.when in ("never", "value") or not words:
@@ -267,6 +267,8 @@ class Follower:
             self.run(words, span, directory, certain=certain, guessed=context.guessed, depth=context.depth + 1)
             left = _leaves(command, words, context)
             if left == "always":
+                if _fails(words) and len(self.commands) == before:
+                    self.stop("its script refuses what it is given", span)
                 break
             if left == "perhaps":
                 context = context._replace(certain=False)
@@ -444,6 +446,10 @@ def _leaves(command: Command, words: list[str], context: Context) -> When:
         return "always"
     runs = words if context.arguments else command.words  # `exec` alone only redirects
     return "perhaps" if (words[0] == "exec" and len(runs) > 1) or words in (["exit"], ["exit", "0"]) else "never"
+
+
+def _fails(words: Sequence[str]) -> bool:
+    return words[0] == "exit" and re.fullmatch(r"[1-9][0-9]*", words[1] if len(words) > 1 else "") is not None
 
 
 def _may_be_called(name: str, commands: Sequence[Command]) -> bool:
