@@ -53,7 +53,7 @@ def _definition(name: str, scope: Scope, walker: Walker) -> tuple[ast.ClassDef, 
         node = scope.module.definitions.get(name)
         if isinstance(node, ast.ClassDef):
             return node, scope
-        found = walker.modules.resolve(name, scope.path)
+        found = walker.modules.whole(name, scope.path)
         if found is None or not found[1]:
             return None
         loaded, name = found
