@@ -225,6 +225,23 @@ class Evaluator:
         passed = list(self._passed(node.id, function, scope))
         return passed or ([(default, scope._replace(function=None))] if default is not None else [])
 
+    def function(self, called: ast.expr, scope: Scope) -> tuple[Function, Scope] | None:
+        """The function of the repository that is called, and the scope of its body."""
+        name = dotted(called)
+        if scope.owner is not None and name.startswith(("self.", "cls.")):
+            methods = (m for m in scope.owner.body if isinstance(m, Function) and name.endswith(f".{m.name}"))
+            method = next(methods, None)
+            return None if method is None else (method, scope._replace(function=method))
+        found = scope.module.definitions.get(name)
+        where = scope._replace(owner=None)
+        if found is None and "." in scope.full_name(called):
+            resolved = self._modules.whole(scope.full_name(called), scope.path)
+            if resolved is not None:
+                loaded, name = resolved
+                found = loaded.module.definitions.get(name)
+                where = Scope(loaded.path, loaded.source, loaded.module, None, None)
+        return (found, where._replace(function=found)) if isinstance(found, Function) else None
+
     def additions(self, node: ast.Name | ast.Attribute, scope: Scope) -> tuple[ast.expr, ...]:
         """What the function around a name appends to the list or the text that it stands for."""
         return self._assignments.added_to(dotted(node), scope.function) if scope.function is not None else ()

@@ -42,7 +42,8 @@ def _by_path(path: str, arguments: tuple[str, ...], files: Files, context: Conte
     if place is not None:
         yield _entry(place, arguments, context)
     else:
-        yield Step(f"`{path}` is not in the repository", context.span)
+        missing = "it starts a program whose name is computed at run time" if path.startswith("$UNKNOWN") else ""
+        yield Step(missing or f"`{path}` is not in the repository", context.span)
 
 
 def _some_of(path: str, arguments: tuple[str, ...], files: Files, context: Context) -> Iterator[Entry | Step]:

@@ -107,7 +107,7 @@ class _Reader:
         if isinstance(node, ast.IfExp):
             return [w for part in (node.body, node.orelse) for w in self.words(part, scope, depth + 1)][:_MOST]
         if isinstance(node, ast.Call):
-            return self._made_words(node, scope, depth)
+            return self._made_words(node, scope, depth) or self._returned_words(node, scope, depth)
         if isinstance(node, ast.Name | ast.Attribute):
             found = [w for value, where in self._given(node, scope) for w in self.words(value, where, depth + 1)]
             more = self._evaluator.additions(node, scope)
@@ -127,6 +127,15 @@ class _Reader:
         if last == "split":
             return [_split(text) for text in self.texts(inner, scope, depth + 1)]
         return self.words(inner, scope, depth + 1)
+
+    def _returned_words(self, node: ast.Call, scope: Scope, depth: int) -> list[Words]:
+        """The list of words that a function of the repository returns."""
+        found = self._evaluator.function(node.func, scope)
+        if found is None:
+            return []
+        function, where = found
+        values = [part.value for part in ast.walk(function) if isinstance(part, ast.Return) and part.value is not None]
+        return [words for value in values[:_MOST] for words in self.words(value, where, depth + 1)][:_MOST]
 
     def texts(self, node: ast.expr, scope: Scope, depth: int) -> list[str]:
         """The texts that an expression may be, ``$UNKNOWN`` for the parts that are not written down."""

@@ -645,6 +645,32 @@ def test_loaders_of_other_libraries(tmp_path: Path, imported: str, call: str, ve
 
 
 @table(
+    "made, call, verdict",
+    [
+        ("def made(n):\n    words = [sys.executable, 'work/big.py']\n    words.append('--x')\n    return words",
+         "made(1)", "likely"),
+        ("def made(n):\n    if n:\n        return ['python', 'work/small.py']\n    return ['python', 'work/big.py']",
+         "made(1)", "likely"),
+        ("def made():\n    return ['python', 'work/small.py']", "made()", "not-needed"),
+        ("class A:\n    def go(self): subprocess.run(self.made())\n"
+         "    def made(self): return ['python', 'work/big.py']\nA().go()", "['true']", "likely"),
+        ("from work.names import made", "made()", "likely"),
+        ("import work.names as names", "names.made()", "likely"),
+        ("def made(): return made()", "made()", "unknown"),
+        ("def made(): return [sys.executable, choose()]", "made()", "unknown"),
+        ("def made(): return", "made()", "unknown"),
+    ],
+)  # fmt: skip
+def test_commands_that_a_function_returns(tmp_path: Path, made: str, call: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose("python start.py"), "Dockerfile": DOCKERFILE, "work/big.py": LOADER,
+        "start.py": f"import subprocess, sys\n{made}\nsubprocess.run({call})\n", "work/small.py": "print(1)\n",
+        "work/names.py": "def made():\n    return ('python', 'work/big.py')\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "own, call, verdict",
     [
         ("class Loader(DataLoader): pass", "Loader(d, batch_size=64, num_workers=4)", "needed"),
