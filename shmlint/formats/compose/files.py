@@ -154,6 +154,9 @@ def _defined(path: str, workspace: Workspace) -> Iterator[str]:
                 yield from group.entries
 
 
-def service_names(path: str, workspace: Workspace) -> set[str]:
+_NAMES: Key[frozenset[str]] = Key("names of compose services")
+
+
+def service_names(path: str, workspace: Workspace) -> frozenset[str]:
     """The names of the services a file itself writes. Raises Unreadable."""
-    return {name for name, _ in _written(path, workspace)}
+    return workspace.once(_NAMES, path, lambda files: frozenset(name for name, _ in _written(path, files)))

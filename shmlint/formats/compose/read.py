@@ -65,7 +65,9 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             problems += unknown_keys(read_documents(path, workspace), named=named)
     for combination in (*combinations, *taken.starters):
         try:
-            project = taken.projects.get(combination.files) or combination.load(workspace)
+            project = taken.projects.get(combination.files) or _loaded(combination, workspace)
+            if project is None:
+                project = combination.load(workspace)  # which says why
         except Unreadable as error:
             if error.path not in wanted:
                 problems.append(error.problem)
@@ -84,7 +86,9 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             continue  # whoever includes them starts their services, with its own variables and overrides
         launches += (
             _placed(launch, combination, taken, project, workspace)
-            for launch in read_project(project, workspace, swarm)
+            for launch in (
+                read_project(project, workspace, swarm) if swarm else _launches(combination, project, workspace)
+            )
             if combination not in taken.starters or launch.span.path in wanted
         )
     built = (launch.build for launch in launches if launch.build is not None and launch.build.tag)
@@ -151,16 +155,38 @@ class _Combination(NamedTuple):
     """The directory that Compose finds these files from by itself."""
     of_settings: bool = False
 
+    @property
+    def name(self) -> str:
+        """Tells what is loaded from all else that is."""
+        return "\n".join((str(self.started_in), *self.files))
+
     def load(self, workspace: Workspace) -> Project:
         """The project of the files. Raises Unreadable."""
         return load_project(self.files, workspace, started_in=self.started_in)
 
-    def loaded(self, workspace: Workspace) -> Project | None:
-        """The project of the files; None where one of them cannot be read."""
+
+_LOADED: Key[Project | None] = Key("compose project")
+_LAUNCHES: Key[tuple[Project, Sequence[Launch]]] = Key("launches of a compose project")
+
+
+def _loaded(combination: _Combination, workspace: Workspace) -> Project | None:
+    """The project of some files, loaded once for a run; None where one of them cannot be read."""
+
+    def load(files: Workspace) -> Project | None:
         try:
-            return self.load(workspace)
+            return combination.load(files)
         except Unreadable:
             return None
+
+    return workspace.once(_LOADED, combination.name, load)
+
+
+def _launches(combination: _Combination, project: Project, workspace: Workspace) -> Sequence[Launch]:
+    """The launches of a project that no swarm starts, read once for a run."""
+    of, launches = workspace.once(
+        _LAUNCHES, combination.name, lambda files: (project, read_project(project, files))
+    )
+    return launches if of is project else read_project(project, workspace)
 
 
 def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Iterator[_Combination]:
@@ -326,11 +352,11 @@ def _is_variant(path: str, base: Sequence[str], workspace: Workspace) -> bool:
         return False
 
 
-def _names(path: str, workspace: Workspace) -> set[str]:
+def _names(path: str, workspace: Workspace) -> frozenset[str]:
     try:
         return service_names(path, workspace)
     except Unreadable:
-        return set()
+        return frozenset()
 
 
 def _names_of(files: Iterable[str], workspace: Workspace) -> set[str]:
@@ -350,8 +376,6 @@ class _Taken(NamedTuple):
 
 _TAKING: Key[tuple[tuple[str, _Combination], ...]] = Key("compose files that take from others")
 """By their directory, with what Compose reads together with them."""
-_LOADED: Key[Project | None] = Key("compose project of a file")
-"""None where one of its files cannot be read."""
 
 
 def _taken(paths: Sequence[str], combinations: Sequence[_Combination], workspace: Workspace) -> _Taken:
@@ -360,14 +384,14 @@ def _taken(paths: Sequence[str], combinations: Sequence[_Combination], workspace
     read = {file for combination in combinations for file in combination.files}
     for combination in combinations:
         if _takes(combination, workspace):
-            _note(taken, combination, combination.loaded(workspace))
-    others: dict[_Combination, str] = {}
+            _note(taken, combination, _loaded(combination, workspace))
+    others: dict[_Combination, None] = {}
     for directory in dict.fromkeys(d for path in paths for d in _upwards(path, workspace)):
         for path, combination in workspace.once(_TAKING, directory, partial(_taking, directory)):
             if path not in read:
-                others.setdefault(combination, path)
-    for combination, path in others.items():
-        project = workspace.once(_LOADED, path, combination.loaded)
+                others[combination] = None
+    for combination in others:
+        project = _loaded(combination, workspace)
         _note(taken, combination, project)
         if project is not None and not project.included.isdisjoint(paths):
             taken.starters.append(combination)
