@@ -7,7 +7,7 @@ must be something that only prints it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats.shell.callers import is_read_by_another
@@ -29,8 +29,14 @@ def same_others(path: str, before: Workspace, after: Workspace, parts_of: Parts,
     A script that sources the file sees its variables, and may start other containers with them.
     """
     old, new = list(parts_of(before.source(path))), list(parts_of(after.source(path)))
-    changed = _changed([sharing(part.text) for part in old], [sharing(part.text) for part in new])
-    return same(old, new, sizes_only=sizes_only) and not (changed and is_read_by_another(before.source(path), before))
+    shared = {id(part): sharing(part.text) for part in (*old, *new)}
+
+    def read(part: Part) -> Sharing:
+        return shared[id(part)]
+
+    if not _same(old, new, read, sizes_only=sizes_only):
+        return False
+    return not (_changed(map(read, old), map(read, new)) and is_read_by_another(before.source(path), before))
 
 
 def same(before: Sequence[Part], after: Sequence[Part], *, sizes_only: bool) -> bool:
@@ -38,13 +44,19 @@ def same(before: Sequence[Part], after: Sequence[Part], *, sizes_only: bool) -> 
 
     ``sizes_only``: of the commands that start them, too, nothing but ``--shm-size`` may be different.
     """
+    return _same(before, after, lambda part: sharing(part.text), sizes_only=sizes_only)
+
+
+def _same(
+    before: Sequence[Part], after: Sequence[Part], read: Callable[[Part], Sharing], *, sizes_only: bool
+) -> bool:
     if len(before) != len(after):
         return False
     edited = [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if old.text.text != new.text.text]
     if not edited:
         return True
     found = {i: list(after[i].commands) for i in edited}
-    shared = [sharing(part.text) for part in before]
+    shared = [read(part) for part in before]
     functions = frozenset().union(*(one.functions for one in shared))
     for i in edited:
         old, new = list(before[i].commands), found[i]
@@ -54,7 +66,7 @@ def same(before: Sequence[Part], after: Sequence[Part], *, sizes_only: bool) -> 
             return False
         if _ended(before[i]) != _ended(after[i]):
             return False
-    changed = _changed([shared[i] for i in edited], [sharing(after[i].text) for i in edited])
+    changed = _changed([shared[i] for i in edited], [read(after[i]) for i in edited])
     if not changed:
         return True
     if any(one.indirect for one in shared):
@@ -105,7 +117,7 @@ def _others(found: Iterable[Command], functions: frozenset[str]) -> Iterator[tup
             yield words
 
 
-def _changed(before: Sequence[Sharing], after: Sequence[Sharing]) -> frozenset[str]:
+def _changed(before: Iterable[Sharing], after: Iterable[Sharing]) -> frozenset[str]:
     """The variables that are set to something else."""
     found: set[str] = set()
     for old, new in zip(before, after, strict=True):
