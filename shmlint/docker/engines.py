@@ -209,6 +209,14 @@ def skip_to_engine(words: Sequence[Word], assignments: list[Word] | None = None)
     return None
 
 
+def is_by_another(words: Sequence[Word]) -> bool:
+    """Whether a program that is not known gets the words: what it does with them, and with its environment, is open."""
+    first = next((word for word in words if not _ASSIGNMENT.match(word.text)), None)
+    return first is not None and not (
+        first.unknown or _engine(first) is not None or first.text.rpartition("/")[2] in _PREFIXES
+    )
+
+
 def _talks(name: str) -> bool:
     """Whether a command prints its arguments, or looks for them, by its name."""
     return name in TALKERS or re.search(_TALK, name) is not None

@@ -159,7 +159,8 @@ class Words:
         name = found[1] or found[3]
         value = self._held(name, node)
         if isinstance(value, list):
-            return value if quoted else [part for word in value for part in _parts_of(word)]
+            kept = quoted or found[3]  # there are quotation marks inside: ${NAME[@]+"${NAME[@]}"}
+            return value if kept else [part for word in value for part in _parts_of(word)]
         if isinstance(value, Buffer):
             return self._split(value, self.tree.span(node))
         return [Word(self.tree.raw(node), self.tree.span(node), value, True)]

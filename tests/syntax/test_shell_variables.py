@@ -87,6 +87,8 @@ def test_an_array_is_whole_or_not_known(text: str, expected: str) -> None:
     ],
 )
 def test_an_array_without_quotation_marks_is_taken_apart_at_its_blanks(array: str, expected: str) -> None:
+    (whole,) = dockers('A=("-m 1g" "")\ndocker run ${A[@]+"${A[@]}"} img\n')
+    assert whole == "docker run -m 1g  img"
     for use in ("${A[@]}", "${A[*]}"):
         assert dockers(f"A=({array})\ndocker run {use} img\n") == [f"docker run {expected} img"]
     assert dockers(f"f() {{ docker run $@ img; }}\nf {array}\n") == [f"docker run {expected} img"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from shmlint.docker.engines import is_by_another
 from shmlint.files.workspace import Workspace
 from shmlint.formats.shell.callers import is_read_by_another
 from shmlint.formats.shell.read import Part, Parts, parts
@@ -172,8 +173,8 @@ _COMPOSED = re.compile(r"(?:.*[/-])?(?:compose|bake|stack)")
 
 
 def _reads_environment(command: Command) -> bool:
-    """Whether a command of an engine puts variables of its environment into files that it reads."""
-    return any(_COMPOSED.fullmatch(word.text) for word in command.words[:8])
+    """Whether a command of an engine puts variables of its environment into files that it reads, or another does."""
+    return is_by_another(command.words) or any(_COMPOSED.fullmatch(word.text) for word in command.words[:8])
 
 
 def _is_allowed(use: Use, part: Part, places: Iterable[tuple[int, int]], functions: frozenset[str]) -> bool:
