@@ -93,7 +93,8 @@ def _further(repository: Repository, own: str | None) -> Iterator[str]:
     if len(repository.above()) > _LEVELS + 1:
         return
     looked = 0
-    for folder in ("", "docs", "doc", "documentation"):
+    near = len(repository.above()) < _LEVELS + 1  # a project further down has guides of its own
+    for folder in (*(("",) if near else ()), "docs", "doc", "documentation"):
         directory = os.path.join(repository.root, folder)
         for name in sorted(repository.names(directory), key=lambda name: "train" not in name.lower()):
             if not name.endswith(_PAGES) or looked >= _MOST_PAGES or not (folder or re.search(_GUIDES, name)):

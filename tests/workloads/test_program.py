@@ -364,6 +364,14 @@ def test_packages_decide_what_a_shell_may_need(tmp_path: Path, image: str, packa
     assert need(tmp_path, files).verdict == verdict
 
 
+@table("place, verdict", [("docker", "needed"), ("projects/fast", "likely")])
+def test_a_guide_at_the_top_is_not_about_a_project_below(tmp_path: Path, place: str, verdict: str) -> None:
+    files = {"START.md": "```\ntorchrun --nproc_per_node=4 train.py\n```\n", "train.py": "print(1)\n"}
+    files |= {f"{place}/run.sh": "docker build -t own .\ndocker run --gpus all -it own bash\n"}
+    files |= {f"{place}/Dockerfile": "FROM ubuntu\nRUN pip install torch\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
 SERVES = "```bash\nvllm serve m --tensor-parallel-size 8\n```\n"
 
 
