@@ -153,6 +153,8 @@ _WORDS = "".join(c if c.isalnum() or c == "_" else " " for c in map(chr, range(1
 """Translates ASCII text to its words."""
 _COMMON = frozenset({"train", "val", "tune", "run", "main", "call", "launch", "Pool", "get_context"})
 """The last words of calls that matter, and of many others."""
+_WITH_COMMON = frozenset({"multiprocessing", "distributed", "hydra", "detectron2", "ray"})
+"""What a file names that has one of these calls."""
 _TELLING = frozenset(
     {
         *(name.rpartition(".")[2] for name in (*(row.call for row in ROWS), *COLLECTIVE, *NOT_FOLLOWED)), *COUNTS,
@@ -167,7 +169,7 @@ _TELLING = frozenset(
 _PERHAPS = (
     (frozenset({"exec", "eval"}), re.compile(r"(?<![\w.])(?:exec|eval)\(")),
     (frozenset({"train"}), re.compile(r"\.train\(\s*[^)\s]")),
-    (_COMMON, re.compile(r"torch(?:\.| import )(?:multiprocessing|distributed)|hydra|detectron2|\bray\b")),
+    (_WITH_COMMON, re.compile(r"torch(?:\.| import )(?:multiprocessing|distributed)|hydra|detectron2|\bray\b")),
     (frozenset(SETTINGS_CLASSES), re.compile(rf"\b(?:{'|'.join(SETTINGS_CLASSES)})\(\s*\w+\s*=")),
     (SETTINGS_OBJECTS, re.compile(r"(?<!\w)(?:" + "|".join(sorted(SETTINGS_OBJECTS)) + r")\.[\w.]+\s*=[^=]")),
     (frozenset(IMAGE_SIZE_OPTIONS), re.compile(rf"\b(?:{'|'.join(IMAGE_SIZE_OPTIONS)})\s*=\s*\d")),
@@ -197,6 +199,8 @@ def _only_known(text: str) -> frozenset[str] | None:
             packages.update(part.split()[0].partition(".")[0] for part in named.split(",") if part.strip())
         elif _IMPORTS.search(line):
             return None
+    if "import *" in text and not packages.isdisjoint(ROW_PACKAGES):
+        return None  # it may hand on what is not named in it
     if not all(map(is_known, packages)):
         return None
     return frozenset(packages)
@@ -228,6 +232,7 @@ class Modules:
         self._holders: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
         self._found_inside: dict[str, str | None] = {}
         """The files of modules, as the container sees them."""
+        self._outside: dict[tuple[str, str], str] = {}
         self.loaded: dict[str, Loaded | None] = {}
 
     def load(self, path: str) -> Loaded | None:
@@ -436,18 +441,26 @@ class Modules:
 
         What leads to none is only written in full.
         """
+        key = loaded.path, name
+        if key not in self._outside:
+            self._outside[key] = self._led_to(name, loaded, depth)
+        return self._outside[key]
+
+    def _led_to(self, name: str, loaded: Loaded, depth: int) -> str:
         head, dot, rest = name.partition(".")
         module = loaded.module
         target = module.imports.get(head)
         if target is not None:
             full = f"{target}{dot}{rest}"
-            found = self.whole(full, loaded.path) if depth < 5 else None
+            found = self.resolve(full, loaded.path) if depth < 5 else None
             inner = self.outside(found[1], found[0], depth + 1) if found is not None else ""
             return inner if inner in _LED_TO else full
         if head in module.definitions or head in module.constants or depth >= 5:
             return name
         for star in module.stars:
-            found = self.whole(star, loaded.path)
+            found = self.resolve(star, loaded.path)
+            if found is not None and head not in found[0].module.imports and not found[0].module.stars:
+                continue
             full = f"{star}.{name}" if found is None else self.outside(name, found[0], depth + 1)
             if full in _LED_TO:
                 return full

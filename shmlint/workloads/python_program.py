@@ -34,7 +34,7 @@ from shmlint.workloads.modules import Loaded
 from shmlint.workloads.options import SETTINGS_CLASSES
 from shmlint.workloads.program import Entry
 from shmlint.workloads.reach import Site, Walker
-from shmlint.workloads.subclasses import row_of_class
+from shmlint.workloads.subclasses import extending, row_of_class
 from shmlint.workloads.values import UNKNOWN, Found, Scope, text_of
 
 
@@ -96,9 +96,10 @@ def _result(walker: Walker) -> Reading:
     for site in walker.sites:  # what is reached surely may have been reached otherwise before
         if id(site.node) not in sites or site.certain:
             sites[id(site.node)] = site
+    names = extending(walker.modules.loaded.values())
     for site in sites.values():
         last = site.name.rpartition(".")[2]
-        row = _row_of(site.name, last, made) or row_of_class(site, walker, _row_of_name)
+        row = _row_of(site.name, last, made) or row_of_class(site, walker, _row_of_name, names)
         if row is not None and not _uses_none(row, site, walker) and _is_meant(row, site, walker):
             calls.append(_filled(row, site, walker.evaluator))
         elif row is None and (counted := _counted(site, walker)):

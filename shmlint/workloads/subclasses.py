@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from shmlint.syntax.python import dotted
-from shmlint.workloads.libraries import COUNTS, Row
+from shmlint.workloads.libraries import COUNTS, WATCHED, Row
+from shmlint.workloads.modules import Loaded
 from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.values import Scope
 
 _DEPTH = 5
 """Classes that extend each other, and modules that pass a name on, are followed this deep."""
+_LAST = frozenset(name.rpartition(".")[2] for name in WATCHED)
 _Rows = Callable[[str], Row | None]
 
 
-def row_of_class(site: Site, walker: Walker, rows: _Rows) -> Row | None:
+def extending(modules: Iterable[Loaded | None]) -> frozenset[str]:
+    """The names of classes in some modules that extend others, a library's too, of which calls matter."""
+    classes = [
+        (node.name, [dotted(base).rpartition(".")[2] for base in node.bases])
+        for loaded in modules if loaded is not None
+        for node in loaded.module.definitions.values() if isinstance(node, ast.ClassDef) and node.bases
+    ]  # fmt: skip
+    found: set[str] = set()
+    for _ in range(_DEPTH):
+        found |= {name for name, bases in classes if any(base in _LAST or base in found for base in bases)}
+    return frozenset(found)
+
+
+def row_of_class(site: Site, walker: Walker, rows: _Rows, names: Collection[str]) -> Row | None:
     """The row of the loader that a call makes through a class of the repository, or through a name for one of several.
 
     Either the class hands the keywords of its call on, or it passes workers of its own to ``super().__init__``.
+    ``names`` are those of the classes that may extend one.
     """
+    if site.name.rpartition(".")[2] not in names and not any(k.arg in COUNTS for k in site.node.keywords):
+        return None
     called = site.node.func
     counted = any(keyword.arg in COUNTS for keyword in site.node.keywords)
     if isinstance(called, ast.Attribute) and called.attr == "__init__":
@@ -53,7 +71,7 @@ def _definition(name: str, scope: Scope, walker: Walker) -> tuple[ast.ClassDef, 
         node = scope.module.definitions.get(name)
         if isinstance(node, ast.ClassDef):
             return node, scope
-        found = walker.modules.whole(name, scope.path)
+        found = walker.modules.resolve(name, scope.path)
         if found is None or not found[1]:
             return None
         loaded, name = found
