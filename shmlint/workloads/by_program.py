@@ -55,7 +55,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         done.append((entry.path, entry.arguments))
         reading = read_program(entry, program.files)
         idle = idle and not reading.calls and reading.collective is None
-        stops += _not_counted(reading.calls)
+        stops += _not_counted(reading.calls, gpu_count(launch) == 1)
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
         for call in reading.calls:
             found = _mechanism(call, reading.items, ranks, launch)
@@ -104,9 +104,14 @@ def _served(begun: Follower, launch: Launch) -> tuple[Mechanism, ...]:
     return known.need.mechanisms if known is not None and known.by_command else ()
 
 
-def _not_counted(calls: Sequence[Call]) -> Iterator[Step]:
-    """The calls whose number of workers or processes is unknown: such a program is not read to its end."""
+def _not_counted(calls: Sequence[Call], one_gpu: bool) -> Iterator[Step]:
+    """The calls whose number of workers or processes is unknown: such a program is not read to its end.
+
+    With one GPU there are no ranks that talk to each other.
+    """
     for call in calls:
+        if call.row.use == "ranks" and one_gpu:
+            continue
         value = call.processes.value
         counts = value in (None, POSITIVE, *_EVERY) or call.processes.number is not None or _devices(value) is not None
         if call.row.argument and call.row.use in _COUNTED and not counts:

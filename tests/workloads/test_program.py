@@ -1249,6 +1249,12 @@ def test_an_unknown_number_of_processes_is_not_none(tmp_path: Path, code: str, c
     assert (found.verdict, found.stopped) == ("unknown" if counted else "not-needed", because)
 
 
+def test_one_gpu_has_no_ranks_to_count(tmp_path: Path) -> None:
+    code = "import json, vllm\nvllm.LLM('m', tensor_parallel_size=json.load(open('x')))"
+    one = compose("python fit.py").replace("capabilities: [gpu]", "capabilities: [gpu], count: 1")
+    assert need(tmp_path, {"compose.yaml": one, "Dockerfile": DOCKERFILE, "fit.py": code}).verdict == "not-needed"
+
+
 @table(
     "words, verdict",
     [
