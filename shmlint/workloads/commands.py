@@ -285,21 +285,25 @@ _PROBE_PROGRAMS = frozenset(
     {"ds_report", "tensorboard", "nvtop", "gpustat", "nvitop", "rocm-smi", "rocminfo", "amd-smi", "clinfo",
      "vulkaninfo", "glxinfo", "nvidia-settings", "deviceQuery", "bandwidthTest", "ibstat", "ibv_devinfo", "cat", "cut",
      "jq", "lsof", "pgrep", "ps", "sort", "tee", "uniq", "yq",
-     "xargs", "awk", "sed", "tr", "diff", "tree", "file", "md5sum", "sha256sum", "ping", "nc", "dcgmi"}
+     "awk", "sed", "tr", "diff", "tree", "file", "md5sum", "sha256sum", "ping", "nc", "dcgmi"}
 )  # fmt: skip
 _PROBE_MODULES = frozenset({"torch.utils.collect_env", "platform", "site", "torch.utils.bottleneck", "xformers.info"})
 _BUILDERS = frozenset(
-    {"make", "cmake", "ninja", "gcc", "g++", "clang", "nvcc", "hipcc", "meson", "bazel", "cargo", "go", "npm", "npx",
-     "yarn", "pnpm", "sphinx-build", "mkdocs", "colcon", "catkin_make", "catkin", "rosdep", "ccache", "tar", "unzip",
+    {"cmake", "ninja", "gcc", "g++", "clang", "nvcc", "hipcc", "meson", "bazel", "cargo", "go", "sphinx-build",
+     "mkdocs", "colcon", "catkin_make", "catkin", "rosdep", "ccache", "tar", "unzip",
      "gunzip", "zip", "dpkg", "yum", "dnf", "apk", "pacman", "add-apt-repository", "update-alternatives", "locale-gen",
-     "ssh-keygen", "useradd", "groupadd", "chsh", "dvc", "gdown", "gsutil", "aws", "rsync", "scp", "patch",
+     "ssh-keygen", "useradd", "groupadd", "chsh", "gdown", "gsutil", "aws", "rsync", "scp", "patch",
      "docker", "cython", "poetry", "pre-commit", "twine", "pdm", "ruff", "black", "isort", "mypy", "flake8", "pylint"}
 )  # fmt: skip
-_STARTERS = {
-    **dict.fromkeys(("npm", "npx", "yarn", "pnpm"), frozenset({"start", "serve", "dev", "preview"})),
-    **dict.fromkeys(("cargo", "go", "bazel"), frozenset({"run"})),
-}
+_STARTERS = dict.fromkeys(("cargo", "go", "bazel"), frozenset({"run"}))
 """Builders, and the words with which they start a program instead."""
+_SCRIPTED = frozenset({"make", "npm", "npx", "yarn", "pnpm", "dvc"})
+"""Programs that run what a file of the repository calls by a name."""
+_OF_BUILDS = re.compile(
+    r"(?:all|add|audit|build|cache|ci|clean|compile|config|deps|dist|docs?|fetch|format|get|i|init|install|lint|pack"
+    r"|prune|pull|push|remote|run|setup|status|test|update|upgrade|wheel)(?:[:_-].*)?"
+)
+"""Names that such programs give to what builds or prepares something."""
 _BUILD_MODULES = frozenset({"pip", "build", "venv", "ensurepip", "compileall", "sphinx", "mkdocs", "grpc_tools.protoc"})
 _OTHER_SHELLS = frozenset({"fish", "ksh", "csh", "tcsh", "xonsh", "nu", "elvish"})
 """Shells whose scripts are not read."""
@@ -342,6 +346,9 @@ def kind_of(words: Sequence[str]) -> Kind:
         return "silent"
     if program in _LOOKS or program in _PROBE_PROGRAMS or program == "watch":
         return "program" if "-exec" in rest else "probe"
+    if program in _SCRIPTED:
+        names = [word for word in rest if not word.startswith("-") and "=" not in word]
+        return "build" if all(map(_OF_BUILDS.fullmatch, names[:2] if program != "make" else names)) else "program"
     if program in _BUILDERS and _STARTERS.get(program, frozenset()).isdisjoint(rest):
         return "build"
     return "program"
@@ -403,6 +410,7 @@ _WRAPPER_OPTIONS: dict[str, tuple[frozenset[str], int]] = {
     "timeout": (frozenset({"-s", "-k"}), 1), "dbus-run-session": (frozenset(), 0), "setsid": (frozenset(), 0),
     "nvidia_entrypoint.sh": (frozenset(), 0), "unbuffer": (frozenset(), 0), "ionice": (frozenset({"-c", "-n"}), 0),
     "srun": (frozenset({"-n", "-N", "-p", "-A", "-J", "-t", "-w"}), 0), "eval": (frozenset(), 0),
+    "xargs": (frozenset({"-n", "-I", "-P", "-L", "-d", "-a", "-s", "-E"}), 0),
     "builtin": (frozenset(), 0), "_entrypoint.sh": (frozenset(), 0), "docker-entrypoint.sh": (frozenset(), 0),
 }  # fmt: skip
 """Programs that run the rest of their words: their options that take the next word, and how many words come first."""

@@ -146,7 +146,7 @@ class Follower:
             self._script(command[1], (), known, needed=not re.search(_SETS_UP, command[1]))
             return
         kind = kind_of(command)
-        if kind == "build" and program == "make":
+        if program == "make":
             kind = self._make(command, context) or kind
         if kind != "silent":
             self.commands.append(Ran(command, span, kind, certain, guessed))

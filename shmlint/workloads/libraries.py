@@ -90,6 +90,11 @@ ROWS: tuple[Row, ...] = (
     Row("lightning.pytorch.Trainer", "ranks", "devices", -1, ALL),
     Row("lightning.Fabric", "ranks", "devices", -1, ALL),
     Row("torch.multiprocessing.spawn", "ranks", "nprocs", 2, 1),
+    Row("paddle.distributed.spawn", "ranks", "nprocs", 2, None),
+    Row("horovod.run", "ranks", "np", -1, None),
+    Row("tensorflow.distribute.MirroredStrategy", "ranks", "devices", 0, None),
+    Row("tensorflow.distribute.MultiWorkerMirroredStrategy", "ranks", "cluster_resolver", 0, None),
+    Row("jax.pmap", "ranks", "devices", -1, None),
     Row("torch.multiprocessing.start_processes", "ranks", "nprocs", 2, 1),
     Row("accelerate.notebook_launcher", "ranks", "num_processes", 2, ALL),
     Row("vllm.LLM", "ranks", "tensor_parallel_size", -1, 1),
@@ -142,17 +147,16 @@ NOT_FOLLOWED = frozenset(
     {
         "hydra.utils.instantiate", "hydra.utils.call", "runpy.run_path", "gin.parse_config_file",
         "gin.parse_config_files_and_bindings", "lightning.pytorch.cli.LightningCLI",
-        "pytorch_lightning.cli.LightningCLI",
-        "pytorch_lightning.utilities.cli.LightningCLI", "lightning.cli.LightningCLI", "torch.distributed.run.main",
-        "torch.distributed.run.run", "torch.distributed.launch.main", "torch.distributed.launcher.api.elastic_launch",
-        "torch.distributed.launcher.elastic_launch", "torch.multiprocessing.get_context", "torch.multiprocessing.Pool",
-        "tensorflow.distribute.MirroredStrategy", "tensorflow.distribute.MultiWorkerMirroredStrategy", "jax.pmap",
-        "jax.distributed.initialize", "horovod.run", "paddle.distributed.spawn", "monai.bundle.run",
-        "monai.apps.auto3dseg.AutoRunner", "multiprocessing.shared_memory.ShareableList", "ray.remote", "ray.get",
+        "pytorch_lightning.cli.LightningCLI", "pytorch_lightning.utilities.cli.LightningCLI",
+        "lightning.cli.LightningCLI", "torch.distributed.run.main", "torch.distributed.run.run",
+        "torch.distributed.launch.main", "torch.distributed.launcher.api.elastic_launch",
+        "torch.distributed.launcher.elastic_launch", "torch.multiprocessing.get_context",
+        "torch.multiprocessing.Pool", "monai.bundle.run", "monai.apps.auto3dseg.AutoRunner",
+        "multiprocessing.shared_memory.ShareableList", "ray.remote", "ray.get",
         "pytorch_lightning.Trainer.from_argparse_args",
     }
 )  # fmt: skip
-"""Calls that start what a configuration, a file or their arguments name, or use every GPU there is."""
+"""Calls that start what a configuration, a file or their arguments name."""
 OWNERS = frozenset(
     owner for owner, _, _ in (row.call.rpartition(".") for row in ROWS) if owner.rpartition(".")[2][:1].isupper()
 )

@@ -1250,9 +1250,16 @@ def test_an_unknown_number_of_processes_is_not_none(tmp_path: Path, code: str, c
 
 
 def test_one_gpu_has_no_ranks_to_count(tmp_path: Path) -> None:
-    code = "import json, vllm\nvllm.LLM('m', tensor_parallel_size=json.load(open('x')))"
     one = compose("python fit.py").replace("capabilities: [gpu]", "capabilities: [gpu], count: 1")
-    assert need(tmp_path, {"compose.yaml": one, "Dockerfile": DOCKERFILE, "fit.py": code}).verdict == "not-needed"
+    for number, code in enumerate((
+        "import json, vllm\nvllm.LLM('m', tensor_parallel_size=json.load(open('x')))",
+        "import tensorflow as tf\nwith tf.distribute.MirroredStrategy().scope(): pass",
+        "import jax\njax.pmap(f)(x)",
+    )):  # fmt: skip
+        for text, verdict in ((one, "not-needed"), (compose("python fit.py"), "unknown")):
+            files = {"compose.yaml": text, "Dockerfile": DOCKERFILE, "fit.py": code}
+            (tmp_path / f"{number}{verdict}").mkdir()
+            assert need(tmp_path / f"{number}{verdict}", files).verdict == verdict, code
 
 
 @table(
