@@ -102,10 +102,13 @@ def _ranks(case: _Case) -> Need | None:
         return None
     if isinstance(count, int):
         ranks = min(ranks, count)  # the others run in other containers
+    library = collectives(case.launch)
+    if not library:
+        return _other_ranks(case, ranks)
     from shmlint.workloads.mechanisms import nccl_estimate
 
     size = nccl_estimate(ranks)
-    text = "several ranks, NCCL between them" if reading.private else f"{ranks} ranks, NCCL between them"
+    text = f"{'several' if reading.private else ranks} ranks, {library} between them"
     told = Evidence(text, reading.ranks_span, NCCL_SOURCE)
     verified = workload is not None and workload.verified
     why = f"{case.because}{case.share}"
@@ -125,6 +128,26 @@ def _ranks(case: _Case) -> Need | None:
         verdict, minimum, recommended or UNKNOWN_RECOMMENDED, workload.known if workload is not None else None, why,
         source or NCCL_SOURCE, (*case.evidence, told), (mechanism, *mechanisms),
     )  # fmt: skip
+
+
+def _other_ranks(case: _Case, ranks: int) -> Need:
+    """Ranks on accelerators whose library for collectives is not NCCL: what it puts into /dev/shm is not known."""
+    workload = case.workload if case.workload is not None and case.workload.verified else None
+    return Need(
+        "likely", None, (case.recommended if workload else None) or UNKNOWN_RECOMMENDED,
+        workload.known if workload else None, f"{case.because}{case.share}" if workload else _OF_OTHERS,
+        workload.source if workload else "", (*case.evidence, Evidence(f"{ranks} ranks", case.reading.ranks_span)),
+    )  # fmt: skip
+
+
+_OF_OTHERS = "its ranks may exchange data through shared memory"
+
+
+def collectives(launch: Launch) -> str:
+    """The library that connects the ranks of a launch, NCCL or AMD's version of it; empty for other accelerators."""
+    if launch.gpu.requested and launch.gpu.vendor not in ("nvidia", "amd"):
+        return ""
+    return "RCCL" if launch.gpu.vendor == "amd" else "NCCL"
 
 
 def queues(server: str, workers: int, launch: Launch, span: Span | None) -> tuple[Mechanism, ...]:

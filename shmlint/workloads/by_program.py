@@ -11,7 +11,7 @@ from shmlint.model.finding import Basis, Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Step, Verdict
 from shmlint.model.source import Span
-from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, NCCL_SOURCE, by_knowledge, gpu_count, queues
+from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, NCCL_SOURCE, by_knowledge, collectives, gpu_count, queues
 from shmlint.workloads.commands import names_training, read_ranks
 from shmlint.workloads.mechanisms import (
     RAY_SHARE,
@@ -67,7 +67,10 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
                 known = call.row.use != "dataloader" or "." in call.row.call  # else it only has the name of PyTorch's
                 sure = known and call.certain and counted and entry.certain and not entry.guessed
                 mechanisms.append((found, sure))
-        if reading.collective is not None and ranks is not None and ranks > 1:
+        joined = reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)
+        if joined and not collectives(launch) and gpu_count(launch) != 1:
+            stops.append(Step("how its ranks exchange data on this accelerator is not known"))
+        if reading.collective is not None and ranks is not None and ranks > 1 and collectives(launch):
             told = Evidence(f"{ranks} ranks communicate with each other", reading.collective)
             mechanisms.append((_nccl(ranks, (told,)), entry.certain and not entry.guessed))
         stops += reading.stops
@@ -230,13 +233,16 @@ def _product(shape: tuple[int, ...]) -> int:
 
 
 def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
+    if not collectives(launch):
+        return None
     count = gpu_count(launch)
     asked = _devices(processes.value) or processes.number
     if processes.value in _EVERY or processes.value is POSITIVE:
         asked = count if isinstance(count, int) else None
         if asked is None and count != 1:
             told = Evidence("one process per GPU", span)
-            return Mechanism("nccl", None, "estimated", "one process per GPU, NCCL between them", (told,), NCCL_SOURCE)
+            because = f"one process per GPU, {collectives(launch)} between them"
+            return Mechanism("nccl", None, "estimated", because, (told,), NCCL_SOURCE)
     if asked is None or asked < 2 or (isinstance(count, int) and count < 2):
         return None
     return _nccl(asked, (Evidence(f"{asked} ranks", span),))

@@ -1249,6 +1249,26 @@ def test_an_unknown_number_of_processes_is_not_none(tmp_path: Path, code: str, c
     assert (found.verdict, found.stopped) == ("unknown" if counted else "not-needed", because)
 
 
+@table(
+    "devices, command, verdict, told",
+    [
+        ("--gpus all", "vllm serve m -tp 2", "needed", "2 ranks, NCCL between them"),
+        ("--device /dev/kfd --device /dev/dri", "vllm serve m -tp 2", "needed", "2 ranks, RCCL between them"),
+        ("--runtime=habana -e HABANA_VISIBLE_DEVICES=all", "vllm serve m -tp 2", "likely", "2 ranks"),
+        ("--device /dev/davinci0 --device /dev/davinci1", "vllm serve m -tp 2", "likely", "2 ranks"),
+        ("--runtime=habana -e HABANA_VISIBLE_DEVICES=all", "python fit.py", "unknown", ""),
+    ],
+)
+def test_ranks_of_each_accelerator(tmp_path: Path, devices: str, command: str, verdict: str, told: str) -> None:
+    """NVIDIA's sum is one of NCCL, and of its version for AMD."""
+    code = "import torch\ntorch.multiprocessing.spawn(f, nprocs=2)\n"
+    launch = f"docker run {devices} -v $PWD:/w -w /w python:3.12 {command}\n"
+    found = need(tmp_path, {"run.sh": launch, "fit.py": code})
+    assert found.verdict == verdict
+    assert [e.text for e in found.evidence if "ranks" in e.text] == ([told] if told else [])
+    assert any(mechanism.id == "nccl" for mechanism in found.mechanisms) == ("CCL" in told)
+
+
 def test_one_gpu_has_no_ranks_to_count(tmp_path: Path) -> None:
     one = compose("python fit.py").replace("capabilities: [gpu]", "capabilities: [gpu], count: 1")
     for number, code in enumerate((
