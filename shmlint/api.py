@@ -234,6 +234,7 @@ def lint(
     >>> [edit.text for edit in report.findings[0].fix.edits]
     ['    shm_size: 8gb\\n']
     """
+    _check(paths)
     return _guarded(lambda: _report(_run(paths, root, settings, jobs), root))
 
 
@@ -255,6 +256,7 @@ def fix(
     >>> [path for path, text in report.texts], report.findings
     (['compose.yaml'], ())
     """
+    _check(paths)
     return _guarded(lambda: _repaired(_run(paths, root, settings, jobs), root, unsafe=unsafe, write=write))
 
 
@@ -276,6 +278,11 @@ def load_settings(path: Path = ".", *, root: Path = ".", file: Path | None = Non
 # Runs ------------------------------------------------------------------------------------------
 
 
+def _check(paths: Sequence[Path]) -> None:
+    if isinstance(paths, str | os.PathLike):
+        raise TypeError("paths is a sequence of paths, not a single one")
+
+
 def _guarded(work: Callable[[], Report]) -> Report:
     """A report, or an exception of ours."""
     try:
@@ -288,8 +295,6 @@ def _guarded(work: Callable[[], Report]) -> Report:
 
 def _run(paths: Sequence[Path], root: Path, settings: Settings | None, jobs: int) -> Run:
     """The run over the files of the paths. Nothing of the process is changed, its directory least of all."""
-    if isinstance(paths, str | os.PathLike):
-        raise TypeError("paths is a sequence of paths")
     top = os.path.abspath(root)
     names = [os.fspath(path) for path in paths]
     for name in names:

@@ -116,6 +116,9 @@ def test_files_that_are_left_out(tmp_path: Path) -> None:
 def test_errors(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(shmlint.PathError, match=r"^nowhere: no such file or directory$"):
         shmlint.lint(["nowhere"], root=checkout)
+    for work in (shmlint.lint, shmlint.fix):
+        with pytest.raises(TypeError, match="not a single one"):
+            work(".", root=checkout)
     write(checkout, {"bad/.shmlint.yaml": "x:\nselekt: []\n", "bad/compose.yaml": TRAINER})
     with pytest.raises(shmlint.SettingsError, match=r"^bad/\.shmlint\.yaml:\d:\d: unknown key"):
         shmlint.lint(["bad"], root=checkout)
