@@ -125,7 +125,9 @@ _KINDS = (
     _Kind(
         "template",
         named=_NEVER,
-        maybe=_path(r"[^/]*\.ya?ml[.-](?:in|j2|jinja2?|tmpl|tpl|gotmpl|template|erb|mustache|hbs|envsubst)"),
+        maybe=_path(
+            r"[^/]*\.(?:ya?ml[.-](?:in|j2|jinja2?|tmpl|tpl|gotmpl|template|erb|mustache|hbs|envsubst)|tftpl)"
+        ),
         tells=lambda content: is_kubernetes(content) or re.search(_SERVICES, content) is not None,
         words=(b"image", b"container"),
     ),

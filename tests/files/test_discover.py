@@ -221,7 +221,9 @@ def test_a_named_file_is_always_read(tree: Path, name: str, kind: str) -> None:
     assert list(discover([name], exclude=["*"], kinds=["compose"])) == [Found(name, kind, explicit=True)]
 
 
-TEMPLATES = ("a.yaml-template", "a.yaml.tmpl", "a.yml.j2", "a.yaml.gotmpl", "a.yaml.erb", "docker-compose.yml.in")
+TEMPLATES = (
+    "a.tftpl", "a.yaml-template", "a.yaml.tmpl", "a.yml.j2", "a.yaml.gotmpl", "a.yaml.erb", "docker-compose.yml.in"
+)  # fmt: skip
 
 
 def test_templates_are_found_by_their_ending(tree: Path) -> None:
