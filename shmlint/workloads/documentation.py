@@ -136,11 +136,17 @@ def _commands_behind(source: Source, start: int, repository: Repository) -> Iter
     known = repository.shared.pages
     if source.path not in known:
         assert repository.workspace is not None
-        known[source.path] = tuple(commands_of_blocks(source, repository.workspace))
+        blocks = commands_of_blocks(source, repository.workspace)
+        known[source.path] = tuple(block for block in blocks if not _is_batch_job(source, *block))
     for begin, commands in known[source.path]:
         for command in commands:
             if max(begin, command.span.start) >= start:
                 yield command
+
+
+def _is_batch_job(source: Source, begin: int, commands: Sequence[Command]) -> bool:
+    """Whether a block of code is a script for Slurm: it runs on the nodes, not in a container that a page starts."""
+    return bool(commands) and "#SBATCH" in source.text[begin : commands[0].span.start]
 
 
 def _executed(launch: Launch, repository: Repository, follower: Follower) -> None:

@@ -1249,6 +1249,12 @@ def test_an_unknown_number_of_processes_is_not_none(tmp_path: Path, code: str, c
     assert (found.verdict, found.stopped) == ("unknown" if counted else "not-needed", because)
 
 
+@table("first, verdict", [("", "needed"), ("#!/bin/bash\n#SBATCH --nodes=2\n", "likely")])
+def test_a_batch_script_in_a_page_runs_in_no_container(tmp_path: Path, first: str, verdict: str) -> None:
+    page = f"```bash\n{SHELL} bash\n```\n\n```bash\n{first}torchrun --nproc_per_node=4 train.py\n```\n"
+    assert need(tmp_path, {"README.md": page, "train.py": "import torch\n"}).verdict == verdict
+
+
 @table(
     "devices, command, verdict, told",
     [
