@@ -6,10 +6,14 @@ from typing import Any
 
 from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.parser import Parser
-from ruamel.yaml.scanner import Scanner
+from ruamel.yaml.scanner import Scanner, ScannerError
 
 _ANCHOR_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _BEHIND_ANCHOR = frozenset("\0 \t\r\n\x85\u2028\u2029?:,]}%@`")
+
+
+class NoKey(ScannerError):
+    """A line that is neither a key nor the text of one; it is noticed at a later one."""
 
 
 class GoScanner(Scanner):
@@ -18,6 +22,18 @@ class GoScanner(Scanner):
     Tabs are blanks anywhere but in an indentation; the name of an anchor ends before a colon, so
     that ``*name: value`` has an alias as its key; a comment may touch the header of a block scalar.
     """
+
+    def stale_possible_simple_keys(self) -> None:
+        try:
+            super().stale_possible_simple_keys()
+        except ScannerError as error:
+            raise NoKey(error.context, error.context_mark, error.problem, error.context_mark) from None
+
+    def remove_possible_simple_key(self) -> None:
+        try:
+            super().remove_possible_simple_key()
+        except ScannerError as error:
+            raise NoKey(error.context, error.context_mark, error.problem, error.context_mark) from None
 
     def scan_to_next_token(self) -> Any:
         super().scan_to_next_token()
@@ -47,7 +63,7 @@ class GoScanner(Scanner):
         self.reader.forward(length)
         if not name or self.reader.peek() not in _BEHIND_ANCHOR:
             problem = f"expected alphabetic or numeric character, but found {self.reader.peek()!r}"
-            raise MarkedYAMLError("while scanning an anchor or alias", start, problem, self.reader.get_mark())
+            raise ScannerError("while scanning an anchor or alias", start, problem, self.reader.get_mark())
         return token(name, start, self.reader.get_mark())
 
     def scan_block_scalar_indicators(self, start_mark: Any) -> Any:

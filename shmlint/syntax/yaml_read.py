@@ -207,7 +207,9 @@ def _texts(documents: list[Document]) -> Iterator[tuple[int, int, bool]]:
 def _documents(source: Source) -> Iterator[Document]:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError
+    from ruamel.yaml.parser import ParserError
     from ruamel.yaml.reader import ReaderError
+    from ruamel.yaml.scanner import ScannerError
 
     from shmlint.syntax.yaml_go import GoParser, GoScanner
 
@@ -226,12 +228,11 @@ def _documents(source: Source) -> Iterator[Document]:
                 yield _compose(source, parser, anchors)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        if error.context_mark is not None and error.context == "while scanning a simple key":
-            mark = error.context_mark  # the line that is no key; the problem is noticed at the next one
         offset = mark.index if mark is not None else 0
         problem = " ".join(str(error.problem or error.context or "not valid YAML").split())
         context = " ".join(str(error.context or "").split())
-        message = f"{problem} {context}" if context.startswith("while") else problem
+        said = isinstance(error, ScannerError | ParserError) and problem != context
+        message = f"{problem} {context}".strip() if said else problem
         raise YamlError(message, min(offset, len(source.text))) from None
     except ReaderError as error:
         raise YamlError(f"character U+{error.character:04X} is not allowed", error.position) from None
