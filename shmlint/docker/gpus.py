@@ -151,7 +151,9 @@ def read(
         return GpuRequest(False if unknown is None else None, unknown=unknown)
     ordered = [found[i] for i in sorted(found)]
     count: Count = "all" if "all" in numbers else max((n for n in numbers if isinstance(n, int)), default=None)
-    return GpuRequest(True, ordered[0].accelerator.vendor, count, tuple(f.evidence for f in ordered), unknown)
+    first = ordered[0].accelerator
+    evidence = tuple(found.evidence for found in ordered)
+    return GpuRequest(True, first.vendor, count, evidence, unknown, accelerator=first.label)
 
 
 def with_host_requirement(gpu: GpuRequest, wanted: HostRequirement | None) -> GpuRequest:

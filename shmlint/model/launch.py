@@ -249,6 +249,8 @@ class GpuRequest(NamedTuple):
     """Why a request may be missing."""
     optional: bool = False
     device_lists: tuple[GpuFault, ...] = ()
+    accelerator: str = ""
+    """The name of the kind of GPU; empty where none is named."""
     """Lists of devices that are not read as one."""
     invalid: tuple[GpuFault, ...] = ()
     """Requests that the engine or Compose refuses."""

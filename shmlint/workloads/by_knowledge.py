@@ -145,9 +145,7 @@ _OF_OTHERS = "its ranks may exchange data through shared memory"
 
 def collectives(launch: Launch) -> str:
     """The library that connects the ranks of a launch, NCCL or AMD's version of it; empty for other accelerators."""
-    if launch.gpu.requested and launch.gpu.vendor not in ("nvidia", "amd"):
-        return ""
-    return "RCCL" if launch.gpu.vendor == "amd" else "NCCL"
+    return {"": "NCCL", "NVIDIA": "NCCL", "AMD": "RCCL"}.get(launch.gpu.accelerator, "")
 
 
 def queues(server: str, workers: int, launch: Launch, span: Span | None) -> tuple[Mechanism, ...]:

@@ -103,4 +103,4 @@ def gpu_request(gpus: Gpus, count: int | None) -> GpuRequest:
         node = gpus.nodes[0]
         others = f" and {len(gpus.nodes) - 1} more" if len(gpus.nodes) > 1 else ""
         evidence = (GpuEvidence("/dev", f"{node}{others}", Span(gpus.source, 0, len(node))),)
-    return GpuRequest(count != 0, gpus.vendor, count or None, evidence)
+    return GpuRequest(count != 0, gpus.vendor, count or None, evidence, accelerator=gpus.label)
