@@ -25,13 +25,13 @@ services:
     gpus: all
 """
 DEFAULT = Settings()
+KINDS = {"yaml": "compose", "sh": "shell", "yml": "kubernetes", "fish": "fish"}
 
 
 def run(texts: dict[str, str], settings: Settings = DEFAULT, problems: tuple[Problem, ...] = ()) -> Run:
-    kinds = {"yaml": "compose", "sh": "shell"}
     files: dict[str, list[str]] = {}
     for path in texts:
-        files.setdefault(kinds[path.rpartition(".")[2]], []).append(path)
+        files.setdefault(KINDS[path.rpartition(".")[2]], []).append(path)
     return lint(files, settings, Workspace(texts), Reading(problems=tuple(problems)))
 
 
@@ -133,3 +133,54 @@ def test_launches_of_the_same_program_get_the_same_answer_where_a_bound_is_reach
         "serve.py": "import subprocess, torch\nsubprocess.Popen(['train'])\nimport m0\n", **modules, "m12.py": "",
     })  # fmt: skip
     assert [(f.rule, f.severity) for f in found] == [("SHM101", "note")] * 2
+
+
+_ODD_NUMBERS = {
+    "run.sh": """\
+docker run --gpus all a torchrun --nproc_per_node=NUMBER t.py
+docker run --gpus all a mpirun -np NUMBER -H a:NUMBER,b:NUMBER python t.py
+docker run --gpus all a python t.py trainer.devices=NUMBER --num_workers NUMBER
+docker run --gpus all a sleep NUMBER
+docker run --gpus all a sleep 1.2.3
+docker run --gpus count=NUMBER a
+docker run --gpus all -e NUM_SHARD=NUMBER ghcr.io/huggingface/text-generation-inference
+docker run --gpus all -e NCCL_P2P_DISABLE=NUMBER a torchrun --nproc_per_node=8 t.py
+docker run --gpus all a bash -c 'if [ NUMBER -gt 1 ]; then python t.py; fi'
+start() { shift NUMBER; docker run --gpus all a ${NUMBER}; }
+start one two
+""",
+    "run.fish": "docker run --gpus all a $argv[NUMBER]\n",
+    "compose.yaml": """\
+services:
+  a: {image: a, gpus: "NUMBER", build: {context: b, target: "NUMBER"}}
+  b: {image: a, gpus: [{count: "NUMBER"}]}
+  c: {image: a, gpus: [{count: "+-3"}]}
+  d: {image: a, deploy: {resources: {reservations: {generic_resources: [{discrete_resource_spec:
+      {kind: gpu, value: "NUMBER"}}]}}}}
+""",
+    "b/Dockerfile": "FROM a AS one\nFROM a\nCOPY --from=NUMBER /a /b\n",
+    "job.yml": """\
+apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+metadata: {name: a}
+spec:
+  slotsPerWorker: NUMBER
+  mpiReplicaSpecs:
+    Launcher: {template: {spec: {containers: [{name: a, image: a, command: [mpirun, -np, "NUMBER", python, t.py]}]}}}
+    Worker: {template: {spec: {containers: [{name: a, image: a, resources: {limits: {nvidia.com/gpu: NUMBER}}}]}}}
+---
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: b}
+spec:
+  tasks:
+  - {replicas: NUMBER, template: {spec: {containers: [{name: a, image: a, command: [python, t.py]}]}}}
+""",
+}
+
+
+@table("name, number", [(name, number) for name in _ODD_NUMBERS if "/" not in name for number in ("²", "9" * 5000)])
+def test_what_is_no_number_or_has_thousands_of_digits_is_read_as_unknown(name: str, number: str) -> None:
+    texts = {path: text.replace("NUMBER", number) for path, text in _ODD_NUMBERS.items()}
+    found = lint({KINDS[name.rpartition(".")[2]]: [name]}, DEFAULT, Workspace(texts))
+    assert found.launches

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING, NoReturn, TextIO, cast
 
+from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -51,9 +52,9 @@ class Output(NamedTuple):
         """Columns: those of COLUMNS, else the terminal's, else 80."""
         from shmlint.reports.terminal import WIDTH
 
-        given = os.environ.get("COLUMNS", "")
-        if given.isdecimal() and int(given) > 0:
-            return int(given)
+        given = whole_number(os.environ.get("COLUMNS", ""))
+        if given:
+            return given
         try:
             return WIDTH if self.path is not None else os.get_terminal_size(self.stream.fileno()).columns or WIDTH
         except (OSError, ValueError):  # no terminal

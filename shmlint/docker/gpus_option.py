@@ -167,11 +167,11 @@ def _request(fields: list[str]) -> GpuDevices:
 def _count(text: str) -> int:
     if text == "all":
         return ALL
-    why = ""
-    if not re.fullmatch(r"[+-]?[0-9]+", text):
-        why = "invalid syntax"
-    elif not -(2**63) <= int(text) < 2**63:
+    written = re.fullmatch(r"([+-]?)0*([0-9]+)", text)
+    number = int(written[1] + written[2][:20]) if written is not None else 0
+    why = "" if written is not None else "invalid syntax"
+    if not -(2**63) <= number < 2**63:
         why = "value out of range"
     if why:
         raise CSVError(f'invalid count ({text}): value must be either "all" or an integer: {why}')
-    return int(text)
+    return number

@@ -13,7 +13,8 @@ from shmlint.model.launch import Launch, Value
 
 ENV_PAGE = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
 
-_NUMBER = r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)"
+_NUMBER = r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]{0,18})"
+"""Of a longer number, which is more than NCCL can hold, the first digits are enough: it is large."""
 
 
 def number(text: str) -> int:

@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 
 _SHELL = ("/bin/sh", "-c")
@@ -126,12 +127,8 @@ def read(text: str, target: str | None = None, args: Mapping[str, str] | None = 
             _record(stages, name, value, words, line, escape)
     if not stages:
         return None
-    stage = _find(stages, target) if target else stages[-1]
-    if stage is None and target and target.isdecimal() and int(target) < len(stages):
-        stage = stages[int(target)]
-    if stage is None:
-        return None
-    return stage.image()
+    stage = _find_or_count(stages, target) if target else stages[-1]
+    return stage.image() if stage is not None else None
 
 
 def _declare(
@@ -160,6 +157,12 @@ def _begin(
 
 def _find(stages: list[_Stage], name: str) -> _Stage | None:
     return next((stage for stage in reversed(stages) if stage.name and stage.name == name.lower()), None)
+
+
+def _find_or_count(stages: list[_Stage], name: str) -> _Stage | None:
+    """The stage of a name, else of a number; the first one is 0."""
+    number = whole_number(name)
+    return _find(stages, name) or (stages[number] if number is not None and number < len(stages) else None)
 
 
 def _apply(stage: _Stage, name: str, value: str, words: list[str], escape: str) -> None:
@@ -212,9 +215,7 @@ def _copies(stages: list[_Stage], value: str, words: list[str], escape: str) -> 
     origin = next((word.removeprefix("--from=") for word in options if word.startswith("--from=")), "")
     found = None
     if origin:
-        found = _find(stages[:-1], origin) or (
-            stages[int(origin)] if origin.isdecimal() and int(origin) < len(stages) - 1 else None
-        )
+        found = _find_or_count(stages[:-1], origin)
     target = posixpath.join(stage.workdir or "/", paths[-1])
     elsewhere = bool(origin) and found is None
     yield Copy(tuple(paths[:-1]), target, found.image() if found is not None else None, elsewhere)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from shmlint.model.number import whole_number
 from shmlint.model.source import BOM, Source, Span
 from shmlint.syntax.shell_text import Builder, ShellText
 
@@ -303,9 +304,9 @@ class _Translator:
         mark = "" if quoted else '"'
         if name == "argv" and (several := _arguments(index or "")) and not found[0].startswith("$$"):
             self.builder.put(f"{mark}{several}{mark}")
-        elif name == "argv" and index and index[1:-1].isdecimal():
+        elif name == "argv" and index and (number := whole_number(index[1:-1])) is not None:
             mark = "" if whole else mark  # one that is not given is no word
-            self.builder.put(f"{mark}${{{int(index[1:-1])}}}{mark}")
+            self.builder.put(f"{mark}${{{number}}}{mark}")
         elif index or found[0].startswith("$$"):
             self.builder.put(f"{mark}${{_{name}_of}}{mark}")
         elif name not in self.lists:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from shmlint.model.number import whole_number
 from shmlint.syntax.shell_text import mentions_engine
 from shmlint.syntax.shell_variables import ANY, Assignment, Buffer, Call, Moved, Range, Value, nothing
 from shmlint.syntax.shell_words import Words
@@ -127,7 +128,7 @@ class Assignments:
             self.variables.set_for_calls.update(name for name, _ in sets)
         elif name == "shift" or (name == "set" and _SETS_ARGUMENTS.match(tree.raw(node))):
             number = tree.raw(rest[0]) if rest else "1"
-            count = int(number) if name == "shift" and number.isdecimal() else None
+            count = whole_number(number) if name == "shift" else None
             moved = Moved(tree.at(node), count, tree.branch_of(node), tree.function_of(node), tree.loop_of(node))
             self.variables.moved.append(moved)
         if name.strip("\"'") in ("$@", "${@}", "$1", "${1}", "$*"):

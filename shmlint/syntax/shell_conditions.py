@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from shmlint.model.number import whole_number
 from shmlint.syntax.shell_tree import Tree
 from shmlint.syntax.shell_words import Words
 
@@ -258,7 +259,8 @@ def _compared(parts: Sequence[Node], known: Conditions) -> bool | None:
         if operator in ("=", "==", "!=") and not re.search(r"[*?\[]", known.tree.raw(parts[2])):
             return (left == right) == (operator != "!=")
         compare = _NUMBERS.get(operator)
-        return compare(int(left), int(right)) if compare and left.isdecimal() and right.isdecimal() else None
+        one, other = whole_number(left), whole_number(right)
+        return compare(one, other) if compare and one is not None and other is not None else None
     operator = known.tree.raw(parts[0]) if len(parts) == 2 else "-n"
     if operator not in ("-z", "-n") or not 1 <= len(parts) <= 2:
         return None

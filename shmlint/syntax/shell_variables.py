@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 
+from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.shell_text import not_set
 from shmlint.syntax.word import Word
@@ -403,14 +404,15 @@ def _argument_of(name: str, words: list[Word] | None, moved: int) -> State:
     if words is None or name == "#":
         return f"argument {name} is not known"
     several = next((i for i, word in enumerate(words) if word.maybe_many), len(words))
-    if several < moved or (name.isdecimal() and moved + int(name) > several < len(words)):
+    number = whole_number(name) if name.isdecimal() else 0
+    if number is None or several < moved or moved + number > several < len(words):
         return f"argument {name} is not known"
     left = words[moved:]
     if not name.isdecimal():
         return left
     buffer = Buffer()
-    if int(name) <= len(left):
-        word = left[int(name) - 1]
+    if number <= len(left):
+        word = left[number - 1]
         places = word.offsets if len(word.offsets) == len(word.text) else ()
         if word.unknown:
             buffer.add_unknown(word.text, places, word.unknown, True)

@@ -13,6 +13,7 @@ from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch, Value
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Verdict
+from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.commands import (
@@ -165,7 +166,7 @@ def number(launch: Launch, variable: str) -> int | None:
     """The number that a variable of a launch is set to."""
     value = launch.environment.get(variable)
     text = value.known if value is not None else None
-    return int(text) if text and text.isdecimal() and len(text) < 12 else None
+    return whole_number(text or "")
 
 
 def _workers(case: _Case) -> Need | None:
@@ -310,8 +311,9 @@ class _Reading:
             value = launch.environment.get(name)
             if value is None:
                 continue
-            if value.known is not None and value.known.isdigit():
-                self.ranks = int(value.known)
+            ranks = whole_number(value.known or "")
+            if ranks is not None:
+                self.ranks = ranks
                 self.ranks_span = value.span
                 self.private = value.private
             else:
@@ -383,8 +385,7 @@ def told_size(launch: Launch, workload: Workload) -> int | None:
         # An option may hold the name of a setting: ``--backend-config=python,size=N``, or with a space after it.
         for written in (word, f"{word}={words[i + 1]}" if i + 1 < len(words) else ""):
             if written.startswith(f"{option}="):
-                text = written.removeprefix(f"{option}=")
-                return int(text) if text.isdecimal() and len(text) < 16 else None
+                return whole_number(written.removeprefix(f"{option}="))
     return None
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
+
+from shmlint.model.number import whole_number
 
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
 _WRAPPERS = frozenset(
@@ -180,8 +183,9 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
     if any(value.startswith(_STRATEGIES) for _, value in options(words, _STRATEGY_OPTIONS)):
         names |= {"--devices", "--trainer.devices"}
     for value in (*(value for _, value in options(words, names)), *_of_keys(words)):
-        if value.isdigit():
-            total = max(total or 1, 1) * int(value)
+        number = whole_number(value)
+        if number is not None:
+            total = max(total or 1, 1) * number
         else:
             unknown = True
     if programs & _MPI and total is not None:
@@ -206,7 +210,7 @@ def mpi_processes(words: Sequence[str]) -> int | None:
     """The processes that ``mpirun`` starts on a host; None where the command is another or does not say."""
     if not words or words[0].rpartition("/")[2] not in ("mpirun", "mpiexec"):
         return None
-    counts = [int(value) for _, value in options(words, _MPI_OPTIONS) if value.isdigit()]
+    counts = [n for _, value in options(words, _MPI_OPTIONS) if (n := whole_number(value)) is not None]
     return min(max(counts), _slots(words) or max(counts)) if counts else None
 
 
@@ -222,8 +226,9 @@ def _slots(words: Sequence[str]) -> int | None:
     for _, value in options(words, frozenset({"-H", "-host", "--host", "--hosts"})):
         slots: dict[str, int] = {}
         for place in value.split(","):
-            host, _, count = place.partition(":")
-            slots[host] = slots.get(host, 0) + (int(count) if count.isdigit() else 1)
+            host, _, written = place.partition(":")
+            count = whole_number(written)
+            slots[host] = slots.get(host, 0) + (count if count is not None else 1)
         return max(slots.values()) if len(slots) > 1 else None
     return None
 
@@ -238,7 +243,7 @@ _RANK_KEYS = (
 def _of_keys(words: Sequence[str]) -> Iterator[str]:
     for word in words:
         key, _, value = word.lstrip("+").partition("=")
-        if value.isdigit() and re.fullmatch(_RANK_KEYS, key):
+        if whole_number(value) is not None and re.fullmatch(_RANK_KEYS, key):
             yield value
 
 
@@ -261,7 +266,8 @@ def read_workers(words: Sequence[str]) -> int | None:
     names_of = _WORKER_OPTIONS | _TRAINERS_OPTIONS if trains else _WORKER_OPTIONS
     found = [(name, value) for name, value in options(words, names_of)]
     found += [(key[1] or "", key[2]) for key in keys if key is not None]
-    return next((int(value) for name, value in found if value.isdigit() and (python or "dataloader" in name)), None)
+    counts = (whole_number(value) for name, value in found if python or "dataloader" in name)
+    return next((count for count in counts if count is not None), None)
 
 
 Kind = Literal["silent", "probe", "build", "interactive", "program"]
@@ -328,7 +334,8 @@ def kind_of(words: Sequence[str]) -> Kind:
         return _kind_of_shell(rest)
     if program == "sleep":
         number = rest[0].rstrip("smhd") if rest else ""
-        long = not number.replace(".", "").isdigit() or rest[0][-1:] in "hd" or float(number) >= 3600
+        seconds = float(number) if re.fullmatch(r"[0-9]+\.?[0-9]*|\.[0-9]+", number) else math.inf
+        long = seconds >= 3600 or rest[0][-1:] in "hd"
         return "interactive" if long else "silent"
     if any(tuple(words[: len(idle)]) == idle for idle in _IDLE) and len(words) <= 4:
         return "probe" if program == "nvidia-smi" else "interactive"

@@ -10,6 +10,7 @@ from shmlint.formats.compose.places import DEVICES, GENERIC, stray_requests
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.formats.compose.values import unset
 from shmlint.model.launch import GpuRequest, Unknown, Value
+from shmlint.model.number import whole_number
 
 
 def read_gpu(tree: Branch, environment: dict[str, Value[str]]) -> GpuRequest:
@@ -61,7 +62,7 @@ def _generic_resources(tree: Branch) -> Iterator[GenericResource]:
         kind = spec.leaf("kind") if isinstance(spec, Branch) else None
         if isinstance(spec, Branch) and kind is not None:
             value = spec.leaf("value")
-            amount = int(value.text) if value is not None and value.text.isdigit() else None
+            amount = whole_number(value.text) if value is not None else None
             yield GenericResource(f"{'.'.join(GENERIC)}[{i}]", kind.span, kind.text, amount)
 
 
@@ -70,9 +71,10 @@ def _count_of(item: Leaf, *, alone: bool) -> int:
     text = item.text.lower()
     if text in ("all", "-1"):
         return ALL
-    if not text.isdecimal():
+    number = whole_number(text)
+    if number is None:
         return 0
-    return int(text) if alone else 1  # a number in a list names a device
+    return number if alone else 1  # a number in a list names a device
 
 
 def _as_compose_wants(given: Tree | None, *, deploy: bool) -> bool:
@@ -137,7 +139,8 @@ def _reserved(count: Leaf | None) -> int | None:
         return None
     if text == "all":
         return ALL
-    return int(text) if text.lstrip("+-").isdigit() else None
+    number = whole_number(text[1:] if text[:1] in ("+", "-") else text)
+    return -number if number is not None and text[:1] == "-" else number
 
 
 def device_paths(tree: Branch) -> Iterator[tuple[str, Leaf]]:

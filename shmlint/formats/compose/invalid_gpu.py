@@ -13,6 +13,7 @@ from shmlint.formats.compose.places import stray_requests
 from shmlint.formats.compose.splice import end_of, indentation_of, line_edit, quoted_like
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.model.launch import Change, GpuFault
+from shmlint.model.number import whole_number
 from shmlint.model.source import Edit, Span
 from shmlint.syntax.yaml import Mapping as MappingNode
 from shmlint.syntax.yaml import Node, Scalar
@@ -72,8 +73,8 @@ def _text(gpus: Leaf, service: Branch) -> Iterator[GpuFault]:
     changes: tuple[Change, ...] = ()
     if gpus.text.lower() in ("all", "-1"):
         changes = _replaced(gpus, "all", "`gpus: all`")
-    elif gpus.text.isdecimal() and int(gpus.text):
-        request = f"[{{{_key(gpus, 'count')}: {int(gpus.text)}}}]"
+    elif number := whole_number(gpus.text):
+        request = f"[{{{_key(gpus, 'count')}: {number}}}]"
         changes = _replaced(gpus, request, f"`gpus: {request}`")
     if not gpus.span.text.strip():
         changes = ()

@@ -6,6 +6,7 @@ import re
 
 from shmlint.formats.kubernetes.tree import Map
 from shmlint.model.launch import Launch, Value
+from shmlint.model.number import whole_number
 
 _COUNT = re.compile(r"(?<!\S)((?:--?np?|--n)[ =])(\d{1,6})(?!\S)")
 """The number of ranks in a command of MPI."""
@@ -45,7 +46,7 @@ def slots_of(root: Map) -> int | None:
     A worker has one slot unless ``slotsPerWorker`` says more (mpi-operator pkg/apis/kubeflow/v2beta1/default.go).
     """
     slots = root.text("spec", "slotsPerWorker") or "1"
-    return int(slots) if slots.isascii() and slots.isdigit() else None
+    return whole_number(slots)
 
 
 def share_of(launcher: Launch, workers: int) -> int | None:

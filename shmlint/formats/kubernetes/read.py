@@ -22,6 +22,7 @@ from shmlint.formats.kubernetes.ranks import (
 from shmlint.formats.kubernetes.rewrite import PodRewriter
 from shmlint.formats.kubernetes.tree import Map
 from shmlint.model.launch import Combination, Launch, ReadOnly
+from shmlint.model.number import whole_number
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Span
@@ -139,7 +140,7 @@ def _with_launcher(root: Map, pods: Pods) -> Pods:
 def _with_tasks(root: Map, pods: Pods) -> Pods:
     """The pods of a job of Volcano; where one task starts MPI, those that wait for it run its ranks."""
     replicas = {
-        id(spec): int(text) if (text := task.text("replicas") or "1").isascii() and text.isdigit() else 0
+        id(spec): whole_number(task.text("replicas") or "1") or 0
         for task in root.maps("spec", "tasks") if (spec := task.map("template", "spec")) is not None
     }  # fmt: skip
     waiting = {id(pod.spec) for pod, own in pods if runs_daemon(own[0])}
