@@ -133,6 +133,8 @@ def _parsed(path: str, source: Source, shared: Shared) -> Loaded | None:
 
 
 _LED_TO = WATCHED | OWNERS | COLLECTIVE
+_MOST_PASSED_ON = 6
+"""So many modules that import a name from one another are looked into."""
 ROW_PACKAGES = frozenset(name.partition(".")[0] for name in (*(row.call for row in ROWS), *COLLECTIVE))
 
 
@@ -228,7 +230,7 @@ class Modules:
         self._roots_of: dict[str, tuple[str, ...]] = {}
         self._own: dict[tuple[str, str], bool] = {}
         self._files_of: dict[tuple[str, str], str | None] = {}
-        self._stars: dict[str, tuple[Loaded, ...]] = {}
+        self._stars: dict[str, tuple[Loaded | str, ...]] = {}
         self._holders: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
         self._found_inside: dict[str, str | None] = {}
         """The files of modules, as the container sees them."""
@@ -427,44 +429,62 @@ class Modules:
                 return normal(candidate)
         return None
 
-    def stars(self, loaded: Loaded) -> tuple[Loaded, ...]:
-        """The modules of the repository of which a module imports everything, but for empty ones."""
+    def stars(self, loaded: Loaded) -> tuple[Loaded | str, ...]:
+        """The modules of which a module imports everything, also through others; the names of those from outside.
+
+        Each is there once: modules may import everything of each other.
+        """
         known = self._stars.get(loaded.path)
         if known is None:
-            found = (self.resolve(star, loaded.path) for star in loaded.module.stars)
-            known = tuple(pair[0] for pair in found if pair is not None and pair[0].module is not EMPTY)
-            self._stars[loaded.path] = known
+            found: dict[str, Loaded | str] = {}
+            pending = [loaded]
+            for importer in pending:  # grows while it is walked
+                for star in importer.module.stars:
+                    inner = self.resolve(star, importer.path)
+                    if inner is None:
+                        found.setdefault(star, star)
+                    elif inner[0].path not in found:
+                        found[inner[0].path] = inner[0]
+                        pending.append(inner[0])
+            known = self._stars[loaded.path] = tuple(found.values())
         return known
 
-    def outside(self, name: str, loaded: Loaded, depth: int = 0) -> str:
+    def outside(self, name: str, loaded: Loaded) -> str:
         """The dotted name outside of the repository that a name in a module leads to, also by ``import *``.
 
         What leads to none is only written in full.
         """
         key = loaded.path, name
         if key not in self._outside:
-            self._outside[key] = self._led_to(name, loaded, depth)
+            self._outside[key] = self._led_to(name, loaded)
         return self._outside[key]
 
-    def _led_to(self, name: str, loaded: Loaded, depth: int) -> str:
+    def _led_to(self, name: str, loaded: Loaded) -> str:
         head, dot, rest = name.partition(".")
-        module = loaded.module
-        target = module.imports.get(head)
-        if target is not None:
-            full = f"{target}{dot}{rest}"
-            found = self.resolve(full, loaded.path) if depth < 5 else None
-            inner = self.outside(found[1], found[0], depth + 1) if found is not None else ""
-            return inner if inner in _LED_TO else full
-        if head in module.definitions or head in module.constants or depth >= 5:
-            return name
-        for star in module.stars:
-            found = self.resolve(star, loaded.path)
-            if found is not None and head not in found[0].module.imports and not found[0].module.stars:
-                continue
-            full = f"{star}.{name}" if found is None else self.outside(name, found[0], depth + 1)
-            if full in _LED_TO:
-                return full
-        return name
+        target = loaded.module.imports.get(head)
+        written = name if target is None else f"{target}{dot}{rest}"
+        for _ in range(_MOST_PASSED_ON):
+            further = self._imported(name, loaded)
+            if further is None or further[0] in _LED_TO:
+                return further[0] if further is not None else written
+            found = self.resolve(*further)
+            if found is None:
+                break
+            loaded, name = found
+        return written
+
+    def _imported(self, name: str, loaded: Loaded) -> tuple[str, str] | None:
+        """The name in full under which a module imports what it calls so, and the file that has the import."""
+        head, dot, rest = name.partition(".")
+        for module in (loaded, *self.stars(loaded)):
+            if isinstance(module, str):
+                if f"{module}.{name}" in _LED_TO:
+                    return f"{module}.{name}", loaded.path
+            elif head in module.module.imports:
+                return f"{module.module.imports[head]}{dot}{rest}", module.path
+            elif head in module.module.definitions or head in module.module.constants:
+                return None
+        return None
 
     def whole(self, name: str, importer: str) -> tuple[Loaded, str] | None:
         """Like ``resolve``, for what a module says that was not parsed when it was loaded."""

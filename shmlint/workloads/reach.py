@@ -201,7 +201,9 @@ class Walker:
                 self._reach(found[0], found[1], certain=certain, depth=depth + 1)
         elif depth < 10:
             for star in self.modules.stars(loaded):
-                self._reach(star, name, certain=certain, depth=depth + 1)
+                inner = self.modules.load(star.path) if not isinstance(star, str) else None
+                if inner is not None and (head in inner.module.definitions or head in inner.module.imports):
+                    self._reach(inner, name, certain=certain, depth=depth + 1)
 
     def _reach_class(self, loaded: Loaded, node: ast.ClassDef, certain: bool) -> None:
         self._push(Unit(loaded, node, None, certain))

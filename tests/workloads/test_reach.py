@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
 from shmlint.model.need import Need
 from tests.table import table
@@ -122,3 +123,12 @@ def test_functions_that_are_found_by_name(tmp_path: Path, code: str, words: str,
 def test_calls_that_start_what_is_elsewhere(tmp_path: Path, code: str, verdict: str, stopped: str) -> None:
     found = of_program(tmp_path, code + "\n")
     assert (found.verdict, found.stopped.partition(" (fit.py:")[0]) == (verdict, stopped)
+
+
+def test_modules_that_import_everything_of_each_other_are_each_looked_into_once(tmp_path: Path) -> None:
+    every = "".join(f"from m{number} import *\n" for number in range(14))
+    modules = {f"m{number}_py": f"{every}def f{number}(x):\n    return [x, other]\n" for number in range(14)}
+    modules["m13_py"] += LOADER + "def load(x):\n    return DataLoader(x, num_workers=8)\n"
+    before = process_time()
+    assert of_program(tmp_path, f"{every}f0(name)\nload(other)\n", **modules).verdict == "likely"
+    assert process_time() - before < 20
