@@ -195,8 +195,8 @@ def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
     over TCP unless UCX is asked for, and Chrome has an option for it.
     """
     if row.use == "browser":
-        given = (argument for other in walker.sites for argument in other.node.args)
-        return any(isinstance(node, ast.Constant) and node.value == "--disable-dev-shm-usage" for node in given)
+        loaded = (module for module in walker.modules.loaded.values() if module is not None)
+        return any(re.search(_WITHOUT_SHM, module.source.text) for module in loaded)
     if row.use == "ray":
         head = walker.options.files.environment.get("RAY_ADDRESS")
         if head is not None and (head.known or "").startswith("ray://"):
@@ -209,6 +209,10 @@ def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
         protocol = walker.evaluator.argument(site.node, "protocol", -1, "tcp", site.scope).value
         return chosen and isinstance(protocol, str) and not protocol.startswith("ucx")
     return False
+
+
+_WITHOUT_SHM = r"""(?m)^[^#\n]*["']--disable-dev-shm-usage["']"""
+"""Chrome's option, wherever the code writes it: many have a list of options, which a loop adds."""
 
 
 def _shape(last: str, site: Site, evaluator: Evaluator) -> tuple[int, ...]:

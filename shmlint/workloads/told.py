@@ -33,7 +33,7 @@ class Told(NamedTuple):
     page: bool = False
     """A page says so in its own words."""
     perhaps: bool = False
-    """It says so of several GPUs, of which the container gets as many as there are."""
+    """It says so only of the use of several GPUs."""
 
 
 def told(launch: Launch, repository: Repository) -> Told | None:

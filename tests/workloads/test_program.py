@@ -601,6 +601,10 @@ def test_variables_of_scripts_and_images_are_checked(
          "webdriver.Chrome(options=o)", "", "likely", {"browser": None}),
         ("from selenium import webdriver\no = webdriver.ChromeOptions()\no.add_argument('--disable-dev-shm-usage')\n"
          "webdriver.Chrome(options=o)", "", "not-needed", {}),
+        ("from selenium import webdriver\no = webdriver.ChromeOptions()\nfor a in ['-v', '--disable-dev-shm-usage']:\n"
+         "    o.add_argument(a)\nwebdriver.Chrome(options=o)", "", "not-needed", {}),
+        ("from selenium import webdriver\n# webdriver.Chrome(['--disable-dev-shm-usage'])\nwebdriver.Chrome()", "",
+         "likely", {"browser": None}),
         ("from playwright.sync_api import sync_playwright\nsync_playwright()", "", "not-needed", {}),
         ("from dask_cuda import LocalCUDACluster\nLocalCUDACluster()", "", "not-needed", {}),
         ("from dask_cuda import LocalCUDACluster\np = 'tcp'\nLocalCUDACluster(protocol=p)", "", "not-needed", {}),
