@@ -44,8 +44,6 @@ _ARGUMENT = re.compile(r"\$\{?[@*]")
 _NAMED = re.compile(r"(?<!\\)\$\{?(\w+)")
 _SETS = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)\+?=")
 _HIDDEN = re.compile(r"\\\$\{?(\w+)")
-_EXPORTS = re.compile(r"export\s(?!\s*-\w*n)|(?:declare|typeset)\s+-\w*x")
-_SETTING = frozenset({"command", "declaration_command"})
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
@@ -99,17 +97,24 @@ def _may_run_engine(raw: str, functions: Collection[str]) -> bool:
 
 
 def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[str, Word]]:
-    """What a text exports to the programs it starts, in its order."""
+    """What a text exports to the programs it starts.
+
+    What is assigned apart from its ``export`` counts where it is assigned once.
+    """
     tree = Tree(_with_backslashes(_without_comments(text)))
     words = Words(tree, (before or Variables()).inside(text.unset))
+    exported = tree.exported()
+    assigned: dict[str, list[Node]] = {}
     for node in tree.nodes:
-        if node.type != "declaration_command" or not tree.raw(node).startswith("export"):
-            continue
-        for child in node.named_children:
-            name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
-            if child.type == "variable_assignment" and name is not None and value is not None:
+        name = node.child_by_field_name("name") if node.type == "variable_assignment" else None
+        if name is not None and tree.raw(name) in exported and not tree.is_for_command(node):
+            assigned.setdefault(tree.raw(name), []).append(node)
+    for name_, nodes in assigned.items():
+        for node in nodes:
+            value = node.child_by_field_name("value")
+            if value is not None and (len(nodes) == 1 or tree.exports(tree.parents[node.id])):
                 found = words.read(value)
-                yield tree.raw(name), found[0]._replace(span=tree.span(child)) if found else Word("")
+                yield name_, found[0]._replace(span=tree.span(node)) if found else Word("")
 
 
 def values(text: ShellText) -> dict[str, list[str]]:
@@ -400,15 +405,10 @@ class _Reader:
     def _where_exported(self) -> dict[str, int]:
         """The variables that the text may export, and from where on; what a function does may be done anywhere."""
         found = dict.fromkeys(self.variables.of_environment(), -1)
-        for node in self.tree.nodes:
-            if node.type in _SETTING and _EXPORTS.match(self.tree.raw(node)):
-                at = self.tree.at(node) if self.tree.function_of(node) is None else -1
-                for part in node.named_children:
-                    name = self.tree.raw(part.child_by_field_name("name") or part)
-                    found[name] = min(at, found.get(name, END))
-        ranges = self.tree.exporting()
-        for name, made in self.variables.made.items() if ranges else ():
-            places = [one.at for one in made if any(start <= one.at < end for start, end in ranges)]
+        for name, at in self.tree.exported().items():
+            found[name] = min(at, found.get(name, END))
+        for name, made in self.variables.made.items():
+            places = [one.at for one in made if self.tree.exports_all(one.at)]
             if places:
                 found[name] = min(*places, found.get(name, END))
         return found

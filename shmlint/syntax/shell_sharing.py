@@ -77,7 +77,6 @@ class _Reader:
         self.exported: set[str] = set()
         self.functions: set[str] = set()
         self.commands: list[tuple[str, int, int]] = []
-        self.exporting = self.tree.exporting()
         self.indirect = False
         self.programs: dict[int, str] = {}
 
@@ -110,7 +109,7 @@ class _Reader:
     def _assign(self, name: str, node: Node, raw: str) -> None:
         """Note what a node sets a variable to."""
         self.assigned.setdefault(name, []).append(raw)
-        if self.exporting and any(start <= self.tree.at(node) < end for start, end in self.exporting):
+        if self.tree.exports_all(self.tree.at(node)):
             self.exported.add(name)
 
     def _loop(self, node: Node) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from _thread import get_ident
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -73,6 +74,9 @@ def _turns_export(command: str) -> bool | None:
     return found[1] == "-" if found is not None else None
 
 
+_EXPORTS = re.compile(r"export\s(?!\s*-\w*n)|(?:declare|typeset)\s+-\w*x")
+
+
 class Tree:
     """A shell text as nodes.
 
@@ -94,6 +98,7 @@ class Tree:
         """The innermost node around each that decides whether it runs, by id."""
         self._look_at(parsed(text.text))
         self.chars = character_offsets(text.text)
+        self._exporting: list[Range] | None = None
 
     def _look_at(self, root: Node) -> None:
         """Note the nodes below a root, in one pass: a long text has hundreds of thousands."""
@@ -173,8 +178,37 @@ class Tree:
         keyword = self.raw(parent.children[0]) if declared and parent is not None else ""
         return keyword in ("local", "declare", "typeset") and self.function_of(node) is not None
 
-    def exporting(self) -> list[Range]:
-        """Where what is assigned is exported: from ``set -a`` to a ``set +a`` that runs if the first did."""
+    def is_for_command(self, node: Node) -> bool:
+        """Whether an assignment is one that only a command sees: ``A=x command``."""
+        parent = self.parents.get(node.id)
+        return parent is not None and parent.type == "command" and not self.is_separate(node, parent)
+
+    def exports(self, node: Node) -> bool:
+        """Whether a command exports the variables that it names: ``export A``, ``declare -x A=b``."""
+        return node.type in ("command", "declaration_command") and _EXPORTS.match(self.raw(node)) is not None
+
+    def exported(self) -> dict[str, int]:
+        """The variables that the text may export, and from where on; what a function does may be done anywhere."""
+        found: dict[str, int] = {}
+        for node in self.nodes:
+            named = node.named_children if self.exports(node) else ()
+            if node.type == "variable_assignment" and self.exports_all(self.at(node)):
+                named = [node]
+            at = self.at(node) if named and self.function_of(node) is None else -1
+            for part in named:
+                name = self.raw(part.child_by_field_name("name") or part)
+                found[name] = min(at, found.get(name, END))
+        return found
+
+    def exports_all(self, at: int) -> bool:
+        """Whether what is assigned at a place is exported: between a ``set -a`` and its ``set +a``."""
+        if self._exporting is None:
+            self._exporting = sorted(self._where_all_exported())
+        before = bisect_right(self._exporting, at, key=lambda one: one[0])
+        return before > 0 and at < self._exporting[before - 1][1]
+
+    def _where_all_exported(self) -> list[Range]:
+        """From each ``set -a`` to a ``set +a`` that runs if the first did."""
         found: list[Range] = []
         since = -1
         for node in self.nodes:

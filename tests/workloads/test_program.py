@@ -1354,6 +1354,12 @@ def test_variables_that_a_program_sets_are_checked(tmp_path: Path, code: str) ->
         ("python train.py -x NCCL_P2P_DISABLE=1", None),
         ('NCCL_P2P_DISABLE="$1" python train.py', None),
         ("NCCL_P2P_DISABLE=1 echo", None),
+        ("NCCL_P2P_DISABLE=1; export NCCL_P2P_DISABLE", "NCCL501"),
+        ("declare -x NCCL_P2P_DISABLE=1", "NCCL501"),
+        ("set -a; NCCL_P2P_DISABLE=1; set +a", "NCCL501"),
+        ("set -a; set +a; NCCL_P2P_DISABLE=1", None),
+        ("NCCL_P2P_DISABLE=1 true; export NCCL_P2P_DISABLE", None),
+        ("NCCL_P2P_DISABLE=1; NCCL_P2P_DISABLE=0; export NCCL_P2P_DISABLE", None),
     ],
 )
 def test_variables_that_a_script_sets_are_checked(tmp_path: Path, line: str, rule: str | None) -> None:
