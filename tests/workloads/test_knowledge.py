@@ -12,6 +12,7 @@ from typing import Any
 
 from shmlint.docker.sizes import parse_compose
 from shmlint.files import installed
+from shmlint.workloads import libraries
 from shmlint.workloads.commands import flatten, kind_of, simple_commands
 from shmlint.workloads.knowledge import builtin, recognise
 from tests.project import run
@@ -213,3 +214,8 @@ def test_an_image_needs_the_same_however_it_is_started(tmp_path: Path, ways: dic
             answer = need.verdict, need.minimum, need.recommended, need.workload
             answers[image].setdefault(answer, []).append(way)
     assert {image: found for image, found in answers.items() if len(found) > 1} == {}
+
+
+def test_packages_without_shared_memory_are_listed_once_in_their_order() -> None:
+    listed = (Path(libraries.__file__).parent / "harmless.txt").read_text("utf-8").split()
+    assert listed == sorted(dict.fromkeys(listed), key=str.lower)
