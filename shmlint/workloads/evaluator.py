@@ -229,7 +229,8 @@ class Evaluator:
         """The function of the repository that is called, and the scope of its body."""
         name = dotted(called)
         if scope.owner is not None and name.startswith(("self.", "cls.")):
-            methods = (m for m in scope.owner.body if isinstance(m, Function) and name.endswith(f".{m.name}"))
+            own = name.partition(".")[2]
+            methods = (m for m in scope.owner.body if isinstance(m, Function) and m.name == own)
             method = next(methods, None)
             return None if method is None else (method, scope._replace(function=method))
         found = scope.module.definitions.get(name)

@@ -19,6 +19,7 @@ from shmlint.workloads.knowledge import builtin, match_command
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.program import Context, Entry, Program, Ran
 from shmlint.workloads.python_entries import SERVERS, by_installed_name, by_python, by_server
+from shmlint.workloads.values import MISSING, NO_NAME
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
@@ -304,7 +305,8 @@ class Follower:
             self._file(place, command, context)
         elif "$" in command[0]:
             self._either(command, context)
-            self.stop(f"`{command[0]}` is an unknown program", context.span)
+            unnamed = command[0].startswith(MISSING)
+            self.stop(NO_NAME if unnamed else f"`{command[0]}` is an unknown program", context.span)
         elif not command[0].startswith("-") and not self.settled(command):
             built = context.depth > 0 or self.image is not None
             self.stop(_missing(command[0], built=built), context.span)

@@ -12,6 +12,7 @@ from shmlint.model.need import Step
 from shmlint.workloads.commands import options
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.program import Context, Entry
+from shmlint.workloads.values import MISSING, NO_NAME
 
 MOST_ALTERNATIVES = 12
 """Programs that one path may mean of which a part is not known."""
@@ -42,8 +43,7 @@ def _by_path(path: str, arguments: tuple[str, ...], files: Files, context: Conte
     if place is not None:
         yield _entry(place, arguments, context)
     else:
-        missing = "it starts a program whose name is computed at run time" if path.startswith("$UNKNOWN") else ""
-        yield Step(missing or f"`{path}` is not in the repository", context.span)
+        yield Step(NO_NAME if path.startswith(MISSING) else f"`{path}` is not in the repository", context.span)
 
 
 def _some_of(path: str, arguments: tuple[str, ...], files: Files, context: Context) -> Iterator[Entry | Step]:

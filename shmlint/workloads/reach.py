@@ -20,7 +20,7 @@ from shmlint.workloads.named_modules import NamedModules, is_compiled
 from shmlint.workloads.options import Options
 from shmlint.workloads.program import Entry
 from shmlint.workloads.started import commands_of, starts
-from shmlint.workloads.values import POSITIVE, UNKNOWN, Scope, text_of
+from shmlint.workloads.values import NO_NAME, POSITIVE, UNKNOWN, Scope, text_of
 
 MOST_STEPS = 2000
 """Functions, classes and modules that are walked for one program."""
@@ -460,7 +460,7 @@ class Walker:
             found = commands_of(name, node, scope, self.evaluator)
             self.commands += ((words, scope.span(node)) for words in found)
             if not found:
-                self.stop("it starts a program whose name is computed at run time", scope.span(node))
+                self.stop(NO_NAME, scope.span(node))
 
     def _passes(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """A call that calls a function for its caller: in a process, in a thread, or in a pool."""

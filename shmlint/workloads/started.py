@@ -9,10 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from shmlint.syntax.python import dotted
 from shmlint.workloads.evaluator import Evaluator
-from shmlint.workloads.values import Scope, text_of
+from shmlint.workloads.values import MISSING, Scope, text_of
 
-MISSING = "$UNKNOWN"
-"""A word, or a part of one, that is not written down."""
 _MOST = 6
 """Commands that one call may stand for: more are left out."""
 _DEPTH = 12
@@ -105,15 +103,26 @@ class _Reader:
                 return [(*a, *b) for a in left or [()] for b in right or [()]][:_MOST]
             return []
         if isinstance(node, ast.IfExp):
-            return [w for part in (node.body, node.orelse) for w in self.words(part, scope, depth + 1)][:_MOST]
+            return self._one_of([(node.body, scope), (node.orelse, scope)], depth)
         if isinstance(node, ast.Call):
             return self._made_words(node, scope, depth) or self._returned_words(node, scope, depth)
         if isinstance(node, ast.Name | ast.Attribute):
-            found = [w for value, where in self._given(node, scope) for w in self.words(value, where, depth + 1)]
+            found = self._one_of(self._given(node, scope), depth)
             more = self._evaluator.additions(node, scope)
             added = self.concatenated(more, scope, depth + 1) if found and more else [()]
             return [(*words, *rest) for words in found for rest in added][:_MOST]
         return []
+
+    def _one_of(self, values: Iterable[tuple[ast.expr, Scope]], depth: int) -> list[Words]:
+        """The lists of words that one of several expressions gives.
+
+        One that is not known to be a list is a command that nobody knows, where another one is a list.
+        """
+        given = [(value, where) for value, where in values if not (isinstance(value, ast.Constant) and not value.value)]
+        each = [self.words(value, where, depth + 1) for value, where in given[:_MOST]]
+        if len(given) > _MOST:
+            each.append([])
+        return [words for some in each for words in some or [(MISSING,)]][:_MOST] if any(each) else []
 
     def _made_words(self, node: ast.Call, scope: Scope, depth: int) -> list[Words]:
         """``list(words)``, ``words.copy()``, ``"a b".split()``, ``shlex.split("a b")``."""
@@ -135,7 +144,7 @@ class _Reader:
             return []
         function, where = found
         values = [part.value for part in ast.walk(function) if isinstance(part, ast.Return) and part.value is not None]
-        return [words for value in values[:_MOST] for words in self.words(value, where, depth + 1)][:_MOST]
+        return self._one_of([(value, where) for value in values], depth)
 
     def texts(self, node: ast.expr, scope: Scope, depth: int) -> list[str]:
         """The texts that an expression may be, ``$UNKNOWN`` for the parts that are not written down."""

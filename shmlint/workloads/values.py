@@ -25,6 +25,10 @@ class _Sentinel:
 UNKNOWN = _Sentinel("UNKNOWN")
 POSITIVE = _Sentinel("POSITIVE")
 """A number above 0 that depends on the machine."""
+MISSING = "$UNKNOWN"
+"""A word, or a part of one, that is not written down."""
+NO_NAME = "it starts a program whose name is computed at run time"
+"""What is said of a command whose first word is that."""
 _LARGEST = 10**12
 
 
@@ -108,7 +112,7 @@ def text_of(value: object) -> str:
     try:
         return str(value)
     except ValueError:
-        return "$UNKNOWN"
+        return MISSING
 
 
 def one_of(values: list[Found]) -> Found:

@@ -671,6 +671,14 @@ def test_loaders_of_other_libraries(tmp_path: Path, imported: str, call: str, ve
         ("def made(): return made()", "made()", "unknown"),
         ("def made(): return [sys.executable, choose()]", "made()", "unknown"),
         ("def made(): return", "made()", "unknown"),
+        ("def made(n):\n    if n:\n        return ['python', 'work/small.py']\n    return choose()",
+         "made(1)", "unknown"),
+        ("def made(n):\n    if n:\n        return ['python', 'work/small.py']\n    return None",
+         "made(1)", "not-needed"),
+        ("class A:\n    def go(self): subprocess.run(self.other.made())\n"
+         "    def made(self): return ['python', 'work/small.py']\nA().go()", "['true']", "unknown"),
+        ("if x:\n    words = ['python', 'work/small.py']\nelse:\n    words = choose()", "words", "unknown"),
+        ("", "['python', 'work/small.py'] if x else choose()", "unknown"),
     ],
 )  # fmt: skip
 def test_commands_that_a_function_returns(tmp_path: Path, made: str, call: str, verdict: str) -> None:
@@ -680,6 +688,12 @@ def test_commands_that_a_function_returns(tmp_path: Path, made: str, call: str, 
         "work/names.py": "def made():\n    return ('python', 'work/big.py')\n",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+def test_a_program_that_code_chooses_is_told_in_words(tmp_path: Path) -> None:
+    code = "import subprocess\nsubprocess.run([choose(), 'x'])\n"
+    files = {"compose.yaml": compose("python start.py"), "Dockerfile": DOCKERFILE, "start.py": code}
+    assert need(tmp_path, files).stopped.startswith("it starts a program whose name is computed at run time")
 
 
 @table(
