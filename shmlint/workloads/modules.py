@@ -72,13 +72,23 @@ def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
     uses: dict[int, Use] = {}
     pending = [expression]
     for node in pending:  # grows while it is walked, in the order of ``ast.walk``
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                yield None, node.id, uses.get(id(node), "named")
+            continue
+        if isinstance(node, ast.Attribute):
+            uses[id(node.value)] = "part"
+            pending.append(node.value)
+            yield None, dotted(node), uses.get(id(node), "named")
+            continue
         for field in node._fields:
             value = getattr(node, field, None)
             if type(value) is list:
                 pending += (item for item in value if isinstance(item, ast.AST) and type(item) is not ast.Constant)
             elif isinstance(value, ast.expr | ast.arguments | ast.arg):
                 pending.append(value)
-        uses.update((id(part), "part") for part in _parts(node, uses.get(id(node)) == "part"))
+        for part in _parts(node, uses.get(id(node)) == "part"):
+            uses[id(part)] = "part"
         if isinstance(node, ast.Call):
             uses[id(node.func)] = "called"
             yield node, scope.full_name(node.func), "called"
@@ -88,10 +98,6 @@ def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
                     name = text_of(key.value)
                     setting = ast.Call(ast.Name(name, ast.Load()), [], [ast.keyword(name, value)])
                     yield ast.copy_location(setting, value), name, "called"
-        elif isinstance(node, ast.Attribute):
-            yield None, dotted(node), uses.get(id(node), "named")
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            yield None, node.id, uses.get(id(node), "named")
 
 
 _TYPED = frozenset({"isinstance", "issubclass", "cast", "super", "hasattr", "HfArgumentParser"})
@@ -99,15 +105,12 @@ _TYPED = frozenset({"isinstance", "issubclass", "cast", "super", "hasattr", "HfA
 
 
 def _parts(node: ast.AST, inside: bool) -> Iterable[ast.AST]:
-    """What of a node is only part of a longer name, or of a type; ``inside`` where the node is itself."""
-    if isinstance(node, ast.Attribute):
-        yield node.value
-    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name | ast.Attribute):
-        yield from (node.value, node.slice)
-    elif isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _TYPED:
-        yield from node.args
-    elif inside and isinstance(node, ast.Tuple | ast.List | ast.BinOp):
-        yield from ast.iter_child_nodes(node)
+    """What of a node is only part of a type; ``inside`` where the node is itself."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name | ast.Attribute):
+        return (node.value, node.slice)
+    if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _TYPED:
+        return node.args
+    return ast.iter_child_nodes(node) if inside and isinstance(node, ast.Tuple | ast.List | ast.BinOp) else ()
 
 
 _NO_TEXT = Source("", "")
