@@ -9,6 +9,10 @@ from typing import Literal
 
 from shmlint.model.number import whole_number
 
+MISSING = "$UNKNOWN"
+"""A word, or a part of one, that is not written down."""
+NO_NAME = "it starts a program whose name is computed at run time"
+"""What is said of a command whose first word is that."""
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
 _WRAPPERS = frozenset(
     {

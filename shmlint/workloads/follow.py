@@ -13,13 +13,21 @@ from shmlint.model.launch import Value
 from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source, Span
-from shmlint.workloads.commands import SHELLS, Kind, is_python, kind_of, shell_argument, unwrapped
+from shmlint.workloads.commands import (
+    MISSING,
+    NO_NAME,
+    SHELLS,
+    Kind,
+    is_python,
+    kind_of,
+    shell_argument,
+    unwrapped,
+)
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.knowledge import builtin, match_command
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.program import Context, Entry, Program, Ran
 from shmlint.workloads.python_entries import SERVERS, by_installed_name, by_python, by_server
-from shmlint.workloads.values import MISSING, NO_NAME
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from shmlint.model.need import Step
-from shmlint.workloads.commands import options
+from shmlint.workloads.commands import MISSING, NO_NAME, options
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.program import Context, Entry
-from shmlint.workloads.values import MISSING, NO_NAME
 
 MOST_ALTERNATIVES = 12
 """Programs that one path may mean of which a part is not known."""

@@ -12,6 +12,7 @@ from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules
+from shmlint.workloads.commands import NO_NAME
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
@@ -20,7 +21,7 @@ from shmlint.workloads.named_modules import NamedModules, is_compiled
 from shmlint.workloads.options import Options
 from shmlint.workloads.program import Entry
 from shmlint.workloads.started import commands_of, starts
-from shmlint.workloads.values import NO_NAME, POSITIVE, UNKNOWN, Scope, text_of
+from shmlint.workloads.values import POSITIVE, UNKNOWN, Scope, text_of
 
 MOST_STEPS = 2000
 """Functions, classes and modules that are walked for one program."""

@@ -8,8 +8,9 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from shmlint.syntax.python import dotted
+from shmlint.workloads.commands import MISSING
 from shmlint.workloads.evaluator import Evaluator
-from shmlint.workloads.values import MISSING, Scope, text_of
+from shmlint.workloads.values import Scope, text_of
 
 _MOST = 6
 """Commands that one call may stand for: more are left out."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax.python import Module, dotted
+from shmlint.workloads.commands import MISSING
 
 
 class _Sentinel:
@@ -25,10 +26,6 @@ class _Sentinel:
 UNKNOWN = _Sentinel("UNKNOWN")
 POSITIVE = _Sentinel("POSITIVE")
 """A number above 0 that depends on the machine."""
-MISSING = "$UNKNOWN"
-"""A word, or a part of one, that is not written down."""
-NO_NAME = "it starts a program whose name is computed at run time"
-"""What is said of a command whose first word is that."""
 _LARGEST = 10**12
 
 
