@@ -43,7 +43,7 @@ def run(directory: Path, *arguments: str, **options: object) -> subprocess.Compl
 
 
 def good_one_is_found(directory: Path, done: subprocess.CompletedProcess[str]) -> None:
-    assert "good/compose.yaml:2:3: error SHM101" in done.stdout
+    assert "good/compose.yaml:2:3" in done.stdout
     assert done.returncode == 1
 
 
@@ -298,7 +298,7 @@ def test_files_that_come_and_go(tree: Path) -> None:
     try:
         for _ in range(5):
             done = run(tree, ".")
-            assert "good/compose.yaml:2:3: error SHM101" in done.stdout
+            assert "good/compose.yaml:2:3" in done.stdout
     finally:
         stop.set()
         thread.join()

@@ -40,9 +40,15 @@ def why_unknown(text: str) -> str:
 
 
 def _replaced(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
-    """A text with its expressions replaced. After the last ``}}`` none is closed: nothing is looked for there."""
-    end = max(text.rfind("}}"), text.rfind(">>")) + 2
-    return pattern.sub(replace, text[:end]) + text[end:] if end > 1 else text
+    """A text with its expressions replaced."""
+    end = _closed(text)
+    return pattern.sub(replace, text[:end]) + text[end:] if end else text
+
+
+def _closed(text: str) -> int:
+    """The end of the last expression that is closed: nothing is looked for after it."""
+    end = max(text.rfind("}}"), text.rfind(">>"))
+    return end + 2 if end >= 0 else 0
 
 
 def _as_variable(match: re.Match[str]) -> str:
@@ -59,7 +65,8 @@ def _unset(name: str) -> str:
 
 def written_in(source: Source) -> Callable[[str], str]:
     """Puts the expressions of a file in the place of the variables that they were read as."""
-    names = {_as_variable(match): match[0] for match in _EXPRESSION.finditer(source.text)}
+    found = _EXPRESSION.finditer(source.text, 0, _closed(source.text))
+    names = {_as_variable(match): match[0] for match in found}
 
     def written(text: str) -> str:
         return re.sub(r"\$\{_\w*_\}", lambda found: names.get(found[0], found[0]), text) if "${_" in text else text
