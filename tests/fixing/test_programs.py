@@ -99,7 +99,9 @@ def test_the_client_reads_the_size_and_the_devices(tmp_path: Path, kind: str) ->
         _, body, error = docker_create(["create", *words[start:]])
         value = next((w.removeprefix("--gpus=") for w in words if w.removeprefix("--gpus=") in lists), None)
         if body is not None:
-            assert body["HostConfig"]["ShmSize"] == (shm(words) if any("--shm-size" in w for w in words) else 0)
+            options = words[: words.index(body["Image"], start)]  # what follows belongs to the container's command
+            sized = any(word.startswith("--shm-size") for word in options)
+            assert body["HostConfig"]["ShmSize"] == (shm(options) if sized else 0), words
             requests = body["HostConfig"]["DeviceRequests"] or ()
             ids = [request["DeviceIDs"] for request in requests if request["DeviceIDs"]]
             assert value is None or lists[value] in ids, (words, error)
