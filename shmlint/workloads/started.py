@@ -73,6 +73,11 @@ def _with_python(words: Words) -> Words:
     return words
 
 
+def _is_itself(value: ast.expr, node: ast.expr, where: Scope, scope: Scope) -> bool:
+    """Whether a value is the very name that asks for it: ``run(command)`` inside of ``def run(command)``."""
+    return where.function is scope.function and dotted(value) == dotted(node) and isinstance(value, ast.Name)
+
+
 class _Reader:
     """Puts words and texts together; several where a name is given several."""
 
@@ -161,18 +166,25 @@ class _Reader:
         if isinstance(node, ast.FormattedValue):
             return self.texts(node.value, scope, depth + 1)
         if isinstance(node, ast.IfExp):
-            return [t for part in (node.body, node.orelse) for t in self.texts(part, scope, depth + 1)][:_MOST]
+            return self._any_text([(node.body, scope), (node.orelse, scope)], depth)
         if isinstance(node, ast.BinOp):
             return self._operation(node, scope, depth)
         if isinstance(node, ast.Call):
             return self._made_text(node, scope, depth)
         if isinstance(node, ast.Name | ast.Attribute):
-            given = [t for value, where in self._given(node, scope) for t in self.texts(value, where, depth + 1)]
+            values = self._given(node, scope)
+            given = self._any_text([(v, where) for v, where in values if not _is_itself(v, node, where, scope)], depth)
             if given:
                 more = [part for part in self._evaluator.additions(node, scope) if not isinstance(part, ast.Starred)]
                 added = "".join((self.texts(part, scope, depth + 1) or [MISSING])[0] for part in more)
                 return list(dict.fromkeys(text + added for text in given))[:_MOST]
         return self._known(node, scope)
+
+    def _any_text(self, values: Iterable[tuple[ast.expr, Scope]], depth: int) -> list[str]:
+        """The texts of one of several expressions; where one is not known, nobody knows which it is."""
+        given = [(value, where) for value, where in values if not (isinstance(value, ast.Constant) and not value.value)]
+        each = [self.texts(value, where, depth + 1) for value, where in given]
+        return [text for some in each for text in some or [MISSING]][:_MOST] if any(each) else []
 
     def _known(self, node: ast.expr, scope: Scope) -> list[str]:
         value = self._evaluator.value(node, scope).value

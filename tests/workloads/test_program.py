@@ -679,6 +679,10 @@ def test_loaders_of_other_libraries(tmp_path: Path, imported: str, call: str, ve
          "    def made(self): return ['python', 'work/small.py']\nA().go()", "['true']", "unknown"),
         ("if x:\n    words = ['python', 'work/small.py']\nelse:\n    words = choose()", "words", "unknown"),
         ("", "['python', 'work/small.py'] if x else choose()", "unknown"),
+        ("", "'python work/small.py' if x else choose(), shell=True", "unknown"),
+        ("", "'python work/small.py' if x else None, shell=True", "not-needed"),
+        ("text = 'python work/small.py'\nif x: text = choose()", "text, shell=True", "unknown"),
+        ("path = 'work/small.py'\nif x: path = choose()", "['python', path]", "unknown"),
     ],
 )  # fmt: skip
 def test_commands_that_a_function_returns(tmp_path: Path, made: str, call: str, verdict: str) -> None:
