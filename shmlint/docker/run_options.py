@@ -22,7 +22,7 @@ from shmlint.docker.sizes import docker_size
 from shmlint.model.launch import Binary, Unknown, UnknownKind
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
-from shmlint.syntax.word import Word
+from shmlint.syntax.word import Reason, Word
 
 
 class Option(NamedTuple):
@@ -39,7 +39,12 @@ class Option(NamedTuple):
     value_word: Word | None = None
     value_span: Span | None = None
     joined: bool = False
-    unknown: str = ""
+    unknown: Reason | None = None
+
+    @property
+    def because(self) -> str:
+        """Why the value is not fully known; empty where it is."""
+        return self.unknown.sentence if self.unknown is not None else ""
 
 
 def is_one_word(option: Option) -> bool:
@@ -53,7 +58,12 @@ class EnvSetting(NamedTuple):
 
     value: str | None
     option: Option
-    unknown: str = ""
+    unknown: Reason | None = None
+
+    @property
+    def because(self) -> str:
+        """Why the value is not fully known; empty where it is."""
+        return self.unknown.sentence if self.unknown is not None else ""
 
 
 class RunCommand(NamedTuple):
@@ -158,8 +168,7 @@ class RunCommand(NamedTuple):
             if equals:
                 settings[name] = EnvSetting(value, option, option.unknown)
             else:
-                because = option.unknown or f"`{name}` is passed on from the host"
-                settings[name] = EnvSetting(None, option, because)
+                settings[name] = EnvSetting(None, option, option.unknown or Reason("host", name))
         return settings
 
     def ulimits(self) -> Mapping[str, Option]:
@@ -249,12 +258,12 @@ class _Reader:
                     continue
                 if word.unknown and word.options and word.maybe_many:
                     if not word.harmless:
-                        self.unknown = self.unknown or Unknown("arguments", word.unknown, text)
+                        self.unknown = self.unknown or Unknown("arguments", word.because, text)
                     passed = word
                     self.at += 1
                     continue
                 if word.unknown and self._holds_options(word):
-                    self.unknown = self.unknown or Unknown("arguments", word.unknown, text)
+                    self.unknown = self.unknown or Unknown("arguments", word.because, text)
                     self.at += 1
                     continue
                 break
@@ -269,7 +278,7 @@ class _Reader:
     def _give_up(self, word: Word, error: str) -> _UnreadableError:
         """The option is not in the table: it may be one of a newer client, and take a value or not."""
         kind: UnknownKind = "arguments" if word.unknown else "option"
-        self.unknown = self.unknown or Unknown(kind, word.unknown or error, word.text)
+        self.unknown = self.unknown or Unknown(kind, word.because or error, word.text)
         return _UnreadableError()
 
     def _unknown_option(self, word: Word, error: str) -> _UnreadableError:

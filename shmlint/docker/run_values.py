@@ -17,8 +17,8 @@ def environment_of(run: RunCommand, span: Span) -> dict[str, Value[str]]:
     found = {}
     for name, setting in run.env().items():
         unknown = setting.value is None or setting.unknown
-        value = Unknown("variable", setting.unknown) if unknown else setting.value or ""
-        found[name] = Value(value, setting.option.word.span or span, setting.option.value or "", setting.unknown)
+        value = Unknown("variable", setting.because) if unknown else setting.value or ""
+        found[name] = Value(value, setting.option.word.span or span, setting.option.value or "", setting.because)
     return found
 
 
@@ -34,8 +34,8 @@ def text_of(option: Option | None, span: Span) -> Value[str] | None:
     """The value of an option; None where it is not given, or empty."""
     if option is None or (option.value == "" and not option.unknown):
         return None
-    value = Unknown("variable", option.unknown) if option.unknown else option.value or ""
-    return Value(value, place_of(option, span), option.value or "", option.unknown)
+    value = Unknown("variable", option.because) if option.unknown else option.value or ""
+    return Value(value, place_of(option, span), option.value or "", option.because)
 
 
 def ipc_of(run: RunCommand, span: Span) -> Value[str] | None:
@@ -47,14 +47,14 @@ def ipc_of(run: RunCommand, span: Span) -> Value[str] | None:
     if option is None or (option.value == "" and not option.unknown):
         return None
     text = option.value or ""
-    return ipc.read(text, place_of(option, span), text, option.unknown)
+    return ipc.read(text, place_of(option, span), text, option.because)
 
 
 def argument_of(option: Option | None, span: Span) -> Value[tuple[str, ...]] | None:
     """The value of an option as a command of one word."""
     if option is None or not option.value:
         return None
-    return Value((option.value,), place_of(option, span), option.value, option.unknown)
+    return Value((option.value,), place_of(option, span), option.value, option.because)
 
 
 def size_of(run: RunCommand, span: Span) -> Value[Size] | None:
@@ -68,7 +68,7 @@ def size_of(run: RunCommand, span: Span) -> Value[Size] | None:
         return None
     place, text = place_of(option, span), option.value or ""
     if option.unknown:
-        return Value(Unknown("variable", option.unknown), place, text, option.unknown)
+        return Value(Unknown("variable", option.because), place, text, option.because)
     size = docker_size(text)
     if size.bytes == 0 and run.engine in ("podman", "nerdctl"):  # nerdctl hands it to the kernel (pkg/ipcutil)
         return Value(Unknown("engine", f"{run.engine} reads 0 as no limit"), place, text)
@@ -81,7 +81,7 @@ def bytes_of(option: Option | None, span: Span) -> Value[int] | None:
         return None
     place, text = place_of(option, span), option.value or ""
     if option.unknown:
-        return Value(Unknown("variable", option.unknown), place, text, option.unknown)
+        return Value(Unknown("variable", option.because), place, text, option.because)
     size = docker_size(text)
     return Value(size.bytes, place, text) if size.bytes is not None else None
 
@@ -97,13 +97,13 @@ def mounts_of(run: RunCommand, span: Span) -> Iterator[Mount]:
         options: Value[str] | None = None
         if option.name == "--tmpfs":
             text = (option.value or "").partition(":")[2]
-            unknown = Unknown("variable", option.unknown) if option.unknown and given.size_text else None
+            unknown = Unknown("variable", option.because) if option.unknown and given.size_text else None
             options = Value(unknown or text, place, text)
         size: Value[Size] | None = None
         if given.size_text:
             read: Size | Unknown = Size(given.size, given.error)
             if given.error and option.unknown:
-                read = Unknown("variable", option.unknown)
+                read = Unknown("variable", option.because)
             size = Value(read, place, given.size_text)
         mount = mounts.read(
             MountRequest(given.target, place, given.type, given.source, options, size, size_span)

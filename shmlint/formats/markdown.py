@@ -14,7 +14,7 @@ from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_li
 from shmlint.formats.shell.gpus import never_written_with
 from shmlint.formats.shell.read import Part, outside_commands, read_part
 from shmlint.formats.shell.rest import same
-from shmlint.formats.shell.run import tied, worded
+from shmlint.formats.shell.run import as_written, tied
 from shmlint.model.launch import Launch
 from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.settings import Settings
@@ -37,6 +37,7 @@ from shmlint.syntax.shell_text import (
     not_set,
 )
 from shmlint.syntax.shell_variables import given, may_set
+from shmlint.syntax.word import Reason
 
 _SHELL = frozenset(
     {"", "bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "text", "none",
@@ -260,8 +261,8 @@ def _shell_text(block: Block, source: Source) -> ShellText:
     return builder.build(Span(source, block.lines[0][0], block.lines[-1][1]))._replace(unset=_unset)
 
 
-def _unset(name: str) -> str:
-    return "`...` may stand for more options" if f"${name}" == _MANY else not_set(name)
+def _unset(name: str) -> Reason:
+    return Reason("ellipsis", "...") if f"${name}" == _MANY else not_set(name)
 
 
 def _as_written(launch: Launch) -> Launch:
@@ -271,7 +272,7 @@ def _as_written(launch: Launch) -> Launch:
     if not any(_MANY in text for text in texts):
         return launch
 
-    return worded(launch, lambda text: text.replace(_MANY, "..."))
+    return as_written(launch, lambda text: text.replace(_MANY, "..."))
 
 
 def _escape(texts: Sequence[str], language: str) -> str:

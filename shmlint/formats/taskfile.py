@@ -14,7 +14,7 @@ from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, above_command, line_suppressions, outside_quotes
 from shmlint.formats.shell.read import Part, read_source
 from shmlint.formats.shell.rest import same
-from shmlint.formats.shell.run import worded
+from shmlint.formats.shell.run import as_written
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
@@ -52,7 +52,7 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     """Raises Unreadable where the file is not YAML."""
     places = Places()
     reading = read_source(source, _parts(source, workspace, places))
-    return reading._replace(launches=tuple(worded(launch, places.as_written) for launch in reading.launches))
+    return reading._replace(launches=tuple(as_written(launch, places.as_written) for launch in reading.launches))
 
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:

@@ -322,7 +322,7 @@ JOINING = ("container:", "service:")
 class Words(NamedTuple):
     """How to talk about a launch in the terms of what it was written in."""
 
-    launch: str
+    start: str
     """``service `trainer```, ``docker run``, …"""
     shm_option: str
     """``shm_size``, ``--shm-size``"""
@@ -330,6 +330,13 @@ class Words(NamedTuple):
     """What to do where nothing can be rewritten; ``{size}`` stands for the size."""
     ipc_option: str = "--ipc={mode}"
     """How an IPC mode is written."""
+    image: str = ""
+    """What a launch is told apart by that has no name of its own."""
+
+    @property
+    def launch(self) -> str:
+        """The launch in a sentence: ``docker run` of IMAGE``."""
+        return f"{self.start} of {self.image}" if self.image else self.start
 
     def ipc(self, mode: str) -> str:
         """``--ipc=host``, ``ipc: host``"""

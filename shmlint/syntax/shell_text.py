@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from shmlint.model.launch import ENGINES
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
+from shmlint.syntax.word import Reason
 
 OPEN, CLOSE = "\ue000", "\ue001"
 """Stand for ``<`` and ``>`` around a placeholder, which shell would take for redirections."""
@@ -38,9 +39,9 @@ def mentions_engine(text: str) -> bool:
     return any(name in lowered for name in ENGINES)
 
 
-def not_set(name: str) -> str:
+def not_set(name: str) -> Reason:
     """Why a variable that nothing in the text sets is not known."""
-    return f"variable {name} is not set here"
+    return Reason("unset", name)
 
 
 class ShellText(NamedTuple):
@@ -54,7 +55,7 @@ class ShellText(NamedTuple):
     used_at: Sequence[int] = ()
     """For each character the place it is used at, where that is not the place it is written at:
     a variable's value is written at its definition and used at its name."""
-    unset: Callable[[str], str] = not_set
+    unset: Callable[[str], Reason] = not_set
     """Why a variable that nothing sets is not known, by its name; some mean something that is not a variable."""
 
     def offset(self, at: int) -> int:
@@ -116,9 +117,11 @@ class Places:
         self.written[name], self.what[name], self.names[text] = text, what, name
         return name
 
-    def because(self, name: str) -> str:
+    def because(self, name: str) -> Reason:
         """Why a variable is not known."""
-        return f"{self.written[name]} is {self.what[name]}" if name in self.written else not_set(name)
+        if name not in self.written:
+            return not_set(name)
+        return Reason("named placeholder", self.written[name], self.what[name])
 
     def as_written(self, text: str) -> str:
         """A text with what is in the file."""

@@ -13,7 +13,7 @@ from functools import partial
 from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.shell_text import not_set
-from shmlint.syntax.word import Word
+from shmlint.syntax.word import Reason, Word
 
 _ASSIGNMENTS = 100
 """A variable that is set more often than this is not followed."""
@@ -41,7 +41,7 @@ class Buffer:
         self.chars: list[str] = []
         self.offsets: list[int] = []
         self.splits: list[bool] = []
-        self.unknown: list[tuple[int, int, str, bool]] = []
+        self.unknown: list[tuple[int, int, Reason, bool]] = []
         self.quoted = False
         self.harmless = False
         """Its unknown stretches hold nothing that matters."""
@@ -53,7 +53,7 @@ class Buffer:
         self.offsets += offsets or [-1] * len(text)
         self.splits += [splits] * len(text)
 
-    def add_unknown(self, text: str, offsets: Sequence[int], because: str, many: bool) -> None:
+    def add_unknown(self, text: str, offsets: Sequence[int], because: Reason, many: bool) -> None:
         start = len(self.chars)
         self.add(text, offsets)
         self.unknown.append((start, len(self.chars), because, many))
@@ -74,8 +74,8 @@ class Buffer:
 Range = tuple[int, int]
 Value = Buffer | list[Word] | None
 """A text, an array, or None where what is assigned is not known."""
-State = Buffer | list[Word] | str
-"""What a variable holds; a text says why that is not known."""
+State = Buffer | list[Word] | Reason
+"""What a variable holds, or the reason why that is not known."""
 
 
 class Assignment(NamedTuple):
@@ -94,7 +94,7 @@ class Assignment(NamedTuple):
     """Only the function and what it calls see it."""
     loop: Range | None = None
     """The outermost loop that it is in."""
-    because: str = ""
+    because: Reason | None = None
     """What sets the variable, where that is not known."""
 
 
@@ -128,7 +128,7 @@ class Moved(NamedTuple):
 class Variables:
     """What a text assigns, by name, in order, and the functions that it defines and calls."""
 
-    def __init__(self, unset: Callable[[str], str] = not_set) -> None:
+    def __init__(self, unset: Callable[[str], Reason] = not_set) -> None:
         self.made: dict[str, list[Assignment]] = {}
         self.functions: dict[str, list[Range]] = {}
         self.calls: list[Call] = []
@@ -153,7 +153,7 @@ class Variables:
         self.unset = unset
         self.under_way: set[tuple[str, Range]] = set()
 
-    def inside(self, unset: Callable[[str], str]) -> Variables:
+    def inside(self, unset: Callable[[str], Reason]) -> Variables:
         """The variables of a text inside, which sees these and keeps what it sets to itself."""
         inner = Variables(unset)
         inner.made = {name: list(made) for name, made in self.made.items()}
@@ -202,17 +202,17 @@ class Variables:
         if not self.under_way:
             self.steps = 0
         if is_argument(name) and self.own_arguments:
-            return f"argument {name} of the command is not known here"
+            return Reason("argument of command", name)
         if function is not None and is_argument(name):
             return self._argument(name, at, function)
         if name in self.doubtful:
-            return f"variable {name} is set in the text and around it"
+            return Reason("set around", name)
         if name in self.set_for_calls and function is not None:
             return self._after(name, self._on_entry(name, function), at, function)
         if name not in self.made:
             return self.unset(name)
         if len(self.made[name]) > _ASSIGNMENTS or len(self.calls) > 10 * _ASSIGNMENTS:
-            return f"variable {name} is set in many ways"
+            return Reason("many ways", name)
         if function is None:
             return self._after(name, self.unset(name), at, None)
         return self._after(name, self._on_entry(name, function), at, function)
@@ -223,19 +223,19 @@ class Variables:
         if inside and name not in self.set_for_calls:
             return self.unset(name)
         if (name, function) in self.under_way:
-            return f"variable {name} is set in a function that calls itself"
+            return Reason("recursion", name)
         calls = [call for call in self.calls_of(function) if call.function != function]
         if not calls:
             return self._after(name, self.unset(name), END, None)
         if len(calls) > MOST_CALLS:
-            return f"variable {name} is set in many ways"
+            return Reason("many ways", name)
         key = (name, None, function, self.noted, len(self.calls), self.looked_at())
         if key not in self.entered:
             self.under_way.add((name, function))
             found = [self._for_call(name, call) for call in calls]
             self.under_way.discard((name, function))
             same = all(_texts(state) == _texts(found[0]) for state in found)
-            self.entered[key] = found[0] if same else f"variable {name} differs from call to call"
+            self.entered[key] = found[0] if same else Reason("between calls", name)
         return self.entered[key]
 
     def _for_call(self, name: str, call: Call) -> State:
@@ -244,7 +244,7 @@ class Variables:
         if value is None:
             return self.value(name, call.at, call.function)
         held = value()
-        return held if held is not None else f"variable {name} is set from elsewhere"
+        return held if held is not None else Reason("elsewhere", name)
 
     def calls_of(self, function: Range) -> list[Call]:
         """The calls of a function, or the one of them that is looked at."""
@@ -268,12 +268,12 @@ class Variables:
         """What an argument of a function is: the same at each of its calls, or not known."""
         calls = self.calls_of(function)
         if not calls or not self.is_read(function):
-            return f"argument {name} of the function is not known here"
+            return Reason("argument of function", name)
         if len(calls) > MOST_CALLS or (name, function) in self.under_way:
-            return f"argument {name} of the function is given in many ways"
+            return Reason("argument in many ways", name)
         moved = self._moved(at, function)
         if moved is None:
-            return f"argument {name} is moved by `shift`"
+            return Reason("shifted", name)
         key = (name, moved, function, self.noted, len(self.calls), self.looked_at())
         if key not in self.entered:
             self.under_way.add((name, function))
@@ -281,7 +281,7 @@ class Variables:
             self.under_way.discard((name, function))
             found = [_argument_of(name, words, moved) for words in given]
             same = all(_texts(state) == _texts(found[0]) for state in found)
-            self.entered[key] = found[0] if same else f"argument {name} differs from call to call"
+            self.entered[key] = found[0] if same else Reason("argument between calls", name)
         return self.entered[key]
 
     def _moved(self, at: int, function: Range) -> int | None:
@@ -321,7 +321,7 @@ class Variables:
         """What a variable holds after the call of a function."""
         self.steps += 1
         if self.steps > _STEPS:
-            return f"variable {name} is set in many ways"
+            return Reason("many ways", name)
         for function in self.functions.get(call.name, ()):
             if (name, function) in self.under_way or not self._sets(name, function):
                 continue
@@ -330,7 +330,7 @@ class Variables:
             self.under_way.discard((name, function))
             sure = call.branch is None or call.branch[0] <= at < call.branch[1]
             if not sure and _texts(after) != _texts(state):
-                after = f"variable {name} is set in one branch only"
+                after = Reason("one branch", name)
             state = after
         return state
 
@@ -360,8 +360,8 @@ class Variables:
         if made.branch is not None and not made.branch[0] <= at < made.branch[1]:
             return self._perhaps(name, state, made)
         if value is None:
-            because = made.because or f"variable {name} is set from elsewhere"
-            return state if isinstance(state, str) and made.because else because
+            because = made.because or Reason("elsewhere", name)
+            return state if isinstance(state, Reason) and made.because else because
         if not made.append:
             longer: State = value
         elif isinstance(state, list) and isinstance(value, list):
@@ -370,11 +370,11 @@ class Variables:
             longer = Buffer()
             longer.extend(state, False)
             longer.extend(value, False)
-        elif isinstance(state, str):
+        elif isinstance(state, Reason):
             first = self.made[name][0] is made
             return value if first else state
         else:
-            return f"variable {name} is set in several ways"
+            return Reason("several ways", name)
         repeated = made.loop is not None and made.loop[0] <= at < made.loop[1] and (made.append or made.lengthens)
         return self._perhaps(name, longer, made) if repeated else longer
 
@@ -382,7 +382,7 @@ class Variables:
         """What a variable holds after an assignment that may not have been made."""
         value = made.value()
         if value is None and made.because:
-            return state if isinstance(state, str) else made.because
+            return state if isinstance(state, Reason) else made.because
         return _perhaps(name, state, made, value, has_role=self._has_role(name))
 
     def _has_role(self, name: str) -> bool:
@@ -402,11 +402,11 @@ def is_argument(name: str) -> bool:
 def _argument_of(name: str, words: list[Word] | None, moved: int) -> State:
     """An argument of a call, by its number, or all of them."""
     if words is None or name == "#":
-        return f"argument {name} is not known"
+        return Reason("argument", name)
     several = next((i for i, word in enumerate(words) if word.maybe_many), len(words))
     number = whole_number(name) if name.isdecimal() else 0
     if number is None or several < moved or moved + number > several < len(words):
-        return f"argument {name} is not known"
+        return Reason("argument", name)
     left = words[moved:]
     if not name.isdecimal():
         return left
@@ -431,16 +431,16 @@ def _texts(state: State) -> object:
 
 def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_role: bool) -> State:
     """What a variable holds after an assignment that may not have been made."""
-    unsure = f"variable {name} is set in one branch only"
+    unsure = Reason("one branch", name)
     lengthens = made.append or made.lengthens
-    harmless = has_role or (is_harmless(value) and (lengthens or isinstance(state, str) or is_harmless(state)))
+    harmless = has_role or (is_harmless(value) and (lengthens or isinstance(state, Reason) or is_harmless(state)))
     glued = lengthens and isinstance(state, Buffer) and _is_glued(state, made, value)
     # An array that may hold anything before the image holds options.
     options = has_role or (not glued and are_options(value)) or are_options(state) or isinstance(state, list)
     word = Word(f"${{{name}}}", None, unsure, True, harmless, options)
     if isinstance(state, list):
         return [*state, word] if lengthens else [word]
-    if isinstance(state, str) and isinstance(value, list):
+    if isinstance(state, Reason) and isinstance(value, list):
         return [word]
     longer = Buffer()
     if lengthens and isinstance(state, Buffer) and not glued:
@@ -461,7 +461,7 @@ def _is_glued(state: Buffer, made: Assignment, value: Value) -> bool:
     return bool(chars) and not chars[0].isspace()
 
 
-def are_options(value: Buffer | list[Word] | str | None) -> bool:
+def are_options(value: Buffer | list[Word] | Reason | None) -> bool:
     """Whether a value begins with an option."""
     if isinstance(value, Buffer):
         return "".join(value.chars[:200]).lstrip().startswith("-") or value.options
@@ -482,9 +482,9 @@ def _may_be_option(word: Word) -> bool:
     return bool(word.unknown) and not word.harmless and word.text[:1] in ("$", "`", "")
 
 
-def is_harmless(value: Buffer | list[Word] | str | None) -> bool:
+def is_harmless(value: Buffer | list[Word] | Reason | None) -> bool:
     """Whether a value holds nothing that decides GPUs or /dev/shm, whatever its variables are."""
-    if value is None or isinstance(value, str):
+    if value is None or isinstance(value, Reason):
         return False
     if isinstance(value, list):
         if any(word.maybe_many and not word.harmless for word in value):

@@ -18,7 +18,7 @@ from shmlint.syntax.shell_variables import (
     is_argument,
     is_harmless,
 )
-from shmlint.syntax.word import Word
+from shmlint.syntax.word import Reason, Word
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -109,7 +109,7 @@ class Words:
                 found += self.read(*nodes[start : i + 1])
                 start = i + 1
             if len(found) > _MOST_WORDS:
-                return [*found, Word("", None, f"it has more than {_MOST_WORDS} words", True)]
+                return [*found, Word("", None, Reason("too many", str(_MOST_WORDS)), True)]
         return found
 
     def read(self, *nodes: Node) -> list[Word]:
@@ -188,16 +188,17 @@ class Words:
 
     def _word(self, buffer: Buffer, start: int, end: int, written: Span | None) -> Word:
         text = "".join(buffer.chars[start:end])
-        because, many = "", False
+        because: Reason | None = None
+        many = False
         for a, b, why, splits in buffer.unknown:
             if (a < end and b > start) or (a == b and start <= a <= end):
                 because = because or why
                 many = many or (splits and a == start and b == end)
-        if not because and has_placeholder(text):
-            because = "a placeholder"
+        if because is None and has_placeholder(text):
+            because = Reason("placeholder")
         whole = start == 0 and end == len(buffer.chars)
         word = self._placed(restore(text), buffer.offsets[start:end], written, whole=whole)
-        if not because:
+        if because is None:
             return word
         return word._replace(unknown=because, maybe_many=many, harmless=buffer.harmless, options=buffer.options)
 
@@ -213,7 +214,7 @@ class Words:
 
     def add(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         if self.level > _EXPANSIONS:
-            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), "it is nested too deep", not quoted)
+            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Reason("nested"), not quoted)
             return
         self.level += 1
         self._add_part(buffer, node, quoted)
@@ -239,19 +240,19 @@ class Words:
         elif kind == "expansion":
             self._expansion(buffer, node, quoted)
         elif kind == "command_substitution":
-            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), "it is the output of a command", not quoted)
+            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Reason("output"), not quoted)
         elif kind in ("brace_expression", "extglob_pattern"):
             buffer.add(self.tree.raw(node), self.tree.places(node))
         else:
             text = self.tree.raw(node)
             if node.named_child_count:
-                buffer.add_unknown(text, self.tree.places(node), "it is computed at run time", not quoted)
+                buffer.add_unknown(text, self.tree.places(node), Reason("run time"), not quoted)
             else:
                 self._literal(buffer, self.tree.char(node.start_byte), self.tree.char(node.end_byte))
 
     def _parts(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         if not quoted and self._is_several(node):
-            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), "its braces make several words of it", True)
+            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Reason("braces"), True)
             return
         end = node.start_byte
         for child in node.children:
@@ -318,14 +319,14 @@ class Words:
     def _variable(self, buffer: Buffer, node: Node, name: str, quoted: bool) -> None:
         value = self._held(name, node)
         if isinstance(value, list) and is_argument(name):
-            value = _in_one(value) or "it contains an argument that is not known"
+            value = _in_one(value) or Reason("contained argument")
         if isinstance(value, list):  # the first element
             if not value or value[0].maybe_many or value[0].unknown or len(value[0].offsets) != len(value[0].text):
-                value = f"variable {name} is an array"
+                value = Reason("array", name)
             else:
                 buffer.add(value[0].text, value[0].offsets, splits=not quoted)
                 return
-        if isinstance(value, str):
+        if isinstance(value, Reason):
             many = not quoted or name in ("@", "*")
             buffer.add_unknown(self.tree.raw(node), self.tree.places(node), value, many)
         else:
@@ -359,8 +360,8 @@ class Words:
         elif isinstance(value, Buffer) and (value.chars or value.unknown):
             buffer.extend(value, splits=not quoted)
         elif isinstance(value, list):
-            buffer.add_unknown(raw, self.tree.places(node), f"variable {name} is an array", not quoted)
-        elif isinstance(value, str) and self._may_be_set(name, node):
+            buffer.add_unknown(raw, self.tree.places(node), Reason("array", name), not quoted)
+        elif isinstance(value, Reason) and self._may_be_set(name, node):
             buffer.add_unknown(raw, self.tree.places(node), self._because(name, raw), not quoted)
         else:
             buffer.extend(self._joined(behind), splits=not quoted)
@@ -373,7 +374,7 @@ class Words:
         return buffer
 
     def _alternative(
-        self, buffer: Buffer, node: Node, held: tuple[Buffer | list[Word] | str, Sequence[Node]], quoted: bool
+        self, buffer: Buffer, node: Node, held: tuple[State, Sequence[Node]], quoted: bool
     ) -> None:
         """``${NAME:+--name "$NAME"}``: the words after the sign where the variable holds something, else none."""
         value, behind = held
@@ -383,14 +384,14 @@ class Words:
                 buffer.extend(then, splits=not quoted)
             return
         whole = not buffer.chars
-        buffer.add_unknown(self.tree.raw(node), self.tree.places(node), "it depends on a variable", not quoted)
+        buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Reason("tested"), not quoted)
         if whole:
             buffer.options, buffer.harmless = are_options(then), is_harmless(then)
 
-    def _because(self, name: str, raw: str) -> str:
+    def _because(self, name: str, raw: str) -> Reason:
         """Why what is in an expansion is not known."""
         if name in self.variables.made or is_argument(name):
-            return f"it contains variable {name}"
+            return Reason("contained", name)
         return self.tree.text.unset(name or raw)
 
 
@@ -411,7 +412,7 @@ def _parts_of(word: Word) -> Iterator[Word]:
     for found in re.finditer(r"[^ \t\n]+", word.text):
         offsets = word.offsets[found.start() : found.end()] if placed else ()
         span = place(home.source, offsets) if home is not None and placed else None
-        unknown = word.unknown if "$" in found[0] or has_placeholder(found[0]) else ""
+        unknown = word.unknown if "$" in found[0] or has_placeholder(found[0]) else None
         yield word._replace(text=found[0], span=span, offsets=offsets, unknown=unknown)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
@@ -15,6 +16,65 @@ TALKERS = frozenset(
     }
 )  # fmt: skip
 """Commands whose arguments are talk, not commands: what they print starts nothing."""
+
+
+ReasonKind = Literal[
+    "unset", "array", "contained", "tested", "one branch", "several ways", "many ways", "between calls",
+    "recursion", "elsewhere", "set around", "command",
+    "argument", "argument of command", "argument of function", "argument in many ways", "argument between calls",
+    "shifted", "contained argument",
+    "placeholder", "named placeholder", "unset placeholder", "expression", "substitution", "ellipsis", "host",
+    "output", "run time", "braces", "nested", "too many",
+]  # fmt: skip
+"""What is not known: a variable, an argument, a placeholder or expression, or what only a shell computes."""
+
+_SENTENCES: Mapping[ReasonKind, str] = {
+    "unset": "variable {name} is not set here",
+    "array": "variable {name} is an array",
+    "contained": "it contains variable {name}",
+    "tested": "it depends on a variable",
+    "one branch": "variable {name} is set in one branch only",
+    "several ways": "variable {name} is set in several ways",
+    "many ways": "variable {name} is set in many ways",
+    "between calls": "variable {name} differs from call to call",
+    "recursion": "variable {name} is set in a function that calls itself",
+    "elsewhere": "variable {name} is set from elsewhere",
+    "set around": "variable {name} is set in the text and around it",
+    "command": "`{name}` may set it",
+    "argument": "argument {name} is not known",
+    "argument of command": "argument {name} of the command is not known here",
+    "argument of function": "argument {name} of the function is not known here",
+    "argument in many ways": "argument {name} of the function is given in many ways",
+    "argument between calls": "argument {name} differs from call to call",
+    "shifted": "argument {name} is moved by `shift`",
+    "contained argument": "it contains an argument that is not known",
+    "placeholder": "a placeholder",
+    "named placeholder": "{name} is {what}",
+    "unset placeholder": "`{name}` is not set here",
+    "expression": "it depends on an expression",
+    "substitution": "a substitution",
+    "ellipsis": "`{name}` may stand for more options",
+    "host": "`{name}` is passed on from the host",
+    "output": "it is the output of a command",
+    "run time": "it is computed at run time",
+    "braces": "its braces make several words of it",
+    "nested": "it is nested too deep",
+    "too many": "it has more than {name} words",
+}
+
+
+class Reason(NamedTuple):
+    """Why a word is not known: its kind, for code, and the name of what it is about, as the file writes it."""
+
+    kind: ReasonKind
+    name: str = ""
+    what: str = ""
+    """What a placeholder is in its format: ``a template``."""
+
+    @property
+    def sentence(self) -> str:
+        """The reason for people."""
+        return _SENTENCES[self.kind].format(name=self.name, what=self.what)
 
 
 class Word(NamedTuple):
@@ -33,7 +93,7 @@ class Word(NamedTuple):
 
     text: str
     span: Span | None = None
-    unknown: str = ""
+    unknown: Reason | None = None
     maybe_many: bool = False
     harmless: bool = False
     options: bool = False
@@ -49,6 +109,11 @@ class Word(NamedTuple):
 
     def __hash__(self) -> int:
         return hash(self[:_COMPARED])
+
+    @property
+    def because(self) -> str:
+        """Why the text is not fully known; empty where it is."""
+        return self.unknown.sentence if self.unknown is not None else ""
 
     def part_span(self, part: str) -> Span | None:
         """Where the last characters of the text, ``part``, are in the file.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from shmlint.formats.shell.run import worded
+from shmlint.formats.shell.run import as_written
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source
 from shmlint.syntax.shell_text import ShellText, not_set
+from shmlint.syntax.word import Reason
 from shmlint.syntax.yaml import Scalar
 from shmlint.syntax.yaml_text import scalar_text
 
@@ -34,9 +35,12 @@ def without_placeholders(line: str) -> str:
     return _replaced(_PLACEHOLDER, lambda found: "_" * len(found[0]), line)
 
 
-def why_unknown(text: str) -> str:
-    """Why a value is not known; empty where it holds no expression."""
-    return "it depends on an expression" if "${{" in text else ""
+EXPRESSION = Reason("expression")
+
+
+def why_unknown(text: str) -> Reason | None:
+    """Why a value is not known; None where it holds no expression."""
+    return EXPRESSION if "${{" in text else None
 
 
 def _replaced(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
@@ -58,9 +62,9 @@ def _as_variable(match: re.Match[str]) -> str:
     return f"${{_{name}}}" if name else "_" * len(written)
 
 
-def _unset(name: str) -> str:
+def _unset(name: str) -> Reason:
     """Why a variable is not known: those that begin and end in `_` stand for expressions."""
-    return "it depends on an expression" if re.fullmatch(r"_\w*_", name) else not_set(name)
+    return EXPRESSION if re.fullmatch(r"_\w*_", name) else not_set(name)
 
 
 def written_in(source: Source) -> Callable[[str], str]:
@@ -74,13 +78,13 @@ def written_in(source: Source) -> Callable[[str], str]:
     return written
 
 
-def as_written(launch: Launch, written: Callable[[str], str]) -> Launch:
-    """A launch that speaks of the expressions that are there, not of the variables they were read as."""
-    launch, image = worded(launch, written), launch.image
+def with_expressions(launch: Launch, written: Callable[[str], str]) -> Launch:
+    """A launch with the expressions that are there, not with the variables they were read as."""
+    launch, image = as_written(launch, written), launch.image
     if image is None or not image.because or not _EXPRESSION.search(image.span.text) or launch.image is None:
         return launch
     text = launch.image.text if _EXPRESSION.search(launch.image.text) else image.span.text
-    said = launch.words._replace(launch=launch.words.launch.replace(launch.image.text, text))
     return launch._replace(
-        image=launch.image._replace(value=text, text=text, because="it depends on an expression"), words=said
+        image=launch.image._replace(value=text, text=text, because=EXPRESSION.sentence),
+        words=launch.words._replace(image=text),
     )

@@ -15,7 +15,7 @@ from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.ci.containers import containers, job_names
-from shmlint.formats.ci.expressions import as_written, shell_text, written_in
+from shmlint.formats.ci.expressions import shell_text, with_expressions, written_in
 from shmlint.formats.ci.steps import with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
 from shmlint.formats.ci.variables import unsure_names, within
@@ -29,7 +29,7 @@ from shmlint.model.source import Source, Span
 from shmlint.syntax.shell import Command
 from shmlint.syntax.shell_text import NOWHERE, ShellText, mentions_engine
 from shmlint.syntax.shell_variables import Environment, given
-from shmlint.syntax.word import Word
+from shmlint.syntax.word import Reason, Word
 from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
 from shmlint.syntax.yaml_read import read_documents
@@ -57,7 +57,8 @@ def _read(source: Source, workspace: Workspace) -> Reading:
         else:
             reading = joined(map(_reading, _walk(template, source)))
     written = written_in(source)
-    launches = sorted((as_written(each, written) for each in reading.launches), key=lambda launch: launch.span.start)
+    found = (with_expressions(launch, written) for launch in reading.launches)
+    launches = sorted(found, key=lambda launch: launch.span.start)
     not_read = sorted(reading.not_read, key=lambda place: place.span.start)
     return reading._replace(launches=tuple(launches), not_read=tuple(not_read))
 
@@ -167,7 +168,7 @@ def _of_arguments(step: Mapping, source: Source) -> Iterator[Launch]:
         return
     items = arguments.items if isinstance(arguments, SequenceNode) else ()
     words = [
-        Word(item.value, Span(source, item.start, item.end), "a substitution" if "$" in item.value else "")
+        Word(item.value, Span(source, item.start, item.end), Reason("substitution") if "$" in item.value else None)
         for item in items if isinstance(item, Scalar)
     ]  # fmt: skip
     launch = read_launch(Command((Word("docker"), *words), Span(source, name.start, name.end)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from shmlint.formats.ci.expressions import EXPRESSION
 from shmlint.model.launch import Bind, Launch, Unknown, Value
 from shmlint.model.source import Source, Span
 from shmlint.syntax.shell_text import mentions_engine
@@ -119,7 +120,7 @@ def _set_by(holder: Node, source: Source) -> Iterator[tuple[str, Value[str]]]:
     for name, value in values.pairs if isinstance(values, Mapping) else ():
         if isinstance(name, Scalar) and isinstance(value, Scalar):
             text = value.value
-            unknown = Unknown("variable", "it depends on an expression", name.value) if "${{" in text else text
+            unknown = Unknown("variable", EXPRESSION.sentence, name.value) if "${{" in text else text
             yield name.value, Value(unknown, Span(source, value.start, value.end), text)
 
 

@@ -20,6 +20,7 @@ from shmlint.formats.devcontainer.properties import (
     label_of,
     name_of,
     opening_of,
+    reason,
     run_arguments,
     why_unknown,
 )
@@ -43,13 +44,13 @@ def container_launch(root: Json, path: str, workspace: Workspace) -> Launch:
         for name, (_, value) in environment.entries.items():
             if value.kind == "string":
                 text = f"{name}={value.text}"
-                words += [Word("--env", value.inside), Word(text, value.inside, why_unknown(value.text))]
+                words += [Word("--env", value.inside), Word(text, value.inside, reason(value.text))]
     privileged = root.get("privileged")
     if privileged is not None and privileged.kind == "true":
         words.append(Word("--privileged", privileged.span))
     words += map(as_word, run_arguments(root))
     image, bases = _image(root, path, workspace)
-    words.append(Word(image.text, image.inside, why_unknown(image.text)) if image is not None else Word("built", span))
+    words.append(Word(image.text, image.inside, reason(image.text)) if image is not None else Word("built", span))
     run = read_run(words, "docker", "run")
     asked = read_gpu(run)
     device_lists = tuple(misread_device_lists(run))
@@ -73,7 +74,7 @@ def container_launch(root: Json, path: str, workspace: Workspace) -> Launch:
         build=_build(root, path),
         binds=(*launch.binds, _workspace(root, path)),
         workdir=Value(_workspace_folder(root), span, ""),
-        words=launch.words._replace(launch=label_of(root)),
+        words=launch.words._replace(start=label_of(root), image=""),
     )
 
 
@@ -135,7 +136,7 @@ def _mount_words(mount: Json) -> list[Word]:
     if mount.kind == "object":
         parts = [f"{key}={value.text}" for key, (_, value) in mount.entries.items() if value.kind == "string"]
         text = ",".join(parts)
-        return [Word("--mount", mount.span), Word(text, mount.span, why_unknown(text))]
+        return [Word("--mount", mount.span), Word(text, mount.span, reason(text))]
     return []
 
 

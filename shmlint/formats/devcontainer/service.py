@@ -59,7 +59,7 @@ def service_launch(root: Json, path: str, workspace: Workspace) -> Launch:
         home=gpu.evidence[0].span if gpu.evidence and not found.gpu.requested else found.home,
         gpu=gpu,
         files=(path, *found.files),
-        words=found.words._replace(launch=f"{label_of(root)} (service `{found.name}`)"),
+        words=found.words._replace(start=f"{label_of(root)} (service `{found.name}`)"),
         misplaced=tuple(_dead_arguments(root)),
     )
 

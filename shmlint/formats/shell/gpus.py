@@ -37,7 +37,7 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
             requests.append(DeviceNode("--device", place, f"--device {path}", path))
     unknown = run.unknown
     if unknown is None and runtime is not None and runtime.unknown:
-        unknown = Unknown("variable", runtime.unknown, runtime.value or "")
+        unknown = Unknown("variable", runtime.because, runtime.value or "")
     environment = environment_of(run, fallback) if fallback is not None else {}
     request = gpu_requests.read(requests, environment, unknown)
     return request._replace(device_lists=tuple(_device_lists(run)), invalid=tuple(_invalid(run)))
@@ -52,7 +52,7 @@ def _first_span(run: RunCommand) -> Span | None:
 def _caller_names(assignment: Word, place: Span) -> Value[str]:
     """The devices that the caller's ``NV_GPU`` names."""
     text = assignment.text.partition("=")[2]
-    value = Unknown("variable", assignment.unknown) if assignment.unknown else text
+    value = Unknown("variable", assignment.because) if assignment.unknown else text
     return Value(value, assignment.span or place, text)
 
 

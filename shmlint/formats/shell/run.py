@@ -98,11 +98,11 @@ def launch_of(
         text = run.image.text
         if "\n" in text:  # what gives it takes several lines
             text = f"{' '.join(text.split())[:60]}…"
-        image = Value(text, run.image.span or span, text, run.image.unknown)
+        image = Value(text, run.image.span or span, text, run.image.because)
     command = None
     if run.command:
         texts = tuple(word.text for word in run.command)
-        because = next((word.unknown for word in run.command if word.unknown), "")
+        because = next((word.because for word in run.command if word.unknown), "")
         first, last = run.command[0].span, run.command[-1].span
         place = span
         if first is not None and last is not None and first.source is last.source and last.end > first.start:
@@ -115,7 +115,7 @@ def launch_of(
         name=None,
         span=span,
         home=home,
-        words=Words(f"{label} of {image.text}" if image and image.text else label, "--shm-size"),
+        words=Words(label, "--shm-size", image=image.text if image is not None else ""),
         rewriter=rewriter,
         files=(span.path,),
         image=image,
@@ -133,14 +133,14 @@ def launch_of(
         env_files=bool(run.env_files()),
         ulimits={
             name: Value(
-                (option.value or "").partition("=")[2], option.word.span or span, option.value or "", option.unknown
+                (option.value or "").partition("=")[2], option.word.span or span, option.value or "", option.because
             )
             for name, option in run.ulimits().items()
         },
         cap_add=tuple(option.value or "" for option in run.cap_add()),
         privileged=run.privileged(),
         devices=tuple(
-            Value((option.value or "").partition(":")[0], place_of(option, span), option.value or "", option.unknown)
+            Value((option.value or "").partition(":")[0], place_of(option, span), option.value or "", option.because)
             for option in run.devices()
         ),
         network=text_of(run.network(), span),
@@ -165,13 +165,14 @@ def _misplaced(run: RunCommand) -> tuple[Misplaced, ...]:
     return tuple(behind_image(run))
 
 
-def worded(launch: Launch, written: Callable[[str], str]) -> Launch:
-    """A launch that speaks of what is in the file; ``written`` puts it in the place of what it was read as."""
+def as_written(launch: Launch, written: Callable[[str], str]) -> Launch:
+    """A launch whose values are those of the file; ``written`` puts these in the place of what they were read as.
+
+    Its reasons name what is in the file from the start: a text says of each variable what that stands for.
+    """
 
     def named(unknown: Unknown | None) -> Unknown | None:
-        if unknown is None:
-            return None
-        return unknown._replace(name=written(unknown.name), because=written(unknown.because))
+        return None if unknown is None else unknown._replace(name=written(unknown.name))
 
     image, command, gpu = launch.image, launch.command, launch.gpu
     if image is not None:
@@ -186,7 +187,7 @@ def worded(launch: Launch, written: Callable[[str], str]) -> Launch:
         command=command,
         shm=launch.shm._replace(text=written(launch.shm.text)) if launch.shm is not None else None,
         ipc=launch.ipc._replace(text=written(launch.ipc.text)) if launch.ipc is not None else None,
-        words=launch.words._replace(launch=written(launch.words.launch)),
+        words=launch.words._replace(image=written(launch.words.image)),
         undecided=named(launch.undecided),
         gpu=gpu._replace(unknown=named(gpu.unknown), evidence=told),
     )

@@ -71,7 +71,7 @@ def _of_quadlet(launch: Launch, image: Setting, keys: Sequence[Setting]) -> Laun
         value = value._replace(value=Unknown("image", f"the unit {text} gives it"), because=f"the unit {text} gives it")
     return launch._replace(
         span=span, home=span, image=value, files=(source.path,),
-        words=Words(f"container of {text}", "ShmSize", ipc_option="PodmanArgs=--ipc={mode}"),
+        words=Words("container", "ShmSize", ipc_option="PodmanArgs=--ipc={mode}", image=text),
         rewriter=QuadletRewriter(image, keys, launch.rewriter),
     )  # fmt: skip
 
