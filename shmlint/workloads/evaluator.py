@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from shmlint.model.source import Span
-from shmlint.syntax.python import dotted
+from shmlint.syntax.python import Definition, dotted
 from shmlint.workloads.assignments import Assignments, Function, of_class, parameters_of
-from shmlint.workloads.modules import Modules
+from shmlint.workloads.modules import MOST_PASSED_ON, Modules
 from shmlint.workloads.options import SETTINGS_CLASSES, Options
 from shmlint.workloads.values import (
     NOTHING,
@@ -199,7 +199,7 @@ class Evaluator:
 
     def _elsewhere(self, name: str, importer: str, depth: int) -> list[tuple[ast.expr, Scope]]:
         """The values that another module of the repository gives a name of its own."""
-        found = self._modules.whole(name, importer) if depth < 5 else None
+        found = self._modules.whole(name, importer) if depth < MOST_PASSED_ON else None
         if found is None:
             return []
         loaded, rest = found
@@ -233,15 +233,25 @@ class Evaluator:
             methods = (m for m in scope.owner.body if isinstance(m, Function) and m.name == own)
             method = next(methods, None)
             return None if method is None else (method, scope._replace(function=method))
-        found = scope.module.definitions.get(name)
-        where = scope._replace(owner=None)
-        if found is None and "." in scope.full_name(called):
-            resolved = self._modules.whole(scope.full_name(called), scope.path)
-            if resolved is not None:
-                loaded, name = resolved
-                found = loaded.module.definitions.get(name)
-                where = Scope(loaded.path, loaded.source, loaded.module, None, None)
-        return (found, where._replace(function=found)) if isinstance(found, Function) else None
+        found = self.definition(name if name in scope.module.definitions else scope.full_name(called), scope)
+        if found is None or not isinstance(found[0], Function):
+            return None
+        return found[0], found[1]._replace(function=found[0])
+
+    def definition(self, name: str, scope: Scope) -> tuple[Definition, Scope] | None:
+        """The function or class of the repository that a name stands for, also where modules pass it on."""
+        for _ in range(MOST_PASSED_ON):
+            found = scope.module.definitions.get(name)
+            if found is not None:
+                return found, scope._replace(function=None, owner=None)
+            further = self._modules.whole(name, scope.path) if "." in name else None
+            if further is None:
+                return None
+            loaded, name = further
+            scope = Scope(loaded.path, loaded.source, loaded.module, None, None)
+            if name not in loaded.module.definitions:
+                name = loaded.module.imports.get(name, name)
+        return None
 
     def additions(self, node: ast.Name | ast.Attribute, scope: Scope) -> tuple[ast.expr, ...]:
         """What the function around a name appends to the list or the text that it stands for."""

@@ -136,7 +136,7 @@ def _parsed(path: str, source: Source, shared: Shared) -> Loaded | None:
 
 
 _LED_TO = WATCHED | OWNERS | COLLECTIVE
-_MOST_PASSED_ON = 6
+MOST_PASSED_ON = 6
 """So many modules that import a name from one another are looked into."""
 ROW_PACKAGES = frozenset(name.partition(".")[0] for name in (*(row.call for row in ROWS), *COLLECTIVE))
 
@@ -466,7 +466,7 @@ class Modules:
         head, dot, rest = name.partition(".")
         target = loaded.module.imports.get(head)
         written = name if target is None else f"{target}{dot}{rest}"
-        for _ in range(_MOST_PASSED_ON):
+        for _ in range(MOST_PASSED_ON):
             further = self._imported(name, loaded)
             if further is None or further[0] in _LED_TO:
                 return further[0] if further is not None else written

@@ -12,7 +12,7 @@ from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.values import Scope
 
 _DEPTH = 5
-"""Classes that extend each other, and modules that pass a name on, are followed this deep."""
+"""Classes that extend each other are followed this deep."""
 _LAST = frozenset(name.rpartition(".")[2] for name in WATCHED)
 _Rows = Callable[[str], Row | None]
 
@@ -45,7 +45,7 @@ def row_of_class(site: Site, walker: Walker, rows: _Rows, names: Collection[str]
         owner = site.scope.owner
         return _inherited(owner, site.scope, walker, rows) if is_super and owner is not None else None
     for name, scope in _names(called, site.scope, walker) if counted else [(site.name, site.scope)]:
-        found = _definition(name, scope, walker)
+        found = _class(name, scope, walker)
         row = rows(name) if found is None else None
         if found is not None and _hands_on(found[0]):
             row = _inherited(*found, walker, rows)
@@ -65,19 +65,10 @@ def _names(called: ast.expr, scope: Scope, walker: Walker) -> Iterator[tuple[str
                 yield where.full_name(part), where
 
 
-def _definition(name: str, scope: Scope, walker: Walker) -> tuple[ast.ClassDef, Scope] | None:
+def _class(name: str, scope: Scope, walker: Walker) -> tuple[ast.ClassDef, Scope] | None:
     """The class of the repository that a name stands for."""
-    for _ in range(_DEPTH):
-        node = scope.module.definitions.get(name)
-        if isinstance(node, ast.ClassDef):
-            return node, scope
-        found = walker.modules.resolve(name, scope.path)
-        if found is None or not found[1]:
-            return None
-        loaded, name = found
-        scope = Scope(loaded.path, loaded.source, loaded.module, None, None)
-        name = loaded.module.imports.get(name, name)
-    return None
+    found = walker.evaluator.definition(name, scope)
+    return (found[0], found[1]) if found is not None and isinstance(found[0], ast.ClassDef) else None
 
 
 def _hands_on(node: ast.ClassDef) -> bool:
@@ -93,7 +84,7 @@ def _inherited(node: ast.ClassDef, scope: Scope, walker: Walker, rows: _Rows) ->
         row = next((row for name in names if (row := rows(name)) is not None and "." in row.call), None)
         if row is not None:
             return row
-        found = next((found for name in names if (found := _definition(name, scope, walker)) is not None), None)
+        found = next((found for name in names if (found := _class(name, scope, walker)) is not None), None)
         if found is None:
             return None
         node, scope = found

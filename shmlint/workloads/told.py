@@ -219,5 +219,5 @@ _SEVERAL = (
     r"\b(?:multiple|several|multi|more than one)\b[ -](?:\w+[ -])?GPUs?\b"
 )
 _NEGATED = r"(?i)\bnot (?:need|requir|necess)|n['’]t|\bunless\b"
-_ONLY_IF = r"(?i)\bif\b|\bmay\b|\bmight\b|\boptional|\bnot (?:need|requir|necess)|n['’]t|\bunless\b|\bcan be\b"
+_ONLY_IF = rf"{_NEGATED}|\bif\b|\bmay\b|\bmight\b|\boptional|\bcan be\b"
 """Sentences that leave it open whether it is needed."""
