@@ -8,6 +8,7 @@ What is a format's own (its grammar, its positions) stays behind its answers:
                                                                        written
     same_rest(path, before, after, sizes_only) -> bool                 whether all that launches do not say is the same
     users(paths, named, workspace) -> list of paths or None            which other files are built with some
+    scripts(source, workspace, word) -> Iterator[Part]                 the shell of a file, as far as it holds a word
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 from shmlint.files.cache import Key, Made
+from shmlint.files.kinds import classify
 from shmlint.files.parallel import share
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
@@ -29,6 +31,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source
 
 if TYPE_CHECKING:
+    from shmlint.formats.shell.part import Part
     from shmlint.model.suppression import Suppression
 
 
@@ -45,6 +48,8 @@ class Format(NamedTuple):
     """Has ``same_rest``, where the files hold more than their launches say of them."""
     users: str = ""
     """Has ``users``, where other files may be built with one."""
+    scripts: str = ""
+    """Has ``scripts``, where the files hold shell that may start other scripts."""
 
 
 FORMATS = {
@@ -53,21 +58,23 @@ FORMATS = {
     ),
     "shell": Format(
         "shmlint.formats.shell.read", "shmlint.formats.shell.comments", alone=True,
-        rest="shmlint.formats.shell.rest",
+        rest="shmlint.formats.shell.rest", scripts="shmlint.formats.shell.read",
     ),
     "makefile": Format(
         "shmlint.formats.makefile.read", "shmlint.formats.makefile.comments", alone=True,
-        rest="shmlint.formats.makefile.rest",
+        rest="shmlint.formats.makefile.rest", scripts="shmlint.formats.makefile.read",
     ),
     "systemd": Format(
         "shmlint.formats.systemd.read", "shmlint.formats.systemd.read", alone=True,
-        rest="shmlint.formats.systemd.read",
+        rest="shmlint.formats.systemd.read", scripts="shmlint.formats.systemd.read",
     ),
     "taskfile": Format(
-        "shmlint.formats.taskfile", "shmlint.formats.taskfile", alone=True, rest="shmlint.formats.taskfile"
+        "shmlint.formats.taskfile", "shmlint.formats.taskfile", alone=True, rest="shmlint.formats.taskfile",
+        scripts="shmlint.formats.taskfile",
     ),
     "jenkinsfile": Format(
-        "shmlint.formats.jenkinsfile", "shmlint.formats.jenkinsfile", alone=True, rest="shmlint.formats.jenkinsfile"
+        "shmlint.formats.jenkinsfile", "shmlint.formats.jenkinsfile", alone=True, rest="shmlint.formats.jenkinsfile",
+        scripts="shmlint.formats.jenkinsfile",
     ),
     "fish": Format("shmlint.formats.fish", "shmlint.formats.fish", alone=True, rest="shmlint.formats.fish"),
     "unread": Format("shmlint.formats.unread", "shmlint.formats.unread", alone=True),
@@ -76,7 +83,8 @@ FORMATS = {
         "shmlint.formats.markdown", "shmlint.formats.markdown", alone=True, rest="shmlint.formats.markdown"
     ),
     "ci": Format(
-        "shmlint.formats.ci.read", "shmlint.formats.ci.comments", alone=True, rest="shmlint.formats.ci.rest"
+        "shmlint.formats.ci.read", "shmlint.formats.ci.comments", alone=True, rest="shmlint.formats.ci.rest",
+        scripts="shmlint.formats.ci.read",
     ),
     "devcontainer": Format(
         "shmlint.formats.devcontainer.read", "shmlint.formats.devcontainer.comments",
@@ -150,6 +158,19 @@ def users(
     module = FORMATS[kind].users
     found: Sequence[str] | None = import_module(module).users(paths, named, workspace) if module else ()
     return found
+
+
+def scripts(source: Source, workspace: Workspace, word: str) -> list[Part] | None:
+    """The shell of a file that holds a word, with what is set around it; None where that is not known."""
+    kind = classify(os.path.abspath(source.path), lambda: source.text.encode("utf-8", "replace"))
+    module = FORMATS[kind].scripts if kind is not None else ""
+    if not module:
+        return None
+    try:
+        found: Iterable[Part] = import_module(module).scripts(source, workspace, word)
+        return [part for part in found if word in part.text.text]
+    except Unreadable:
+        return None
 
 
 class _Comments(Protocol):

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats.comments import HASH, above_command, line_suppressions, outside_quotes
-from shmlint.formats.shell.read import Part, read_parts
+from shmlint.formats.shell.part import Part
+from shmlint.formats.shell.read import read_parts
 from shmlint.formats.shell.rest import same_others
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading

@@ -17,7 +17,8 @@ from shmlint.formats.comments import HASH, SLASHES, above, at_end, first_line, l
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.create import created, option_words
 from shmlint.formats.shell.gpus import never_written_with
-from shmlint.formats.shell.read import Part, read_source
+from shmlint.formats.shell.part import Part
+from shmlint.formats.shell.read import read_source
 from shmlint.formats.shell.rest import same
 from shmlint.formats.shell.run import as_written
 from shmlint.model.launch import Build, Launch
@@ -99,6 +100,11 @@ def _read(source: Source) -> Reading:
         builds=(*reading.builds, *_builds(pipeline)),
         not_read=(*reading.not_read, *_windows(pipeline)),
     )
+
+
+def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
+    """The scripts of ``sh`` steps, whatever they hold."""
+    return _parts(source, _pipeline(source, Places()))
 
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:

@@ -12,7 +12,8 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
 from shmlint.formats.shell.gpus import never_written_with
-from shmlint.formats.shell.read import Part, outside_commands, read_part
+from shmlint.formats.shell.part import Part
+from shmlint.formats.shell.read import outside_commands, read_part
 from shmlint.formats.shell.rest import same
 from shmlint.formats.shell.run import as_written, tied
 from shmlint.model.launch import Launch

@@ -12,7 +12,8 @@ from functools import partial
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, above_command, line_suppressions, outside_quotes
-from shmlint.formats.shell.read import Part, read_source
+from shmlint.formats.shell.part import Part
+from shmlint.formats.shell.read import read_source
 from shmlint.formats.shell.rest import same
 from shmlint.formats.shell.run import as_written
 from shmlint.model.launch import Launch
@@ -53,6 +54,11 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     places = Places()
     reading = read_source(source, _parts(source, workspace, places))
     return reading._replace(launches=tuple(as_written(launch, places.as_written) for launch in reading.launches))
+
+
+def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
+    """The commands of tasks, whatever they hold."""
+    return _parts(source, workspace, Places())
 
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:

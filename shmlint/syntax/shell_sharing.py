@@ -74,7 +74,7 @@ class _Reader:
         self.tree = Tree(text)
         self.assigned: dict[str, list[str]] = {}
         self.uses: list[Use] = []
-        self.exported: set[str] = set()
+        self.exported = set(self.tree.exported())
         self.functions: set[str] = set()
         self.commands: list[tuple[str, int, int]] = []
         self.indirect = False
@@ -121,8 +121,6 @@ class _Reader:
     def _declared(self, node: Node) -> None:
         words = [self.tree.raw(child) for child in node.children]
         options = "".join(word for word in words[1:] if word.startswith("-"))
-        if words[0] == "export" or "x" in options:
-            self.exported.update(word.partition("=")[0].removesuffix("+") for word in words[1:])
         self.indirect = self.indirect or ("n" in options and words[0] != "export")
 
     def _command(self, node: Node) -> None:

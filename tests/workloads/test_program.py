@@ -668,6 +668,8 @@ def test_loaders_of_other_libraries(tmp_path: Path, imported: str, call: str, ve
          "    def made(self): return ['python', 'work/big.py']\nA().go()", "['true']", "likely"),
         ("from work.names import made", "made()", "likely"),
         ("import work.names as names", "names.made()", "likely"),
+        ("from work import made", "made()", "likely"),
+        ("from work import other", "other()", "unknown"),
         ("def made(): return made()", "made()", "unknown"),
         ("def made(): return [sys.executable, choose()]", "made()", "unknown"),
         ("def made(): return", "made()", "unknown"),
@@ -690,6 +692,7 @@ def test_commands_that_a_function_returns(tmp_path: Path, made: str, call: str, 
         "compose.yaml": compose("python start.py"), "Dockerfile": DOCKERFILE, "work/big.py": LOADER,
         "start.py": f"import subprocess, sys\n{made}\nsubprocess.run({call})\n", "work/small.py": "print(1)\n",
         "work/names.py": "def made():\n    return ('python', 'work/big.py')\n",
+        "work/__init__.py": "from work.names import made\nfrom work.names import lost as other\n",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from shmlint.files.read import Unreadable
@@ -19,7 +19,8 @@ from shmlint.formats.ci.expressions import shell_text, with_expressions, written
 from shmlint.formats.ci.steps import with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
 from shmlint.formats.ci.variables import unsure_names, within
-from shmlint.formats.shell.read import Part, read_part
+from shmlint.formats.shell.part import Part
+from shmlint.formats.shell.read import read_part
 from shmlint.formats.shell.run import read_launch
 from shmlint.model.launch import Build, Launch, ReadOnly
 from shmlint.model.reading import NotRead, Reading, joined
@@ -49,13 +50,13 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     if not mentions_engine(source.text) and "container" not in source.text and "options" not in source.text:
         return Reading()
     try:
-        reading = joined(map(_reading, _walk(read_documents(source.path, workspace), source)))
+        reading = joined(map(_reading, _walk(read_documents(source.path, workspace), source, mentions_engine)))
     except Unreadable as error:
         template = template_documents(source)
         if template is None:
             reading = Reading(tuple(single_commands(source)), (error.problem,))
         else:
-            reading = joined(map(_reading, _walk(template, source)))
+            reading = joined(map(_reading, _walk(template, source, mentions_engine)))
     written = written_in(source)
     found = (with_expressions(launch, written) for launch in reading.launches)
     launches = sorted(found, key=lambda launch: launch.span.start)
@@ -63,8 +64,12 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     return reading._replace(launches=tuple(launches), not_read=tuple(not_read))
 
 
+_Wanted = Callable[[str], bool]
+"""Whether a script is looked at."""
+
+
 class _Script(NamedTuple):
-    """A script that speaks of a container engine; relative paths count from ``directory``."""
+    """A script that is looked at; relative paths count from ``directory``."""
 
     part: Part
     directory: str
@@ -104,10 +109,10 @@ def _top(path: str) -> str:
     return path[: found.start()].rstrip("/") if found is not None else os.path.dirname(path)
 
 
-def _walk(documents: Sequence[Document], source: Source) -> Iterator[Reading | _Script]:
+def _walk(documents: Sequence[Document], source: Source, wanted: _Wanted) -> Iterator[Reading | _Script]:
     """What the mappings of documents start and build, and their scripts, each node looked at once."""
     for document in documents:
-        yield from _walk_document(document.root, source)
+        yield from _walk_document(document.root, source, wanted)
 
 
 def _containers(body: Mapping, root: Node, jobs: dict[int, str], source: Source, top: str) -> Iterator[Launch]:
@@ -119,7 +124,7 @@ def _containers(body: Mapping, root: Node, jobs: dict[int, str], source: Source,
         yield with_steps(launch, body, root, source, top) if own else launch
 
 
-def _walk_document(root: Node, source: Source) -> Iterator[Reading | _Script]:
+def _walk_document(root: Node, source: Source, wanted: _Wanted) -> Iterator[Reading | _Script]:
     stack: list[tuple[Node, str, _Place]] = [(root, "", _Place({}, *[_top(source.path)] * 2))]
     jobs = job_names(root)
     unsure = unsure_names(root, source.text)
@@ -143,17 +148,26 @@ def _walk_document(root: Node, source: Source) -> Iterator[Reading | _Script]:
         elif isinstance(node, SequenceNode):
             lines = [item for item in node.items if isinstance(item, Scalar)]
             if key in _SHARED_SHELL and len(lines) > 1:
-                yield from _script(_joined([shell_text(line, source) for line in lines]), place)
+                joined_lines = _joined([shell_text(line, source) for line in lines])
+                if wanted(joined_lines.text):
+                    yield _script(joined_lines, place)
                 stack += [(item, key, place) for item in node.items if not isinstance(item, Scalar)]
             else:
                 stack += [(item, key, place) for item in node.items]
-        elif isinstance(node, Scalar) and mentions_engine(node.value):
-            yield from _script(shell_text(node, source), place)
+        elif isinstance(node, Scalar) and wanted(node.value):
+            yield _script(shell_text(node, source), place)
 
 
-def parts(documents: Sequence[Document], source: Source) -> list[Part]:
-    """The scripts of documents that speak of a container engine."""
-    return [found.part for found in _walk(documents, source) if isinstance(found, _Script)]
+def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
+    """The scripts that hold a word. Raises Unreadable where the file is not YAML."""
+    return parts(read_documents(source.path, workspace), source, lambda text: word in text)
+
+
+def parts(
+    documents: Sequence[Document], source: Source, wanted: _Wanted = mentions_engine
+) -> Iterator[Part]:
+    """The scripts of documents that speak of a container engine, or are ``wanted`` for something else."""
+    return (found.part for found in _walk(documents, source, wanted) if isinstance(found, _Script))
 
 
 def _holds_steps(name: Scalar, value: Node) -> bool:
@@ -179,9 +193,8 @@ def _of_arguments(step: Mapping, source: Source) -> Iterator[Launch]:
 _BY_HAND = "add `--shm-size={size}` to the arguments"
 
 
-def _script(text: ShellText, place: _Place) -> Iterator[_Script]:
-    if mentions_engine(text.text):
-        yield _Script(Part(text, given(place.environment)), place.directory)
+def _script(text: ShellText, place: _Place) -> _Script:
+    return _Script(Part(text, given(place.environment)), place.directory)
 
 
 def _built(step: Mapping, source: Source, directory: str) -> Iterator[Build]:

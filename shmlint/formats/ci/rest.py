@@ -24,7 +24,9 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
         return False
     if len(old) != len(new) or not all(_same(a.root, b.root) for a, b in zip(old, new, strict=True)):
         return False
-    return same(parts(old, before.source(path)), parts(new, after.source(path)), sizes_only=sizes_only)
+    return same(
+        list(parts(old, before.source(path))), list(parts(new, after.source(path))), sizes_only=sizes_only
+    )
 
 
 def _same(old_root: Node, new_root: Node) -> bool:

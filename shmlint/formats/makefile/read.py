@@ -11,7 +11,8 @@ from shmlint.formats import read_each
 from shmlint.formats.makefile.exported import of_just, of_make
 from shmlint.formats.makefile.just import just_recipes
 from shmlint.formats.makefile.make import make_lines
-from shmlint.formats.shell.read import Part, outside_commands, read_source
+from shmlint.formats.shell.part import Part
+from shmlint.formats.shell.read import outside_commands, read_source
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source
@@ -27,6 +28,11 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     reading = read_source(source, parts(source, workspace))
     stray = () if is_justfile(source.path) else outside_commands(source, reading, "it is not in a recipe")
     return reading._replace(not_read=(*reading.not_read, *stray))
+
+
+def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
+    """The recipes, whatever they hold."""
+    return parts(source, workspace)
 
 
 def is_justfile(path: str) -> bool:

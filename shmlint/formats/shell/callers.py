@@ -10,8 +10,10 @@ from functools import partial
 from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
+from shmlint.formats import scripts
 from shmlint.model.source import Source
-from shmlint.syntax.shell_variables import Assignment, Variables, nothing
+from shmlint.syntax.shell_sharing import sharing
+from shmlint.syntax.shell_variables import ANY, Variables, given
 
 _LEVELS = 5
 """Directories above a script, with its own, in which its callers are looked for."""
@@ -29,9 +31,8 @@ _BEFORE = re.compile(
 """What is before a script's name where that is started, not copied or printed."""
 _PRINTED = re.compile(r"\s*(?:[-@+]*|- )\s*(?:echo|printf|#|//)")
 _SET = re.compile(r"(?<![\w-])([A-Za-z_]\w*)=")
-_EXPORTED = re.compile(r"(?m)^\s*export\s+([A-Za-z_]\w*)\s*(?:[:?]?=|$)|^\s+([A-Za-z_]\w*):[ \t]")
-_CANDIDATES: Key[tuple[tuple[str, str], ...]] = Key("files that may start scripts")
-"""Their paths and texts, by the directory."""
+_CANDIDATES: Key[tuple[Source, ...]] = Key("files that may start scripts")
+"""Their texts, by the directory."""
 
 
 def given_by_callers(source: Source, workspace: Workspace) -> Variables | None:
@@ -43,25 +44,26 @@ def given_by_callers(source: Source, workspace: Workspace) -> Variables | None:
     if _USES.search(source.text) is None:
         return None
     names: set[str] = set()
-    for text in _texts(source, workspace):
-        names |= _given(text, os.path.basename(source.path))
-    if not names:
-        return None
-    variables = Variables()
-    for name in sorted(names):
-        variables.note(name, Assignment(-1, nothing))
-    return variables
+    script = os.path.basename(source.path)
+    for caller in _candidates(source, workspace):
+        passed = _passed(caller.text, script)
+        if passed is not None:
+            names |= passed | _environment(caller, workspace, script)
+    return given(dict.fromkeys(sorted(names))) if names else None
 
 
 def is_read_by_another(source: Source, workspace: Workspace, command: str = r"(?:source|\.)") -> bool:
     """Whether another file of the repository takes over what this one sets: by ``source``, or another command."""
     name = re.escape(os.path.basename(source.path))
     pattern = re.compile(rf"(?<![\w.]){command}[ \t]+[^\n;&|]*?(?<![\w.-]){name}(?![\w.-])")
-    return any(pattern.search(text) for text in _texts(source, workspace))
+    return any(pattern.search(caller.text) for caller in _candidates(source, workspace))
 
 
-def _given(text: str, script: str) -> set[str]:
-    """The names of what the lines of a text give to a script, ``1`` for its first argument."""
+def _passed(text: str, script: str) -> set[str] | None:
+    """The names of what the lines of a text that start a script give to it, ``1`` for its first argument.
+
+    None where no line starts it.
+    """
     found: set[str] = set()
     started = False
     pattern = rf"(?m)^(.*?)([^\s;&|()`\"'=:]*/)?(?<![\w.-]){re.escape(script)}(?![\w.-])[\"']?([^\n;|&<>)`]*)"
@@ -75,20 +77,30 @@ def _given(text: str, script: str) -> set[str]:
         if any("@" in word or "*" in word for word in arguments):
             found |= set("123456789")
         found.update(_SET.findall(re.split(r"[;&|]", before)[-1]))
-    if started:
-        found.update(name for names in _EXPORTED.findall(text) for name in names if name)
+    return found if started else None
+
+
+def _environment(caller: Source, workspace: Workspace, script: str) -> set[str]:
+    """The variables that a file sets for the scripts that it starts; ``ANY`` where what it sets is not known."""
+    parts = scripts(caller, workspace, script)
+    if parts is None:
+        return {ANY}
+    found: set[str] = set()
+    for part in parts:
+        found |= sharing(part.text).exported
+        found.update(part.given.of_environment() if part.given is not None else ())
     return found
 
 
-def _texts(source: Source, workspace: Workspace) -> Iterator[str]:
+def _candidates(source: Source, workspace: Workspace) -> Iterator[Source]:
     """The files of the directories around a script that name it."""
     own, script = normal(source.path), os.path.basename(source.path)
     directory = os.path.dirname(own)
     root = workspace.root(source.path)
     for _ in range(_LEVELS):
-        for path, text in workspace.once(_CANDIDATES, directory, partial(_candidates, directory)):
-            if script in text and path != own and workspace.inside(path, own):
-                yield text
+        for caller in workspace.once(_CANDIDATES, directory, partial(_in_directory, directory)):
+            if script in caller.text and caller.path != own and workspace.inside(caller.path, own):
+                yield caller
         if directory in ("", "/") or os.path.basename(directory) == "..":
             return
         if root is not None and os.path.realpath(workspace.on_disk(directory)) == root:
@@ -96,7 +108,7 @@ def _texts(source: Source, workspace: Workspace) -> Iterator[str]:
         directory = os.path.dirname(directory)
 
 
-def _candidates(directory: str, workspace: Workspace) -> tuple[tuple[str, str], ...]:
+def _in_directory(directory: str, workspace: Workspace) -> tuple[Source, ...]:
     """The scripts, makefiles and pipelines of a directory and of those in it."""
     folders = [directory, os.path.join(directory, ".github", "workflows")]
     names = sorted(workspace.names_in(directory))
@@ -105,7 +117,7 @@ def _candidates(directory: str, workspace: Workspace) -> tuple[tuple[str, str], 
     found = []
     for path in sorted(normal(path) for path in paths if _CALLER.fullmatch(os.path.basename(path)))[:_MOST_FILES]:
         try:
-            found.append((path, workspace.source(path).text))
+            found.append(workspace.source(path))
         except Unreadable:
             continue
     return tuple(found)

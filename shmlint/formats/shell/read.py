@@ -11,31 +11,16 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.callers import given_by_callers
+from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.run import read_launch, tied
 from shmlint.model.launch import ENGINES, Launch
 from shmlint.model.reading import NotRead, Reading, joined
-from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import BOM, Source, Span
-from shmlint.syntax.shell import Command, commands, engine_commands
+from shmlint.syntax.shell import Command, engine_commands
 from shmlint.syntax.shell_repair import repaired
 from shmlint.syntax.shell_text import ENGINE, ShellText, mentions_engine, whole
-from shmlint.syntax.shell_variables import Variables
 from shmlint.syntax.word import TALKERS
-
-
-class Part(NamedTuple):
-    """A stretch of a file that a shell reads, or that is read as a shell reads it."""
-
-    text: ShellText
-    given: Variables | None = None
-    """Variables that something around it sets."""
-
-    @property
-    def commands(self) -> Iterator[Command]:
-        """Its simple commands."""
-        return commands(self.text, self.given)
-
 
 Parts = Callable[[Source], Iterable[Part]]
 """How a format takes a file apart."""
@@ -152,6 +137,11 @@ def _covers(launch: Launch, span: Span) -> bool:
 def _lacks_image(command: Command, launch: Launch | None) -> bool:
     """Whether a command should start a container, and is not a launch because it has no image."""
     return launch is None and find_docker(command.words) is not None
+
+
+def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
+    """The script itself, whatever it holds."""
+    return parts(source)
 
 
 def parts(source: Source) -> Iterator[Part]:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from shmlint.docker.engines import is_by_another
 from shmlint.files.workspace import Workspace
 from shmlint.formats.shell.callers import is_read_by_another
-from shmlint.formats.shell.read import Part, Parts, parts
+from shmlint.formats.shell.part import Part
+from shmlint.formats.shell.read import Parts, parts
 from shmlint.syntax.shell import Command
 from shmlint.syntax.shell_repair import repaired
 from shmlint.syntax.shell_sharing import ARGUMENTS, Sharing, Use, references, sharing

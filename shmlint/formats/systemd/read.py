@@ -9,7 +9,8 @@ from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, above_command, line_suppressions
-from shmlint.formats.shell.read import Part, read_source
+from shmlint.formats.shell.part import Part
+from shmlint.formats.shell.read import read_source
 from shmlint.formats.shell.rest import same_others
 from shmlint.formats.shell.run import as_written
 from shmlint.formats.systemd.quadlet import DECIDING, containers
@@ -23,6 +24,7 @@ from shmlint.syntax.shell_variables import ANY, given
 from shmlint.syntax.systemd import Char, Setting, Writer, settings, without_marks, words
 
 _STARTED = ("ExecStart", "ExecStartPre", "ExecStartPost", "ExecCondition", "ExecReload", "ExecStop", "ExecStopPost")
+_SETTING = ("Environment", "EnvironmentFile", "PassEnvironment")
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
@@ -33,8 +35,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 def _read(source: Source, workspace: Workspace) -> Reading:
     places = Places()
     keys = _keys_of_drop_ins(source, workspace)
-    elsewhere = not keys.isdisjoint({"Environment", "EnvironmentFile", "PassEnvironment"})
-    reading = read_source(source, parts(source, places, elsewhere=elsewhere))
+    reading = read_source(source, parts(source, places, elsewhere=not keys.isdisjoint(_SETTING)))
     launches: list[Launch] = []
     for found, deciding in ((reading.launches, _STARTED), (containers(source, places), DECIDING)):
         if not keys.isdisjoint(deciding):
@@ -45,6 +46,12 @@ def _read(source: Source, workspace: Workspace) -> Reading:
         launches=tuple(launches),
         not_read=(*reading.not_read, *_broken(source)),
     )
+
+
+def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
+    """The command lines, whatever they hold."""
+    elsewhere = not _keys_of_drop_ins(source, workspace).isdisjoint(_SETTING)
+    return parts(source, Places(), elsewhere=elsewhere)
 
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
