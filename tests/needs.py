@@ -66,8 +66,14 @@ def _devcontainer() -> str:
     return "" if devcontainer_cli() else "`devcontainer` (npm package @devcontainers/cli) is not on PATH"
 
 
+READERS = (
+    "rdformat-validator", "sarif-multitool", "node", "java", "violation-comments-to-github-command-line",
+)  # fmt: skip
+"""Programs that read a report; ``CONTRIBUTING.md`` says where they come from."""
+
+
 def _report_readers() -> str:
-    lacking = next(filter(None, map(_program, ("rdformat-validator", "sarif-multitool", "node"))), "")
+    lacking = next(filter(None, map(_program, READERS)), "")
     return lacking or _answer("node", "-e", "require('danger-plugin-lint-report')")
 
 

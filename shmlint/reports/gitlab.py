@@ -1,4 +1,7 @@
-"""Findings as a GitLab Code Quality report."""
+"""Findings as a GitLab Code Quality report.
+
+Each entry is also an issue of Code Climate's, whose other readers ask for a type and for categories.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,8 @@ def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:
     """``--format gitlab``."""
     entries = [
         {
+            "type": "issue",
+            "categories": ["Bug Risk"],
             "description": " · ".join((finding.message, *_short(finding))),
             "check_name": finding.rule,
             "content": {"body": "\n".join(details(finding))},
