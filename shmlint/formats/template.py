@@ -12,7 +12,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
 
-BECAUSE = "it is a template; shmlint reads the file that it renders to"
+RENDERED = "shmlint reads the file that it renders to"
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
@@ -20,7 +20,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     return read_each(paths, workspace, lambda source: Reading(not_read=(whole(source),)))
 
 
-def whole(source: Source, at: int = 0, because: str = BECAUSE) -> NotRead:
+def whole(source: Source, at: int = 0, because: str = f"it is a template; {RENDERED}") -> NotRead:
     """A template that is not read, with the offset of what shows that it is one."""
     return NotRead(Span(source, at, at), because, "template", whole=True)
 

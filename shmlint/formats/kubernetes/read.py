@@ -44,7 +44,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             continue
         file = read_file(path, workspace)
         problems += (file.problem,) if file.problem is not None else ()
-        not_read += (file.not_read,) if file.not_read is not None else ()
+        not_read += file.not_read
         if file.manifests and normal(path) not in parts:
             maps = usable(path, nearby, workspace)
             for manifest in file.manifests:

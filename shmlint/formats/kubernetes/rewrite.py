@@ -11,17 +11,16 @@ from itertools import chain, count
 
 from shmlint.docker.mounts import clean
 from shmlint.docker.sizes import spell_quantity
-from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.kubernetes.containers import SHM, Volume, read_volumes
 from shmlint.formats.kubernetes.insert import Entry, added_item, edited, own_item
+from shmlint.formats.kubernetes.manifests import read_file
 from shmlint.formats.kubernetes.pods import Part, Pod
 from shmlint.formats.kubernetes.removal import renamed_variable, without_host_ipc, without_variable
 from shmlint.formats.kubernetes.tree import build, plain
 from shmlint.formats.kubernetes.volume import made_memory, resized
 from shmlint.model.launch import Change, ReadOnly
 from shmlint.model.source import Edit, Source
-from shmlint.syntax.yaml_read import read_documents
 
 
 class PodRewriter(ReadOnly):
@@ -169,14 +168,13 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
 
     Without ``sizes_only``, plain variables and ``hostIPC`` may differ too: the launches say what they are.
     """
-    try:
-        old, new = read_documents(path, before), read_documents(path, after)
-        sources = before.source(path), after.source(path)
-    except Unreadable:
+    old, new = read_file(path, before), read_file(path, after)
+    if old.problem is not None or new.problem is not None or old.unread != new.unread:
         return False
-    if len(old) != len(new):
+    if len(old.documents) != len(new.documents):
         return False
-    both = ((plain(build(a.root, sources[0])), plain(build(b.root, sources[1]))) for a, b in zip(old, new, strict=True))
+    pairs = zip(old.documents, new.documents, strict=True)
+    both = ((plain(build(a.root, a.source)), plain(build(b.root, b.source))) for a, b in pairs)
     return all(
         _stripped(a, sizes_only=sizes_only) == _stripped(b, sizes_only=sizes_only)
         and not Counter(_unmounted(b)) - Counter(_unmounted(a))

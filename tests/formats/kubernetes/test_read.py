@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from shmlint.files.kinds import classify
+from shmlint.fixing.fix import fix
 from shmlint.model.launch import Launch
 from tests.formats.kubernetes.manifests import MEMORY, ON_SHM, container, pod, pod_spec, under
 from tests.project import findings, run
@@ -221,6 +222,32 @@ def test_a_template_is_not_read_because_it_is_one(tmp_path: Path, text: str, lin
     assert [(place.kind, place.span.line) for place in done.not_read] == [("template", line)]
     assert done.read == []
     assert done.not_read[0].because.startswith("it is a template") and because in done.not_read[0].because
+
+
+OTHERS = [
+    ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ NAME }}}\n", 3),
+    ("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{NAME}}\n", 4),
+    ("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels:\n    {{- include \"labels\" . }}\n", 5),
+]
+
+
+@table("other, line", OTHERS)
+def test_documents_beside_a_template_are_read(tmp_path: Path, other: str, line: int) -> None:
+    for number, text in enumerate((f"{other}---\n{pod()}", f"{pod()}---\n{other}")):
+        done = run(tmp_path / str(number), {"o.yaml": text})
+        first = 0 if not number else pod().count("\n") + 1
+        assert [f.rule for f in done.findings] == ["SHM101"]
+        assert [(p.kind, p.span.line, p.whole) for p in done.not_read] == [("template", first + line, False)]
+        assert done.not_read[0].because.startswith("this document is a template")
+        assert done.read == ["o.yaml"]
+        fixed = fix(done).texts["o.yaml"]
+        assert other in fixed and "medium: Memory" in fixed
+
+
+@table("statement", ["{{- if .a }}\n---\n{{- end }}", "{{/* a\n---\n*/}}", "{% if a %}", "# {{ range .x }}"])
+def test_what_statements_of_a_template_are_about_is_not_known(tmp_path: Path, statement: str) -> None:
+    done = run(tmp_path, {"o.yaml": f"kind: {{{{ a }}}}\n{statement}\n---\n{pod()}"})
+    assert not done.launches and [p.whole for p in done.not_read] == [True]
 
 
 def test_a_template_that_a_config_map_holds_is_the_content_of_a_file(tmp_path: Path) -> None:
