@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 from ruamel.yaml.error import MarkedYAMLError
-from ruamel.yaml.parser import Parser
+from ruamel.yaml.parser import Parser, ParserError
 from ruamel.yaml.scanner import Scanner, ScannerError
 
 _ANCHOR_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _BEHIND_ANCHOR = frozenset("\0 \t\r\n\x85\u2028\u2029?:,]}%@`")
 
 
-class NoKey(ScannerError):
-    """A line that is neither a key nor the text of one; it is noticed at a later one."""
+Kind = Literal[
+    "no-key", "colon", "item", "question-mark", "directive", "name", "tag", "header", "blank-line", "open-quote",
+    "escape", "flow-colon", "mapping", "list", "open-mapping", "open-list", "behind-end", "no-value", "character",
+]  # fmt: skip
+"""What a text that is not YAML is refused for. ``character``: one that nothing begins with, a tab for example."""
+
+
+class Refused(MarkedYAMLError):
+    """A text is not YAML: what it is refused for, where that is noticed, and where the part with it starts."""
+
+    def __init__(self, kind: Kind, at: int, start: int | None = None) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.at = at
+        self.start = at if start is None else start
+
+
+def _refuses(base: type, name: str, kind: Kind) -> Callable[..., Any]:
+    """A method of ruamel.yaml whose errors are all of one kind, but for those of the methods that it calls."""
+    method = getattr(base, name)
+
+    def call(*args: Any, **named: Any) -> Any:
+        try:
+            return method(*args, **named)
+        except Refused:
+            raise
+        except MarkedYAMLError as error:
+            raise refused(kind, error) from None
+
+    return call
+
+
+def refused(kind: Kind, error: MarkedYAMLError) -> Refused:
+    """An error of ruamel.yaml with its kind."""
+    mark, opening = error.problem_mark, error.context_mark
+    at = mark.index if mark is not None else opening.index if opening is not None else 0
+    return Refused(kind, at, opening.index if opening is not None else None)
 
 
 class GoScanner(Scanner):
@@ -27,13 +63,13 @@ class GoScanner(Scanner):
         try:
             super().stale_possible_simple_keys()
         except ScannerError as error:
-            raise NoKey(error.context, error.context_mark, error.problem, error.context_mark) from None
+            raise Refused("no-key", error.context_mark.index) from None
 
     def remove_possible_simple_key(self) -> None:
         try:
             super().remove_possible_simple_key()
         except ScannerError as error:
-            raise NoKey(error.context, error.context_mark, error.problem, error.context_mark) from None
+            raise Refused("no-key", error.context_mark.index) from None
 
     def scan_to_next_token(self) -> Any:
         super().scan_to_next_token()
@@ -62,8 +98,7 @@ class GoScanner(Scanner):
         name = self.reader.prefix(length)
         self.reader.forward(length)
         if not name or self.reader.peek() not in _BEHIND_ANCHOR:
-            problem = f"expected alphabetic or numeric character, but found {self.reader.peek()!r}"
-            raise ScannerError("while scanning an anchor or alias", start, problem, self.reader.get_mark())
+            raise Refused("name", start.index)
         return token(name, start, self.reader.get_mark())
 
     def scan_block_scalar_indicators(self, start_mark: Any) -> Any:
@@ -75,16 +110,40 @@ class GoScanner(Scanner):
         header = self.reader.prefix(length)
         signs, digits = header.strip("0123456789"), header.strip("+-")
         if len(signs) > 1 or len(digits) > 1 or digits == "0":
-            problem = f"expected chomping or indentation indicators, but found {header!r}"
-            raise MarkedYAMLError("while scanning a block scalar", start_mark, problem, self.reader.get_mark())
+            raise Refused("header", self.reader.get_mark().index)
         self.reader.forward(length)
         return {"": None, "+": True, "-": False}[signs], int(digits) if digits else None
+
+
+    fetch_more_tokens = _refuses(Scanner, "fetch_more_tokens", "character")
+    fetch_value = _refuses(Scanner, "fetch_value", "colon")
+    fetch_block_entry = _refuses(Scanner, "fetch_block_entry", "item")
+    fetch_key = _refuses(Scanner, "fetch_key", "question-mark")
+    scan_directive = _refuses(Scanner, "scan_directive", "directive")
+    scan_tag = _refuses(Scanner, "scan_tag", "tag")
+    scan_block_scalar = _refuses(Scanner, "scan_block_scalar", "header")
+    scan_block_scalar_indentation = _refuses(Scanner, "scan_block_scalar_indentation", "blank-line")
+    scan_flow_scalar_spaces = _refuses(Scanner, "scan_flow_scalar_spaces", "open-quote")
+    scan_flow_scalar_breaks = _refuses(Scanner, "scan_flow_scalar_breaks", "open-quote")
+    scan_flow_scalar_non_spaces = _refuses(Scanner, "scan_flow_scalar_non_spaces", "escape")
+    scan_plain = _refuses(Scanner, "scan_plain", "flow-colon")
 
 
 class GoParser(Parser):
     """A parser that takes any number of ``...`` after a document, and then wants a ``---`` as go-yaml does."""
 
     def parse_document_end(self) -> Any:
-        event = super().parse_document_end()
+        try:
+            event = super().parse_document_end()
+        except ParserError as error:
+            raise refused("behind-end", error) from None
         self.state = self.parse_document_start
         return event
+
+    parse_document_start = _refuses(Parser, "parse_document_start", "behind-end")
+    process_directives = _refuses(Parser, "process_directives", "directive")
+    parse_node = _refuses(Parser, "parse_node", "no-value")
+    parse_block_mapping_key = _refuses(Parser, "parse_block_mapping_key", "mapping")
+    parse_block_sequence_entry = _refuses(Parser, "parse_block_sequence_entry", "list")
+    parse_flow_mapping_key = _refuses(Parser, "parse_flow_mapping_key", "open-mapping")
+    parse_flow_sequence_entry = _refuses(Parser, "parse_flow_sequence_entry", "open-list")

@@ -207,11 +207,10 @@ def _texts(documents: list[Document]) -> Iterator[tuple[int, int, bool]]:
 def _documents(source: Source) -> Iterator[Document]:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError
-    from ruamel.yaml.parser import ParserError
     from ruamel.yaml.reader import ReaderError
-    from ruamel.yaml.scanner import ScannerError
 
-    from shmlint.syntax.yaml_go import GoParser, GoScanner
+    from shmlint.syntax.yaml_errors import told
+    from shmlint.syntax.yaml_go import GoParser, GoScanner, Refused, refused
 
     try:
         yaml = YAML(typ="safe", pure=True)
@@ -227,13 +226,8 @@ def _documents(source: Source) -> Iterator[Document]:
             if type(event).__name__ == "DocumentStartEvent":
                 yield _compose(source, parser, anchors)
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        offset = mark.index if mark is not None else 0
-        problem = " ".join(str(error.problem or error.context or "not valid YAML").split())
-        context = " ".join(str(error.context or "").split())
-        said = isinstance(error, ScannerError | ParserError) and problem != context
-        message = f"{problem} {context}".strip() if said else problem
-        raise YamlError(message, min(offset, len(source.text))) from None
+        message, offset = told(error if isinstance(error, Refused) else refused("character", error), source.text)
+        raise YamlError(message, offset) from None
     except ReaderError as error:
         raise YamlError(f"character U+{error.character:04X} is not allowed", error.position) from None
     except (ValueError, IndexError, AttributeError, AssertionError) as error:
