@@ -131,7 +131,11 @@ _KINDS = (
         tells=lambda content: is_kubernetes(content) or re.search(_SERVICES, content) is not None,
         words=(b"image", b"container"),
     ),
-    _Kind("markdown", named=_path(r"[^/]*\.(?:md|mdx|markdown|rst)"), words=(*_DOCKER, b"services:", b"apiVersion:")),
+    _Kind(
+        "markdown",
+        named=_path(r"[^/]*\.(?:md|mdx|markdown|rst)"),
+        words=(*_DOCKER, b"services:", b"apiVersion:", b'"runArgs"', b'"hostRequirements"'),
+    ),
     _Kind(
         "shell",
         named=_path(r"[^/]*\.(?:sh|bash|ksh|zsh|sbatch|slurm)"),

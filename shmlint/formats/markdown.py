@@ -51,6 +51,7 @@ _WINDOWS = frozenset({"cmd", "bat", "batch", "powershell", "ps1", "pwsh"})
 _YAML = frozenset({"yaml", "yml", "compose", "docker-compose", "dockercompose"})
 _PYTHON = frozenset({"python", "py", "python3", "ipython"})
 """Languages of blocks that often hold a command of the shell alone."""
+_JSON = frozenset({"", "json", "jsonc", "json5", "javascript", "js"})
 _MAKE = frozenset({"make", "makefile"})
 
 
@@ -59,8 +60,12 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     return read_each(paths, workspace, partial(_read, workspace=workspace))
 
 
+_WORDS = ("services:", "apiVersion:", '"runArgs"', '"hostRequirements"')
+"""What a block has that is no command, and starts containers."""
+
+
 def _read(source: Source, workspace: Workspace) -> Reading:
-    if not mentions_engine(source.text) and not any(word in source.text for word in ("services:", "apiVersion:")):
+    if not mentions_engine(source.text) and not any(word in source.text for word in _WORDS):
         return Reading()
     reading = joined(_read_block(block, part, source, workspace) for block, part in _parts(source, workspace))
     found = sorted(reading.launches, key=lambda launch: launch.span.start)
@@ -83,7 +88,7 @@ def _in_html(source: Source, found: Iterable[Launch]) -> Iterator[NotRead]:
 def _read_block(block: Block, part: Part | None, source: Source, workspace: Workspace) -> Reading:
     if part is None:
         launches = tuple(_services(block, source, workspace))
-        return Reading(launches, not_read=(*_starts_in_other_language(block, source), *_manifests(block, source)))
+        return Reading(launches, not_read=tuple(_not_read(block, source)))
     reading = read_part(part, os.path.dirname(source.path))
     found = map(_as_written, reading.launches)
     if block.language in _WINDOWS:
@@ -143,6 +148,13 @@ _LAUNCH = re.compile(rf"(?:[$!%#] ?)?(?:sudo +)?{ENGINE} +(?:container +)?(?:run
 _LAUNCHED = re.compile(rf"^[ \t]*(?:[-*+] +|\d+[.)] +)?(?P<start>{_LAUNCH.pattern})", re.M)
 
 
+def _not_read(block: Block, source: Source) -> Iterator[NotRead]:
+    """What is seen in a block that is not read as commands."""
+    yield from _starts_in_other_language(block, source)
+    yield from _manifests(block, source)
+    yield from _dev_containers(block, source)
+
+
 def _starts_in_other_language(block: Block, source: Source) -> Iterator[NotRead]:
     """The container starts of a block that is not read as commands."""
     text = _text(block, source)
@@ -164,6 +176,20 @@ def _manifests(block: Block, source: Source) -> Iterator[NotRead]:
     if block.language in _YAML | {""} and _MANIFEST.search(text) and (asks := _ASKS_FOR_GPU.search(text)):
         line = text.count("\n", 0, asks.start())
         yield NotRead(Span(source, *block.lines[line]), "Kubernetes manifests in documents are not read", "unsupported")
+
+
+_DEV_CONTAINER = re.compile(r'"(?:runArgs|hostRequirements)"[ \t]*:')
+_DEV_CONTAINER_GPU = re.compile(r'"--gpus\b|"--runtime[=" ,]+nvidia|"gpu"[ \t]*:|/dev/(?:kfd|nvidia)')
+
+
+def _dev_containers(block: Block, source: Source) -> Iterator[NotRead]:
+    """A dev container with a GPU, which a document shows."""
+    text = _text(block, source)
+    if block.language not in _JSON or _DEV_CONTAINER.search(text) is None:
+        return
+    if (asks := _DEV_CONTAINER_GPU.search(text)) is not None:
+        line = text.count("\n", 0, asks.start())
+        yield NotRead(Span(source, *block.lines[line]), "dev containers in documents are not read", "unsupported")
 
 
 def _alone(read_blocks: Sequence[Block], source: Source) -> Iterator[Block]:

@@ -493,3 +493,33 @@ def test_a_manifest_with_a_gpu_is_said_not_to_be_read(tmp_path: Path, text: str,
     assert [(place.span.line, place.because) for place in started.not_read] == [
         (line, "Kubernetes manifests in documents are not read") for line in lines
     ]
+
+
+DEV_CONTAINER = """# Docs
+
+```{}
+{{
+  "image": "nvcr.io/nvidia/pytorch:24.01-py3",
+  {}
+}}
+```
+"""
+
+
+@table(
+    ("text", "lines"),
+    [
+        (DEV_CONTAINER.format("json", '"runArgs": ["--gpus", "all"]'), [6]),
+        (DEV_CONTAINER.format("jsonc", '"runArgs": [\n    "--gpus=all",\n  ]'), [7]),
+        (DEV_CONTAINER.format("", '"hostRequirements": {"gpu": true}'), [6]),
+        (DEV_CONTAINER.format("json", '"runArgs": ["--runtime=nvidia"]'), [6]),
+        (DEV_CONTAINER.format("json", '"runArgs": ["--ipc=host"]'), []),
+        (DEV_CONTAINER.format("json", '"gpu": true'), []),
+        (DEV_CONTAINER.format("diff", '"runArgs": ["--gpus", "all"]'), []),
+    ],
+)  # fmt: skip
+def test_a_dev_container_with_a_gpu_is_said_not_to_be_read(tmp_path: Path, text: str, lines: list[int]) -> None:
+    started = run(tmp_path, {"a.md": text})
+    assert [(place.span.line, place.because) for place in started.not_read] == [
+        (line, "dev containers in documents are not read") for line in lines
+    ]
