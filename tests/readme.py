@@ -103,7 +103,7 @@ def printed(command: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "shmlint", *arguments],
         cwd=ROOT,
-        env={k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "SHMLINT_"))},
+        env={k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "SHMLINT_"))} | {"COLUMNS": "80"},
         capture_output=True,
         text=True,
         encoding="utf-8",

@@ -60,7 +60,7 @@ def command(**options: Unpack[Options]) -> int:
         from shmlint.reports import inventory
 
         if form == "text":
-            write_lines(out, inventory.table(run, sort, out.width))
+            write_lines(out, inventory.table(run, sort, out.table_width))
         else:
             write(out, {"csv": inventory.csv, "markdown": inventory.markdown}[form](run, sort), machine=True)
     for finding in run.findings:

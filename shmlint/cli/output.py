@@ -52,13 +52,23 @@ class Output(NamedTuple):
         """Columns: those of COLUMNS, else the terminal's, else 80."""
         from shmlint.reports.terminal import WIDTH
 
+        return self._columns or WIDTH
+
+    @property
+    def table_width(self) -> int:
+        """Columns for a table. In a file or a pipe nothing of it is cut."""
+        return self._columns or sys.maxsize
+
+    @property
+    def _columns(self) -> int:
+        """Columns of COLUMNS or the terminal; 0 where there is neither."""
         given = whole_number(os.environ.get("COLUMNS", ""))
-        if given:
-            return given
+        if given or self.path is not None:
+            return given or 0
         try:
-            return WIDTH if self.path is not None else os.get_terminal_size(self.stream.fileno()).columns or WIDTH
+            return os.get_terminal_size(self.stream.fileno()).columns
         except (OSError, ValueError):  # no terminal
-            return WIDTH
+            return 0
 
 
 def prepare_streams() -> None:

@@ -81,14 +81,14 @@ def _row(run: Run, launch: Launch) -> Row:
 
 def table(run: Run, sort: Sort = "place", width: int = WIDTH) -> Iterator[str]:
     """A table that fits the width, and a summary. Places are never cut: in a narrow table they have their own lines."""
-    found = rows(run, sort)
-    cells = [_cells(row) for row in (HEAD._replace(files=""), *found)]
-    widths = _widths(cells, usable(width), _ENOUGH)
-    if _total(widths) <= usable(width):
-        yield from (_line(row, widths) for row in cells)
-    else:
-        yield from _by_file(found, usable(width))
-    yield ""
+    if found := rows(run, sort):
+        cells = [_cells(row) for row in (HEAD._replace(files=""), *found)]
+        widths = _widths(cells, usable(width), _ENOUGH)
+        if _total(widths) <= usable(width):
+            yield from (_line(row, widths) for row in cells)
+        else:
+            yield from _by_file(found, usable(width))
+        yield ""
     if run.not_read:
         for text in not_read(run):
             first, *rest = wrapped(text, usable(width) - 2)

@@ -66,7 +66,7 @@ def render(
         if lines:
             yield ""
     if not style.quiet:
-        yield from _summary(run, findings, fixed, paint, width)
+        yield from _summary(run, findings, fixed, paint, width, listed=style.verbose)
 
 
 # Findings --------------------------------------------------------------------------------------
@@ -304,11 +304,11 @@ _KINDS = {
 
 
 def _summary(
-    run: Run, findings: Sequence[Finding], fixed: Sequence[Fixed], paint: Paint, width: int
+    run: Run, findings: Sequence[Finding], fixed: Sequence[Fixed], paint: Paint, width: int, *, listed: bool
 ) -> Iterator[str]:
     counts = summary(run, list(findings), len(fixed))
     worst = next((level for level in ("error", "warning", "note") if counts[level]), "good")
-    found, read = summary_line(counts), read_line(run, findings, counts)
+    found, read = summary_line(counts), read_line(run, findings, counts, listed=listed)
     unsafe = sum(f.fix is not None and not f.fix.safe and planned(f) is not None for f in findings)
     if unsafe:
         found += f"; {unsafe} {'more ' if counts['fixable'] else 'can be fixed '}with --fix --unsafe-fixes"
@@ -346,10 +346,14 @@ _SKIPPED: dict[NotReadKind, str] = {
 """Why something was not read, in a few words."""
 
 
-def read_line(run: Run, findings: Sequence[Finding], counts: dict[str, int]) -> str:
-    """What was read and judged, and what was not; empty if there is nothing of either."""
+def read_line(run: Run, findings: Sequence[Finding], counts: dict[str, int], *, listed: bool = False) -> str:
+    """What was read and judged, and what was not; empty if there is nothing of either.
+
+    ``listed``: the report lists what was not read.
+    """
     reasons = Counter(place.kind for place in run.not_read)
-    skipped = f"not read ({', '.join(_skipped(kind, count) for kind, count in reasons.items())}; see --verbose)"
+    why = ", ".join(_skipped(kind, count) for kind, count in reasons.items())
+    skipped = f"not read ({why}{'' if listed else '; see --verbose'})"
     parts = {"suppressed": run.suppressed, "in the baseline": run.accepted, skipped: run.not_read}
     read = [_read(run, findings, counts)] if counts["files"] else []
     return "; ".join([*read, *(f"{len(some)} {what}" for what, some in parts.items() if some)])

@@ -162,7 +162,7 @@ def test_what_is_excluded_is_counted(run: Run, arguments: tuple[str, ...]) -> No
     count = 1 if "--config" in arguments else 2
     shown = run("-v", *arguments, "c/compose.yaml", "--exit-zero").stdout
     assert "a/compose.yaml:1: not read: the settings exclude it\n" in shown
-    assert f"; {count} not read ({count} excluded; see --verbose)" in " ".join(shown.split())
+    assert f"; {count} not read ({count} excluded)" in " ".join(shown.split())
     assert ("b/compose.yaml:1: not read" in shown) == (count == 2)
     found = json.loads(run("--format", "json", *arguments, "c/compose.yaml", "--exit-zero").stdout)
     assert [place["kind"] for place in found["not_read"]] == ["excluded"] * count
@@ -348,9 +348,17 @@ def test_output(run: Run) -> None:
     assert json.loads(Path("report.json").read_text())["summary"]["error"] == 1
 
 
-def test_inventory(run: Run) -> None:
-    assert re.search(r"^compose\.yaml\n  2 +trainer ", run("inventory", compose=TRAINER).stdout, re.M)
-    assert json.loads(run("inventory", "--format", "json").stdout)["launches"][0]["name"] == "trainer"
+def test_inventory(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = TRAINER.replace("  trainer:", f"  trainer-{'x' * 60}:")
+    whole = rf"^compose\.yaml:2  trainer-{'x' * 60}  nvcr\.io/nvidia/pytorch:[\w.-]+  "
+    assert re.search(whole, run("inventory", compose=text).stdout, re.M), "nothing is cut in a pipe"
+    run("inventory", "--output", "list.txt")
+    assert re.search(whole, Path("list.txt").read_text(), re.M)
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = run("inventory").stdout
+    assert re.search(r"^compose\.yaml\n  2 +traine[-rx]*…", narrow, re.M) and max(map(len, narrow.splitlines())) <= 60
+    assert json.loads(run("inventory", "--format", "json", compose=TRAINER).stdout)["launches"][0]["name"] == "trainer"
+    assert run("inventory", compose="services: {}\n").stdout == "0 launches\n"
 
 
 def test_verbose_says_what_is_spared(run: Run) -> None:
@@ -358,6 +366,10 @@ def test_verbose_says_what_is_spared(run: Run) -> None:
     assert run(compose=text).stdout == f"nothing found; {READ}\n"
     assert "no larger /dev/shm needed: Ollama" in run("--verbose").stdout
     assert "no larger" in run("-v").stdout
+    Path("pod.yaml").write_text("kind: Pod\napiVersion: v1\nspec: {containers: [{image: {{a}}}]}\n", encoding="utf-8")
+    assert run(compose=text).stdout.replace("\n", " ").endswith("not read (1 template; see --verbose) ")
+    assert run("-v").stdout.replace("\n", " ").endswith("not read (1 template) ")
+    Path("pod.yaml").unlink()
     assert "service `trainer`: large enough: /dev/shm is 8 GiB\n" in run("-v", compose=FIXED).stdout
 
 

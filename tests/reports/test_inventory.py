@@ -25,9 +25,7 @@ def test_inventory(tmp_path: Path) -> None:
 
 
 def test_the_inventory_of_nothing(tmp_path: Path) -> None:
-    assert list(inventory.table(run(tmp_path, {}))) == [
-        "WHERE  LAUNCH  IMAGE  GPU  /DEV/SHM  NEED", "", "0 launches",
-    ]  # fmt: skip
+    assert list(inventory.table(run(tmp_path, {}))) == ["0 launches"]
 
 
 def test_places_are_whole_at_any_width(tmp_path: Path) -> None:
