@@ -80,6 +80,11 @@ class Misread(NamedTuple):
     applies: str = ""
 
 
+def requests_none(value: str, request: GpuDevices) -> bool:
+    """Whether a value is the number 0 and may have been meant as the GPU with that index."""
+    return value == "0" and not request.error
+
+
 def misread(value: str, request: GpuDevices) -> Misread | None:
     """Whether a value looks like a list of devices and is something else: ``device=0,1``, ``0,1``."""
     if starts_count(value, request):

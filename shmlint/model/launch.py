@@ -232,6 +232,8 @@ class GpuFault(NamedTuple):
     """The value as the engine gets it."""
     meant: str = ""
     """The value as it was meant, where that is clear."""
+    certain: bool = True
+    """Whether nobody can mean what it says."""
 
 
 class GpuRequest(NamedTuple):

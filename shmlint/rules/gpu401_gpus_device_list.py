@@ -17,11 +17,11 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     for fault in launch.gpu.device_lists:
         yield Finding(
             RULE.id,
-            RULE.severity,
+            RULE.severity if fault.certain else "warning",
             fault.span,
             f"{launch.words.launch}: {fault.message}",
             launch,
-            why=(Reason(f"Docker needs quotation marks around the list: {fault.right}"),),
+            why=(Reason(f"Docker needs quotation marks around the list: {fault.right}"),) if fault.right else (),
             fix=Fix(QuoteDevices(fault.span)) if fault.changes else None,
             advice=fault.advice,
         )

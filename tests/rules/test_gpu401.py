@@ -8,6 +8,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.fixing.fix import fix
 from shmlint.model.settings import Settings
 from shmlint.run import lint
+from tests.table import table
 
 SETTINGS = Settings(select=("GPU401",))
 RUN = "docker run --shm-size=8g --gpus {} vllm/vllm-openai"
@@ -53,6 +54,27 @@ def test_the_quotation_marks_reach_docker(before: str, after: str) -> None:
 def test_what_is_no_list_of_devices_stays(value: str) -> None:
     text = RUN.format(value) + "\n"
     assert fixed("shell", "x.sh", text) == text
+
+
+@table(
+    ("text", "lines"),
+    [
+        ("docker run --gpus 0 i\ndocker run --gpus=0 i\ndocker run '--gpus' \"0\" i\n", [1, 2, 3]),
+        ("O=(--gpus 0)\ndocker run \"${O[@]}\" i\nT='--gpus 0'\ndocker run $T i\n", [1, 3]),
+        ("docker run --gpus \\\n  0 i\n", [2]),
+        ("N=0\ndocker run --gpus $N i\ndocker run --gpus ${M:-0} i\n", []),
+        ("podman run --gpus 0 i\nnerdctl run --gpus 0 i\ndocker run --gpus count=0 i\ndocker run --gpus 1 i\n", []),
+    ],
+)
+def test_the_number_0_may_have_been_meant_as_an_index(text: str, lines: list[int]) -> None:
+    found = lint({"shell": ["x.sh"]}, SETTINGS, Workspace().over({"x.sh": text})).findings
+    assert [(one.span.line, one.severity, one.fix) for one in found] == [(line, "warning", None) for line in lines]
+    assert fixed("shell", "x.sh", text) == text
+
+
+def test_a_list_in_one_word_with_its_option_is_no_list() -> None:
+    text = 'docker run "--gpus device=0,1" i\ndocker run "--gpus 1,2" i\n'
+    assert lint({"shell": ["x.sh"]}, SETTINGS, Workspace().over({"x.sh": text})).findings == []
 
 
 def step(run: str) -> str:

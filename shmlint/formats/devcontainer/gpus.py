@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.docker.gpus_option import misread, quoted_devices
-from shmlint.docker.run_options import Option, RunCommand
+from shmlint.docker.gpus_option import misread, quoted_devices, requests_none
+from shmlint.docker.run_options import Option, RunCommand, is_one_word
+from shmlint.formats.shell.gpus import no_gpu
 from shmlint.model.launch import Change, GpuFault
 from shmlint.model.source import Edit
 
@@ -20,7 +21,10 @@ def misread_device_lists(run: RunCommand) -> Iterator[GpuFault]:
     for option, request in run.gpus():
         value = option.value or ""
         span = (option.value_word or option.word).span
-        if option.unknown or span is None:
+        if option.unknown or span is None or is_one_word(option):  # the client reads no value of it
+            continue
+        if requests_none(value, request):
+            yield no_gpu(span, '"device=0" for the first GPU')
             continue
         bare = value.strip("'")
         if bare != value and request.error:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from shmlint.docker import gpus as gpu_requests
 from shmlint.docker.engines import DockerCommand
 from shmlint.docker.gpus import ALL, DeviceNode, DeviceRequest, Request, Runtime
-from shmlint.docker.gpus_option import misread, quoted_devices, starts_count
-from shmlint.docker.run_options import RunCommand, is_one_word
+from shmlint.docker.gpus_option import misread, quoted_devices, requests_none, starts_count
+from shmlint.docker.run_options import Option, RunCommand, is_one_word
 from shmlint.docker.run_values import environment_of
 from shmlint.formats.shell.rewrite import join_by_sign, write_quotes
 from shmlint.model.launch import Change, GpuFault, GpuRequest, Launch, Unknown, Value
@@ -112,10 +112,13 @@ def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
     """Values of ``--gpus`` that look like a list of devices and are not read as one."""
     for option, request in run.gpus():
         value = option.value or ""
-        if option.unknown or run.engine == "podman":
+        if option.unknown or run.engine == "podman" or is_one_word(option):
             continue
         place = (option.value_word or option.word).span
         if place is None:
+            continue
+        if requests_none(value, request) and run.engine == "docker" and _is_written_out(option):
+            yield no_gpu(place, "--gpus device=0 for the first GPU")
             continue
         found = misread(value, request)
         if found is None:
@@ -129,6 +132,24 @@ def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
         else:
             right = f"--gpus '{meant}'"
             yield GpuFault(place, found.message, tuple(write_quotes(option, meant)), "", right, value, meant)
+
+
+def _is_written_out(option: Option) -> bool:
+    """Whether a value stands beside its option; a variable is there to be changed."""
+    first, last = option.word.span, (option.value_word or option.word).span
+    if first is None or last is None:
+        return False
+    written = first.source.text[first.start : last.end].translate(_BETWEEN)
+    return written.split() in ([option.name, option.value], [f"{option.name}={option.value}"])
+
+
+_BETWEEN = str.maketrans("", "", "'\"\\")
+
+
+def no_gpu(place: Span, first: str) -> GpuFault:
+    """The number 0; ``first`` is how the first GPU is requested."""
+    message = "`--gpus 0` requests no GPU: 0 is a number of GPUs, not an index"
+    return GpuFault(place, message, (), f"{first}; remove --gpus for none", "", certain=False)
 
 
 def never_written_with(character: str, launch: Launch) -> Launch:
