@@ -291,6 +291,13 @@ def test_podman_refuses_less(tmp_path: Path) -> None:
     assert findings(tmp_path, {"run.sh": "podman run --gpus none foo\n"}, select=THIS) == []
 
 
+@pytest.mark.parametrize("engine", ["docker", "podman"])
+def test_a_word_with_more_options_in_it_is_left(tmp_path: Path, engine: str) -> None:
+    files = {"run.sh": f"O=('--gpus device=0,1 --rm' --init)\n{engine} run \"${{O[@]}}\" foo\n"}
+    assert [f.rule for f in findings(tmp_path, files, select=THIS)] == ["GPU402"]
+    assert fixed(tmp_path, files, select=THIS) == {}
+
+
 def test_two_requests_are_two_findings(tmp_path: Path) -> None:
     text = gpus("[{device_ids: [0]}, {device_ids: [1]}]")
     assert len(findings(tmp_path, text, select=THIS)) == 2

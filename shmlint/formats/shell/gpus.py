@@ -87,6 +87,7 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
         place = (option.value_word or option.word).span
         if option.unknown or place is None:
             continue
+        changes: tuple[Change, ...] = ()
         if option.value is None:
             message = f"`--gpus` has no value, and {_who(run)} takes the next word for it"
             added = Change((Edit(place.path, place.end, place.end, " all"),), f"add `all` in line {place.line}")
@@ -94,10 +95,11 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
             continue
         if is_one_word(option):
             message = f"`{option.word.text}` is a single word, which {_who(run)} refuses as an unknown flag"
-            yield GpuFault(place, message, tuple(join_by_sign(option)), "write the option and its value as two words")
+            changes = () if " " in value else tuple(join_by_sign(option))  # else other options are in the word too
+            yield GpuFault(place, message, changes, "write the option and its value as two words")
             continue
         if request.error:
-            changes: tuple[Change, ...] = ()
+            changes = ()
             if value.lower() == "all" and option.value_span is not None:
                 span = option.value_span
                 changes = (Change((Edit(span.path, span.start, span.end, "all"),), f"write `all` in line {span.line}"),)
