@@ -61,8 +61,8 @@ def is_kubernetes(content: bytes) -> bool:
 
 
 def is_shell(content: bytes) -> bool:
-    """Whether the first line of a text names a shell as its interpreter."""
-    return re.match(rb"#![^\n]*\b(?:ba|da|k|z)?sh\b", content) is not None
+    """Whether the first line of a text names a shell as its interpreter, or is for a batch system."""
+    return re.match(rb"#![^\n]*\b(?:ba|da|k|z)?sh\b|#(?:SBATCH|PBS|BSUB|\$) +-", content) is not None
 
 
 _DOCKER = tuple(word.encode() for name in ENGINES for word in (name, name.upper()))
@@ -139,7 +139,7 @@ _KINDS = (
     _Kind(
         "shell",
         named=_path(r"[^/]*\.(?:sh|bash|ksh|zsh|sbatch|slurm)"),
-        maybe=_path(r"[^/.]+"),
+        maybe=_path(r"[^/.]+", r"[^/]*\.(?:sub|job|pbs|lsf|qsub|sge)"),
         tells=is_shell,
         words=_DOCKER,
     ),

@@ -189,6 +189,19 @@ def test_the_content_tells_what_is_no_compose_file(path: str, content: str) -> N
 )
 def test_a_shebang_tells_a_script(content: bytes, kind: str | None) -> None:
     assert classify("bin/start", lambda: content) == kind
+    assert classify("train.job", lambda: content) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "kind"),
+    [
+        ("train.pbs", "#PBS -l nodes=1", "shell"), ("x.LSF", "#BSUB -n 4", "shell"), ("x.sub", "#!/bin/sh", "shell"),
+        ("x.sge", "#$ -cwd", "shell"), ("x.qsub", "#SBATCH --gres=gpu:1", "shell"),
+        ("x.sub", "executable = /usr/bin/docker", None), ("x.job", "# a list", None),
+    ],
+)  # fmt: skip
+def test_the_first_line_tells_a_batch_script(name: str, first: str, kind: str | None) -> None:
+    assert classify(name, lambda: f"{first}\ndocker run a\n".encode()) == kind
 
 
 @pytest.mark.parametrize(

@@ -21,16 +21,21 @@ _MOST_FILES = 300
 _MOST_FOLDERS = 40
 
 _CALLER = re.compile(
-    r"(?i)(?:.*\.(?:sh|bash|sbatch|slurm|mk|just|ya?ml|groovy|service)|(?:gnu)?makefile|justfile|jenkinsfile)"
+    r"(?i)(?:.*\.(?:sh|bash|sbatch|slurm|sub|job|pbs|lsf|qsub|sge|mk|just|ya?ml|groovy|service)|(?:gnu)?makefile|justfile|jenkinsfile)"
 )
 _USES = re.compile(r"\$\{?[1-9@*#]|\$\{\w+:?[-=]")
 """An argument, or a variable that has a default."""
 _BEFORE = re.compile(
-    r"(?:^|[;&|({`\"'@+:-]|(?<![\w-])(?:then|do|else|exec|nohup|sudo|time|srun|env|bash|sh|zsh|source|\.)|-\w+|=\S*)\s*\Z"
+    r"(?:^|[;&|({`\"'@+:-]|(?<![\w-])(?:then|do|else|exec|nohup|sudo|time|srun|sbatch|qsub|bsub|env|bash|sh|zsh|source|\.)|-\w+|=\S*)\s*\Z"
 )
 """What is before a script's name where that is started, not copied or printed."""
 _PRINTED = re.compile(r"\s*(?:[-@+]*|- )\s*(?:echo|printf|#|//)")
 _SET = re.compile(r"(?<![\w-])([A-Za-z_]\w*)=")
+_BATCH_GIVES = re.compile(
+    r"(?m)^#(?:SBATCH[ \t][^\n]*--export|(?:PBS|\$)[ \t][^\n]*-v|BSUB[ \t][^\n]*-env)[= \t]+[\"']?([^\n\"']*)"
+)
+"""What a batch system puts into the environment of a script, by the lines for it."""
+_BATCH_NAME = re.compile(r"(?:^|,)\s*([A-Za-z_]\w*)")
 _CANDIDATES: Key[tuple[Source, ...]] = Key("files that may start scripts")
 """Their texts, by the directory."""
 
@@ -38,12 +43,13 @@ _CANDIDATES: Key[tuple[Source, ...]] = Key("files that may start scripts")
 def given_by_callers(source: Source, workspace: Workspace) -> Variables | None:
     """The arguments and variables of a script that other files may set; None where there are none.
 
-    A line of another script, a makefile or a pipeline that starts it by its name counts. A start without
+    A line of another script, a makefile or a pipeline that starts it by its name counts, and so does its own for
+    a batch system (``#SBATCH --export=…``), which another of the command line may replace. A start without
     arguments sets none: the script's own defaults hold for it.
     """
     if _USES.search(source.text) is None:
         return None
-    names: set[str] = set()
+    names = {name for line in _BATCH_GIVES.findall(source.text) for name in _BATCH_NAME.findall(line)}
     script = os.path.basename(source.path)
     for caller in _candidates(source, workspace):
         passed = _passed(caller.text, script)

@@ -82,6 +82,29 @@ def test_variables_of_the_environment(tmp_path: Path, files: dict[str, str], ima
     assert images(tmp_path, {"launch.sh": script, **files}) == [image]
 
 
+@table(
+    "line, files, image",
+    [
+        ("#SBATCH --export=ALL,IMAGE=redis", {}, None),
+        ("#SBATCH --export NIL,X=1,IMAGE", {}, None),
+        ("#PBS -l nodes=1 -v X,IMAGE=redis", {}, None),
+        ("#$ -cwd -v IMAGE=redis", {}, None),
+        ('#BSUB -env "all, IMAGE=redis"', {}, None),
+        ("#SBATCH --export=ALL,IMAGES=redis --gres=gpu:1", {}, IMAGE),
+        ("#SBATCH --job-name=IMAGE", {}, IMAGE),
+        ("# --export=IMAGE=redis", {}, IMAGE),
+        ("#SBATCH --gres=gpu:1", {"all.sh": "sbatch --export=ALL,IMAGE=redis launch.sh\n"}, None),
+        ("#SBATCH --gres=gpu:1", {"all.sh": "export IMAGE=redis\nsbatch launch.sh\n"}, None),
+        ("#PBS -l nodes=1", {"all.pbs": "qsub -v IMAGE=redis launch.sh\n"}, None),
+    ],
+)
+def test_what_a_batch_system_sets_is_not_certain(
+    tmp_path: Path, line: str, files: dict[str, str], image: str | None
+) -> None:
+    script = f"#!/bin/bash\n{line}\ndocker run --gpus all ${{IMAGE:-{IMAGE}}} --port 8000\n"
+    assert images(tmp_path, {"launch.sh": script, **files}) == [image]
+
+
 def test_the_arguments_behind_those_of_the_callers_keep_their_defaults(tmp_path: Path) -> None:
     script = f"docker run --gpus all --shm-size=${{1:-1g}} ${{2:-{IMAGE}}}\n"
     assert images(tmp_path, {"launch.sh": script, "all.sh": "./launch.sh 64g\n"}) == [IMAGE]
