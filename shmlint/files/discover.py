@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache, partial
 
 from shmlint.files.boundary import work_tree
-from shmlint.files.kinds import WORDS, classify, is_inspect, screen, unnamed
+from shmlint.files.kinds import WORDS, classify, is_inspect, is_program, screen, unnamed
 from shmlint.files.parallel import share
 from shmlint.files.read import PathProblem, read_regular, reason
 from shmlint.model.record import NamedTuple
@@ -225,11 +225,12 @@ def _look(tree: _Tree, names: bytes) -> list[_Result]:
     from shmlint.files.walk import without_skipped
 
     candidate = screen(tree.kinds)
+    programs = "unread" in tree.kinds
     excluded = exclusion(tree.exclude) if tree.exclude else None
     found: list[_Result] = []
     for name in without_skipped(tree.real, names):
         path, absolute = tree.prefix + name, tree.absolute + name
-        if candidate.search(absolute) is None:
+        if not (programs and is_program(name)) and candidate.search(absolute) is None:
             continue
         on_disk = os.path.join(tree.top, path)
         result = _examine(path, on_disk, absolute, tree.kinds)

@@ -65,6 +65,19 @@ def is_shell(content: bytes) -> bool:
     return re.match(rb"#![^\n]*\b(?:ba|da|k|z)?sh\b|#(?:SBATCH|PBS|BSUB|\$) +-", content) is not None
 
 
+_RESOURCE = b"nvidia.com/gpu"
+_REQUESTS_GPU = (
+    rb"--gpus|device_requests|DeviceRequest|nvidia/gpu|/dev/(?:nvidia|kfd)|\bgpus?[ \t]*=[ \t]*[\"']|"
+    rb"runtime\W{1,6}nvidia|nvidia\.com/gpu"
+)
+
+
+def _may_request_gpu(content: bytes) -> bool:
+    """Whether a text in a language that is not read may start a container with a GPU."""
+    named = b"docker" in content or b"podman" in content
+    return named and re.search(_REQUESTS_GPU, content) is not None
+
+
 _DOCKER = tuple(word.encode() for name in ENGINES for word in (name, name.upper()))
 
 
@@ -80,6 +93,22 @@ class _Kind(NamedTuple):
     maybe: str | None = None
     tells: Callable[[bytes], bool] | None = None
     words: tuple[bytes, ...] = ()
+
+
+_UNREAD = (*_DOCKER, _RESOURCE)
+_PROGRAMS = frozenset((
+    "py", "go", "rs", "rb", "java", "kt", "cs", "php", "pl", "js", "cjs", "mjs", "jsx", "ts", "cts", "mts", "tsx",
+    "tf", "hcl", "nomad",
+))  # fmt: skip
+
+
+def is_program(path: str) -> bool:
+    """Whether a path is of a program; they are many, and but for a ``makefile.py`` of no other kind."""
+    if path.rpartition(".")[2] not in _PROGRAMS:
+        return False
+    name = path.rpartition("/")[2].lower()
+    return "makefile." not in name and "jenkinsfile" not in name
+
 
 
 def _path(*endings: str) -> str:
@@ -154,11 +183,25 @@ _KINDS = (
         words=_DOCKER,
     ),
     _Kind("fish", named=_path(r"[^/]*\.fish"), words=_DOCKER),
-    _Kind("unread", named=_path(r"[^/]*\.(?:ps1|psm1|bat|cmd|adoc|asciidoc|ipynb)"), words=_DOCKER),
+    _Kind("unread", named=_path(r"[^/]*\.(?:ps1|psm1|bat|cmd|adoc|asciidoc|ipynb)"), words=_UNREAD),
     _Kind(
         "systemd",
         named=_path(r"[^/]*\.(?:service|container)(?:\.(?:in|j2|tmpl|template))?", r"[^/]*\.service\.d/[^/]*\.conf"),
         words=(*_DOCKER, b"[Container]"),
+    ),
+    _Kind(
+        "unread",
+        named=_NEVER,
+        maybe=_path(r"[^/]*values[^/]*\.ya?ml"),
+        tells=lambda content: _RESOURCE in content,
+        words=_UNREAD,
+    ),
+    _Kind(
+        "unread",
+        named=_NEVER,
+        maybe=_path(r"[^/]*\.ya?ml"),
+        tells=_may_request_gpu,
+        words=_UNREAD,
     ),
 )
 WORDS = {kind.name: kind.words for kind in _KINDS}
@@ -175,6 +218,8 @@ def classify(path: str, read: Callable[[], bytes]) -> str | None:
     >>> classify("deploy/docker-compose.gpu.yml", lambda: b"")
     'compose'
     """
+    if is_program(path):
+        return "unread" if _may_request_gpu(read()) else None
     path = "/" + path
     for kind in _KINDS:
         if re.search(kind.named, path):
@@ -231,7 +276,7 @@ def hint(path: str) -> str:
 
 
 def screen(kinds: Collection[str]) -> re.Pattern[str]:
-    """Matches every path that can be of one of the kinds, so that few are looked at closely."""
+    """Matches every path but those of programs that can be of one of the kinds, so that few are looked at closely."""
     patterns = [
         pattern
         for kind in _KINDS

@@ -9,28 +9,69 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.model.launch import ENGINES, Launch
 from shmlint.model.reading import NotRead, Reading
+from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell_text import ENGINE
 
+
+class _Language(NamedTuple):
+    """What is not read, and how a container is started there: each pattern's group ``start`` is where."""
+
+    what: str
+    patterns: tuple[str, ...]
+    with_gpu: bool = True
+    """Only starts with a GPU are reported, because a program may also start containers for its tests."""
+
+
 _IN_SCRIPT = (
-    rf"(?im)^(?![ \t]*(?:#|::|rem\b|echo\b|write-))(?>[^\n#]*?\b(?P<engine>{'|'.join(ENGINES)})(?:\.exe)?[ \t])"
+    rf"(?im)^(?![ \t]*(?:#|::|rem\b|echo\b|write-))(?>[^\n#]*?\b(?P<start>{'|'.join(ENGINES)})(?:\.exe)?[ \t])"
     r"(?>[^\n#]*?(?<![\w-])(?:run|create)[ \t])"
 )
-_IN_DOCUMENT = rf"(?<![\w./-])(?P<engine>{ENGINE})[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]+[-\\]"
-_OTHER = re.compile(r"(?i)\b(?:compose|network|volume|context|exec|buildx)\b")
+_RUN = r"[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]+[-\\]"
+_IN_DOCUMENT = rf"(?<![\w./-])(?P<start>{ENGINE}){_RUN}"
+_IN_YAML = rf"(?m)^(?![ \t]*#)(?>[^\n#]*?(?<![\w./-])(?P<start>{ENGINE}){_RUN})"
+_QUOTE = "[\"'`]"
+_SUBCOMMAND = rf"{_QUOTE}(?:container{_QUOTE}[ \t]*,[ \t]*{_QUOTE})?(?:run|create){_QUOTE}"
+_IN_PROGRAM = (
+    rf"(?P<start>{_QUOTE}(?:[\w/]*/)?{ENGINE}{_QUOTE})[\s,\[\]()&.!:\w]{{1,60}}?{_SUBCOMMAND}",
+    rf"(?P<start>[\[(]\s*[\w.]*(?:docker|podman|engine|container)[\w.]*(?:\(\))?)\s*,\s*{_SUBCOMMAND}",
+    rf"[=(\[,:][ \t]*[rfbu]{{0,2}}{_QUOTE}{{1,3}}\s*(?:[^\"'`\n]{{0,120}}?(?:&&|;)[ \t]*)?(?:sudo[ \t]+)?"
+    rf"(?P<start>{ENGINE}){_RUN}",
+    r"(?P<start>\b(?:containers\.(?:run|create)|ContainerCreate|createContainer|create_container|docker\.run)\()",
+)
+_COMMANDS = "the commands of programs are"
+_BLOCKS = (r'(?P<start>\bresource[ \t]+"docker_container")', r'(?P<start>\bdriver[ \t]*=[ \t]*"docker")', _IN_YAML)
+_PLAYBOOK = r"(?m)^[ \t]*(?:-[ \t]+)?(?:[a-z]+\.[a-z]+\.)?(?P<start>(?:docker|podman)_container)[ \t]*:"
+_SCRIPTS = _Language("scripts of PowerShell are", (_IN_SCRIPT,), False)
+_BATCH = _Language("scripts of the Windows command line are", (_IN_SCRIPT,), False)
+_ASCIIDOC = _Language("AsciiDoc is", (_IN_DOCUMENT,), False)
+_TERRAFORM = _Language("Terraform and Nomad are", _BLOCKS)
 
 _LANGUAGES = {
-    ".ps1": ("scripts of PowerShell are", _IN_SCRIPT),
-    ".psm1": ("scripts of PowerShell are", _IN_SCRIPT),
-    ".bat": ("scripts of the Windows command line are", _IN_SCRIPT),
-    ".cmd": ("scripts of the Windows command line are", _IN_SCRIPT),
-    ".adoc": ("AsciiDoc is", _IN_DOCUMENT),
-    ".asciidoc": ("AsciiDoc is", _IN_DOCUMENT),
-    ".ipynb": ("the commands of notebooks are", _IN_DOCUMENT),
-}
-"""What is not read, and how a container is started there, by the ending of a file."""
+    "ps1": _SCRIPTS, "psm1": _SCRIPTS, "bat": _BATCH, "cmd": _BATCH, "adoc": _ASCIIDOC, "asciidoc": _ASCIIDOC,
+    "ipynb": _Language("the commands of notebooks are", (_IN_DOCUMENT,), False),
+    "tf": _TERRAFORM, "hcl": _TERRAFORM, "nomad": _TERRAFORM,
+}  # fmt: skip
+"""By the ending of a file."""
+_PLAYBOOKS = _Language("playbooks and commands in other tools' YAML are", (_PLAYBOOK, _IN_YAML))
+_VALUES = _Language(
+    "the values of a Helm chart are", (r"(?m)^[ \t]*[\"']?(?P<start>nvidia\.com/gpu)[\"']?:[ \t]*[\"']?[1-9]",)
+)
+_PROGRAMS = _Language(_COMMANDS, _IN_PROGRAM)
+
+_GPU = re.compile(
+    r"--gpus|device_?request|nvidia/gpu|/dev/(?:nvidia|kfd)|\bgpus?[ \t]*=[ \t]*[\"']|runtime\W{1,6}nvidia|"
+    r"nvidia\.com/gpu",
+    re.I,
+)
+_NEAR = 1500
+"""Characters of a start in which its request for a GPU is looked for."""
+_OTHER = re.compile(r"(?i)\b(?:compose|network|volume|context|exec|buildx)\b")
+_SAID = re.compile(
+    r"^\s*(?:#|//|\*)|\b(?:print\w*|log\w*|info|warn\w*|error|debug|echo|help|raise|throw|console)\b[^\n]*$", re.I
+)
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
@@ -39,11 +80,38 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 
 def _starts(source: Source) -> Iterator[NotRead]:
-    what, pattern = _LANGUAGES[f".{source.path.lower().rpartition('.')[2]}"]
-    starts = [found for found in re.finditer(pattern, source.text) if _OTHER.search(found[0]) is None]
-    for found in starts:
-        span = Span(source, found.start("engine"), found.end("engine"))
-        yield NotRead(span, f"{what} not read", "unsupported", whole=found is starts[0])
+    language = _language(source.path.lower())
+    found = sorted(
+        match.span("start")
+        for pattern in language.patterns
+        for match in re.finditer(pattern, source.text)
+        if language.with_gpu or _OTHER.search(match[0]) is None
+    )
+    if language.with_gpu:
+        found = list(_with_gpu(source.text, found))
+    for start, end in found:
+        yield NotRead(Span(source, start, end), f"{language.what} not read", "unsupported", whole=start == found[0][0])
+
+
+def _language(path: str) -> _Language:
+    ending = path.rpartition(".")[2]
+    if ending in ("yml", "yaml"):
+        return _VALUES if "values" in path.rpartition("/")[2] else _PLAYBOOKS
+    return _LANGUAGES.get(ending, _PROGRAMS)
+
+
+def _with_gpu(text: str, starts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The starts whose text, up to the next one, requests a GPU, without those that are comments or messages.
+
+    What an interface for programs is given is often put together before the call.
+    """
+    for number, (start, end) in enumerate(starts):
+        line = text[text.rfind("\n", 0, start) + 1 : start]
+        first = max(0, start - _NEAR) if text[end - 1] == "(" else start
+        following = starts[number + 1][0] if number + 1 < len(starts) else len(text)
+        last = start + _NEAR if text[end - 1] == "(" else min(following, start + _NEAR)
+        if _SAID.search(line) is None and _GPU.search(text, first, last) is not None:
+            yield start, end
 
 
 def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:

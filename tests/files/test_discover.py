@@ -109,7 +109,7 @@ def paths(*named: str, exclude: tuple[str, ...] = (), kinds: tuple[str, ...] = (
         ("docs/use.mdx", "markdown"),
         ("run.sh", "shell"),
         ("docker-compose.sh", "shell"),
-        ("compose.py", None),
+        ("compose.rb.txt", None),
         ("notes.txt", None),
         ("docker.txt", None),
         ("README.txt", None),
@@ -190,6 +190,19 @@ def test_the_content_tells_what_is_no_compose_file(path: str, content: str) -> N
 def test_a_shebang_tells_a_script(content: bytes, kind: str | None) -> None:
     assert classify("bin/start", lambda: content) == kind
     assert classify("train.job", lambda: content) == kind
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "kind"),
+    [
+        ("compose.py", b"run(['docker', 'run', '--gpus', 'all'])", "unread"),
+        ("train.py", b"parser.add_argument('--gpus')", None), ("a.go", b"docker", None),
+        ("docker/makefile.py", b"", "makefile"), ("chart/values.yaml", b"nvidia.com/gpu: 1", "unread"),
+        ("x.yaml", b"nvidia.com/gpu: 1", None), ("x.yaml", b"docker_container:\n  runtime: nvidia\n", "unread"),
+    ],
+)  # fmt: skip
+def test_the_content_tells_a_program_that_starts_containers(path: str, content: bytes, kind: str | None) -> None:
+    assert classify(path, lambda: content) == kind
 
 
 @pytest.mark.parametrize(

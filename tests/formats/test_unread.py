@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from json import loads
 from pathlib import Path
+from time import process_time
 
 from shmlint.reports import inventory, json
 from tests.project import run
@@ -31,3 +32,46 @@ def test_starts_are_reported(tmp_path: Path, name: str, text: str, lines: list[i
     assert result.launches == ()
     assert sum(": not read: " in line for line in inventory.table(result)) == len(lines)
     assert len(loads(json.inventory(result))["not_read"]) == len(lines)
+
+
+GPU = '"--gpus", "all"'
+
+
+@table(
+    ("name", "text", "lines"),
+    [
+        ("x.py", f'run(["docker", "run", {GPU}, "IMG"])\nrun(["docker", "run", "redis"])\n', [1]),
+        ("x.py", f'call(\n  ["sudo", "podman", "run",\n   "--rm",\n   {GPU}])\n', [2]),
+        ("x.py", f"c = [docker_bin, 'run', '--rm']\nif gpu:\n    c += [{GPU}]\n", [1]),
+        ("x.py", f'os.system("{RUN} IMG")\nos.system(f"cd x && {RUN} {{image}}")\n', [1, 2]),
+        ("x.py", f'c = f"""\n{RUN} IMG\n"""\n', [2]),
+        ("x.py", 'd = [DeviceRequest(count=-1)]  # docker\nclient.containers.run("IMG", device_requests=d)\n', [2]),
+        ("x.py", 'client = docker.from_env()\nclient.containers.run("redis")\ngpus = 1\n', []),
+        ("x.py", f'print("{RUN} IMG")\n# run(["docker", "run", {GPU}])\nraise E("try {RUN} IMG")\n', []),
+        ("x.py", 'run(["docker", "compose", "run", "x"])\nrun(["x", "--gpus", "all"])\n', []),
+        ("makefile.py", "x:\n\tls docker\n", []),
+        ("x.go", f'exec.Command("docker", "run", {GPU})\n// exec.Command("docker", "run", {GPU})\n', [1]),
+        ("x.go", "// docker\ncli.ContainerCreate(ctx, c, &HostConfig{DeviceRequests: d})\n", [2]),
+        ("x.ts", f'spawn("docker", ["run", {GPU}]);\nexecSync(`{RUN} ${{x}}`);\n', [1, 2]),
+        ("x.rs", f'Command::new("docker").arg("run").args([{GPU}]);\n', [1]),
+        ("x.tf", 'resource "docker_container" "a" {\n  gpus = "all"\n}\nresource "docker_container" "b" {}\n', [1]),
+        ("x.nomad", 'driver = "docker"\nresources { device "nvidia/gpu" {} }\n', [1]),
+        ("x.yml", f"- shell: {RUN} IMG\n# - shell: {RUN} IMG\n", [1]),
+        ("x.yml", "- community.docker.docker_container:\n    device_requests: [{count: -1}]\n", [1]),
+        ("x.yml", "- docker_container:\n    image: redis\n", []),
+        ("chart/values.yaml", "resources:\n  limits:\n    nvidia.com/gpu: 1\n", [3]),
+        ("chart/values.yaml", "resources:\n  limits:\n    nvidia.com/gpu: 0\n    # nvidia.com/gpu: 1\n", []),
+    ],
+)  # fmt: skip
+def test_starts_with_a_gpu_in_programs_are_reported(tmp_path: Path, name: str, text: str, lines: list[int]) -> None:
+    result = run(tmp_path, {name: text})
+    assert [(place.span.line, place.kind) for place in result.not_read] == [(line, "unsupported") for line in lines]
+    assert (result.launches, result.findings) == ((), [])
+
+
+def test_programs_are_searched_in_linear_time(tmp_path: Path) -> None:
+    texts = ('"docker", ' * 20_000, "docker run --gpus " * 20_000, "[docker" * 20_000, '="""\n' * 20_000 + "docker")
+    for text in texts:
+        started = process_time()
+        run(tmp_path, {"x.py": f"docker --gpus\n{text}\n"})
+        assert process_time() - started < 5
