@@ -41,6 +41,7 @@ _ARGUMENTS = frozenset({'"$@"', "$@", "$*", '"${@}"', '"$*"'})
 _ARGUMENT = re.compile(r"\$\{?[@*]")
 """What each of these holds."""
 
+_TAKES_COMMAND = re.compile(r"-*(?:[\w-]+-)?(?:command|cmd|exec|wrap|script|run)=")
 _NAMED = re.compile(r"(?<!\\)\$\{?(\w+)")
 _SETS = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)\+?=")
 _HIDDEN = re.compile(r"\\\$\{?(\w+)")
@@ -333,7 +334,7 @@ class _Reader:
             return
         if (name in TALKERS and name != "trap") or name.startswith(("log", "print")):
             return
-        for child in node.named_children:
+        for child in map(self._value, node.named_children):
             if name in _READERS and child.type in ("string", "simple_expansion", "expansion"):
                 yield from self._held(child)
             if child.type not in ("string", "raw_string"):
@@ -349,6 +350,11 @@ class _Reader:
             yield from found
             if STARTS.search(inside) and not any(map(_starts, found)):
                 yield self._unread(child, f"it is in an argument of `{name}`, which is not followed")
+
+    def _value(self, node: Node) -> Node:
+        """The quoted value of an option that takes a command (``--command="…"``); any other node itself."""
+        parts = node.named_children if node.type == "concatenation" else ()
+        return parts[1] if len(parts) == 2 and _TAKES_COMMAND.fullmatch(self.tree.raw(parts[0])) else node
 
     def _unread(self, node: Node, because: str) -> Command:
         """The first line of a node that has a container start which is not read."""
@@ -435,7 +441,8 @@ class _Reader:
         nested = ShellText(whole.source, text, offsets, home, used_at, whole.unset)
         tree = Tree(nested, self.tree.place if at is None else (at, None), self.tree.function_of(node))
         reader = type(self)(tree, self.variables, self.depth + 1)
-        command = node.parent if node.parent is not None and node.parent.type == "command" else None
+        around = node.parent.parent if node.parent is not None and node.parent.type == "concatenation" else node.parent
+        command = around if around is not None and around.type == "command" else None
         own = self._is_own(command)
         inside = reader.variables
         inside.own_arguments |= not escapes  # a text between single quotation marks has its own

@@ -157,6 +157,8 @@ RUN = "docker run --gpus all IMG\n"
         ("shell", "x.sh", "docker run --gpus all -v <the data>:/data IMG\n"),
         ("shell", "x.sh", "find . -name '*.py' -exec docker run --gpus all IMG {} \\;\n"),
         ("shell", "x.sh", "trap 'docker run --gpus all IMG' EXIT\n"),
+        ("shell", "x.sh", "gcloud compute ssh vm --command='cd x && docker run --gpus all IMG'\n"),
+        ("shell", "x.sh", "I=IMG\nsbatch --gpus=8 --wrap=\"docker run --gpus all $I\"\n"),
         ("shell", "x.sh", "trap 'docker run --gpus all $I' EXIT INT\nI=IMG\n"),
         ("shell", "x.sh", "echo 'docker run --gpus all IMG' | sudo bash -x\n"),
         ("shell", "x.sh", "I=IMG\necho -n docker run --gpus all $I | ssh host >log 2>&1\n"),
