@@ -276,8 +276,7 @@ def _bases(
         return [base]
     directory = os.path.dirname(path)
     found: list[tuple[str]] = []
-    for name in _siblings(directory, workspace):
-        other = normal(os.path.join(directory, name))
+    for other, _ in _beside(directory, workspace):
         if other == path or other in base:
             continue
         names = _names(other, workspace)
@@ -293,8 +292,8 @@ def _rival(path: str, default: Sequence[str], workspace: Workspace) -> tuple[str
     if base and path not in base and names & _names_of(base, workspace):
         return (*base, path)
     directory, own = os.path.dirname(path), _name_words(path)
-    beside = (normal(os.path.join(directory, name)) for name in _siblings(directory, workspace))
-    related = [(other,) for other in beside if _name_words(other) < own and names & _names(other, workspace)]
+    beside = _beside(directory, workspace)
+    related = [(other,) for other, words in beside if words < own and names & _names(other, workspace)]
     return (*_nearest(path, related)[0], path) if related else ()
 
 
@@ -319,17 +318,24 @@ def _name_words(path: str) -> frozenset[str]:
     return frozenset(re.findall(r"[a-z0-9]+", stem)) - {"docker"}
 
 
-def _siblings(directory: str, workspace: Workspace) -> list[str]:
-    names = workspace.names_in(directory)
-    return sorted({n for n in names if n.endswith((".yml", ".yaml")) and "compose" in n.lower()})
+_BESIDE: Key[tuple[tuple[str, frozenset[str]], ...]] = Key("compose files of a directory")
+
+
+def _beside(directory: str, workspace: Workspace) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The files of a directory that are named like Compose files, with the words of their names."""
+
+    def listed(files: Workspace) -> tuple[tuple[str, frozenset[str]], ...]:
+        names = {n for n in files.names_in(directory) if n.endswith((".yml", ".yaml")) and "compose" in n.lower()}
+        return tuple((normal(os.path.join(directory, name)), _name_words(name)) for name in sorted(names))
+
+    return workspace.once(_BESIDE, directory, listed)
 
 
 def _defined_elsewhere(project: Project, workspace: Workspace) -> set[str]:
     """The names that other Compose files of the directories define: people may put such a file to these."""
     found: set[str] = set()
     for directory in dict.fromkeys(map(os.path.dirname, project.files)):
-        for name in _siblings(directory, workspace):
-            path = normal(os.path.join(directory, name))
+        for path, _ in _beside(directory, workspace):
             if path not in project.files:
                 try:
                     found |= defined_names(path, workspace)
@@ -401,8 +407,7 @@ def _taken(paths: Sequence[str], combinations: Sequence[_Combination], workspace
 def _taking(directory: str, workspace: Workspace) -> tuple[tuple[str, _Combination], ...]:
     """The files of a directory that take something from others, or are read together with one that does."""
     found = []
-    for name in _siblings(directory, workspace):
-        path = normal(os.path.join(directory, name))
+    for path, _ in _beside(directory, workspace):
         started_in, default = _found_by(path, workspace)
         combination = _Combination(default if path in default else (path,), started_in=started_in)
         if _takes(combination, workspace):
