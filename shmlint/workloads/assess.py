@@ -477,15 +477,17 @@ def _told(case: Case, need: Need) -> Need:
     What may need it does, where they give it to the same container elsewhere; training does, where their page asks
     for it.
     """
-    open_use = case.program.default or case.program.kind == "interactive"
     if need.verdict not in ("likely", "unknown"):
         return need
+    open_use = case.program.default or case.program.kind == "interactive"
     from shmlint.workloads.told import told
 
     said = told(case.launch, case.program.files.repository)
-    if said is None or (need.verdict == "unknown" and not (open_use if said.page else said.bytes)):
+    if said is None or (need.verdict == "unknown" and not (_may_be(case, open_use) if said.page else said.bytes)):
         return need
     if said.perhaps and need.verdict == "likely":
+        return need
+    if said.workers and not any(mechanism.id == "dataloader" for mechanism in need.mechanisms):
         return need
     size = max(rounded(said.bytes or 0), need.recommended or UNKNOWN_RECOMMENDED)
     evidence = (*need.evidence, said.evidence)
@@ -493,6 +495,11 @@ def _told(case: Case, need: Need) -> Need:
         return need._replace(verdict="needed", recommended=size, evidence=evidence)
     why = need.why if need.verdict == "likely" else "the repository says so: " + said.evidence.text
     return need._replace(verdict="likely", recommended=size, why=why, evidence=evidence)
+
+
+def _may_be(case: Case, open_use: bool) -> bool:
+    """Whether a page may mean what a container runs: anything, or the program of an image that is not built here."""
+    return open_use or (case.program.image is None and not case.program.entries and case.known.need.workload is None)
 
 
 def _documents_training(case: Case) -> bool:

@@ -176,7 +176,7 @@ def _below(folder: str, repository: Repository) -> tuple[tuple[str, str], ...]:
     return known[key]
 
 
-SPEAKS = r"(?i)(?:\.(?:sh|bash|fish|sbatch|slurm|service|md|ya?ml|mk|just)|^makefile|^justfile|^jenkinsfile)$"
+SPEAKS = r"(?i)(?:\.(?:sh|bash|fish|sbatch|slurm|service|mdx?|rst|ya?ml|mk|just)|^makefile|^justfile|^jenkinsfile)$"
 
 
 _BUILDS = r"(?i)(?:build|docker)[\w-]*(?:\.(?:sh|bash))?$|^makefile$"

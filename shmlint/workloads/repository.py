@@ -73,7 +73,7 @@ class Shared:
         """The same, by the last part of the name."""
         self.headings: dict[str, tuple[Span, ...]] = {}
         """The headings of pages, by their paths."""
-        self.said: dict[str, tuple[Span | None, Span | None]] = {}
+        self.said: dict[str, tuple[Span | None, Span | None, Span | None]] = {}
         """Where pages ask for shared memory, by their paths."""
         self.moves: dict[str, tuple[tuple[int, str], ...]] = {}
         """The directories to which scripts and pages go, and where in their text, by their paths."""

@@ -33,7 +33,9 @@ class Told(NamedTuple):
     page: bool = False
     """A page says so in its own words."""
     perhaps: bool = False
-    """It says so only of the use of several GPUs."""
+    """It says so only of the use of several GPUs, or another page says so of the same image."""
+    workers: bool = False
+    """It says so only of DataLoader workers."""
 
 
 def told(launch: Launch, repository: Repository) -> Told | None:
@@ -47,13 +49,39 @@ def told(launch: Launch, repository: Repository) -> Told | None:
         if given.bytes is not None and given.bytes > DOCKER_DEFAULT_SHM and given.decided_by in ("shm_size", "tmpfs"):
             text = f"the same container with {human(given.bytes)}"
             return Told(Evidence(text, given.span or other.home), given.bytes)
-    page = repository.peek(launch.span.path) if launch.span.path.endswith((".md", ".mdx", ".rst")) else None
+    page = repository.peek(launch.span.path) if launch.span.path.endswith(_PAGES) else None
     if page is None:
         return None
-    for said, several in zip(_said(page, repository), (False, True), strict=True):
-        if said is not None and (not several or gpu_count(launch) != 1):
-            return Told(Evidence("the page asks for shared memory", said), None, True, several)
+    always, workers, several = _said(page, repository)
+    if always is not None:
+        return Told(Evidence(_PAGE_ASKS, always), None, True)
+    if workers is not None:
+        return Told(Evidence(_PAGE_ASKS, workers), None, True, workers=True)
+    if several is not None and gpu_count(launch) != 1:
+        return Told(Evidence(_PAGE_ASKS, several), None, True, True)
+    return _by_other_page(launch, page, repository)
+
+
+_PAGES = (".md", ".mdx", ".rst")
+_PAGE_ASKS = "the page asks for shared memory"
+
+
+def _by_other_page(launch: Launch, page: Source, repository: Repository) -> Told | None:
+    """What a page around says that names the same image: known problems, answers to questions."""
+    image = launch.image.known if launch.image is not None else None
+    if not image or "/" not in image:
+        return None
+    for folder in repository.above()[:_LEVELS]:
+        for path, text in _speaking(folder, repository):
+            source = repository.peek(path) if path.endswith(_PAGES) and path != page.path and image in text else None
+            said = _said(source, repository)[0] if source is not None else None
+            if said is not None:
+                return Told(Evidence("a page about the image asks for shared memory", said), None, True, True)
     return None
+
+
+_LEVELS = 3
+"""Directories from that of a page upwards in which other pages about its image are looked for."""
 
 
 # The same container elsewhere -----------------------------------------------------------------
@@ -145,44 +173,71 @@ def _use(launch: Launch) -> tuple[str, ...]:
 # Pages ----------------------------------------------------------------------------------------
 
 
-def _said(page: Source, repository: Repository) -> tuple[Span | None, Span | None]:
+def _said(page: Source, repository: Repository) -> tuple[Span | None, Span | None, Span | None]:
     """Where a page says, outside of its code, that training in the container takes more shared memory.
 
-    The second is where it says so of several GPUs.
+    The second is where it says so of DataLoader workers, the third where it says so of several GPUs.
     """
     known = repository.shared.said
     if page.path not in known:
-        lines = list(_naming(page, repository)) if re.search(_NAMED, page.text) is not None else []
-        known[page.path] = _first(_asks, lines), _first(_asks_with_several_gpus, lines)
+        said = list(_naming(page, repository)) if re.search(_NAMED, page.text) is not None else []
+        known[page.path] = _first(_asks, said), _first(_asks_of_workers, said), _first(_asks_with_several_gpus, said)
     return known[page.path]
 
 
-def _first(asks: Callable[[str], bool], lines: Sequence[tuple[str, Span]]) -> Span | None:
-    return next((span for line, span in lines if asks(line)), None)
+def _first(asks: Callable[[str, str], bool], said: Sequence[tuple[str, str, Span]]) -> Span | None:
+    return next((span for sentence, before, span in said if asks(sentence, before)), None)
 
 
-def _naming(page: Source, repository: Repository) -> Iterator[tuple[str, Span]]:
-    """The lines outside of a page's code that name shared memory."""
+def _naming(page: Source, repository: Repository) -> Iterator[tuple[str, str, Span]]:
+    """The sentences outside of a page's code that name shared memory, the sentence before each, and the line."""
+    for start, end in _paragraphs(page, repository):
+        before = ""
+        for sentence in re.finditer(_SENTENCE, page.text[start:end]):
+            named = re.search(_NAMED, sentence[0])
+            text = " ".join(sentence[0].split())
+            if named is not None:
+                line = page.position(start + sentence.start() + named.start()).line
+                yield text, before, Span(page, *page.line_span(line))
+            before = text
+
+
+def _paragraphs(page: Source, repository: Repository) -> Iterator[tuple[int, int]]:
+    """The paragraphs of a page, its code left out."""
     from shmlint.syntax.markdown import blocks_of
 
     assert repository.workspace is not None
     every = blocks_of(page, repository.workspace)
     code = [(block.lines[0][0], block.lines[-1][1]) for block in every if not block.inline]
+    begin, last = -1, 0
     for number in range(1, min(len(page.line_starts), _MOST_LINES) + 1):
         start, end = page.line_span(number)
         line = page.text[start:end]
-        if re.search(_NAMED, line) is not None and not any(first <= start <= last for first, last in code):
-            yield line, Span(page, start, end)
+        ends = not line.strip() or any(first <= start <= final for first, final in code)
+        if begin >= 0 and (ends or re.match(_BEGINS, line) is not None):
+            yield begin, last
+            begin = -1
+        if not ends:
+            begin, last = (start if begin < 0 else begin), end
+    if begin >= 0:
+        yield begin, last
 
 
-def _asks(line: str) -> bool:
-    return re.search(_ASKS, line) is not None and re.search(_ONLY_IF, line) is None
+def _asks(sentence: str, before: str) -> bool:
+    asked = re.search(_ASKS, sentence) is not None and re.search(_ONLY_IF, sentence) is None
+    return asked and re.search(_CONDITION, before) is None
 
 
-def _asks_with_several_gpus(line: str) -> bool:
-    """Whether a line asks for it where there are several GPUs: ``if you use multiple GPUs, you may need to …``."""
-    found = re.search(_SEVERAL, line)
-    return found is not None and re.search(_ASKS, line) is not None and re.search(_NEGATED, line) is None
+def _asks_of_workers(sentence: str, before: str) -> bool:
+    """Whether a sentence asks for it where there are DataLoader workers: NVIDIA's and PyTorch's notes do."""
+    asked = re.search(_ASKS, sentence) is not None and re.search(_OPEN, sentence) is None
+    return asked and re.search(_OF_WORKERS, f"{before} {sentence}") is not None
+
+
+def _asks_with_several_gpus(sentence: str, before: str) -> bool:
+    """Whether a sentence asks for it where there are several GPUs: ``if you use multiple GPUs, you may need to …``."""
+    found = re.search(_SEVERAL, sentence)
+    return found is not None and re.search(_ASKS, sentence) is not None and re.search(_NEGATED, sentence) is None
 
 
 def heading(launch: Launch, repository: Repository) -> Evidence | None:
@@ -210,14 +265,24 @@ def _headings(page: Source) -> Iterator[Span]:
             yield Span(page, start, end)
 
 
-_NAMED = r"(?i)--?shm[-_]size|shm_size|/dev/shm|--ipc[= ]host|(?:docker|container)\W+(?:\w+\W+){0,4}shared[- ]memory"
+_SENTENCE = r"[^\s](?:[^.!?。！？]|[.!?](?!\s)|(?<=\.)\.)*[.!?。！？]?"
+_BEGINS = r"\s*(?:[-*+#>|]|\d+[.)])\s"
+"""The first line of an item of a list, of a heading, of a quotation."""
+_NAMED = (
+    r"(?i)--?shm[-_]size|shm_size|/dev/shm|--ipc[= ]host|(?:docker|container)\W+(?:\w+\W+){0,4}shared[- ]memory"
+    r"|容器[^。]{0,8}共享内存"
+)
 _ASKS = (
-    r"(?i)increas|enlarg|larger|insufficient|too (?:small|little|low)|must|necessary|requir|need|sufficient|recommend"
+    r"(?i)increas|enlarg|larger|insufficient|not enough|too (?:small|little|low)|must|necessary|requir|need"
+    r"|sufficient|recommend|需要|必须|建议|增大|增加|提高|调大|不足|太小"
 )
 _SEVERAL = (
     r"(?i)\b(?:if|when|with|for|on|using)\b[^.]{0,40}"
-    r"\b(?:multiple|several|multi|more than one)\b[ -](?:\w+[ -])?GPUs?\b"
+    r"\b(?:multiple|several|multi|more than one)\b[ -](?:\w+[ -])?GPUs?\b|(?:多卡|多\s*GPU|多张)"
 )
-_NEGATED = r"(?i)\bnot (?:need|requir|necess)|n['’]t|\bunless\b"
-_ONLY_IF = rf"{_NEGATED}|\bif\b|\bmay\b|\bmight\b|\boptional|\bcan be\b"
-"""Sentences that leave it open whether it is needed."""
+_NEGATED = r"(?i)\bnot (?:need|requir|necess)|n['’]t|\bunless\b|不需要|无需|不必"
+_CONDITION = r"(?i)\bif\b|\bmay\b|\bmight\b|如果|可能"
+_OPEN = rf"{_NEGATED}|\bmay\b|\bmight\b|\boptional|\bcan be\b|也许|可能|可以"
+"""Sentences that leave it open whether it is needed, or say that it is not."""
+_ONLY_IF = rf"{_OPEN}|\bif\b|如果"
+_OF_WORKERS = r"(?i)\bif\b[^.]{0,80}(?:data[ -]?load|multi-?process|num_workers)"

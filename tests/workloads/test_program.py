@@ -972,6 +972,10 @@ def test_an_image_says_less_than_code_that_loads_no_data(
 
 SIZED = f"docker run -it --gpus all --shm-size=16g -v $PWD:/app -w /app {PYTORCH} bash\n"
 PAGE = f"```bash\n{SHELL} bash\n```\n\n```bash\npython train.py\n```\n"
+NGC_NOTE = """
+Note: "if you use Torch multiprocessing for multi-threaded data loaders, the default shared memory
+segment may not be enough. Therefore, you should increase the size by issuing ..." `--shm-size=`.
+"""
 HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_size,", "batch(),")
 
 
@@ -987,6 +991,16 @@ HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_si
         ({"README.md": f"{PAGE}If workers crash you may need to increase `--shm-size`.\n"}, "likely"),
         ({"README.md": f"{PAGE}You do not need `--shm-size`, which must be set elsewhere: it isn't used.\n"}, "likely"),
         ({"README.md": f"{PAGE}The kernel needs shared memory of the GPU.\n"}, "likely"),
+        # A sentence may have several lines, and what stands before it may be its condition.
+        ({"README.md": f"{PAGE}To train, the memory that is shared must be\nincreased with `--shm-size`.\n"}, "needed"),
+        ({"README.md": f"{PAGE}Workers may crash. Then increase `--shm-size`.\n"}, "likely"),
+        ({"README.md": f"{PAGE}Workers may crash.\n\n- Increase `--shm-size`.\n"}, "needed"),
+        ({"README.md": f"{PAGE}训练需要增大 `--shm-size`。\n"}, "needed"),
+        ({"README.md": f"{PAGE}如果出错，可以增大 `--shm-size`。\n"}, "likely"),
+        # The note of NVIDIA and PyTorch: the programs here have DataLoader workers.
+        ({"README.md": PAGE + NGC_NOTE}, "needed"),
+        ({"README.md": PAGE + NGC_NOTE, "train.py": HALF.replace("=args.workers", "=0")}, "unknown"),
+        ({"README.md": PAGE + NGC_NOTE.replace("increase", "perhaps, as it may help, increase")}, "likely"),
     ],
 )
 def test_what_the_repository_says_elsewhere(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
@@ -1001,12 +1015,32 @@ def test_what_the_repository_says_elsewhere(tmp_path: Path, files: dict[str, str
         ("1", "If you use multiple GPUs, you may need to increase the --shm-size parameter.", "unknown"),
         ("all", "If you use multiple GPUs, you do not need to increase the --shm-size parameter.", "unknown"),
         ("all", "If requests fail, you may need to increase the --shm-size parameter.", "unknown"),
+        ("all", "如果你使用多卡，你也许需要提高上面的 --shm-size 的参数设置。", "likely"),
+        ("1", "如果你使用多卡，你也许需要提高上面的 --shm-size 的参数设置。", "unknown"),
         ("all", "If you use multiple GPUs, say so. The size given by `--shm-size` is shown.", "unknown"),
     ],
 )
 def test_a_page_that_asks_for_it_with_several_gpus(tmp_path: Path, gpus: str, line: str, verdict: str) -> None:
     page = f"```bash\ndocker run -it --gpus {gpus} own/server bash\n```\n\n{line}\n"
     assert need(tmp_path, {"README.md": page}).verdict == verdict
+
+
+WORKER = "docker run --gpus all own/worker:2 token=X worker.id=Y"
+BUS_ERROR = "Bus error\n===\n\nThe docker runtime has not\nenough shared memory. See ``--shm-size``.\n\n"
+
+
+@table(
+    "files, verdict",
+    [
+        ({"doc/known.rst": f"{BUS_ERROR}.. code-block:: console\n\n    {WORKER}\n"}, "likely"),
+        ({"doc/known.rst": f"{BUS_ERROR}.. code-block:: console\n\n    docker run other/worker\n"}, "unknown"),
+        ({"doc/known.rst": f"Nothing.\n\n.. code-block:: console\n\n    {WORKER} --shm-size=1g\n"}, "unknown"),
+        ({"doc/known.rst": f"If it has not enough, increase ``--shm-size``.\n\n::\n\n    {WORKER}\n"}, "unknown"),
+    ],
+)
+def test_another_page_about_the_same_image(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
+    page = {"doc/use/a.rst": f"Start it:\n\n.. code-block:: console\n\n    {WORKER}\n"}
+    assert need(tmp_path, {**page, **files}, ("doc/use",)).verdict == verdict
 
 
 def test_what_may_be_needed_with_several_gpus_makes_no_error(tmp_path: Path) -> None:
