@@ -118,14 +118,14 @@ def _path(*endings: str) -> str:
 _NEVER = r"(?!)"
 
 # The first that matches is it: `Jenkinsfile.md` is a document, `Makefile.bat` a makefile. GitHub takes
-# every file of its directory for a workflow, whatever it is called; beside other tools' pipelines a
-# compose file is usual and keeps its name's meaning.
+# every file of its directory for a workflow, whatever it is called; below it, and beside other tools'
+# pipelines, a compose file is usual and keeps its name's meaning.
 _KINDS = (
     _Kind(
         "ci",
         named=_path(
-            r"\.github/workflows/(?:[^/]*/)*[^/]*\.ya?ml",
-            r"(?:\.(?:github/actions|gitlab|circleci|buildkite|woodpecker|semaphore)|\.?azure-pipelines)/(?:[^/]*/)*"
+            r"\.github/workflows/[^/]*\.ya?ml",
+            r"(?:\.(?:github/workflows|github/actions|gitlab|circleci|buildkite|woodpecker|semaphore)|\.?azure-pipelines)/(?:[^/]*/)*"
             r"(?!(?:docker-)?compose\.)[^/]*\.ya?ml",
             r"(?:[^/]*\.gitlab-ci|azure-pipelines[^/]*|bitbucket-pipelines|cloudbuild|action)\.ya?ml",
             r"\.(?:travis|drone|woodpecker|cirrus)\.ya?ml",
