@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.docker.sizes import human
@@ -60,11 +60,11 @@ def render(
         for changes in _same_change(fixed):
             yield from _fixed(changes, paint, width)
         yield ""
-    if style.verbose:
-        lines = [line for text in (*_spared(run), *_not_read(run)) for line in _hanging(text, width)]
-        yield from lines
-        if lines:
-            yield ""
+    unreported = (*_spared(run), *_not_read(run)) if style.verbose else _refused(run)
+    lines = [line for text in unreported for line in _hanging(text, width)]
+    yield from lines
+    if lines:
+        yield ""
     if not style.quiet:
         yield from _summary(run, findings, fixed, paint, width, listed=style.verbose)
 
@@ -244,12 +244,17 @@ def _difference(before: str, after: str) -> tuple[str, str]:
 # What is not reported --------------------------------------------------------------------------
 
 
-def _spared(run: Run) -> Iterator[str]:
+def _refused(run: Run) -> Iterator[str]:
+    """GPU launches that are not checked because of a mistake in them: an option that Docker does not know."""
+    return _spared(run, lambda launch: launch.undecided is not None and launch.undecided.kind == "option")
+
+
+def _spared(run: Run, is_shown: Callable[[Launch], bool] = lambda launch: True) -> Iterator[str]:
     """Why GPU launches are not reported."""
     reported = {finding.launch.span for finding in run.findings if finding.launch is not None}
     places: dict[tuple[str, str], dict[str, None]] = {}
     for launch in run.launches:
-        if launch.span in reported or launch.gpu.requested is False:
+        if launch.span in reported or launch.gpu.requested is False or not is_shown(launch):
             continue
         begin = launch.span.begin
         said = f"{launch.words.launch}: {_spared_by(run, launch)}"
@@ -353,10 +358,11 @@ def read_line(run: Run, findings: Sequence[Finding], counts: dict[str, int], *, 
     """
     reasons = Counter(place.kind for place in run.not_read)
     why = ", ".join(_skipped(kind, count) for kind, count in reasons.items())
-    skipped = f"not read ({why}{'' if listed else '; see --verbose'})"
+    skipped = f"not read ({why})"
     parts = {"suppressed": run.suppressed, "in the baseline": run.accepted, skipped: run.not_read}
     read = [_read(run, findings, counts)] if counts["files"] else []
-    return "; ".join([*read, *(f"{len(some)} {what}" for what, some in parts.items() if some)])
+    hint = ["see --verbose"] if (run.not_read or counts["not_judged"]) and not listed else []
+    return "; ".join([*read, *(f"{len(some)} {what}" for what, some in parts.items() if some), *hint])
 
 
 def _skipped(kind: NotReadKind, count: int) -> str:

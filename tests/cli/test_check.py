@@ -167,8 +167,8 @@ def test_what_is_excluded_is_counted(run: Run, arguments: tuple[str, ...]) -> No
     found = json.loads(run("--format", "json", *arguments, "c/compose.yaml", "--exit-zero").stdout)
     assert [place["kind"] for place in found["not_read"]] == ["excluded"] * count
     fixed = run("--fix", *arguments, "c/compose.yaml").stdout
-    assert f"{count} not read ({count} excluded;" in " ".join(fixed.split()), "it is still counted"
-    assert run("--force-exclude", "a/compose.yaml").stdout.startswith("no file to check; 1 not read (1 excluded;")
+    assert f"{count} not read ({count} excluded);" in " ".join(fixed.split()), "it is still counted"
+    assert run("--force-exclude", "a/compose.yaml").stdout.startswith("no file to check; 1 not read (1 excluded);")
 
 
 def test_a_bad_pattern_is_said(run: Run) -> None:
@@ -367,10 +367,18 @@ def test_verbose_says_what_is_spared(run: Run) -> None:
     assert "no larger /dev/shm needed: Ollama" in run("--verbose").stdout
     assert "no larger" in run("-v").stdout
     Path("pod.yaml").write_text("kind: Pod\napiVersion: v1\nspec: {containers: [{image: {{a}}}]}\n", encoding="utf-8")
-    assert run(compose=text).stdout.replace("\n", " ").endswith("not read (1 template; see --verbose) ")
+    assert run(compose=text).stdout.replace("\n", " ").endswith("not read (1 template); see --verbose ")
     assert run("-v").stdout.replace("\n", " ").endswith("not read (1 template) ")
     Path("pod.yaml").unlink()
     assert "service `trainer`: large enough: /dev/shm is 8 GiB\n" in run("-v", compose=FIXED).stdout
+
+
+def test_a_launch_with_an_option_that_docker_does_not_know_is_shown(run: Run) -> None:
+    write(Path(), {"run.sh": "docker run --gpus all --e A=1 x\ndocker run --gpus all $X ollama/ollama\n"})
+    shown = run().stdout
+    assert shown.startswith("run.sh:1:1: `docker run`: not checked: unknown flag: --e; what follows is not\n  read\n")
+    assert "run.sh:2" not in shown and shown.endswith("2 launches, 2 with a GPU (2 not checked); see\n--verbose\n")
+    assert "run.sh:2" in run("-v").stdout and "--verbose" not in run("-v").stdout
 
 
 def test_quiet(run: Run) -> None:

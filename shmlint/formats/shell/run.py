@@ -153,7 +153,8 @@ def launch_of(
 def _undecided(run: RunCommand) -> Unknown | None:
     if run.unknown is None:
         return None
-    return run.unknown._replace(because=f"{run.unknown.because}; it may hold --shm-size")
+    behind = "what follows is not read" if run.unknown.kind == "option" else "it may hold --shm-size"
+    return run.unknown._replace(because=f"{run.unknown.because}; {behind}")
 
 
 def _misplaced(run: RunCommand) -> tuple[Misplaced, ...]:
