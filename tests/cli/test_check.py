@@ -350,6 +350,7 @@ def test_output(run: Run) -> None:
 
 def test_inventory(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     text = TRAINER.replace("  trainer:", f"  trainer-{'x' * 60}:")
+    monkeypatch.delenv("COLUMNS", raising=False)
     whole = rf"^compose\.yaml:2  trainer-{'x' * 60}  nvcr\.io/nvidia/pytorch:[\w.-]+  "
     assert re.search(whole, run("inventory", compose=text).stdout, re.M), "nothing is cut in a pipe"
     run("inventory", "--output", "list.txt")

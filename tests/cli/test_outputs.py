@@ -21,7 +21,7 @@ from tests.table import table
 FORMATS = ("text", "json", "github", "sarif", "gitlab", "rdjson", "junit", "checkstyle")
 BEGINNINGS = {
     "text": "compose.yaml:2:3: error", "json": '{\n  "version": 2', "github": "::error file=compose.yaml,",
-    "sarif": '{\n  "$schema"', "gitlab": '[\n  {\n    "description"', "rdjson": '{\n  "source"',
+    "sarif": '{\n  "$schema"', "gitlab": '[\n  {\n    "type"', "rdjson": '{\n  "source"',
     "junit": '<?xml version="1.0" encoding="utf-8"?>\n<testsuites',
     "checkstyle": '<?xml version="1.0" encoding="utf-8"?>\n<checkstyle',
 }  # fmt: skip

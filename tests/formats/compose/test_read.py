@@ -368,7 +368,7 @@ def test_a_dockerfile_tells_base_and_command(build: str, bases: list[str], entry
         ("services:\n  a: {image: x}\n  a: {image: y}\n", (3, 3), "key `a` is already set in line 2"),
         ("- a\n", (1, 1), "expected a mapping at the top, found a list"),
         ("", (1, 1), "it is empty"),
-        ("services:\n\ta: b\n", (2, 1), "'\\t'"),
+        ("services:\n\ta: b\n", (2, 1), "a tab in the indentation"),
         ("services:\n  a: *x\n", (2, 6), "no anchor"),
         ("services: " + "[" * 10_000 + "]" * 10_000, None, "nested more than"),
     ],
