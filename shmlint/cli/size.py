@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, TypedDict, Unpack
 
 import click
@@ -199,6 +199,8 @@ def command(**options: Unpack[Options]) -> int:
     if options["camera"] and (found.need.workload is None or found.need.workload.id != "frigate"):
         name = found.need.workload.name if found.need.workload is not None else "the image"
         fail(f"--camera is for Frigate, and {name} is not known to be Frigate; use the image name frigate")
+    if found.workload is None and len(words) == 1 and not found.terms:
+        found = found._replace(notes=(*found.notes, *_meant(words[0], extra)))
     found = found._replace(notes=(*found.notes, *_notes(words, launch, options, batch_bytes)))
     if options["format"] == "json":
         text = render_json(found, settings.default_shm_size) + "\n"
@@ -264,6 +266,14 @@ def _notes(words: Sequence[str], launch: Launch, options: Options, batch_bytes: 
     return found
 
 
+def _meant(word: str, extra: Sequence[Workload]) -> Iterator[str]:
+    """The workload that was probably meant by a word that names none."""
+    from difflib import get_close_matches
+
+    for meant in get_close_matches(word.lower(), [w.id for w in (*extra, *builtin())], 1, 0.8):
+        yield f"there is no workload `{word}`; did you mean `{meant}`?"
+
+
 def _launch(words: Sequence[str], extra: Sequence[Workload]) -> tuple[Launch, tuple[Workload, ...]]:
     """The launch that words mean, and the workload where they name one by its id."""
     if len(words) == 1 and any(c.isspace() for c in words[0]):
@@ -292,7 +302,7 @@ def _launch(words: Sequence[str], extra: Sequence[Workload]) -> tuple[Launch, tu
         return launch, ()
     known = (*extra, *builtin())
     first = words[0]
-    named = next((w for w in known if first.lower() in (w.id, w.name.lower())), None)
+    named = _named(first, known)
     if named is not None and (len(words) == 1 or match_command(words, known) is None):
         # Settings come first, and so does what is named.
         own = Workload({**named.entry, "images": [first.lower()], "commands": []})
@@ -300,6 +310,18 @@ def _launch(words: Sequence[str], extra: Sequence[Workload]) -> tuple[Launch, tu
     if _is_image(words, known):
         return launch._replace(image=_text(first, span), command=_words(words[1:], span)), ()
     return launch._replace(command=_words(words, span)), ()
+
+
+def _named(word: str, known: Sequence[Workload]) -> Workload | None:
+    """The workload that a word names: by its id, its name, or what only its images are called.
+
+    A program has no hyphen in its name as a rule: Kaggle's image is called ``python`` too.
+    """
+    lowered = word.lower()
+    if (named := next((w for w in known if lowered in (w.id, w.name.lower())), None)) is not None:
+        return named
+    found = [w for w in known if any(pattern.rpartition("/")[2] == lowered for pattern in w.images)]
+    return found[0] if len(found) == 1 and "-" in word else None
 
 
 def _text(text: str, span: Span) -> Value[str]:

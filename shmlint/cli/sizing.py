@@ -95,7 +95,7 @@ def _advised(found: Answer) -> Iterator[str]:
         elif size == least:
             text += ", and the least"
         if who:
-            text += f", for {who}" if found.need.verdict == "needed" else f", if {who} needs any here"
+            text += f", for {who}" if found.need.verdict == "needed" else f", if {who} needs more than the default here"
             text += f": {why}"
         elif why:
             text += f" {why}" if why.startswith("by ") else f": {why}"
@@ -108,8 +108,6 @@ def _advised(found: Answer) -> Iterator[str]:
         documented = str(workload.entry.get("documented", ""))
         if documented not in ("", "none"):
             yield from right_labelled("", f"its documentation: {escape(documented)}")
-        if not workload.verified:
-            yield from right_labelled("", "not checked against a source")
     if source:
         yield from right_labelled("", escape(source))
 

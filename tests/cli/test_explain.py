@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -258,6 +259,9 @@ def test_what_comes_near_is_suggested() -> None:
         explain.explain("qqq www")
 
 
+HERE = os.path.dirname(__file__)
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
@@ -269,6 +273,10 @@ def test_what_comes_near_is_suggested() -> None:
         ("Buss eror", "similar are: Bus error;"),
         ("unhandeled", "similar are: NCCL reports an unhandled system error"),
         ("nowhere.yaml:3", "nowhere.yaml: no such file"),
+        ("/nowhere:3", "/nowhere: no such file"), ("./nowhere", "./nowhere: no such file"),
+        ("Makefile:3", "Makefile: no such file"), ("nowhere/x.sbatch", "nowhere/x.sbatch: no such file"),
+        (f"{HERE}:3", f"{HERE} is a directory; `shmlint inventory {HERE}` lists its launches"),
+        (HERE, f"{HERE} is a directory; "),
         (__file__, f"{__file__} is a file; add the line of a launch"),
         ("nobodys/image:latest", "no workload is known for the image `nobodys/image:latest`"),
         ("qqqqqq", "nothing is known about `qqqqqq`; see `shmlint rules`"),
@@ -419,14 +427,22 @@ def test_what_is_known_of_an_image(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_place_without_a_launch(project: Path) -> None:
-    with pytest.raises(Failed, match="launches are at 2, 5"):
+    with pytest.raises(Failed, match="launches start in 2, 5"):
         explain.explain("compose.yaml:1")
+
+
+def test_a_place_behind_the_end_and_in_a_file_without_launches(project: Path) -> None:
+    with pytest.raises(Failed, match=r"compose\.yaml: there is no line 999; launches start in 2, 5$"):
+        explain.explain("compose.yaml:999")
+    (project / "run.sh").write_text("echo docker run\n")
+    with pytest.raises(Failed, match=r"run\.sh: no launch was found in this file$"):
+        explain.explain("run.sh:1")
 
 
 def test_a_place_in_an_override_file(project: Path) -> None:
     (project / "compose.override.yaml").write_text("services:\n  trainer:\n    gpus: 1\n    image: other\n")
     assert next(explain.explain("compose.override.yaml:4")) == "compose.yaml:5: service `trainer`"
-    with pytest.raises(Failed, match=r"at or before line 1; launches are at \d$"):
+    with pytest.raises(Failed, match=r"at or before line 1; a launch starts in \d$"):
         explain.explain("compose.override.yaml:1")
 
 

@@ -384,3 +384,17 @@ def test_help_says_what_each_option_is(run: Run) -> None:
     assert shown.startswith("Usage: ") and "size [OPTIONS] [IMAGE] [COMMAND]..." in shown
     for option in sizing_cli._own_options():
         assert option in shown
+
+
+@table(
+    "words, name, note",
+    [
+        ("tgi", "tgi", ""), ("text-generation-inference", "tgi", ""), ("python", None, ""),
+        ("trition", None, "there is no workload `trition`; did you mean `triton`?"),
+        ("pytroch", None, "there is no workload `pytroch`; did you mean `pytorch`?"),
+    ],
+)  # fmt: skip
+def test_workloads_by_their_short_names(told: Told, words: str, name: str | None, note: str) -> None:
+    found = told(words)
+    assert (found["workload"] or {}).get("id") == name
+    assert [text for text in found["notes"] if "workload" in text] == ([note] if note else [])

@@ -89,11 +89,15 @@ def _launch(path: str, line: int) -> Iterator[str]:
 
     inputs = find_inputs([path], load_settings(None, [path]))
     run = started(inputs, inputs.settings, None)
-    found = trail.launch_at(run, normal(path), line)
+    lines = len(run.workspace.source(normal(path)).line_starts)
+    found = trail.launch_at(run, normal(path), line) if line <= lines else None
     if found is None:
-        here = ", ".join(sorted({str(begin) for begin, _ in trail.launches_in(run, normal(path))}, key=int)[:10])
-        near_by = f"; launches are at {here}" if here else ""
-        fail(f"{path}: no launch starts at or before line {line}{near_by}")
+        starts = sorted({begin for begin, _ in trail.launches_in(run, normal(path))}, key=lambda at: abs(at - line))
+        if not starts:
+            fail(f"{path}: no launch was found in this file")
+        wrong = f"no launch starts at or before line {line}" if line <= lines else f"there is no line {line}"
+        near_by = ", ".join(map(str, sorted(starts[:5])))
+        fail(f"{path}: {wrong}; {'launches start' if len(starts) > 1 else 'a launch starts'} in {near_by}")
     return trail.render(run, found, Output().width)
 
 
@@ -103,10 +107,13 @@ def _nothing(asked: str) -> str:
     if not short:
         return "nothing to explain: give a rule (SHM101), an error message or a workload"
     place = _PLACE.fullmatch(short)
-    if place is not None and _FILE.search(place[1]):
-        return f"{place[1]}: no such file"
+    path = short if place is None else place[1]
     if os.path.isfile(short):
         return f"{short} is a file; add the line of a launch, as in {short}:12"
+    if os.path.isdir(path):
+        return f"{path} is a directory; `shmlint inventory {path}` lists its launches with their lines"
+    if (place is not None or "/" in path) and _FILE.search(path):
+        return f"{path}: no such file"
     titles = [match.symptom.title for match in symptoms.similar(asked)]
     similar = f"; similar are: {'; '.join(titles)}" if titles else ""
     if " " in short:
@@ -124,4 +131,8 @@ def _nothing(asked: str) -> str:
 
 
 _RULE = re.compile(r"[A-Za-z]{2,5}[0-9OoIl]{1,4}")
-_FILE = re.compile(r"\.(?:ya?ml|json|sh|md|rst|txt)$|[Mm]akefile$")
+_FILE = re.compile(
+    r"^[~./]|\.(?:ya?ml|json|toml|sh|bash|fish|sbatch|slurm|mk|just|service|container|py|ipynb|md|rst|txt)$"
+    r"|(?:[Mm]ake|[Jj]ust|Jenkins|Docker|Taskfile)(?:file)?$"
+)
+"""Paths of files, not names of images."""
