@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 WIDTH = 80
@@ -77,13 +78,15 @@ def wrapped(text: str, room: int) -> list[str]:
     return [*lines, line]
 
 
+_WORD = re.compile(r"--fix --unsafe-fixes\S*|\S*?`[^`\s]{1,14} [^`\s]{1,14}`\S*|\S+")
+"""A word of a text; short commands are not broken."""
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "GPU", "GPUs", "rank", "ranks")
 
 
 def _words(text: str) -> list[str]:
     """The words of a text; a number and its unit are one, so that they stay on one line."""
     words: list[str] = []
-    for word in text.split():
+    for word in _WORD.findall(text):
         if words and words[-1].replace(".", "", 1).isdecimal() and word.rstrip(",;:.)") in _UNITS:
             words[-1] += f" {word}"
         else:

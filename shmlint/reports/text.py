@@ -191,10 +191,11 @@ def _remedy(finding: Finding, paint: Paint, width: int, *, several: bool) -> Ite
 
 
 def _block(label: str, texts: Sequence[str], paint: Paint, width: int) -> Iterator[str]:
-    """Texts after a label, each on lines of its own."""
-    lead = label
+    """Texts after a label, each on lines of its own; of several, what goes on is indented."""
+    lead, hang = label, _INDENT if len(texts) > 1 else ""
     for text in texts:
-        for line in wrapped(escape(text), width - len(_INDENT) - _MARGIN):
+        first, *rest = wrapped(escape(text), width - len(_INDENT) - _MARGIN - len(hang))
+        for line in (first, *(hang + line for line in rest)):
             yield f"{_INDENT}{paint(lead, 'good') if lead else ''}{' ' * (_MARGIN - len(lead))}{line}"
             lead = ""
 

@@ -15,7 +15,7 @@ import pytest
 
 from shmlint.fixing import fix
 from shmlint.reports import escape
-from shmlint.reports.terminal import columns
+from shmlint.reports.terminal import columns, wrapped
 from shmlint.reports.text import Style, render
 from tests.project import run
 from tests.table import table
@@ -254,3 +254,17 @@ def test_marks_are_below_what_they_mark(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_escape(text: str, shown: str) -> None:
     assert escape(text) == shown
+
+
+@table(
+    "text, lines",
+    [
+        ("one more with --fix --unsafe-fixes; see", ["one more with", "--fix --unsafe-fixes;", "see"]),
+        ("starts 12345 `docker run` of x", ["starts 12345", "`docker run` of x"]),
+        ("the size is 1234567 GiB", ["the size is", "1234567 GiB"]),
+        ("`a` and `b c` and a ` alone", ["`a` and `b c` and a `", "alone"]),
+        ("`" + "x" * 30 + " y`", ["`" + "x" * 20, "x" * 10 + " y`"]),
+    ],
+)
+def test_short_commands_are_not_broken(text: str, lines: list[str]) -> None:
+    assert wrapped(text, 21) == lines
