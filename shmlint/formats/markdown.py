@@ -145,7 +145,8 @@ def _is_shell(block: Block, text: str) -> bool:
 
 
 _LAUNCH = re.compile(rf"(?:[$!%#] ?)?(?:sudo +)?{ENGINE} +(?:container +)?(?:run|create) +-")
-_LAUNCHED = re.compile(rf"^[ \t]*(?:[-*+] +|\d+[.)] +)?(?P<start>{_LAUNCH.pattern})", re.M)
+_ITEM = re.compile(r"[ \t]*(?:[-*+] +|\d+[.)] +)")
+_LAUNCHED = re.compile(rf"^(?:{_ITEM.pattern}|[ \t]*)(?P<start>{_LAUNCH.pattern})", re.M)
 
 
 def _not_read(block: Block, source: Source) -> Iterator[NotRead]:
@@ -205,14 +206,16 @@ def _alone(read_blocks: Sequence[Block], source: Source) -> Iterator[Block]:
         if start < behind or (place >= 0 and start <= covered[place][1]):
             continue
         number = source.position(start).line
-        if number > 1 and source.line_text(number - 1).strip():
+        item = _ITEM.match(launch[0]) is not None
+        if number > 1 and source.line_text(number - 1).strip() and not item:
             continue
         lines = [(start, source.line_span(number)[1])]
         while text[slice(*lines[-1])].rstrip().endswith("\\") and number < len(source.line_starts):
             number += 1
             lines.append(source.line_span(number))
         behind = lines[-1][1]
-        if number == len(source.line_starts) or not source.line_text(number + 1).strip():
+        following = source.line_text(number + 1) if number < len(source.line_starts) else ""
+        if not following.strip() or (item and _ITEM.match(following)):
             yield Block("", ((launch.start("start"), lines[0][1]), *lines[1:]))
 
 

@@ -151,7 +151,9 @@ def test_every_prompt(tmp_path: Path, prompt: str) -> None:
         pytest.param(
             "Of `docker run`, `docker run --gpus all` and `the docker run x` none.\n", [], id="parts of commands"
         ),
-        pytest.param(f"- {RUN}\n- `{RUN}`\n", [2], id="list items"),
+        pytest.param(f"- {RUN}\n- `{RUN}`\n", [1, 2], id="list items"),
+        pytest.param(f"1. Build\n2. {RUN}\n3. Wait\n", [2], id="an item between others"),
+        pytest.param(f"- {RUN}\n  which waits\n", [], id="an item that goes on"),
         pytest.param(f"> Use `docker run --gpus all\n> {IMAGE}`.\n", [1], id="a code span over two lines"),
         pytest.param(f"text\n\n    {RUN}\n\ntext\n", [3], id="indented"),
         pytest.param(f"text\n    {RUN}\n", [], id="indented, but of the paragraph"),
