@@ -70,6 +70,8 @@ def size_of(run: RunCommand, span: Span) -> Value[Size] | None:
     if option.unknown:
         return Value(Unknown("variable", option.because), place, text, option.because)
     size = docker_size(text)
+    if size.bytes is not None and size.bytes < 0:  # the client asks for that, and the engine refuses it
+        size = Size(None, "it is too large, and becomes a negative number")
     if size.bytes == 0 and run.engine in ("podman", "nerdctl"):  # nerdctl hands it to the kernel (pkg/ipcutil)
         return Value(Unknown("engine", f"{run.engine} reads 0 as no limit"), place, text)
     return Value(size, place, text)

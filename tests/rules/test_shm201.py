@@ -76,3 +76,11 @@ def test_no_fix_takes_other_options_away(tmp_path: Path, script: str, advice: st
     (found,) = findings(tmp_path, {"x.sh": script}, select=("SHM201",))
     assert found.advice == advice
     assert bool(fixed(tmp_path, {"x.sh": script}, select=("SHM201",))) is not bool(advice)
+
+
+def test_a_size_that_does_not_fit_is_refused_by_the_engine(tmp_path: Path) -> None:
+    files = {"x.sh": "docker run --gpus all --shm-size=9000000000g foo\n"}
+    (found,) = (f for f in findings(tmp_path, files) if f.rule != "SHM101")
+    assert (found.rule, found.severity) == ("SHM201", "error") and "it is too large" in found.message
+    files = {"x.sh": "docker run --gpus all --shm-size=9000000000g --shm-size=8g foo\n"}
+    assert [f.rule for f in findings(tmp_path, files)] == []
