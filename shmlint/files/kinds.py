@@ -96,6 +96,8 @@ class _Kind(NamedTuple):
 
 
 _UNREAD = (*_DOCKER, _RESOURCE)
+_TEMPLATE = (*_DOCKER, b"image", b"container")
+_RUNS_CONTAINER = rb"\b(?:%s)\b[^\n]*\brun\b" % "|".join(ENGINES).encode()
 _PROGRAMS = frozenset((
     "py", "go", "rs", "rb", "java", "kt", "cs", "php", "pl", "js", "cjs", "mjs", "jsx", "ts", "cts", "mts", "tsx",
     "tf", "hcl", "nomad",
@@ -158,16 +160,26 @@ _KINDS = (
             r"[^/]*\.(?:ya?ml[.-](?:in|j2|jinja2?|tmpl|tpl|gotmpl|template|erb|mustache|hbs|envsubst)|tftpl)"
         ),
         tells=lambda content: is_kubernetes(content) or re.search(_SERVICES, content) is not None,
-        words=(b"image", b"container"),
+        words=_TEMPLATE,
+    ),
+    _Kind(
+        "template",
+        named=_NEVER,
+        maybe=_path(r"[^/]*\.(?:sh|bash|sbatch|slurm)[.-](?:in|j2|jinja2?|tmpl|tpl|template|erb|mustache)"),
+        tells=lambda content: re.search(_RUNS_CONTAINER, content) is not None,
+        words=_TEMPLATE,
     ),
     _Kind(
         "markdown",
-        named=_path(r"[^/]*\.(?:md|mdx|markdown|rst)"),
+        named=_path(r"[^/]*\.(?:md|mdx|markdown|rst|rmd|qmd)"),
         words=(*_DOCKER, b"services:", b"apiVersion:", b'"runArgs"', b'"hostRequirements"'),
     ),
     _Kind(
         "shell",
-        named=_path(r"[^/]*\.(?:sh|bash|ksh|zsh|sbatch|slurm)"),
+        named=_path(
+            r"[^/]*\.(?:sh|bash|ksh|zsh|sbatch|slurm)",
+            r"\.(?:bashrc|bash_aliases|bash_profile|zshrc|profile|envrc)",
+        ),
         maybe=_path(r"[^/.]+", r"[^/]*\.(?:sub|job|pbs|lsf|qsub|sge)"),
         tells=is_shell,
         words=_DOCKER,
@@ -183,7 +195,17 @@ _KINDS = (
         words=_DOCKER,
     ),
     _Kind("fish", named=_path(r"[^/]*\.fish"), words=_DOCKER),
-    _Kind("unread", named=_path(r"[^/]*\.(?:ps1|psm1|bat|cmd|adoc|asciidoc|ipynb)"), words=_UNREAD),
+    _Kind(
+        "unread",
+        named=_path(
+            r"[^/]*\.(?:ps1|psm1|bat|cmd|adoc|asciidoc|org|ipynb)",
+            r"(?:readme|install|usage)(?:\.txt)?",
+            r"package\.json|pyproject\.toml|tox\.ini|procfile|earthfile|(?:[^/]*\.)?crontab",
+            r"supervisord?[^/]*\.conf",
+            r"\.vscode/tasks\.json",
+        ),
+        words=_UNREAD,
+    ),
     _Kind(
         "systemd",
         named=_path(r"[^/]*\.(?:service|container)(?:\.(?:in|j2|tmpl|template))?", r"[^/]*\.service\.d/[^/]*\.conf"),
@@ -254,7 +276,7 @@ def unnamed(path: str, content: bytes) -> str:
         return "kubernetes"
     if re.search(rb"(?m)^[\xef\xbb\xbf]*[{ ]*[\"']?services[\"']?[ \t]*:", content) is not None:
         return "compose"
-    if re.search(rb"\b(?:%s)\b[^\n]*\brun\b" % "|".join(ENGINES).encode(), content) is not None:
+    if re.search(_RUNS_CONTAINER, content) is not None:
         return "shell"
     name = path.lower().rpartition("/")[2]
     empty = name.endswith((".yaml", ".yml")) and not content.strip()

@@ -47,14 +47,18 @@ _PLAYBOOK = r"(?m)^[ \t]*(?:-[ \t]+)?(?:[a-z]+\.[a-z]+\.)?(?P<start>(?:docker|po
 _SCRIPTS = _Language("scripts of PowerShell are", (_IN_SCRIPT,), False)
 _BATCH = _Language("scripts of the Windows command line are", (_IN_SCRIPT,), False)
 _ASCIIDOC = _Language("AsciiDoc is", (_IN_DOCUMENT,), False)
+_SETTINGS = _Language("the commands of other tools' settings are", (_IN_YAML,), False)
+_TEXT = _Language("a text that is no Markdown is", (_IN_DOCUMENT,), False)
 _TERRAFORM = _Language("Terraform and Nomad are", _BLOCKS)
 
 _LANGUAGES = {
     "ps1": _SCRIPTS, "psm1": _SCRIPTS, "bat": _BATCH, "cmd": _BATCH, "adoc": _ASCIIDOC, "asciidoc": _ASCIIDOC,
     "ipynb": _Language("the commands of notebooks are", (_IN_DOCUMENT,), False),
+    "org": _Language("Org is", (_IN_DOCUMENT,), False), "txt": _TEXT, "readme": _TEXT, "install": _TEXT, "usage": _TEXT,
+    **dict.fromkeys(("json", "toml", "ini", "conf", "crontab", "procfile", "earthfile"), _SETTINGS),
     "tf": _TERRAFORM, "hcl": _TERRAFORM, "nomad": _TERRAFORM,
 }  # fmt: skip
-"""By the ending of a file."""
+"""By the ending of a file, or the name of one that has none."""
 _PLAYBOOKS = _Language("playbooks and commands in other tools' YAML are", (_PLAYBOOK, _IN_YAML))
 _VALUES = _Language(
     "the values of a Helm chart are", (r"(?m)^[ \t]*[\"']?(?P<start>nvidia\.com/gpu)[\"']?:[ \t]*[\"']?[1-9]",)
@@ -94,7 +98,7 @@ def _starts(source: Source) -> Iterator[NotRead]:
 
 
 def _language(path: str) -> _Language:
-    ending = path.rpartition(".")[2]
+    ending = path.rpartition("/")[2].rpartition(".")[2]
     if ending in ("yml", "yaml"):
         return _VALUES if "values" in path.rpartition("/")[2] else _PLAYBOOKS
     return _LANGUAGES.get(ending, _PROGRAMS)

@@ -44,6 +44,13 @@ def test_a_missing_blank_is_reported(text: str) -> None:
     assert (run.launches, len(run.not_read)) == ((), 1)
 
 
+@pytest.mark.parametrize("text", ["docker run —gpus all IMG\n", "docker run --rm –gpus=all IMG\n"])
+def test_a_dash_that_is_no_hyphen_is_reported(text: str) -> None:
+    run = read("shell", "x.sh", text)
+    assert [launch.image for launch in run.launches] == [None]
+    assert [place.kind for place in run.not_read] == ["syntax"]
+
+
 @table(
     ("text", "words"),
     [

@@ -20,7 +20,7 @@ from shmlint.model.source import BOM, Source, Span
 from shmlint.syntax.shell import Command, engine_commands
 from shmlint.syntax.shell_repair import repaired
 from shmlint.syntax.shell_text import ENGINE, ShellText, mentions_engine, whole
-from shmlint.syntax.word import TALKERS
+from shmlint.syntax.word import TALKERS, Word
 
 Parts = Callable[[Source], Iterable[Part]]
 """How a format takes a file apart."""
@@ -83,6 +83,9 @@ def _not_read(text: ShellText, found: Iterable[_Found]) -> Iterator[NotRead]:
         elif at is not None and any("\n" in word.text for word in command.words[at:]) and _lacks_image(command, launch):
             because = "a quotation mark is not closed: the lines after it are one word, and no image is left"
             yield NotRead(command.span, because, "syntax")
+        elif launch is not None and launch.image is None and (dash := _other_dash(command.words[at or 0 :])):
+            because = f"`{dash}` begins with a dash that is no `-`: the engine does not take it for an option"
+            yield NotRead(command.span, because, "syntax")
         elif at is None and (other := _other_engine(command)):
             known = other in ENGINES
             because = "its image is added elsewhere" if known else f"`{other}` is not an engine that is known"
@@ -107,6 +110,11 @@ def _starts_without_image(command: Command) -> bool:
     return options and command.words[0].text not in TALKERS and _lacks_image(command, None)
 
 
+def _other_dash(words: Sequence[Word]) -> str:
+    """An option that is written with a dash of a text processor, which is taken for the image."""
+    return next((word.text[:40] for word in words if re.match(r"[–—−‒]-?\w", word.text)), "")
+
+
 def _other_engine(command: Command) -> str:
     """The program that starts a container with GPUs as Docker does, and is none that is known."""
     texts = [word.text for word in command.words]
@@ -127,7 +135,9 @@ def outside_commands(source: Source, reading: Reading, because: str) -> Iterator
             yield NotRead(span, because, "syntax")
 
 
-_LINE = re.compile(rf"(?m)^[ \t]*(?:[$#] )?(?:sudo )?({ENGINE}\s+(?:container\s+)?(?:run|create)[ \t]+-)")
+_LINE = re.compile(
+    rf"(?m)^[ \t]*(?:[-*+] +|\d+[.)] +)?(?:[$#] )?(?:sudo )?({ENGINE}\s+(?:container\s+)?(?:run|create)[ \t]+-)"
+)
 
 
 def _covers(launch: Launch, span: Span) -> bool:
