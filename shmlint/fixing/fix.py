@@ -13,7 +13,7 @@ from shmlint.fixing.groups import repairable
 from shmlint.fixing.plan import alternatives
 from shmlint.fixing.prove import Identity, Proof, Refusal, Repair, parts, unchanged
 from shmlint.fixing.repairs import apart, compatible, one_a_request, repairs_of
-from shmlint.fixing.rounds import Round
+from shmlint.fixing.rounds import MOST_IN_VAIN, Round
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Change
 from shmlint.model.record import NamedTuple
@@ -22,6 +22,12 @@ from shmlint.run import Run, lint
 
 MOST_READ_AGAIN = 4_000_000
 """Characters; see ``_tries``."""
+
+READ_IN_VAIN = 400_000
+"""Characters that are read again for proofs which fail in a row, or what 20 proofs read.
+
+Repairs at one place are in each other's way: each is then a round of its own.
+"""
 
 
 class Fixed(NamedTuple):
@@ -103,8 +109,12 @@ def _tries(run: Run) -> Iterator[int]:
 
     Few of them are found by halving. Where there are many in much text, those not found in time are left alone.
     """
-    characters = sum(len(run.workspace.source(path).text) for path in {f.span.path for f in run.findings if f.fix})
-    return iter(range(max(100, MOST_READ_AGAIN // max(1, characters))))
+    return iter(range(max(100, MOST_READ_AGAIN // _characters(run))))
+
+
+def _characters(run: Run) -> int:
+    """The length of the files that have something to repair."""
+    return sum(len(run.workspace.source(path).text) for path in {f.span.path for f in run.findings if f.fix}) or 1
 
 
 def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
@@ -113,10 +123,11 @@ def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
     refused: Counter[Identity] = Counter()  # how many of a finding's changes did not prove themselves
     reasons: dict[Identity, Refusal] = {}
     held: set[Identity] = set()
+    in_vain, most_in_vain = 0, max(MOST_IN_VAIN, READ_IN_VAIN // _characters(run))
     while True:
         every = list(repairs_of(outcome.run, refused, unsafe=unsafe))
         open_ = [r for r in every if refused[r.identity] < len(alternatives(r.finding))]
-        if not open_:
+        if not open_ or in_vain >= most_in_vain:
             outcome.unproved = [_left_alone(r.finding, reasons.get(r.identity)) for r in every]
             return outcome
         taken = compatible(open_)
@@ -127,6 +138,7 @@ def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
         attempt = Round(outcome.run, tries, unsafe=unsafe)
         bad = attempt.extend(first)
         proof = attempt.proof
+        in_vain = 0 if proof is not None else in_vain + max(1, attempt.failed)
         if proof is not None:
             gone = [r for r in every if _is_gone(r, proof)]
             outcome.fixed += _fixed_by(gone, attempt.accepted, outcome.run)
@@ -217,7 +229,7 @@ def suggestions(run: Run) -> dict[int, Change]:
         every = [r for r in repairs_of(run, refused, unsafe=False) if not _is_gone(r, attempt.proof)]
         open_ = [r for r in every if refused[r.identity] < len(alternatives(r.finding))]
         fits = compatible([*accepted, *open_])[len(accepted) :]
-        if not fits:
+        if not fits or attempt.spent:
             break
         refused.update(repair.identity for repair, _ in attempt.extend(one_a_request(fits, waited)))
         waited.update(repair.identity for repair in fits)

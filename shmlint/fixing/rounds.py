@@ -36,6 +36,8 @@ class Round:
         self.follow = follow
         self.accepted: list[Repair] = []
         self.failed = 0
+        self.spent = False
+        """Whether no more proofs are tried."""
         self.proof: Proof | None = None
         """The proof of all that are accepted."""
         self.unsafe = unsafe
@@ -66,7 +68,8 @@ class Round:
 
     def _prove(self, repairs: Sequence[Repair]) -> Proof | Refusal | None:
         """The proof of some repairs, or why there is none; None where the files were read often enough."""
-        if (self.failed >= MOST_IN_VAIN and not self.accepted) or next(self.tries, None) is None:
+        self.spent = (self.failed >= MOST_IN_VAIN and not self.accepted) or next(self.tries, None) is None
+        if self.spent:
             return None
         found = prove(self.run, repairs, self.intended)
         if isinstance(found, Proof):

@@ -201,6 +201,18 @@ def test_many_bad_changes_do_not_make_it_read_on_and_on(monkeypatch: pytest.Monk
     assert len(readings) < 100
 
 
+def test_bad_changes_that_are_in_each_others_way_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file with carriage returns alone is one line: all that is added would be at its end."""
+    devices = "\r".join(["          - ca:"] * 60)
+    head = "services:\r  a:\r    image: x\r    deploy:\r      resources:\r        reservations:\r          devices:\r"
+    monkeypatch.setattr(fix, "READ_IN_VAIN", 0)
+    readings = counted(monkeypatch)
+    outcome = fix.fix(read({"compose.yaml": f"{head}{devices}"}))
+    assert outcome.texts == {}
+    assert len(outcome.unproved) == 60
+    assert len(readings) < 30
+
+
 def test_comments_that_suppress_nothing_are_removed_together(monkeypatch: pytest.MonkeyPatch) -> None:
     comment = "# shmlint: ignore[SHM101] a # shmlint: ignore[SHM102] b"
     text = "services:\n" + "".join(f"  s{n}:\n    image: redis {comment}\n" for n in range(30))
