@@ -220,11 +220,14 @@ _FOR_GPU = re.compile(r"--gpus\b|--runtime[= ]nvidia|--devices?[= ]\S*nvidia")
 
 
 def _of_action(step: Mapping, source: Source) -> Iterator[NotRead]:
-    """Options for a container with a GPU that an action starts."""
-    uses, inputs = step.get("uses"), step.get("with")
+    """Options for a container with a GPU that an action starts, or a task for Docker of Azure's pipelines."""
+    uses, inputs, what = step.get("uses"), step.get("with"), "action"
+    task = step.get("task")
+    if isinstance(task, Scalar) and task.value.lower().startswith("docker"):
+        uses, inputs, what = task, step.get("inputs"), "task"
     for _, value in inputs.pairs if isinstance(uses, Scalar) and isinstance(inputs, Mapping) else ():
         if isinstance(uses, Scalar) and isinstance(value, Scalar) and _FOR_GPU.search(value.value):
-            because = f"what the action `{uses.value}` starts is not followed"
+            because = f"what the {what} `{uses.value}` starts is not followed"
             yield NotRead(Span(source, value.start, value.end), because, "unsupported")
 
 
