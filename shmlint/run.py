@@ -243,7 +243,7 @@ def governing(finding: Finding, settings: Settings) -> Settings:
 
 
 def _combined(findings: list[Finding], launches: Sequence[Launch]) -> list[Finding]:
-    """The findings with the combination of files in their message, where the combinations of a launch disagree."""
+    """The findings with the combination of files, where the combinations of a launch disagree."""
     if not any(launch.combination for launch in launches):
         return findings
     read: dict[tuple[str, Span], set[Combination | None]] = {}
@@ -261,7 +261,7 @@ def _combined(findings: list[Finding], launches: Sequence[Launch]) -> list[Findi
         every, these = read[launch.kind, launch.home], said[_said(finding)]
         if None in these or (len(every) > 1 and these == every):
             return finding
-        return finding._replace(message=f"{finding.message} ({launch.combination.text})")
+        return finding._replace(combination=launch.combination)
 
     return [named(finding) for finding in findings]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from shmlint.model.launch import Change, Launch
+from shmlint.model.launch import Change, Combination, Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 
@@ -139,7 +139,8 @@ class Finding(NamedTuple):
     rule: str
     severity: Severity
     span: Span
-    message: str
+    says: str
+    """What is wrong, as it goes on after the name of the launch: `` gets 64 MiB of /dev/shm``."""
     launch: Launch | None = None
     evidence: tuple[Evidence, ...] = ()
     why: tuple[Reason, ...] = ()
@@ -151,6 +152,15 @@ class Finding(NamedTuple):
     """Which of several things a rule finds in one launch."""
     unknown_workload: bool = False
     """Nothing is known of what the launch runs: a line says so, and a size would be a guess."""
+    about: str = ""
+    """The name of the launch that the message begins with."""
+    combination: Combination | None = None
+    """The files with which it is so, where with others it is not."""
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in a sentence."""
+        return f"{self.about}{self.says}{f' ({self.combination.text})' if self.combination is not None else ''}"
 
     @property
     def needs(self) -> str:
@@ -173,7 +183,7 @@ def readable(finding: Finding) -> Finding:
     if max(map(len, said)) < _LONG:
         return finding
     return finding._replace(
-        message=cut(finding.message), advice=cut(finding.advice),
+        says=cut(finding.says), about=cut(finding.about), advice=cut(finding.advice),
         why=tuple(r._replace(text=cut(r.text), label=cut(r.label)) for r in finding.why),
         evidence=tuple(e._replace(text=cut(e.text)) for e in finding.evidence),
     )  # fmt: skip

@@ -127,17 +127,12 @@ def _others(group: Sequence[Finding]) -> Iterator[str]:
 
 
 def _differing(finding: Finding, shown: Finding) -> str:
-    """What one of several findings says that the first one does not: the launch, or all of it."""
-    message = finding.message
-    if message == shown.message:
-        return ""
-    if finding.launch is None or shown.launch is None:
-        return message
-    name, first = finding.launch.words.launch, shown.launch.words.launch
-    combination, other = finding.launch.combination, shown.launch.combination
-    if combination is not None and other is not None and message.replace(combination.text, other.text) == shown.message:
-        return combination.text
-    return name if name in message and message.replace(name, first) == shown.message else message
+    """What one of several findings says that the first one does not: the launch, the files, or all of it."""
+    if finding.says == shown.says and finding.combination == shown.combination:
+        return "" if finding.about == shown.about or finding.launch is None else finding.launch.words.launch
+    if finding.combination is not None and (finding.says, finding.about) == (shown.says, shown.about):
+        return finding.combination.text
+    return finding.message
 
 
 def _place(finding: Finding) -> str:

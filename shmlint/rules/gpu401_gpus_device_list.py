@@ -19,9 +19,10 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             RULE.id,
             RULE.severity if fault.certain else "warning",
             fault.span,
-            f"{launch.words.launch}: {fault.message}",
+            f": {fault.message}",
             launch,
             why=(Reason(f"Docker needs quotation marks around the list: {fault.right}"),) if fault.right else (),
             fix=Fix(QuoteDevices(fault.span)) if fault.changes else None,
             advice=fault.advice,
+            about=launch.words.launch,
         )

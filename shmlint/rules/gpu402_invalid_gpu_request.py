@@ -19,9 +19,10 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             RULE.id,
             RULE.severity,
             fault.span,
-            f"{launch.words.launch}: {fault.message}",
+            f": {fault.message}",
             launch,
             fix=Fix(CorrectGpuRequest(fault.span)) if fault.changes else None,
             advice=fault.advice,
             subject=fault.message,
+            about=launch.words.launch,
         )

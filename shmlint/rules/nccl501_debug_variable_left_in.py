@@ -75,13 +75,14 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             RULE.id,
             RULE.severity,
             value.span,
-            f"{launch.words.launch} sets {name}, a debugging variable: {effect}",
+            f" sets {name}, a debugging variable: {effect}",
             launch,
             gpu_evidence(launch),
             (Reason(_NVIDIA, basis="documented", source=f"{ENV_PAGE}#debugging"),),
             removal(name),
             advice="remove it where it is set, and check whether the original problem still occurs",
             subject=name,
+            about=launch.words.launch,
         )
 
 

@@ -39,7 +39,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         variable.span,
-        f"{launch.words.launch} sets NCCL_SHM_DISABLE where /dev/shm is {size}: "
+        f" sets NCCL_SHM_DISABLE where /dev/shm is {size}: "
         "NCCL's pools still use it, and data goes over the network",
         launch,
         tuple(evidence),
@@ -47,4 +47,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         Fix(SetSize(wanted)) if sizeable and not private else None,
         advice=f"{how or 'set its size'}, and remove the variable",
         subject="NCCL_SHM_DISABLE",
+        about=launch.words.launch,
     )

@@ -26,7 +26,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         variable.span,
-        f"{launch.words.launch} passes /dev/infiniband and sets NCCL_IB_DISABLE: "
+        " passes /dev/infiniband and sets NCCL_IB_DISABLE: "
         "NCCL uses TCP sockets instead",
         launch,
         (*gpu_evidence(launch), Evidence("InfiniBand is passed in here", device.span)),
@@ -34,4 +34,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         removal("NCCL_IB_DISABLE"),
         advice="remove the variable; or remove the devices if nothing else uses them",
         subject="NCCL_IB_DISABLE",
+        about=launch.words.launch,
     )

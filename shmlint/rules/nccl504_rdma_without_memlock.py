@@ -41,13 +41,14 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         device.span,
-        f"{launch.words.launch} passes /dev/infiniband {how}: "
+        f" passes /dev/infiniband {how}: "
         "NCCL cannot register its buffers",
         launch,
         tuple(evidence),
         (Reason("RDMA locks its buffers in memory; `memlock: -1` or IPC_LOCK allows that", source=_DOCS),),
         Fix(SetUlimit("memlock", "-1")),
         advice=f"{'raise' if low else 'set'} the memlock ulimit to -1",
+        about=launch.words.launch,
     )
 
 

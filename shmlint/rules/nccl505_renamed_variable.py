@@ -31,11 +31,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             RULE.id,
             RULE.severity,
             value.span,
-            f"{launch.words.launch} sets {name}, which is called {new} since PyTorch 2.2",
+            f" sets {name}, which is called {new} since PyTorch 2.2",
             launch,
             gpu_evidence(launch),
             (Reason("PyTorch reads this variable; NCCL does not", source=_SOURCE),),
             removal(name) if both else Fix(RenameVariable(name, new), safe=False),
             advice=f"remove it: {new} is also set" if both else f"rename it to {new}",
             subject=name,
+            about=launch.words.launch,
         )

@@ -28,13 +28,14 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             RULE.id,
             RULE.severity,
             environment[name].span,
-            f"{launch.words.launch} {message}",
+            f" {message}",
             launch,
             gpu_evidence(launch),
             (Reason(reason, source=f"{page}#{name.lower().replace('_', '-')}"),),
             removal(name),
             advice=f"remove {name} where it is set",
             subject=name,
+            about=launch.words.launch,
         )
 
 

@@ -42,13 +42,14 @@ def _check(launch: Launch, context: Context, variable: str, value: Value[str], s
         RULE.id,
         RULE.severity,
         value.span,
-        f"{launch.words.launch} sets {variable} to {value.known}, a network interface of the host, "
+        f" sets {variable} to {value.known}, a network interface of the host, "
         "but its own network has only eth0 and lo",
         launch,
         tuple(evidence),
         (Reason("a container has eth0 and lo; with host networking it has the host's interfaces", source=source),),
         advice="remove the variable, or use host networking if the container talks to other machines",
         subject=variable,
+        about=launch.words.launch,
     )
 
 

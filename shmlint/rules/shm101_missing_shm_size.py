@@ -42,13 +42,14 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         severity,
         launch.home,
-        f"{container(launch)} gets {human(effective.bytes)} of /dev/shm{gap(need, effective.bytes)}",
+        f" gets {human(effective.bytes)} of /dev/shm{gap(need, effective.bytes)}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
         why(need, context),
         fix,
         advice=advice,
         unknown_workload=need.verdict == "unknown",
+        about=container(launch),
     )
 
 
@@ -61,12 +62,13 @@ def _only_looks(launch: Launch, need: Need, context: Context) -> Finding:
         RULE.id,
         "note",
         launch.home,
-        f"{container(launch)} gets {given} of /dev/shm, less than its image recommends",
+        f" gets {given} of /dev/shm, less than its image recommends",
         launch,
         gpu_evidence(launch),
         (Reason("this command only prints information; programs in this image need more", source=need.source),),
         fix,
         advice=advice,
+        about=container(launch),
     )
 
 

@@ -50,13 +50,14 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         severity,
         effective.span or launch.home,
-        f"{container(launch)} {given}{gap(need, need.floor if private else effective.bytes)}",
+        f" {given}{gap(need, need.floor if private else effective.bytes)}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
         (*why(need, context), *least(need)),
         fix if written else None,
         advice=advice if written and not private else _advice(effective.decided_by, private),
         unknown_workload=need.verdict == "unknown",
+        about=container(launch),
     )
 
 

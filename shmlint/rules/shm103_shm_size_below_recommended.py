@@ -35,11 +35,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         effective.span or launch.home,
-        f"{container(launch)} gets {given} where {human(wanted)} is advised",
+        f" gets {given} where {human(wanted)} is advised",
         launch,
         (*gpu_evidence(launch), *need.evidence),
         why(need, context),
         advice=f"raise it to {human(wanted)} when workers or batches grow",
+        about=container(launch),
     )
 
 

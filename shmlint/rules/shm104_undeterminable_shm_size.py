@@ -40,10 +40,11 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         span,
-        f"{launch.words.launch}: {what} unknown: {because}",
+        f": {what} unknown: {because}",
         launch,
         gpu_evidence(launch),
         advice=advice,
+        about=launch.words.launch,
     )
 
 

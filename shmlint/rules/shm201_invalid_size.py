@@ -28,11 +28,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         launch.shm.span,
-        f"{launch.words.launch}: {launch.words.shm_option}{shown} is refused: {size.error}",
+        f": {launch.words.shm_option}{shown} is refused: {size.error}",
         launch,
         why=(Reason("the container does not start; a size is a number with a unit b, k, m or g: `512mb`, `8gb`"),),
         fix=None if advice else Fix(SetSize(meant)),
         advice=advice,
+        about=launch.words.launch,
     )
 
 

@@ -32,9 +32,10 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         launch.shm.span,
-        f"{launch.words.launch}: {launch.words.shm_option} {launch.shm.text} is a float, which Compose ignores: "
+        f": {launch.words.shm_option} {launch.shm.text} is a float, which Compose ignores: "
         f"/dev/shm stays at {human(context.settings.default_shm_size)}",
         launch,
         why=(Reason("Compose accepts a whole number, or a string with a unit like `8gb`", source=SOURCE),),
         fix=Fix(SetSize(meant)),
+        about=launch.words.launch,
     )

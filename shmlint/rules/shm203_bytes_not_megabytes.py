@@ -35,11 +35,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         launch.shm.span,
-        f"{launch.words.launch}: {launch.words.shm_option} "
+        f": {launch.words.shm_option} "
         + ("from an env file" if launch.shm.private else launch.shm.text)
         + f" counts bytes: /dev/shm is {human(pages)}",
         launch,
         why=(Reason("a number without a unit is in bytes, rounded up to whole pages of 4 KiB"),),
         fix=None if launch.shm.private else Fix(SetSize(meant)),
         advice="write the unit, like 512mb" if launch.shm.private else "",
+        about=launch.words.launch,
     )

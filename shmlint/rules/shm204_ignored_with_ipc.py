@@ -33,11 +33,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         "error" if refused else RULE.severity,
         launch.shm.span,
-        f"{launch.words.launch}: {launch.words.shm_option} {'is refused' if refused else 'has no effect'} "
+        f": {launch.words.shm_option} {'is refused' if refused else 'has no effect'} "
         f"together with `{option}`: {'Podman does not start the container' if refused else decides}",
         launch,
         (*gpu_evidence(launch), Evidence("this takes effect", launch.ipc.span)),
         why=(Reason("Docker ignores the size; Podman refuses to start"),),
         fix=Fix(DropSize(), safe=not refused),
         advice=f"delete the {launch.words.shm_option}, or delete the `{option}` and keep the size",
+        about=launch.words.launch,
     )

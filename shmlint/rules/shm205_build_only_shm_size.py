@@ -32,10 +32,11 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         lower(RULE.severity) if unneeded else RULE.severity,
         launch.build_shm.span,
-        f"{container(launch)} gets {human(effective.bytes)} of /dev/shm: its shm_size is set under `build` "
+        f" gets {human(effective.bytes)} of /dev/shm: its shm_size is set under `build` "
         "and applies only there",
         launch,
         gpu_evidence(launch),
         why=(Reason("the running container uses the `shm_size` of the service itself", source=SOURCE),),
         fix=Fix(SetSize(meant)),
+        about=container(launch),
     )

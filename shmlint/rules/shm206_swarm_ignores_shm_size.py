@@ -42,7 +42,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         lower(RULE.severity) if launch.gpu.requested is False else RULE.severity,
         place,
-        f"{container(launch)} gets {given} of /dev/shm: `docker stack deploy` ignores {option}",
+        f" gets {given} of /dev/shm: `docker stack deploy` ignores {option}",
         launch,
         (Evidence(f"read as a stack: {launch.swarm}"), *gpu_evidence(launch)),
         why=(Reason("a stack sets the size of /dev/shm with a tmpfs, in the long form of `volumes`", source=SOURCE),),
@@ -50,6 +50,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         advice="mount a tmpfs of this size on /dev/shm, in the long form of `volumes`"
         if sized or short is not None
         else "mount a tmpfs on /dev/shm, in the long form of `volumes`: a swarm cannot share IPC namespaces",
+        about=container(launch),
     )
 
 

@@ -31,11 +31,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
                 RULE.id,
                 RULE.severity,
                 mount.size_span or mount.span,
-                f"{launch.words.launch}: the tmpfs on {mount.target} cannot be mounted: {mount.size_error}",
+                f": the tmpfs on {mount.target} cannot be mounted: {mount.size_error}",
                 launch,
                 why=(Reason(_GRAMMAR if mount.kernel_grammar else _DOCKERS),),
                 fix=_respelled(mount),
                 advice="write the size as a whole number with k, m or g",
+                about=launch.words.launch,
             )
 
 

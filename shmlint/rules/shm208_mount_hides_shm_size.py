@@ -33,9 +33,10 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         launch.shm.span,
-        f"{launch.words.launch}: {launch.words.shm_option} has no effect: {gives}",
+        f": {launch.words.shm_option} has no effect: {gives}",
         launch,
         (*gpu_evidence(launch), Evidence("this takes effect", mount.span)),
         why=(Reason("a mount on /dev/shm or /dev replaces the one that the size applies to"),),
         advice=f"delete the mount{or_delete}",
+        about=launch.words.launch,
     )

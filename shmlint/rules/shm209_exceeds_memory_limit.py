@@ -43,12 +43,13 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         effective.span,
-        f"{launch.words.launch}: {what} is {than} the memory limit of {human(limit.known)}, "
+        f": {what} is {than} the memory limit of {human(limit.known)}, "
         "which includes /dev/shm",
         launch,
         (*gpu_evidence(launch), Evidence("the memory limit", limit.span)),
         why=(Reason("/dev/shm counts against the limit: the program is killed before it is full", source=SOURCE),),
         advice="raise the memory limit, or lower the size",
+        about=launch.words.launch,
     )
 
 
@@ -73,10 +74,11 @@ def _of_pod(launch: Launch) -> Iterator[Finding]:
         RULE.id,
         severity,
         mount.span,
-        f"{launch.words.launch}: the memory volume of {human(mount.asked)} is {than} the memory {of} of "
+        f": the memory volume of {human(mount.asked)} is {than} the memory {of} of "
         f"{human(bound.known)}, which includes /dev/shm",
         launch,
         (*gpu_evidence(launch), Evidence(f"the memory {of}", bound.span)),
         why=(Reason(reason, source=POD_SOURCE),),
         advice=f"raise the memory {of}, or lower `sizeLimit`",
+        about=launch.words.launch,
     )

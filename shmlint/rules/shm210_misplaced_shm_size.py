@@ -19,9 +19,10 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             RULE.id,
             RULE.severity,
             wrong.span,
-            f"{launch.words.launch}: {wrong.message}",
+            f": {wrong.message}",
             launch,
             fix=Fix(MoveSize(wrong.at)) if wrong.changes else None,
             advice=wrong.advice or f"set `{launch.words.shm_option}` on the container itself, and delete this",
             subject=wrong.at,
+            about=launch.words.launch,
         )

@@ -34,11 +34,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         launch.ipc.span,
-        f"{launch.words.launch} does not start: {donor.words.launch}, whose IPC namespace it joins, "
+        f" does not start: {donor.words.launch}, whose IPC namespace it joins, "
         "does not share it",
         launch,
         (why,),
         why=(Reason(f"`{option}` on {donor.words.launch} allows that; its size then applies to both", source=SOURCE),),
         fix=fix,
         advice=f"set `{option}` on {donor.words.launch}",
+        about=launch.words.launch,
     )

@@ -43,12 +43,13 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         lowered(launch, RULE.severity),
         launch.home,
-        f"{container(launch)} gets {human(default)} of /dev/shm; "
+        f" gets {human(default)} of /dev/shm; "
         f"its variant {other.words.launch}{elsewhere} has {shown}",
         launch,
         (*gpu_evidence(launch), *(Evidence("the variant", span) for span in (given.span,) if span), *need.evidence),
         why(need, context),
         Fix(SetSize(size)),
+        about=container(launch),
     )
 
 

@@ -38,13 +38,14 @@ def _of_pod(launch: Launch, mount: Mount, context: Context) -> Finding:
         RULE.id,
         RULE.severity,
         mount.span,
-        f"{launch.words.launch} mounts the volume `{mount.source}` on /dev/shm, which is on disk, not in memory",
+        f" mounts the volume `{mount.source}` on /dev/shm, which is on disk, not in memory",
         launch,
         gpu_evidence(launch),
         why=(Reason("every data exchange waits for the disk", source=SOURCE),),
         # Unsafe: the volume's content then counts against the memory limit.
         fix=Fix(SetSize(size), safe=False) if fits(launch, size) else None,
         advice="give the volume `emptyDir: {medium: Memory}`, and a memory limit above its size",
+        about=launch.words.launch,
     )
 
 
@@ -55,9 +56,10 @@ def _anonymous(launch: Launch, mount: Mount, context: Context) -> Finding:
         RULE.id,
         RULE.severity,
         mount.span,
-        f"{launch.words.launch} mounts an anonymous volume on /dev/shm, which is on disk, not in memory",
+        " mounts an anonymous volume on /dev/shm, which is on disk, not in memory",
         launch,
         gpu_evidence(launch),
         why=(Reason("every data exchange waits for the disk", source=DOCKER_SOURCE),),
         advice=f"delete the mount, and set {launch.words.shm_option} to {size}",
+        about=launch.words.launch,
     )

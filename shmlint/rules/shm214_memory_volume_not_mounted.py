@@ -29,11 +29,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         "error" if too_little else RULE.severity,
         spare.span,
-        f"{container(launch)} gets {human(effective.bytes)} of /dev/shm: the memory volume `{spare.name}` "
+        f" gets {human(effective.bytes)} of /dev/shm: the memory volume `{spare.name}` "
         f"is mounted {who}",
         launch,
         (*gpu_evidence(launch), Evidence("does not mount it", launch.home), *need.evidence),
         why(need, context),
         Fix(MountVolume(spare.name)),
         advice=f"mount `{spare.name}` on /dev/shm in this container",
+        about=container(launch),
     )

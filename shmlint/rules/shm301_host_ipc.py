@@ -37,13 +37,14 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         RULE.id,
         RULE.severity,
         launch.ipc.span,
-        f"{container(launch)} shares the host's IPC namespace; {option} would give it "
+        f" shares the host's IPC namespace; {option} would give it "
         "a /dev/shm of its own",
         launch,
         (*gpu_evidence(launch), *too[:_SHOWN]),
         () if need.verdict == "not-needed" else why(need, context),
         fix,
         advice=_advice(launch, joined=_key(launch) in joined),
+        about=container(launch),
     )
 
 

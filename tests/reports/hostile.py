@@ -21,7 +21,8 @@ TWO = "services:\n  a: {image: nvcr.io/nvidia/nemo, gpus: all}\n  b: {image: nvc
 def hostile(finding: Finding, name: str) -> Finding:
     """The same finding in a file of that name, saying that name."""
     span = Span(Source(name, finding.span.source.text), finding.span.start, finding.span.end)
-    return finding._replace(span=span, message=f"service `{name}` {name}", advice=name, why=(Reason(name),), fix=None)
+    says = f"service `{name}` {name}"
+    return finding._replace(span=span, says=says, about="", advice=name, why=(Reason(name),), fix=None)
 
 
 class Change(NamedTuple):

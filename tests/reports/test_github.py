@@ -47,7 +47,7 @@ def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
 
 def several(directory: Path, count: int, level: str = "error") -> list[Finding]:
     finding = run(directory, TRAINER).findings[0]
-    return [finding._replace(severity=level, message=f"number {n}") for n in range(count)]  # type: ignore[arg-type]
+    return [finding._replace(severity=level, says=f"number {n}", about="") for n in range(count)]  # type: ignore[arg-type]
 
 
 READ = "read 1 Compose file: 1 launch, 1 with a GPU"
