@@ -22,7 +22,7 @@ from shmlint.docker.sizes import docker_size
 from shmlint.model.launch import Binary, Unknown, UnknownKind
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
-from shmlint.syntax.word import Reason, Word
+from shmlint.syntax.word import Cause, Word
 
 
 class Option(NamedTuple):
@@ -39,7 +39,7 @@ class Option(NamedTuple):
     value_word: Word | None = None
     value_span: Span | None = None
     joined: bool = False
-    unknown: Reason | None = None
+    unknown: Cause | None = None
 
     @property
     def because(self) -> str:
@@ -58,7 +58,7 @@ class EnvSetting(NamedTuple):
 
     value: str | None
     option: Option
-    unknown: Reason | None = None
+    unknown: Cause | None = None
 
     @property
     def because(self) -> str:
@@ -168,7 +168,7 @@ class RunCommand(NamedTuple):
             if equals:
                 settings[name] = EnvSetting(value, option, option.unknown)
             else:
-                settings[name] = EnvSetting(None, option, option.unknown or Reason("host", name))
+                settings[name] = EnvSetting(None, option, option.unknown or Cause("host", name))
         return settings
 
     def ulimits(self) -> Mapping[str, Option]:

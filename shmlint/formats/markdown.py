@@ -38,7 +38,7 @@ from shmlint.syntax.shell_text import (
     not_set,
 )
 from shmlint.syntax.shell_variables import given, may_set
-from shmlint.syntax.word import Reason
+from shmlint.syntax.word import Cause
 
 _SHELL = frozenset(
     {"", "bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "text", "none",
@@ -291,8 +291,8 @@ def _shell_text(block: Block, source: Source) -> ShellText:
     return builder.build(Span(source, block.lines[0][0], block.lines[-1][1]))._replace(unset=_unset)
 
 
-def _unset(name: str) -> Reason:
-    return Reason("ellipsis", "...") if f"${name}" == _MANY else not_set(name)
+def _unset(name: str) -> Cause:
+    return Cause("ellipsis", "...") if f"${name}" == _MANY else not_set(name)
 
 
 def _as_written(launch: Launch) -> Launch:

@@ -11,7 +11,7 @@ from shmlint.model.number import whole_number
 from shmlint.syntax.shell_text import mentions_engine
 from shmlint.syntax.shell_variables import ANY, Assignment, Buffer, Call, Moved, Range, Value, nothing
 from shmlint.syntax.shell_words import Words
-from shmlint.syntax.word import Reason, Word
+from shmlint.syntax.word import Cause, Word
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -58,7 +58,7 @@ class Assignments:
         elif kind == "command":
             self._command(node)
 
-    def _unknown(self, name: str, node: Node, because: Reason | None = None) -> None:
+    def _unknown(self, name: str, node: Node, because: Cause | None = None) -> None:
         function = self.tree.function_of(node)
         self.variables.note(name, Assignment(self.tree.at(node), nothing, function=function, because=because))
 
@@ -66,7 +66,7 @@ class Assignments:
         """A command after which any variable may have another value."""
         raw = " ".join(self.tree.raw(node).split())
         shown = raw if len(raw) <= 40 else f"{raw[:39]}…"
-        self._unknown(ANY, node, Reason("command", shown))
+        self._unknown(ANY, node, Cause("command", shown))
 
     def _declaration(self, node: Node) -> None:
         """``export $(…)`` sets what is not known; ``local X`` makes a variable of the function's own."""

@@ -7,6 +7,8 @@ a command for the shell. What is after them is read as a part of it, and the pla
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Literal
 
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.shell_text import BLANK, CLOSE, ENGINE, OPEN, ShellText
@@ -20,11 +22,27 @@ _PLACEHOLDER = re.compile(r"(?<=[\s=/:\"])<([A-Za-z](?:[\w ./:-]*\w)?|(?<==<))>(
 """``<NAME>``, and ``=<>`` for a value to be filled in."""
 
 
+EndKind = Literal["empty line", "comment between", "no backslash", "comment after", "blank after"]
+
+_ENDS: Mapping[EndKind, str] = {
+    "empty line": "the empty line ends the command",
+    "comment between": "a comment between its lines ends the command",
+    "no backslash": "the backslash at the end of the line is missing",
+    "comment after": "the comment after the backslash ends the command",
+    "blank after": "the blank after the backslash ends the command",
+}
+
+
 class Repair(NamedTuple):
-    """Where a shell would end a command that goes on for its reader, and why. ``at`` is a place in the file."""
+    """Where a shell would end a command that goes on for its reader, and by what. ``at`` is a place in the file."""
 
     at: int
-    because: str
+    kind: EndKind
+
+    @property
+    def because(self) -> str:
+        """The kind for people."""
+        return _ENDS[self.kind]
 
 
 def repaired(text: ShellText) -> tuple[ShellText, tuple[Repair, ...]]:
@@ -41,20 +59,20 @@ def repaired(text: ShellText) -> tuple[ShellText, tuple[Repair, ...]]:
             at += len(line) + 1
             continue
         if inside and not line.strip() and i + 1 < len(lines) and _OPTION.match(lines[i + 1]) is not None:
-            found.append(Repair(text.offset(at), "the empty line ends the command"))
+            found.append(Repair(text.offset(at), "empty line"))
             lines[i] = f"{' ' * len(line)}{_JOIN}"
             at += len(line) + 1
             continue
         if inside and (new := _comment(line, i, lines)) is not None:
-            found.append(Repair(text.offset(at), "a comment between its lines ends the command"))
+            found.append(Repair(text.offset(at), "comment between"))
         else:
-            new, because = _joined(line)
-            if because:
-                found.append(Repair(text.offset(at), because))
+            new, kind = _joined(line)
+            if kind is not None:
+                found.append(Repair(text.offset(at), kind))
         new = _PLACEHOLDER.sub(lambda match: f"{OPEN}{match[1].replace(' ', BLANK)}{CLOSE}", new)
         goes_on = new.rstrip("\r").endswith("\\")
         if not goes_on and i + 1 < len(lines) and _misses_backslash(new, lines[i + 1]):
-            found.append(Repair(text.offset(at), "the backslash at the end of the line is missing"))
+            found.append(Repair(text.offset(at), "no backslash"))
             lines[i] = f"{new}{_JOIN}"
             goes_on = True
         else:
@@ -105,7 +123,7 @@ def _comment(line: str, number: int, lines: list[str]) -> str | None:
     return f"{' ' * (len(line) - 1 - len(end))}\\{end}"
 
 
-def _joined(line: str) -> tuple[str, str]:
+def _joined(line: str) -> tuple[str, EndKind | None]:
     """A line whose last backslash is followed by blanks or a comment, with the backslash at its end."""
     at = line.rfind("\\")
     while at >= 0:
@@ -114,10 +132,9 @@ def _joined(line: str) -> tuple[str, str]:
             comment = "#" in found["blanks"]
             end = "\r" if line.endswith("\r") else ""
             blanks = " " * (len(line) - at - 1 - len(end))
-            what = "the comment" if comment else "the blank"
-            return f"{line[:at]}{blanks}\\{end}", f"{what} after the backslash ends the command"
+            return f"{line[:at]}{blanks}\\{end}", "comment after" if comment else "blank after"
         at = line.rfind("\\", 0, at) if "#" in line[at:] or at == len(line) - 1 else -1
-    return line, ""
+    return line, None
 
 
 _HEREDOC = re.compile(r"(?<![<(])\d*<<(?P<dash>-?)[ \t]*(?P<mark>['\"\\]?)(?P<word>[A-Za-z_]\w*)['\"]?")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from shmlint.model.launch import ENGINES
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
-from shmlint.syntax.word import Reason
+from shmlint.syntax.word import Cause
 
 OPEN, CLOSE = "\ue000", "\ue001"
 """Stand for ``<`` and ``>`` around a placeholder, which shell would take for redirections."""
@@ -39,9 +39,9 @@ def mentions_engine(text: str) -> bool:
     return any(name in lowered for name in ENGINES)
 
 
-def not_set(name: str) -> Reason:
+def not_set(name: str) -> Cause:
     """Why a variable that nothing in the text sets is not known."""
-    return Reason("unset", name)
+    return Cause("unset", name)
 
 
 class ShellText(NamedTuple):
@@ -55,7 +55,7 @@ class ShellText(NamedTuple):
     used_at: Sequence[int] = ()
     """For each character the place it is used at, where that is not the place it is written at:
     a variable's value is written at its definition and used at its name."""
-    unset: Callable[[str], Reason] = not_set
+    unset: Callable[[str], Cause] = not_set
     """Why a variable that nothing sets is not known, by its name; some mean something that is not a variable."""
 
     def offset(self, at: int) -> int:
@@ -117,11 +117,11 @@ class Places:
         self.written[name], self.what[name], self.names[text] = text, what, name
         return name
 
-    def because(self, name: str) -> Reason:
+    def because(self, name: str) -> Cause:
         """Why a variable is not known."""
         if name not in self.written:
             return not_set(name)
-        return Reason("named placeholder", self.written[name], self.what[name])
+        return Cause("named placeholder", self.written[name], self.what[name])
 
     def as_written(self, text: str) -> str:
         """A text with what is in the file."""

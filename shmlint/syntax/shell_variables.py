@@ -13,7 +13,7 @@ from functools import partial
 from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.shell_text import not_set
-from shmlint.syntax.word import Reason, Word
+from shmlint.syntax.word import Cause, Word
 
 _ASSIGNMENTS = 100
 """A variable that is set more often than this is not followed."""
@@ -41,7 +41,7 @@ class Buffer:
         self.chars: list[str] = []
         self.offsets: list[int] = []
         self.splits: list[bool] = []
-        self.unknown: list[tuple[int, int, Reason, bool]] = []
+        self.unknown: list[tuple[int, int, Cause, bool]] = []
         self.quoted = False
         self.harmless = False
         """Its unknown stretches hold nothing that matters."""
@@ -53,7 +53,7 @@ class Buffer:
         self.offsets += offsets or [-1] * len(text)
         self.splits += [splits] * len(text)
 
-    def add_unknown(self, text: str, offsets: Sequence[int], because: Reason, many: bool) -> None:
+    def add_unknown(self, text: str, offsets: Sequence[int], because: Cause, many: bool) -> None:
         start = len(self.chars)
         self.add(text, offsets)
         self.unknown.append((start, len(self.chars), because, many))
@@ -74,7 +74,7 @@ class Buffer:
 Range = tuple[int, int]
 Value = Buffer | list[Word] | None
 """A text, an array, or None where what is assigned is not known."""
-State = Buffer | list[Word] | Reason
+State = Buffer | list[Word] | Cause
 """What a variable holds, or the reason why that is not known."""
 
 
@@ -94,7 +94,7 @@ class Assignment(NamedTuple):
     """Only the function and what it calls see it."""
     loop: Range | None = None
     """The outermost loop that it is in."""
-    because: Reason | None = None
+    because: Cause | None = None
     """What sets the variable, where that is not known."""
 
 
@@ -128,7 +128,7 @@ class Moved(NamedTuple):
 class Variables:
     """What a text assigns, by name, in order, and the functions that it defines and calls."""
 
-    def __init__(self, unset: Callable[[str], Reason] = not_set) -> None:
+    def __init__(self, unset: Callable[[str], Cause] = not_set) -> None:
         self.made: dict[str, list[Assignment]] = {}
         self.functions: dict[str, list[Range]] = {}
         self.calls: list[Call] = []
@@ -153,7 +153,7 @@ class Variables:
         self.unset = unset
         self.under_way: set[tuple[str, Range]] = set()
 
-    def inside(self, unset: Callable[[str], Reason]) -> Variables:
+    def inside(self, unset: Callable[[str], Cause]) -> Variables:
         """The variables of a text inside, which sees these and keeps what it sets to itself."""
         inner = Variables(unset)
         inner.made = {name: list(made) for name, made in self.made.items()}
@@ -202,17 +202,17 @@ class Variables:
         if not self.under_way:
             self.steps = 0
         if is_argument(name) and self.own_arguments:
-            return Reason("argument of command", name)
+            return Cause("argument of command", name)
         if function is not None and is_argument(name):
             return self._argument(name, at, function)
         if name in self.doubtful:
-            return Reason("set around", name)
+            return Cause("set around", name)
         if name in self.set_for_calls and function is not None:
             return self._after(name, self._on_entry(name, function), at, function)
         if name not in self.made:
             return self.unset(name)
         if len(self.made[name]) > _ASSIGNMENTS or len(self.calls) > 10 * _ASSIGNMENTS:
-            return Reason("many ways", name)
+            return Cause("many ways", name)
         if function is None:
             return self._after(name, self.unset(name), at, None)
         return self._after(name, self._on_entry(name, function), at, function)
@@ -223,19 +223,19 @@ class Variables:
         if inside and name not in self.set_for_calls:
             return self.unset(name)
         if (name, function) in self.under_way:
-            return Reason("recursion", name)
+            return Cause("recursion", name)
         calls = [call for call in self.calls_of(function) if call.function != function]
         if not calls:
             return self._after(name, self.unset(name), END, None)
         if len(calls) > MOST_CALLS:
-            return Reason("many ways", name)
+            return Cause("many ways", name)
         key = (name, None, function, self.noted, len(self.calls), self.looked_at())
         if key not in self.entered:
             self.under_way.add((name, function))
             found = [self._for_call(name, call) for call in calls]
             self.under_way.discard((name, function))
             same = all(_texts(state) == _texts(found[0]) for state in found)
-            self.entered[key] = found[0] if same else Reason("between calls", name)
+            self.entered[key] = found[0] if same else Cause("between calls", name)
         return self.entered[key]
 
     def _for_call(self, name: str, call: Call) -> State:
@@ -244,7 +244,7 @@ class Variables:
         if value is None:
             return self.value(name, call.at, call.function)
         held = value()
-        return held if held is not None else Reason("elsewhere", name)
+        return held if held is not None else Cause("elsewhere", name)
 
     def calls_of(self, function: Range) -> list[Call]:
         """The calls of a function, or the one of them that is looked at."""
@@ -268,12 +268,12 @@ class Variables:
         """What an argument of a function is: the same at each of its calls, or not known."""
         calls = self.calls_of(function)
         if not calls or not self.is_read(function):
-            return Reason("argument of function", name)
+            return Cause("argument of function", name)
         if len(calls) > MOST_CALLS or (name, function) in self.under_way:
-            return Reason("argument in many ways", name)
+            return Cause("argument in many ways", name)
         moved = self._moved(at, function)
         if moved is None:
-            return Reason("shifted", name)
+            return Cause("shifted", name)
         key = (name, moved, function, self.noted, len(self.calls), self.looked_at())
         if key not in self.entered:
             self.under_way.add((name, function))
@@ -281,7 +281,7 @@ class Variables:
             self.under_way.discard((name, function))
             found = [_argument_of(name, words, moved) for words in given]
             same = all(_texts(state) == _texts(found[0]) for state in found)
-            self.entered[key] = found[0] if same else Reason("argument between calls", name)
+            self.entered[key] = found[0] if same else Cause("argument between calls", name)
         return self.entered[key]
 
     def _moved(self, at: int, function: Range) -> int | None:
@@ -321,7 +321,7 @@ class Variables:
         """What a variable holds after the call of a function."""
         self.steps += 1
         if self.steps > _STEPS:
-            return Reason("many ways", name)
+            return Cause("many ways", name)
         for function in self.functions.get(call.name, ()):
             if (name, function) in self.under_way or not self._sets(name, function):
                 continue
@@ -330,7 +330,7 @@ class Variables:
             self.under_way.discard((name, function))
             sure = call.branch is None or call.branch[0] <= at < call.branch[1]
             if not sure and _texts(after) != _texts(state):
-                after = Reason("one branch", name)
+                after = Cause("one branch", name)
             state = after
         return state
 
@@ -360,8 +360,8 @@ class Variables:
         if made.branch is not None and not made.branch[0] <= at < made.branch[1]:
             return self._perhaps(name, state, made)
         if value is None:
-            because = made.because or Reason("elsewhere", name)
-            return state if isinstance(state, Reason) and made.because else because
+            because = made.because or Cause("elsewhere", name)
+            return state if isinstance(state, Cause) and made.because else because
         if not made.append:
             longer: State = value
         elif isinstance(state, list) and isinstance(value, list):
@@ -370,11 +370,11 @@ class Variables:
             longer = Buffer()
             longer.extend(state, False)
             longer.extend(value, False)
-        elif isinstance(state, Reason):
+        elif isinstance(state, Cause):
             first = self.made[name][0] is made
             return value if first else state
         else:
-            return Reason("several ways", name)
+            return Cause("several ways", name)
         repeated = made.loop is not None and made.loop[0] <= at < made.loop[1] and (made.append or made.lengthens)
         return self._perhaps(name, longer, made) if repeated else longer
 
@@ -382,7 +382,7 @@ class Variables:
         """What a variable holds after an assignment that may not have been made."""
         value = made.value()
         if value is None and made.because:
-            return state if isinstance(state, Reason) else made.because
+            return state if isinstance(state, Cause) else made.because
         return _perhaps(name, state, made, value, has_role=self._has_role(name))
 
     def _has_role(self, name: str) -> bool:
@@ -402,11 +402,11 @@ def is_argument(name: str) -> bool:
 def _argument_of(name: str, words: list[Word] | None, moved: int) -> State:
     """An argument of a call, by its number, or all of them."""
     if words is None or name == "#":
-        return Reason("argument", name)
+        return Cause("argument", name)
     several = next((i for i, word in enumerate(words) if word.maybe_many), len(words))
     number = whole_number(name) if name.isdecimal() else 0
     if number is None or several < moved or moved + number > several < len(words):
-        return Reason("argument", name)
+        return Cause("argument", name)
     left = words[moved:]
     if not name.isdecimal():
         return left
@@ -431,16 +431,16 @@ def _texts(state: State) -> object:
 
 def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_role: bool) -> State:
     """What a variable holds after an assignment that may not have been made."""
-    unsure = Reason("one branch", name)
+    unsure = Cause("one branch", name)
     lengthens = made.append or made.lengthens
-    harmless = has_role or (is_harmless(value) and (lengthens or isinstance(state, Reason) or is_harmless(state)))
+    harmless = has_role or (is_harmless(value) and (lengthens or isinstance(state, Cause) or is_harmless(state)))
     glued = lengthens and isinstance(state, Buffer) and _is_glued(state, made, value)
     # An array that may hold anything before the image holds options.
     options = has_role or (not glued and are_options(value)) or are_options(state) or isinstance(state, list)
     word = Word(f"${{{name}}}", None, unsure, True, harmless, options)
     if isinstance(state, list):
         return [*state, word] if lengthens else [word]
-    if isinstance(state, Reason) and isinstance(value, list):
+    if isinstance(state, Cause) and isinstance(value, list):
         return [word]
     longer = Buffer()
     if lengthens and isinstance(state, Buffer) and not glued:
@@ -461,7 +461,7 @@ def _is_glued(state: Buffer, made: Assignment, value: Value) -> bool:
     return bool(chars) and not chars[0].isspace()
 
 
-def are_options(value: Buffer | list[Word] | Reason | None) -> bool:
+def are_options(value: Buffer | list[Word] | Cause | None) -> bool:
     """Whether a value begins with an option."""
     if isinstance(value, Buffer):
         return "".join(value.chars[:200]).lstrip().startswith("-") or value.options
@@ -482,9 +482,9 @@ def _may_be_option(word: Word) -> bool:
     return bool(word.unknown) and not word.harmless and word.text[:1] in ("$", "`", "")
 
 
-def is_harmless(value: Buffer | list[Word] | Reason | None) -> bool:
+def is_harmless(value: Buffer | list[Word] | Cause | None) -> bool:
     """Whether a value holds nothing that decides GPUs or /dev/shm, whatever its variables are."""
-    if value is None or isinstance(value, Reason):
+    if value is None or isinstance(value, Cause):
         return False
     if isinstance(value, list):
         if any(word.maybe_many and not word.harmless for word in value):

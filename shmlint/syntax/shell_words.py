@@ -18,7 +18,7 @@ from shmlint.syntax.shell_variables import (
     is_argument,
     is_harmless,
 )
-from shmlint.syntax.word import Reason, Word
+from shmlint.syntax.word import Cause, Word
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -109,7 +109,7 @@ class Words:
                 found += self.read(*nodes[start : i + 1])
                 start = i + 1
             if len(found) > _MOST_WORDS:
-                return [*found, Word("", None, Reason("too many", str(_MOST_WORDS)), True)]
+                return [*found, Word("", None, Cause("too many", str(_MOST_WORDS)), True)]
         return found
 
     def read(self, *nodes: Node) -> list[Word]:
@@ -188,14 +188,14 @@ class Words:
 
     def _word(self, buffer: Buffer, start: int, end: int, written: Span | None) -> Word:
         text = "".join(buffer.chars[start:end])
-        because: Reason | None = None
+        because: Cause | None = None
         many = False
         for a, b, why, splits in buffer.unknown:
             if (a < end and b > start) or (a == b and start <= a <= end):
                 because = because or why
                 many = many or (splits and a == start and b == end)
         if because is None and has_placeholder(text):
-            because = Reason("placeholder")
+            because = Cause("placeholder")
         whole = start == 0 and end == len(buffer.chars)
         word = self._placed(restore(text), buffer.offsets[start:end], written, whole=whole)
         if because is None:
@@ -214,7 +214,7 @@ class Words:
 
     def add(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         if self.level > _EXPANSIONS:
-            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Reason("nested"), not quoted)
+            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("nested"), not quoted)
             return
         self.level += 1
         self._add_part(buffer, node, quoted)
@@ -240,19 +240,19 @@ class Words:
         elif kind == "expansion":
             self._expansion(buffer, node, quoted)
         elif kind == "command_substitution":
-            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Reason("output"), not quoted)
+            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("output"), not quoted)
         elif kind in ("brace_expression", "extglob_pattern"):
             buffer.add(self.tree.raw(node), self.tree.places(node))
         else:
             text = self.tree.raw(node)
             if node.named_child_count:
-                buffer.add_unknown(text, self.tree.places(node), Reason("run time"), not quoted)
+                buffer.add_unknown(text, self.tree.places(node), Cause("run time"), not quoted)
             else:
                 self._literal(buffer, self.tree.char(node.start_byte), self.tree.char(node.end_byte))
 
     def _parts(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         if not quoted and self._is_several(node):
-            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Reason("braces"), True)
+            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("braces"), True)
             return
         end = node.start_byte
         for child in node.children:
@@ -319,14 +319,14 @@ class Words:
     def _variable(self, buffer: Buffer, node: Node, name: str, quoted: bool) -> None:
         value = self._held(name, node)
         if isinstance(value, list) and is_argument(name):
-            value = _in_one(value) or Reason("contained argument")
+            value = _in_one(value) or Cause("contained argument")
         if isinstance(value, list):  # the first element
             if not value or value[0].maybe_many or value[0].unknown or len(value[0].offsets) != len(value[0].text):
-                value = Reason("array", name)
+                value = Cause("array", name)
             else:
                 buffer.add(value[0].text, value[0].offsets, splits=not quoted)
                 return
-        if isinstance(value, Reason):
+        if isinstance(value, Cause):
             many = not quoted or name in ("@", "*")
             buffer.add_unknown(self.tree.raw(node), self.tree.places(node), value, many)
         else:
@@ -360,8 +360,8 @@ class Words:
         elif isinstance(value, Buffer) and (value.chars or value.unknown):
             buffer.extend(value, splits=not quoted)
         elif isinstance(value, list):
-            buffer.add_unknown(raw, self.tree.places(node), Reason("array", name), not quoted)
-        elif isinstance(value, Reason) and self._may_be_set(name, node):
+            buffer.add_unknown(raw, self.tree.places(node), Cause("array", name), not quoted)
+        elif isinstance(value, Cause) and self._may_be_set(name, node):
             buffer.add_unknown(raw, self.tree.places(node), self._because(name, raw), not quoted)
         else:
             buffer.extend(self._joined(behind), splits=not quoted)
@@ -384,14 +384,14 @@ class Words:
                 buffer.extend(then, splits=not quoted)
             return
         whole = not buffer.chars
-        buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Reason("tested"), not quoted)
+        buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("tested"), not quoted)
         if whole:
             buffer.options, buffer.harmless = are_options(then), is_harmless(then)
 
-    def _because(self, name: str, raw: str) -> Reason:
+    def _because(self, name: str, raw: str) -> Cause:
         """Why what is in an expansion is not known."""
         if name in self.variables.made or is_argument(name):
-            return Reason("contained", name)
+            return Cause("contained", name)
         return self.tree.text.unset(name or raw)
 
 

@@ -18,7 +18,7 @@ TALKERS = frozenset(
 """Commands whose arguments are talk, not commands: what they print starts nothing."""
 
 
-ReasonKind = Literal[
+CauseKind = Literal[
     "unset", "array", "contained", "tested", "one branch", "several ways", "many ways", "between calls",
     "recursion", "elsewhere", "set around", "command",
     "argument", "argument of command", "argument of function", "argument in many ways", "argument between calls",
@@ -28,7 +28,7 @@ ReasonKind = Literal[
 ]  # fmt: skip
 """What is not known: a variable, an argument, a placeholder or expression, or what only a shell computes."""
 
-_SENTENCES: Mapping[ReasonKind, str] = {
+_SENTENCES: Mapping[CauseKind, str] = {
     "unset": "variable {name} is not set here",
     "array": "variable {name} is an array",
     "contained": "it contains variable {name}",
@@ -63,17 +63,17 @@ _SENTENCES: Mapping[ReasonKind, str] = {
 }
 
 
-class Reason(NamedTuple):
+class Cause(NamedTuple):
     """Why a word is not known: its kind, for code, and the name of what it is about, as the file writes it."""
 
-    kind: ReasonKind
+    kind: CauseKind
     name: str = ""
     what: str = ""
     """What a placeholder is in its format: ``a template``."""
 
     @property
     def sentence(self) -> str:
-        """The reason for people."""
+        """The cause for people."""
         return _SENTENCES[self.kind].format(name=self.name, what=self.what)
 
 
@@ -93,7 +93,7 @@ class Word(NamedTuple):
 
     text: str
     span: Span | None = None
-    unknown: Reason | None = None
+    unknown: Cause | None = None
     maybe_many: bool = False
     harmless: bool = False
     options: bool = False

@@ -9,7 +9,7 @@ from shmlint.formats.shell.run import as_written
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source
 from shmlint.syntax.shell_text import ShellText, not_set
-from shmlint.syntax.word import Reason
+from shmlint.syntax.word import Cause
 from shmlint.syntax.yaml import Scalar
 from shmlint.syntax.yaml_text import scalar_text
 
@@ -35,10 +35,10 @@ def without_placeholders(line: str) -> str:
     return _replaced(_PLACEHOLDER, lambda found: "_" * len(found[0]), line)
 
 
-EXPRESSION = Reason("expression")
+EXPRESSION = Cause("expression")
 
 
-def why_unknown(text: str) -> Reason | None:
+def why_unknown(text: str) -> Cause | None:
     """Why a value is not known; None where it holds no expression."""
     return EXPRESSION if "${{" in text else None
 
@@ -62,7 +62,7 @@ def _as_variable(match: re.Match[str]) -> str:
     return f"${{_{name}}}" if name else "_" * len(written)
 
 
-def _unset(name: str) -> Reason:
+def _unset(name: str) -> Cause:
     """Why a variable is not known: those that begin and end in `_` stand for expressions."""
     return EXPRESSION if re.fullmatch(r"_\w*_", name) else not_set(name)
 

@@ -30,7 +30,7 @@ from shmlint.model.source import Source, Span
 from shmlint.syntax.shell import Command
 from shmlint.syntax.shell_text import NOWHERE, ShellText, mentions_engine
 from shmlint.syntax.shell_variables import Environment, given
-from shmlint.syntax.word import Reason, Word
+from shmlint.syntax.word import Cause, Word
 from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar
 from shmlint.syntax.yaml import Sequence as SequenceNode
 from shmlint.syntax.yaml_read import read_documents
@@ -182,7 +182,7 @@ def _of_arguments(step: Mapping, source: Source) -> Iterator[Launch]:
         return
     items = arguments.items if isinstance(arguments, SequenceNode) else ()
     words = [
-        Word(item.value, Span(source, item.start, item.end), Reason("substitution") if "$" in item.value else None)
+        Word(item.value, Span(source, item.start, item.end), Cause("substitution") if "$" in item.value else None)
         for item in items if isinstance(item, Scalar)
     ]  # fmt: skip
     launch = read_launch(Command((Word("docker"), *words), Span(source, name.start, name.end)))

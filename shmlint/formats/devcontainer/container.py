@@ -16,11 +16,11 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.devcontainer.gpus import misread_device_lists
 from shmlint.formats.devcontainer.properties import (
     as_word,
+    cause,
     host_requirement,
     label_of,
     name_of,
     opening_of,
-    reason,
     run_arguments,
     why_unknown,
 )
@@ -44,13 +44,13 @@ def container_launch(root: Json, path: str, workspace: Workspace) -> Launch:
         for name, (_, value) in environment.entries.items():
             if value.kind == "string":
                 text = f"{name}={value.text}"
-                words += [Word("--env", value.inside), Word(text, value.inside, reason(value.text))]
+                words += [Word("--env", value.inside), Word(text, value.inside, cause(value.text))]
     privileged = root.get("privileged")
     if privileged is not None and privileged.kind == "true":
         words.append(Word("--privileged", privileged.span))
     words += map(as_word, run_arguments(root))
     image, bases = _image(root, path, workspace)
-    words.append(Word(image.text, image.inside, reason(image.text)) if image is not None else Word("built", span))
+    words.append(Word(image.text, image.inside, cause(image.text)) if image is not None else Word("built", span))
     run = read_run(words, "docker", "run")
     asked = read_gpu(run)
     device_lists = tuple(misread_device_lists(run))
@@ -136,7 +136,7 @@ def _mount_words(mount: Json) -> list[Word]:
     if mount.kind == "object":
         parts = [f"{key}={value.text}" for key, (_, value) in mount.entries.items() if value.kind == "string"]
         text = ",".join(parts)
-        return [Word("--mount", mount.span), Word(text, mount.span, reason(text))]
+        return [Word("--mount", mount.span), Word(text, mount.span, cause(text))]
     return []
 
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 from shmlint.docker.gpus import HostRequirement
 from shmlint.model.source import Span
 from shmlint.syntax.json import Json
-from shmlint.syntax.word import Reason, Word
+from shmlint.syntax.word import Cause, Word
 
 
-def reason(text: str) -> Reason | None:
+def cause(text: str) -> Cause | None:
     """Why a text is not fully known: a variable depends on the host, or on who uses the template."""
     _, variable, rest = text.partition("${")
-    return Reason("unset placeholder", f"${{{rest.partition('}')[0]}}}") if variable else None
+    return Cause("unset placeholder", f"${{{rest.partition('}')[0]}}}") if variable else None
 
 
 def why_unknown(text: str) -> str:
-    """The reason as a sentence; empty where the text is known."""
-    found = reason(text)
+    """The cause as a sentence; empty where the text is known."""
+    found = cause(text)
     return found.sentence if found is not None else ""
 
 
 def as_word(value: Json) -> Word:
     """A string as an argument. One that starts with a variable may become any option."""
     whole = value.text.startswith("${")
-    return Word(value.text, value.inside, reason(value.text), maybe_many=whole, options=whole, offsets=value.offsets)
+    return Word(value.text, value.inside, cause(value.text), maybe_many=whole, options=whole, offsets=value.offsets)
 
 
 def run_arguments(root: Json) -> list[Json]:

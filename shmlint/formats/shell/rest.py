@@ -15,7 +15,7 @@ from shmlint.formats.shell.callers import is_read_by_another
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import Parts, parts
 from shmlint.syntax.shell import Command
-from shmlint.syntax.shell_repair import repaired
+from shmlint.syntax.shell_repair import EndKind, repaired
 from shmlint.syntax.shell_sharing import ARGUMENTS, Sharing, Use, references, sharing
 from shmlint.syntax.shell_text import mentions_engine
 
@@ -88,14 +88,14 @@ _PASSES = ("", "export", "local", "declare", "readonly", "typeset", "set", *_PRI
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
-def _ended(part: Part) -> list[str]:
-    """Why a shell ends commands of a part before their readers do: what an edit must not add to.
+def _ended(part: Part) -> list[EndKind]:
+    """By what a shell ends commands of a part before their readers do: what an edit must not add to.
 
     Lines one after the other count once: an option on a line of its own may be added to them.
     """
-    found = [(part.text.source.position(repair.at).line, repair.because) for repair in repaired(part.text)[1]]
+    found = [(part.text.source.position(repair.at).line, repair.kind) for repair in repaired(part.text)[1]]
     lines = set(found)
-    return [because for line, because in found if (line - 1, because) not in lines]
+    return [kind for line, kind in found if (line - 1, kind) not in lines]
 
 
 def _starts(found: Iterable[Command]) -> Iterator[str]:
