@@ -425,5 +425,5 @@ def _need(run: Run, launch: ReadLaunch) -> Need:
     )  # fmt: skip
     return Need(
         need.verdict, need.minimum, need.recommended, tuple(mechanisms),
-        need.workload.name if need.workload is not None else None, need.why,
+        need.workload.name if need.workload is not None else None, need.because,
     )  # fmt: skip

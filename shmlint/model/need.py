@@ -53,6 +53,7 @@ class Need(NamedTuple):
     recommended: int | None = None
     workload: Known | None = None
     why: str = ""
+    """What its mechanisms do not say themselves."""
     source: str = ""
     evidence: tuple[Evidence, ...] = ()
     mechanisms: tuple[Mechanism, ...] = ()
@@ -62,6 +63,11 @@ class Need(NamedTuple):
     """Where resolution stopped and why; empty where the program was read to its end."""
     looks: bool = False
     """The command only looks at something."""
+
+    @property
+    def because(self) -> str:
+        """Why, in one line."""
+        return self.why or "; ".join(mechanism.because for mechanism in self.mechanisms)
 
     @property
     def total(self) -> int:

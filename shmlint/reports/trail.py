@@ -143,8 +143,8 @@ def _needs(run: Run, launch: Launch, need: Need) -> Iterator[str]:
         yield f"{f'{reason.label}: ' if reason.label else ''}{reason.text}{basis}"
         if reason.source:
             yield f"  {reason.source}"
-    if not reasons and need.why:
-        yield f"{f'{need.workload.name}: ' if need.workload is not None else ''}{need.why}"
+    if not reasons and need.because:
+        yield f"{f'{need.workload.name}: ' if need.workload is not None else ''}{need.because}"
         yield from (need.source,) if need.source else ()
     for evidence in need.evidence:
         if evidence.span is not None:

@@ -62,8 +62,7 @@ _UNKNOWN = (
 def _reasons(need: Need, context: Context) -> Iterator[Reason]:
     for mechanism in need.mechanisms:
         yield Reason(_arithmetic(mechanism), _NAMES.get(mechanism.id, mechanism.id), mechanism.basis, mechanism.source)
-    claims = [mechanism.because for mechanism in need.mechanisms]  # in order, as `why` joins them
-    if need.why and "; ".join(claims) != need.why:
+    if need.why:
         name = f"{need.workload.name}: " if need.workload is not None else ""
         yield Reason(f"{name}{need.why}", "reason", source=need.source)
     entry = _entry(need, context)

@@ -206,7 +206,7 @@ def _ray_serve(case: Case) -> Need | None:
     why = "Ray Serve starts Ray, which keeps its object store in shared memory"
     told = (Evidence("starts Ray Serve", serves[0].span, RAY_SOURCE), case.packages["ray"])
     mechanism = Mechanism("ray", None, "estimated", why, told, RAY_SOURCE)
-    return Need("likely", None, UNKNOWN_RECOMMENDED, None, why, RAY_SOURCE, told, (mechanism,))
+    return Need("likely", None, UNKNOWN_RECOMMENDED, None, "", RAY_SOURCE, told, (mechanism,))
 
 
 def _code(case: Case) -> Need | None:

@@ -277,12 +277,11 @@ def _need(found: list[tuple[Mechanism, bool]]) -> Need | None:
     mechanisms = tuple(best.values())
     total = sum(mechanism.bytes or 0 for mechanism in mechanisms)
     computed = all(m.basis in ("computed", "measured", "documented") and m.bytes for m in mechanisms)
-    why = "; ".join(mechanism.because for mechanism in mechanisms)
     evidence = tuple(evidence for mechanism in mechanisms for evidence in mechanism.evidence)
     source = next((mechanism.source for mechanism in mechanisms if mechanism.source), "")
     verdict: Verdict = "needed" if sure else "likely"
     minimum = total if computed and sure and total else None
-    return Need(verdict, minimum, UNKNOWN_RECOMMENDED, None, why, source, evidence, mechanisms)
+    return Need(verdict, minimum, UNKNOWN_RECOMMENDED, None, "", source, evidence, mechanisms)
 
 
 def _decides(mechanism: Mechanism) -> bool:

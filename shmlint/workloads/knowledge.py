@@ -99,16 +99,6 @@ class Workload:
         """It uses one GPU, however many it has, unless its command asks for more."""
         return bool(self.entry.get("one_process", False))
 
-    @property
-    def minimum_basis(self) -> str:
-        """What the minimum rests on: documented, measured or computed; empty without a minimum."""
-        return str(self.entry.get("minimum_basis", {}).get("basis", ""))
-
-    @property
-    def recommended_basis(self) -> str:
-        """What the recommended size rests on; empty without one."""
-        return str(self.entry.get("recommended_basis", {}).get("basis", ""))
-
     def used_by(self, commands: Sequence[Sequence[str]]) -> Workload:
         """What the entry says of these simple commands: itself, or changed by the use that they fit."""
         spared: list[Mapping[str, Any]] = []

@@ -259,7 +259,7 @@ def _size(case: _Case, terms: Sequence[Term], default: int) -> tuple[int | None,
         advised = UNKNOWN_RECOMMENDED
     if not terms and not advised:
         if need.verdict == "not-needed":
-            return 0, f"Docker's default of {human(default)} is enough: {need.why}"
+            return 0, f"Docker's default of {human(default)} is enough: {need.because}"
         if need.workload is None:
             return None, "unknown: give a command, --gpus or --workers"
         return None, "the size is unknown"
@@ -309,11 +309,11 @@ def advice(found: Answer) -> tuple[str, int | None, int | None, str, str]:
     if need.workload is None and need.verdict == "unknown":
         return "", None, UNKNOWN_RECOMMENDED, "from NVIDIA's NCCL guide; the program is unknown", NCCL_SOURCE
     if need.verdict == "not-needed":
-        return "", None, None, need.why, need.source
+        return "", None, None, need.because, need.source
     if need.recommended is None and need.minimum is None and need.workload is not None:
-        return need.workload.name, None, None, need.why, need.source
+        return need.workload.name, None, None, need.because, need.source
     name = need.workload.name if need.workload is not None else ""
-    return name, need.minimum, need.recommended, need.why, need.source
+    return name, need.minimum, need.recommended, need.because, need.source
 
 
 def nccl_of_image(image: str) -> tuple[str, str] | None:

@@ -103,7 +103,7 @@ def _need(models: list[_Model], launch: Launch, *, sure: bool) -> Need | None:
     why = "its Python backend passes every input and output through shared memory"
     if not _is_older(launch):
         mechanism = Mechanism("triton", None, "estimated", why, told, SOURCE)
-        return Need("likely", None, UNKNOWN_RECOMMENDED, _KNOWN, why, SOURCE, told, (mechanism,))
+        return Need("likely", None, UNKNOWN_RECOMMENDED, _KNOWN, "", SOURCE, told, (mechanism,))
     because = f"{count} instance{'' if count == 1 else 's'} of models × {human(OLDER_SIZE)}"
     mechanism = Mechanism("triton", count * OLDER_SIZE, "computed", because, told, OLDER_SOURCE)
     needed = sure and count * OLDER_SIZE > DOCKER_DEFAULT_SHM

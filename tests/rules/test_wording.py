@@ -8,9 +8,13 @@ from shmlint.rules import Context
 from shmlint.rules.wording import why
 
 
-def test_what_only_joins_the_parts_is_not_told_again() -> None:
-    """In whatever order a set would hold the parts: with eight, hardly ever in theirs."""
-    parts = tuple(Mechanism(f"part-{number}", None, "estimated", f"{number} ranks") for number in range(8))
-    need = Need("likely", None, None, None, "; ".join(part.because for part in parts), mechanisms=parts)
+def test_what_the_parts_say_themselves_is_not_told_again() -> None:
+    parts = tuple(Mechanism(f"part-{number}", None, "estimated", f"{number} ranks") for number in range(3))
+    need = Need("likely", mechanisms=parts)
 
+    assert need.because == "0 ranks; 1 ranks; 2 ranks"
     assert [reason.label for reason in why(need, Context(Settings()))] == [part.id for part in parts]
+
+    more = need._replace(why="its maintainers ask for it")
+    assert more.because == "its maintainers ask for it"
+    assert [reason.label for reason in why(more, Context(Settings()))] == [*(part.id for part in parts), "reason"]

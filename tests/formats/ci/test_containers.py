@@ -69,7 +69,7 @@ def test_a_job_container_runs_the_steps_of_the_job(
 ) -> None:
     done = run(tmp_path, {GITHUB: job(*steps_), "src/load.py": LOADS})
     need = done.context.need(done.launches[0])
-    assert (need.verdict, because in f"{need.why} {need.stopped}") == (verdict, True)
+    assert (need.verdict, because in f"{need.because} {need.stopped}") == (verdict, True)
 
 
 def test_the_variables_of_steps_are_those_of_the_container(tmp_path: Path) -> None:
