@@ -318,11 +318,9 @@ def _repaired(run: Run, root: Path, *, unsafe: bool, write: bool) -> Report:
     outcome = fixing.fix(run, unsafe=unsafe)
     if write:
         _write(run, outcome)
-    report = _report(outcome.run, root)
-    remaining = {id(finding) for finding in fixing.remaining(outcome)}
-    kept = [value for value, of in zip(report.findings, outcome.run.findings, strict=True) if id(of) in remaining]
+    report = _report(outcome.run._replace(findings=fixing.remaining(outcome)), root)
     return report._replace(
-        findings=tuple(kept), fixed=tuple(map(_fixed, outcome.fixed)), texts=tuple(sorted(outcome.texts.items()))
+        fixed=tuple(map(_fixed, outcome.fixed)), texts=tuple(sorted(outcome.texts.items()))
     )
 
 

@@ -17,6 +17,7 @@ import pytest
 import shmlint
 from shmlint import api
 from tests.cli.test_check import FIXED, TRAINER
+from tests.fixing.test_fix import lie_about
 from tests.project import write
 
 ROOT = Path(__file__).parents[1]
@@ -88,6 +89,12 @@ def test_fix(checkout: Path) -> None:
     assert sorted(fixed.path for fixed in done.fixed) == ["deploy/compose.yaml", "run.sh"]
     again = shmlint.fix(root=checkout)
     assert (again.fixed, again.texts) == ((), ()) and again.findings == done.findings
+
+
+def test_a_finding_whose_fix_is_not_proved_remains(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lie_about(monkeypatch)
+    (left,) = shmlint.fix(["deploy"], root=checkout).findings
+    assert (left.rule, left.fix) == ("SHM101", None) and "could not be proved" in (left.advice or "")
 
 
 def test_the_advice_is_that_of_the_reports(tmp_path: Path) -> None:
