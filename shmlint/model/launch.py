@@ -228,10 +228,10 @@ class GpuFault(NamedTuple):
     advice: str = ""
     right: str = "--gpus '\"device=0,1\"'"
     """How it is written right, in the syntax at hand."""
-    value: str = ""
-    """The value as the engine gets it."""
+    given: str = ""
+    """The request as its evidence has it."""
     meant: str = ""
-    """The value as it was meant, where that is clear."""
+    """The request as it was meant, where that is clear."""
     certain: bool = True
     """Whether nobody can mean what it says."""
 
@@ -251,9 +251,9 @@ class GpuRequest(NamedTuple):
     """Why a request may be missing."""
     optional: bool = False
     device_lists: tuple[GpuFault, ...] = ()
+    """Lists of devices that are not read as one."""
     accelerator: str = ""
     """The name of the kind of GPU; empty where none is named."""
-    """Lists of devices that are not read as one."""
     invalid: tuple[GpuFault, ...] = ()
     """Requests that the engine or Compose refuses."""
 

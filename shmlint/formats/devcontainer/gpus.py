@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from shmlint.docker.gpus_option import misread, quoted_devices, requests_none
 from shmlint.docker.run_options import Option, RunCommand, is_one_word
-from shmlint.formats.shell.gpus import no_gpu
+from shmlint.formats.shell.gpus import no_gpu, shown
 from shmlint.model.launch import Change, GpuFault
 from shmlint.model.source import Edit
 
@@ -32,7 +32,7 @@ def misread_device_lists(run: RunCommand) -> Iterator[GpuFault]:
             right = f'"{devices}"' if "," in devices else devices
             message = f"`--gpus {value}` is refused: no shell removes the quotation marks in runArgs"
             changes = tuple(_write_gpus(option, right))
-            yield GpuFault(span, message, changes, right=_RIGHT, value=value, meant=right)
+            yield GpuFault(span, message, changes, right=_RIGHT, given=shown(value), meant=shown(right))
         elif (found := misread(value, request)) is None:
             continue
         elif found.applies:
@@ -41,7 +41,7 @@ def misread_device_lists(run: RunCommand) -> Iterator[GpuFault]:
         else:
             meant = quoted_devices(value)
             changes = tuple(_write_gpus(option, meant)) if meant is not None else ()
-            yield GpuFault(span, found.message, changes, right=_RIGHT, value=value, meant=meant or value)
+            yield GpuFault(span, found.message, changes, right=_RIGHT, given=shown(value), meant=shown(meant or value))
 
 
 def _write_gpus(option: Option, value: str) -> Iterator[Change]:

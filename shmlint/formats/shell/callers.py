@@ -70,20 +70,19 @@ def _passed(text: str, script: str) -> set[str] | None:
 
     None where no line starts it.
     """
-    found: set[str] = set()
-    started = False
+    found: set[str] | None = None
     pattern = rf"(?m)^(.*?)([^\s;&|()`\"'=:]*/)?(?<![\w.-]){re.escape(script)}(?![\w.-])[\"']?([^\n;|&<>)`]*)"
     for before, _, behind in re.findall(pattern, text):
         if _PRINTED.match(before) or not _BEFORE.search(before):
             continue
-        started = True
+        found = found or set()
         arguments = [word for word in re.split(r"[\s\"']+", behind.partition(" #")[0]) if word not in ("", "\\")]
         if arguments:
             found |= {*map(str, range(1, len(arguments) + 1)), "@", "*", "#"}
         if any("@" in word or "*" in word for word in arguments):
             found |= set("123456789")
         found.update(_SET.findall(re.split(r"[;&|]", before)[-1]))
-    return found if started else None
+    return found
 
 
 def _environment(caller: Source, workspace: Workspace, script: str) -> set[str]:

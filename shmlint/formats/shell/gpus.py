@@ -72,8 +72,13 @@ def _device_requests(run: RunCommand) -> Iterator[DeviceRequest]:
             earlier = ids = (*earlier, *ids)
         capabilities = (*request.capabilities, "gpu")
         yield DeviceRequest(
-            "--gpus", place, f"--gpus {option.value or ''}", "", request.driver, capabilities, ids, count
+            "--gpus", place, shown(option.value or ""), "", request.driver, capabilities, ids, count
         )
+
+
+def shown(value: str) -> str:
+    """A value of ``--gpus`` as the evidence for the request has it."""
+    return f"--gpus {value}"
 
 
 def _who(run: RunCommand) -> str:
@@ -132,8 +137,8 @@ def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
         elif meant is None:
             yield GpuFault(place, found.message, (), "remove the count, or the devices")
         else:
-            right = f"--gpus '{meant}'"
-            yield GpuFault(place, found.message, tuple(write_quotes(option, meant)), "", right, value, meant)
+            changes = tuple(write_quotes(option, meant))
+            yield GpuFault(place, found.message, changes, "", f"--gpus '{meant}'", shown(value), shown(meant))
 
 
 def _is_written_out(option: Option) -> bool:
