@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Collection
 
 from shmlint.model.launch import ENGINES
 from shmlint.model.record import NamedTuple
+from shmlint.model.source import Source
 
 # Patterns are texts: `re` compiles and keeps them when they are first used, and a run over one
 # file uses two or three of them.
@@ -228,6 +230,12 @@ _KINDS = (
 )
 WORDS = {kind.name: kind.words for kind in _KINDS}
 """By kind: a scan skips a file that holds none of these words; without words every file is read."""
+
+
+def kind_of(source: Source, top: str = "") -> str | None:
+    """The kind of a file whose text was read; its path counts from ``top``, or else from the working directory."""
+    path = os.path.abspath(os.path.join(top, source.path)).replace(os.sep, "/")
+    return classify(path, lambda: source.text.encode("utf-8", "replace"))
 
 
 def classify(path: str, read: Callable[[], bytes]) -> str | None:

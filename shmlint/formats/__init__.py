@@ -20,7 +20,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 from shmlint.files.cache import Key, Made
-from shmlint.files.kinds import classify
+from shmlint.files.kinds import kind_of
 from shmlint.files.parallel import share
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
@@ -162,7 +162,7 @@ def users(
 
 def scripts(source: Source, workspace: Workspace, word: str) -> list[Part] | None:
     """The shell of a file that holds a word, with what is set around it; None where that is not known."""
-    kind = classify(os.path.abspath(source.path), lambda: source.text.encode("utf-8", "replace"))
+    kind = kind_of(source, workspace.top)
     module = FORMATS[kind].scripts if kind is not None else ""
     if not module:
         return None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from shmlint.files.kinds import classify
+from shmlint.files.kinds import kind_of
 from shmlint.files.read import normal
 from shmlint.formats import read_one
 from shmlint.model.launch import Build, Launch
@@ -121,10 +121,10 @@ def _builds_in(files: Iterator[tuple[str, str]], words: set[str], repository: Re
 
 def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
     """The builds that a script, a make recipe, a page or a compose file has."""
-    kind = classify(os.path.abspath(source.path), lambda: source.text.encode("utf-8", "replace"))
+    assert repository.workspace is not None
+    kind = kind_of(source, repository.workspace.top)
     if kind not in ("shell", "fish", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "compose"):
         return ()
-    assert repository.workspace is not None
     return read_one(kind, source.path, repository.workspace).builds
 
 

@@ -137,16 +137,16 @@ def _words(launch: Launch) -> set[str]:
 
 
 def _launches(path: str, repository: Repository) -> tuple[Launch, ...]:
-    from shmlint.files.kinds import classify
+    from shmlint.files.kinds import kind_of
     from shmlint.formats import read_one
 
     source = repository.peek(path)
     if source is None:
         return ()
-    kind = classify(os.path.abspath(path), lambda: source.text.encode("utf-8", "replace"))
+    assert repository.workspace is not None
+    kind = kind_of(source, repository.workspace.top)
     if kind not in ("shell", "makefile", "markdown", "compose"):
         return ()
-    assert repository.workspace is not None
     return read_one(kind, path, repository.workspace).launches
 
 

@@ -13,8 +13,9 @@ import pytest
 
 from shmlint.files import discover as module
 from shmlint.files.discover import Excluded, Found, discover
-from shmlint.files.kinds import classify
+from shmlint.files.kinds import classify, kind_of
 from shmlint.files.read import PathProblem
+from shmlint.model.source import Source
 from tests.needs import need
 from tests.table import table
 
@@ -736,3 +737,17 @@ def test_a_file_that_changes_its_sort_is_not_opened_for_good(
 
     monkeypatch.setattr(os, "fstat", swapped)
     assert list(discover(["a.yml"], kinds=["compose"])) == [PathProblem("a.yml", "is a FIFO, not a file")]
+
+
+@table(
+    "top, path, kind",
+    [
+        ("", ".github/workflows/a.yml", "ci"),
+        ("repository/.github/workflows", "a.yml", "ci"),
+        ("repository", "a.yml", None),
+        ("repository", "run", "shell"),
+    ],
+)
+def test_the_kind_of_a_text_that_was_read(top: str, path: str, kind: str | None) -> None:
+    """The directory that its path counts from belongs to it."""
+    assert kind_of(Source(path, "#!/bin/sh\necho\n"), top) == kind
