@@ -34,8 +34,13 @@ def of_make(source: Source) -> Environment:
     included = re.search(_INCLUDES, text) is not None
     if re.search(EXPORTS_ALL, text):
         return dict.fromkeys(assigned | ({ANY} if included else set()))
-    names = {name for rest in re.findall(_EXPORT, text) for name in _names(rest)}
+    names = names_exported(text)
     return dict.fromkeys(name for name in names if included or name in assigned or name == ANY)
+
+
+def names_exported(text: str) -> frozenset[str]:
+    """The variables that the lines of a makefile name for export; ``ANY`` where a name is computed."""
+    return frozenset(name for rest in re.findall(_EXPORT, text) for name in _names(rest))
 
 
 def _names(rest: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats.makefile.exported import EXPORTS_ALL, JUST_EXPORTS_ALL
+from shmlint.formats.makefile.exported import EXPORTS_ALL, JUST_EXPORTS_ALL, names_exported
 from shmlint.formats.makefile.just import JUST_VARIABLE
 from shmlint.formats.makefile.make import ASSIGNMENT, DEFINE, closing, lines_of, sure_variables
 from shmlint.formats.makefile.read import is_justfile, parts
@@ -14,6 +14,7 @@ from shmlint.formats.shell.callers import is_read_by_another
 from shmlint.formats.shell.rest import same
 from shmlint.model.source import Source
 from shmlint.syntax.shell_text import mentions_engine
+from shmlint.syntax.shell_variables import ANY
 
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
@@ -24,7 +25,7 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
 
 
 _REFERENCE = re.compile(r"\$[({]\s*(?:(?:call|value|origin|flavor)\s+)?([\w.-]+)|\$(\w)")
-_EXPORT = re.compile(r"[ ]*(?:override[ ]+)?export\b(.*)")
+_EXPORT = re.compile(r"[ ]*(?:override[ ]+)?export\b")
 _PRINTED = re.compile(r"\s*\$\((?:info|warning|error)\s")
 
 
@@ -47,7 +48,9 @@ def _make_alike(old: Source, new: Source, workspace: Workspace) -> bool:
         changed |= more
     if is_read_by_another(old, workspace, "include"):
         return False
-    if not changed.isdisjoint(before.exported) or (before.exports_all or not changed <= sure_variables(old, workspace)):
+    if before.exports_all or not before.exported.isdisjoint({ANY, *changed}):
+        return False
+    if not changed <= sure_variables(old, workspace):
         return False
     expressions = (expression for text in before.recipes for expression in _expressions(text))
     made = (expression for expression in expressions if not _PLAIN.fullmatch(expression))
@@ -82,7 +85,7 @@ class _Makefile:
     def __init__(self, source: Source) -> None:
         self.assigned: dict[str, str] = {}
         """What is written of each variable."""
-        self.exported: set[str] = set()
+        self.exported = names_exported(source.text)
         self.exports_all = re.search(EXPORTS_ALL, source.text) is not None
         self.recipes: list[str] = []
         self.rest: list[str] = []
@@ -111,14 +114,10 @@ class _Makefile:
             self.assigned[name] = "\n".join([self.assigned.get(name, ""), *body])
 
     def _line(self, text: str) -> None:
-        exported = _EXPORT.match(text)
         match = ASSIGNMENT.match(text.lstrip())
-        if exported is not None:
-            names = [match[1]] if match is not None else exported[1].split()
-            self.exported.update(names)
         if match is not None:
             self.assigned[match[1]] = f"{self.assigned.get(match[1], '')}\n{text}"
-        elif exported is None and not text.lstrip().startswith("#") and not _PRINTED.match(text):
+        elif _EXPORT.match(text) is None and not text.lstrip().startswith("#") and not _PRINTED.match(text):
             rule, _, recipe = text.partition(";")
             self.rest += [rule] if rule.strip() else []
             self.recipes.append(recipe)

@@ -59,3 +59,23 @@ def test_rewriting(tmp_path: Path, name: str, before: str, after: str) -> None:
     before, after = before.replace("IMG", IMAGE), after.replace("IMG", IMAGE)
     assert fixed(tmp_path, {name: before}) == {name: after}
     assert fixed(tmp_path, {name: after}) == {}
+
+
+@table(
+    "line, variable",
+    [
+        ("export S\n", "64m"),
+        ("up: export S\n", "64m"),
+        ("up: private export S\n", "64m"),
+        ("export $(NAMES)\n", "64m"),
+        ("export\n", "64m"),
+        ("export T\n", "8g"),
+        ("# export S\n", "8g"),
+        ("", "8g"),
+    ],
+)
+def test_a_variable_that_programs_get_stays(tmp_path: Path, line: str, variable: str) -> None:
+    """A size in it is written into the command instead."""
+    makefile = f"S = 64m\n{line}up:\n\tdocker run --gpus all --shm-size=$(S) vllm/vllm-openai -tp 8\n\t./other\n"
+    new = fixed(tmp_path, {"Makefile": makefile})["Makefile"]
+    assert new.startswith(f"S = {variable}\n{line}") and ("--shm-size=8g" in new) == (variable == "64m")
