@@ -138,7 +138,10 @@ class Words:
             start, end, raw = start + 1, end - 1, raw[1:-1]
         else:
             return None
-        return [self._placed(raw, self.tree.offsets(start, end), self.tree.span(node))]
+        offsets, written = self.tree.offsets(start, end), self.tree.span(node)
+        if written is None or self.tree.text.used_at:
+            return [self._placed(raw, offsets, written)]
+        return [Word(raw, written, offsets=offsets)]  # it stands where it is used
 
     def _array(self, node: Node) -> list[Word] | None:
         """The words of ``"${NAME[@]}"``; None where the node is something else."""

@@ -16,7 +16,7 @@ from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import Parts, parts
 from shmlint.syntax.shell import Command
 from shmlint.syntax.shell_repair import EndKind, repaired
-from shmlint.syntax.shell_sharing import ARGUMENTS, Sharing, Use, references, sharing
+from shmlint.syntax.shell_sharing import ARGUMENTS, Sharing, Use, references, sharing, without_sizes
 from shmlint.syntax.shell_text import mentions_engine
 
 
@@ -57,16 +57,17 @@ def _same(
     edited = [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if old.text.text != new.text.text]
     if not edited:
         return True
-    found = {i: list(after[i].commands) for i in edited}
+    if any(_ended(before[i]) != _ended(after[i]) for i in edited):
+        return False
     shared = [read(part) for part in before]
+    if sizes_only and all(shared[i].written == read(after[i]).written for i in edited):
+        return True  # only sizes are others: what the commands are made of need not be worked out
     functions = frozenset().union(*(one.functions for one in shared))
     for i in edited:
-        old, new = list(before[i].commands), found[i]
+        old, new = list(before[i].commands), list(after[i].commands)
         if list(_others(old, functions)) != list(_others(new, functions)):
             return False
         if sizes_only and list(_starts(old)) != list(_starts(new)):
-            return False
-        if _ended(before[i]) != _ended(after[i]):
             return False
     changed = _changed([shared[i] for i in edited], [read(after[i]) for i in edited])
     if not changed:
@@ -103,10 +104,7 @@ def _starts(found: Iterable[Command]) -> Iterator[str]:
     for command in found:
         words = [word.text for word in command.words]
         if any(map(mentions_engine, words)):
-            yield re.sub(_SIZE, "", " ".join(" ".join(words).replace("\\\n", " ").split()))
-
-
-_SIZE = r" ?--shm-size(?:=| )[^ ]+"
+            yield without_sizes(" ".join(words))
 
 
 def _others(found: Iterable[Command], functions: frozenset[str]) -> Iterator[tuple[str, ...]]:
