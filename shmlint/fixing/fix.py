@@ -126,7 +126,7 @@ def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
     in_vain, most_in_vain = 0, max(MOST_IN_VAIN, READ_IN_VAIN // _characters(run))
     while True:
         every = list(repairs_of(outcome.run, refused, unsafe=unsafe))
-        open_ = [r for r in every if refused[r.identity] < len(alternatives(r.finding))]
+        open_ = [r for r in every if refused[r.identity] < r.ways]
         if not open_ or in_vain >= most_in_vain:
             outcome.unproved = [_left_alone(r.finding, reasons.get(r.identity)) for r in every]
             return outcome
@@ -227,7 +227,7 @@ def suggestions(run: Run) -> dict[int, Change]:
     while True:
         accepted = attempt.accepted
         every = [r for r in repairs_of(run, refused, unsafe=False) if not _is_gone(r, attempt.proof)]
-        open_ = [r for r in every if refused[r.identity] < len(alternatives(r.finding))]
+        open_ = [r for r in every if refused[r.identity] < r.ways]
         fits = compatible([*accepted, *open_])[len(accepted) :]
         if not fits or attempt.spent:
             break

@@ -50,6 +50,8 @@ class Repair(NamedTuple):
     target: Place
     sizes_only: bool
     """Whether nothing but a key that holds a size is meant to be another."""
+    ways: int = 1
+    """How many changes there are of which any would do."""
 
 
 class Refusal(NamedTuple):

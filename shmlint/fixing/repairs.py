@@ -25,7 +25,7 @@ def repairs_of(run: Run, refused: Mapping[Identity, int], *, unsafe: bool) -> It
             identity = Identity(finding.rule, where[id(finding.launch)], finding.subject)
             change = changes[min(refused[identity], len(changes) - 1)]
             sizes_only = isinstance(intention, SetSize) and not (finding.fix.of or finding.launch).swarm
-            yield Repair(finding, identity, intention, change, target, sizes_only)
+            yield Repair(finding, identity, intention, change, target, sizes_only, len(changes))
 
 
 def _intended(run: Run, findings: Iterable[Finding], *, unsafe: bool) -> Iterator[tuple[Finding, Intention, Place]]:

@@ -52,8 +52,6 @@ class Sharing(NamedTuple):
     """The first words of all commands, and where these start and end."""
     indirect: bool
     """Whether a variable is used by a name that another holds."""
-    written: tuple[tuple[str, str], ...]
-    """What runs or sets something, as it is written, without the sizes of the commands that name an engine."""
 
 
 _SIZE = r" ?--shm-size(?:=| )[^ ]+"
@@ -62,6 +60,20 @@ _SIZE = r" ?--shm-size(?:=| )[^ ]+"
 def without_sizes(command: str) -> str:
     """A command on one line, without what sets the size of its /dev/shm."""
     return re.sub(_SIZE, "", " ".join(command.replace("\\\n", " ").split()))
+
+
+def as_written(text: ShellText) -> list[tuple[str, str]]:
+    """What runs or sets something, as it is written, without the sizes of the commands that name an engine."""
+    tree = Tree(text)
+    return [(node.type, _as_written(node, tree)) for node in tree.nodes]
+
+
+def _as_written(node: Node, tree: Tree) -> str:
+    if node.type in ("function_definition", "for_statement"):  # what is in them are nodes of their own
+        parts = (node.child_by_field_name("name"), *node.named_children[:-1])
+        return " ".join(tree.raw(part) for part in parts if part is not None)
+    raw = tree.raw(node)
+    return without_sizes(raw) if node.type == "command" and mentions_engine(raw) else raw
 
 
 def references(raw: str) -> frozenset[str]:
@@ -114,16 +126,7 @@ class _Reader:
         return Sharing(
             {name: tuple(raws) for name, raws in self.assigned.items()}, tuple(self.uses),
             frozenset(self.exported), frozenset(self.functions), tuple(self.commands), self.indirect,
-            tuple((node.type, self._written(node)) for node in self.tree.nodes),
         )  # fmt: skip
-
-    def _written(self, node: Node) -> str:
-        kind = node.type
-        if kind in ("function_definition", "for_statement"):  # what is in them are nodes of their own
-            parts = (node.child_by_field_name("name"), *node.named_children[:-1])
-            return " ".join(self.tree.raw(part) for part in parts if part is not None)
-        raw = self.tree.raw(node)
-        return without_sizes(raw) if kind == "command" and mentions_engine(raw) else raw
 
     def _assign(self, name: str, node: Node, raw: str) -> None:
         """Note what a node sets a variable to."""

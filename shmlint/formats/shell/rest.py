@@ -16,7 +16,15 @@ from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import Parts, parts
 from shmlint.syntax.shell import Command
 from shmlint.syntax.shell_repair import EndKind, repaired
-from shmlint.syntax.shell_sharing import ARGUMENTS, Sharing, Use, references, sharing, without_sizes
+from shmlint.syntax.shell_sharing import (
+    ARGUMENTS,
+    Sharing,
+    Use,
+    as_written,
+    references,
+    sharing,
+    without_sizes,
+)
 from shmlint.syntax.shell_text import mentions_engine
 
 
@@ -31,6 +39,8 @@ def same_others(path: str, before: Workspace, after: Workspace, parts_of: Parts,
     A script that sources the file sees its variables, and may start other containers with them.
     """
     old, new = list(parts_of(before.source(path))), list(parts_of(after.source(path)))
+    if sizes_only and _only_sizes(old, new):
+        return True
     shared = {id(part): sharing(part.text) for part in (*old, *new)}
 
     def read(part: Part) -> Sharing:
@@ -46,7 +56,17 @@ def same(before: Sequence[Part], after: Sequence[Part], *, sizes_only: bool) -> 
 
     ``sizes_only``: of the commands that start them, too, nothing but ``--shm-size`` may be different.
     """
+    if sizes_only and _only_sizes(before, after):
+        return True
     return _same(before, after, lambda part: sharing(part.text), sizes_only=sizes_only)
+
+
+def _only_sizes(before: Sequence[Part], after: Sequence[Part]) -> bool:
+    """Whether all is written as before but for sizes: then what the commands are made of need not be worked out."""
+    return len(before) == len(after) and all(
+        old.text.text == new.text.text or (as_written(old.text) == as_written(new.text) and _ended(old) == _ended(new))
+        for old, new in zip(before, after, strict=True)
+    )
 
 
 def _same(
@@ -60,8 +80,6 @@ def _same(
     if any(_ended(before[i]) != _ended(after[i]) for i in edited):
         return False
     shared = [read(part) for part in before]
-    if sizes_only and all(shared[i].written == read(after[i]).written for i in edited):
-        return True  # only sizes are others: what the commands are made of need not be worked out
     functions = frozenset().union(*(one.functions for one in shared))
     for i in edited:
         old, new = list(before[i].commands), list(after[i].commands)
