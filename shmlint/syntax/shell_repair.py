@@ -10,11 +10,11 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
+from shmlint.model.launch import ENGINES
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.shell_text import BLANK, CLOSE, ENGINE, OPEN, ShellText
 
 _START = re.compile(rf"[^#\n]*\b{ENGINE}\b[^#\n]*\b(?:run|create)\b")
-_NAME = re.compile(ENGINE)
 _ENDED = re.compile(r"\\(?P<blanks>[ \t]+(?:#.*)?)\r?")
 _COMMENT = re.compile(r"[ \t]*#.*?(?P<mark>\\)?[ \t]*\r?")
 _OPTION = re.compile(r"(?:[ \t]+--?|--)[A-Za-z][\w-]*(?:[= \t]|\\|\r?$)")
@@ -87,11 +87,13 @@ def repaired(text: ShellText) -> tuple[ShellText, tuple[Repair, ...]]:
 def _naming(text: str) -> set[int]:
     """The numbers of the lines that name an engine, from 0 on."""
     found: set[int] = set()
-    number = at = 0
-    for name in _NAME.finditer(text):
-        number += text.count("\n", at, name.start())
-        at = name.start()
-        found.add(number)
+    for name in ENGINES:
+        number = before = 0
+        at = text.find(name)
+        while at >= 0:
+            number += text.count("\n", before, at)
+            found.add(number)
+            before, at = at, text.find(name, at + 1)
     return found
 
 
