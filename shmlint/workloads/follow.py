@@ -25,7 +25,7 @@ from shmlint.workloads.commands import (
 )
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.knowledge import builtin, match_command
-from shmlint.workloads.launchers import python_words
+from shmlint.workloads.launchers import python_words, with_processes
 from shmlint.workloads.program import Context, Entry, Program, Ran
 from shmlint.workloads.python_entries import SERVERS, by_installed_name, by_python, by_server
 
@@ -154,6 +154,7 @@ class Follower:
             known = context._replace(arguments=False)  # those of the script that reads it
             self._script(command[1], (), known, needed=not re.search(_SETS_UP, command[1]))
             return
+        command = with_processes(command, lambda path: self._text_of(path, directory))
         kind = kind_of(command)
         if program == "make":
             kind = self._make(command, context) or kind
@@ -175,6 +176,12 @@ class Follower:
         """Whether the repository has a script that usually starts the rest of its words."""
         found = self.files.find(program, directory) if program.endswith(".sh") else None
         return found is not None
+
+    def _text_of(self, path: str, directory: str) -> str | None:
+        """The text of a file of the repository that a command names."""
+        place = self.files.find(path, directory)
+        source = self.files.repository.source(place.path) if place is not None else None
+        return source.text if source is not None else None
 
     # Shell --------------------------------------------------------------------------------
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import posixpath
+import re
+from collections.abc import Callable
 
 from shmlint.workloads.commands import is_python, unwrapped
 
@@ -71,6 +73,29 @@ def python_words(command: tuple[str, ...]) -> tuple[str, ...] | None:
         return inner[1:]
     return inner if inner and (inner[0].endswith(".py") or program in ("torchrun", "accelerate", "deepspeed")) else ()
 
+
+def with_processes(command: tuple[str, ...], text_of: Callable[[str], str | None]) -> tuple[str, ...]:
+    """A command of accelerate with the number of processes that its configuration file sets for one host."""
+    if posixpath.basename(command[0]) not in ("accelerate", "accelerate-launch"):
+        return command
+    words = [part for word in command for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    if any(word in _PROCESSES for word in words):
+        return command
+    named = next((words[at + 1] for at, word in enumerate(words[:-1]) if word in _CONFIGURATION), None)
+    text = text_of(named) if named is not None else None
+    set_to = dict(re.findall(_SETTING, text or ""))
+    count, hosts = int(set_to.get("num_processes", 0)), int(set_to.get("num_machines", 0) or 1)
+    if text is None or count % (hosts or 1) or not count or re.search(_ON_GPUS, text) is None:
+        return command
+    at = 2 if command[1:2] == ("launch",) else 1
+    return (*command[:at], "--num_processes", str(count // hosts), *command[at:])
+
+
+_PROCESSES = frozenset({"--num_processes", "--num-processes", "--cpu", "--tpu"})
+_CONFIGURATION = frozenset({"--config_file", "--config-file"})
+_SETTING = r"(?m)^(num_processes|num_machines)[ \t]*:[ \t]*([0-9]{1,4})[ \t]*(?:#.*)?\r?$"
+_ON_GPUS = r"(?m)^distributed_type[ \t]*:[ \t]*['\"]?(?:MULTI_GPU|DEEPSPEED|FSDP|MEGATRON_LM)\b"
+"""Ways of accelerate to use several GPUs (accelerate/utils/dataclasses.py, ``DistributedType``)."""
 
 _SUBCOMMANDS: dict[str, tuple[str, ...]] = {
     "accelerate": ("launch",), "ray": ("job",), "colossalai": ("run",), "fabric": ("run",), "lightning": ("run",),

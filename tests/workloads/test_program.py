@@ -972,6 +972,31 @@ def test_an_image_says_less_than_code_that_loads_no_data(
 
 SIZED = f"docker run -it --gpus all --shm-size=16g -v $PWD:/app -w /app {PYTORCH} bash\n"
 PAGE = f"```bash\n{SHELL} bash\n```\n\n```bash\npython train.py\n```\n"
+ACCELERATE = "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nnum_machines: 1\nnum_processes: 4\n"
+LAUNCHED = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
+
+
+@table(
+    "options, settings, verdict",
+    [
+        ("--config_file gpus.yaml", ACCELERATE, "needed"),
+        ("--config_file=gpus.yaml --debug", ACCELERATE.replace("MULTI_GPU", "DEEPSPEED"), "needed"),
+        ("--config_file gpus.yaml --num_processes 1", ACCELERATE, "not-needed"),
+        ("--config_file gpus.yaml", ACCELERATE.replace("es: 4", "es: 1"), "not-needed"),
+        ("--config_file gpus.yaml", ACCELERATE.replace("machines: 1", "machines: 4"), "not-needed"),
+        ("--config_file gpus.yaml", ACCELERATE.replace("MULTI_GPU", "MULTI_CPU"), "likely"),
+        ("--config_file gpus.yaml", "num_processes: many\ndistributed_type: MULTI_GPU\n", "likely"),
+        ("--config_file other.yaml", ACCELERATE, "likely"),
+    ],
+)
+def test_processes_that_a_configuration_of_accelerate_sets(
+    tmp_path: Path, options: str, settings: str, verdict: str
+) -> None:
+    started = compose(f"accelerate launch {options} fit.py")
+    files = {"compose.yaml": started, "Dockerfile": DOCKERFILE, "fit.py": LAUNCHED, "gpus.yaml": settings}
+    assert need(tmp_path, files).verdict == verdict
+
+
 NGC_NOTE = """
 Note: "if you use Torch multiprocessing for multi-threaded data loaders, the default shared memory
 segment may not be enough. Therefore, you should increase the size by issuing ..." `--shm-size=`.
