@@ -64,7 +64,8 @@ class Files:
         self._python_path = image.environment.get("PYTHONPATH", "") if image is not None else ""
         self._context = context_of(build, repository) if build is not None else ""
         given = launch.workdir.known if launch.workdir is not None else None
-        self.workdir = given or (image.workdir if image is not None else "")
+        # Without one of its own an image has its base's, which is unknown: ``COPY . .`` puts files there too.
+        self.workdir = given or (image.workdir if image is not None else "") or ("/" if self._copies else "")
 
     def find(self, path: str, directory: str = "", *, folder: bool = False) -> Place | None:
         """The file (or ``folder``) that a container path names, from a directory of the container."""

@@ -972,6 +972,23 @@ def test_an_image_says_less_than_code_that_loads_no_data(
 
 SIZED = f"docker run -it --gpus all --shm-size=16g -v $PWD:/app -w /app {PYTORCH} bash\n"
 PAGE = f"```bash\n{SHELL} bash\n```\n\n```bash\npython train.py\n```\n"
+@table(
+    "lines, command, verdict",
+    [
+        ("COPY . .", "python fit.py", "needed"),
+        ("COPY . ./", "bash ./fit.sh", "needed"),
+        ("COPY src work", "python work/fit.py", "needed"),
+        ("COPY src work", "python fit.py", "likely"),
+        ("WORKDIR /w\nCOPY . /x", "python fit.py", "likely"),
+    ],
+)
+def test_an_image_without_a_working_directory_of_its_own(
+    tmp_path: Path, lines: str, command: str, verdict: str
+) -> None:
+    files = {"fit.py": LOADER, "src/fit.py": LOADER, "fit.sh": "python fit.py\n", "compose.yaml": compose(command)}
+    assert need(tmp_path, {**files, "Dockerfile": f"FROM own/base\n{lines}\n"}).verdict == verdict
+
+
 ACCELERATE = "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nnum_machines: 1\nnum_processes: 4\n"
 LAUNCHED = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
 
