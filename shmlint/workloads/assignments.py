@@ -78,7 +78,9 @@ class Assignments:
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
                 name = dotted(node.func.value)
                 items.setdefault(name, []).extend((k.arg, k.value) for k in node.keywords if k.arg is not None)
-                if node.args or any(keyword.arg is None for keyword in node.keywords):
+                written = _written(node.args)
+                items[name].extend(written or ())
+                if written is None or any(keyword.arg is None for keyword in node.keywords):
                     changed.add(f"{name}{_FILLED}")
 
     def of_self(self, name: str, owner: ast.ClassDef) -> list[tuple[ast.expr, Function | None]]:
@@ -95,6 +97,16 @@ class Assignments:
             for attribute, value in of_class(owner):
                 known.setdefault(attribute, []).append((value, None))
         return known.get(name, [])
+
+
+def _written(arguments: list[ast.expr]) -> list[tuple[str, ast.expr]] | None:
+    """What the mapping holds that ``update`` is given; None where not all of it is written there."""
+    given = arguments[0] if len(arguments) == 1 else ast.Dict([], [])
+    if len(arguments) > 1 or not isinstance(given, ast.Dict):
+        return None
+    pairs = [(k.value, v) for k, v in zip(given.keys, given.values, strict=True) if isinstance(k, ast.Constant)]
+    found = [(text_of(key), value) for key, value in pairs]
+    return found if len(found) == len(given.keys) else None
 
 
 def of_class(owner: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:

@@ -291,7 +291,11 @@ class _Reading:
 
     def _most_ranks(self, launcher: bool) -> tuple[int | None, Span | None]:
         """The most ranks that one of the commands asks for, and where it does."""
-        return self._most([(read_ranks(ran.words, launcher=launcher)[0], ran.span) for ran in self.ran])
+        found = [(read_ranks(ran.words, launcher=launcher)[0], ran.span) for ran in self.ran]
+        if isinstance(self.count, int) and self.count > 1:
+            every = (ran for ran in self.ran if any(v in ("gpu", "auto") for _, v in options(ran.words, PROCESSES)))
+            found += [(self.count, ran.span) for ran in every if not _has_several_hosts(ran.words)]
+        return self._most(found)
 
     def _most(self, found: Sequence[tuple[int | None, Span | None]]) -> tuple[int | None, Span | None]:
         told = [(count, span or self.span) for count, span in found if count is not None]
@@ -438,6 +442,8 @@ _VISIBLE = (
 _RANK_VARIABLES = ("NUM_SHARD", "TENSOR_PARALLEL_SIZE", "NPROC_PER_NODE")
 """Environment variables that inference servers and launchers read their number of processes from."""
 _REPLICA_OPTIONS = frozenset({"--data-parallel-size", "--data_parallel_size", "-dp", "--dp", "--dp-size", "--dp_size"})
+PROCESSES = frozenset({"--nproc_per_node", "--nproc-per-node"})
+"""The option of torchrun for its processes on a host, which also takes ``gpu``: one for each."""
 _TORCHRUN_VARIABLES = ("PET_NPROC_PER_NODE",)
 """What torchrun reads instead of its option (torch/distributed/argparse_util.py)."""
 
@@ -445,6 +451,10 @@ _TORCHRUN_VARIABLES = ("PET_NPROC_PER_NODE",)
 def _reads_processes(words: Sequence[str]) -> bool:
     """Whether torchrun is started without an option for its processes."""
     return "torchrun" in words and not any(word.startswith("--nproc") for word in words)
+
+
+def _has_several_hosts(words: Sequence[str]) -> bool:
+    return any(value != "1" for _, value in options(words, frozenset({"--nnodes"})))
 
 
 def _command(launch: Launch) -> tuple[str, ...]:

@@ -75,10 +75,10 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             mechanisms.append((_nccl(ranks, (told,)), entry.certain and not entry.guessed))
         stops += reading.stops
         environment += reading.environment
-        for words, span in reading.commands:
-            begun = _started(words, span, launch, program)
-            pending += [(entry._replace(certain=False), _ranks(begun.commands, entry)) for entry in begun.entries]
-            mechanisms += [(mechanism, False) for mechanism in _served(begun, launch)]
+        for words, span, certain in reading.commands:
+            begun = _started(words, span, launch, program, certain=certain and entry.certain and not entry.guessed)
+            pending += [(started, _ranks(begun.commands, started)) for started in begun.entries]
+            mechanisms += _served(begun, launch)
             stops += begun.stops
             trains = trains or (span if names_training(words) else None)
     if any((entry.path, entry.arguments) not in done for entry, _ in pending):
@@ -87,7 +87,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     return Findings(_need(mechanisms), tuple(stops), small, tuple(environment), idle and bool(done), alone, trains)
 
 
-def _started(words: Sequence[str], span: Span, launch: Launch, program: Program) -> Follower:
+def _started(words: Sequence[str], span: Span, launch: Launch, program: Program, *, certain: bool) -> Follower:
     """What a program starts with a command."""
     from shmlint.workloads.follow import follow
 
@@ -95,16 +95,22 @@ def _started(words: Sequence[str], span: Span, launch: Launch, program: Program)
         known = by_knowledge(launch, (), [Ran(command, span, "program")])
         return known.by_command and known.need.verdict == "not-needed"
 
-    return follow(words, span, program, settled)
+    return follow(words, span, program, settled, certain=certain)
 
 
-def _served(begun: Follower, launch: Launch) -> tuple[Mechanism, ...]:
-    """What the options of a server ask for that a program starts: ``vllm serve --tensor-parallel-size 4``."""
+def _served(begun: Follower, launch: Launch) -> list[tuple[Mechanism, bool]]:
+    """What the options of a server ask for that a program starts: ``vllm serve --tensor-parallel-size 4``.
+
+    The second of each is whether that is sure.
+    """
     if begun.entries:
-        return ()  # the options of a launcher count where the code of the program does
+        return []  # the options of a launcher count where the code of the program does
     ran = [ran for ran in begun.commands if ran.kind == "program"]
     known = by_knowledge(launch, (), ran) if ran else None
-    return known.need.mechanisms if known is not None and known.by_command else ()
+    if known is None or not known.by_command:
+        return []
+    sure = known.need.verdict == "needed" and all(one.certain for one in ran)
+    return [(mechanism, sure) for mechanism in known.need.mechanisms]
 
 
 def _not_counted(calls: Sequence[Call], one_gpu: bool) -> Iterator[Step]:

@@ -49,15 +49,15 @@ _DEPTH = 10
 
 
 def follow(
-    words: Sequence[str], span: Span, program: Program, settled: Callable[[tuple[str, ...]], bool]
+    words: Sequence[str], span: Span, program: Program, settled: Callable[[tuple[str, ...]], bool], *, certain: bool
 ) -> Follower:
-    """Follow a command that a program of the launch starts.
+    """Follow a command that a program of the launch starts; ``certain`` where it surely does.
 
     ``settled`` tells of a command that the repository does not hold whether it is known to need no shared memory.
     """
     follower = Follower(program.files, dict(program.environment), program.image, guessed=program.guessed)
     follower.settled = settled
-    follower.run(words, span, program.files.workdir, certain=False, guessed=False, depth=1)
+    follower.run(words, span, program.files.workdir, certain=certain, guessed=False, depth=1)
     return follower
 
 

@@ -32,6 +32,8 @@ class Row(NamedTuple):
     item: tuple[int, ...] = ()
     """The shape of one item in bytes, where the library itself decides it."""
     source: str = ""
+    formerly: str = ""
+    """What the argument was called in earlier versions of the library, which read only that one then."""
     configured: bool = False
     """The library takes these out of the program's configuration, not out of the call."""
 
@@ -52,6 +54,12 @@ ROWS: tuple[Row, ...] = (
     Row("torchdata.stateful_dataloader.StatefulDataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1),
     Row("torch_geometric.loader.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", 1, 1),
     Row("torch_geometric.data.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", 1, 1),
+    Row("torch_geometric.loader.NeighborLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
+    Row("torch_geometric.loader.LinkNeighborLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
+    Row("torch_geometric.loader.HGTLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
+    Row("torch_geometric.loader.ClusterLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
+    Row("torch_geometric.loader.NeighborSampler", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
+    Row("torch_geometric.data.NeighborSampler", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
     Row("monai.data.DataLoader", "dataloader", "num_workers", 1, 0, "batch_size", -1, 1),
     Row("timm.data.create_loader", "dataloader", "num_workers", -1, 1, "batch_size", 2, None),
     Row("nvtabular.loader.torch.DLDataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1),
@@ -85,9 +93,13 @@ ROWS: tuple[Row, ...] = (
         configured=True),
     Row("share_memory_", "torch-sharing", source=_SHARING),
     Row("share_memory", "torch-sharing", source=_SHARING),
-    Row("pytorch_lightning.Trainer", "ranks", "devices", -1, ALL),
-    Row("lightning.Trainer", "ranks", "devices", -1, ALL),
-    Row("lightning.pytorch.Trainer", "ranks", "devices", -1, ALL),
+    Row("pytorch_lightning.Trainer", "ranks", "devices", -1, ALL, formerly="gpus"),
+    Row("lightning.Trainer", "ranks", "devices", -1, ALL, formerly="gpus"),
+    Row("lightning.pytorch.Trainer", "ranks", "devices", -1, ALL, formerly="gpus"),
+    Row("lightning.pytorch.cli.LightningCLI", "ranks", "devices", -1, ALL, configured=True),
+    Row("lightning.cli.LightningCLI", "ranks", "devices", -1, ALL, configured=True),
+    Row("pytorch_lightning.cli.LightningCLI", "ranks", "devices", -1, ALL, configured=True),
+    Row("pytorch_lightning.utilities.cli.LightningCLI", "ranks", "devices", -1, ALL, configured=True),
     Row("lightning.Fabric", "ranks", "devices", -1, ALL),
     Row("torch.multiprocessing.spawn", "ranks", "nprocs", 2, 1),
     Row("paddle.distributed.spawn", "ranks", "nprocs", 2, None),
@@ -183,6 +195,8 @@ IMAGE_SIZE_OPTIONS = (
     "resolution",
 )
 """Options that everybody calls so: the height and width of the images of a batch."""
+INPUT_SIZE_CALLS = frozenset({"create_loader"})
+"""Loaders of images whose ``input_size`` is the shape of what they give (timm.data)."""
 IMAGE_PACKAGES = frozenset({"torchvision", "PIL", "cv2", "albumentations", "kornia", "skimage", "imageio"})
 """Packages that read or change images; their import names."""
 KNOWN_ITEMS = {

@@ -195,12 +195,16 @@ _SETTING = re.compile(
 )
 
 
+_PAIR = re.compile(r"""["']([A-Za-z_][\w.-]*)["']\s*:\s*("[^"\n]*"|[-\w.+]+|\[[^][{}]*\])""")
+"""A key of JSON with a value that is no mapping, wherever on a line they stand."""
+
+
 def _settings(source: Source) -> Iterator[tuple[str, Found]]:
     """The settings of a configuration file, whatever its format: a key and a plain value on one line."""
     text = source.text
     if len(text) > 200_000:
         return
-    for match in _SETTING.finditer(text):
+    for match in (_PAIR if source.path.endswith(".json") else _SETTING).finditer(text):
         value = match[2].strip().strip("\"'")
         if len(value) < 200:
             yield key_of(match[1]).rpartition(".")[2], literal(value, (Span(source, match.start(1), match.end(2)),))

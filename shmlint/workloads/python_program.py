@@ -25,6 +25,7 @@ from shmlint.workloads.libraries import (
     IMAGE_PACKAGES,
     IMAGE_SIZE_CALLS,
     IMAGE_SIZE_OPTIONS,
+    INPUT_SIZE_CALLS,
     KNOWN_ITEMS,
     ROWS,
     VOLUME_SIZE_CALLS,
@@ -60,8 +61,8 @@ class Reading(NamedTuple):
     environment: tuple[tuple[str, str, Span], ...]
     stops: tuple[Step, ...]
     """Why it was not read completely."""
-    commands: tuple[tuple[tuple[str, ...], Span], ...]
-    """Programs that it starts."""
+    commands: tuple[tuple[tuple[str, ...], Span, bool], ...]
+    """Programs that it starts, and whether it surely does."""
     full: bool = False
     """Whether a bound was reached before it was read to its end."""
 
@@ -106,7 +107,7 @@ def _result(walker: Walker) -> Reading:
             walker.stop(f"what `{site.name}` does with `{counted}` is unknown", site.span)
         if site.name in COLLECTIVE:
             collective = collective or site.span
-        elif last in IMAGE_SIZE_CALLS or last in VOLUME_SIZE_CALLS or last in KNOWN_ITEMS:
+        elif last in _SHAPED:
             shape = _shape(last, site, walker.evaluator)
             if shape:
                 items.append((shape, site.span))
@@ -117,6 +118,10 @@ def _result(walker: Walker) -> Reading:
     return Reading(
         tuple(calls), collective, tuple(items), environment, tuple(walker.stops), tuple(walker.commands)
     )  # fmt: skip
+
+
+_SHAPED = frozenset({*IMAGE_SIZE_CALLS, *VOLUME_SIZE_CALLS, *KNOWN_ITEMS, *INPUT_SIZE_CALLS})
+"""Calls whose arguments tell the shape of an item, or whose name does."""
 
 
 def _items_of_options(walker: Walker) -> list[tuple[tuple[int, ...], Span]]:
@@ -172,7 +177,9 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
         return evaluator.argument(site.node, name, position, default, site.scope)
 
     none = Found(UNKNOWN, False, ())
-    count = argument(row.argument, row.position, row.default) if row.argument else none
+    former = any(keyword.arg == row.formerly for keyword in site.node.keywords) and row.formerly
+    name, position = (former, -1) if former else (row.argument, row.position)
+    count = argument(name, position, row.default) if name else none
     loads = row.use == "dataloader"
     batch = argument(row.batch, row.batch_position, row.batch_default) if loads else none
     prefetch = argument("prefetch_factor", -1, 2) if loads else none
@@ -189,7 +196,7 @@ def _is_meant(row: Row, site: Site, walker: Walker) -> bool:
 
 
 def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
-    """Whether a call keeps its data out of /dev/shm.
+    """Whether a call keeps its data out of /dev/shm: Paddle's loader has an option for it.
 
     ``ray.init("ray://head:10001")``, or ``RAY_ADDRESS``, connects to Ray of another container, Dask's workers talk
     over TCP unless UCX is asked for, and Chrome has an option for it.
@@ -203,6 +210,11 @@ def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
             return True
         address = walker.evaluator.argument(site.node, "address", 0, None, site.scope).value
         return row.call == "ray.init" and isinstance(address, str) and address.startswith("ray://")
+    if row.call == "paddle.io.DataLoader":
+        return walker.evaluator.argument(site.node, "use_shared_memory", -1, True, site.scope).value is False
+    if row.formerly:  # Lightning's data parallelism has one process
+        options = ("strategy", "accelerator", "distributed_backend")
+        return any(walker.evaluator.argument(site.node, o, -1, "", site.scope).value == "dp" for o in options)
     if row.use == "ucx":
         names = {keyword.arg or "" for keyword in site.node.keywords}
         chosen = "protocol" in names or not any(name.startswith("enable_") for name in names)  # which choose UCX
@@ -218,6 +230,9 @@ _WITHOUT_SHM = r"""(?m)^[^#\n]*["']--disable-dev-shm-usage["']"""
 def _shape(last: str, site: Site, evaluator: Evaluator) -> tuple[int, ...]:
     if last in KNOWN_ITEMS:
         return KNOWN_ITEMS[last]
+    if last in INPUT_SIZE_CALLS:
+        given = evaluator.argument(site.node, "input_size", 1, None, site.scope).value
+        return _of_image(given[1:]) if isinstance(given, tuple) and len(given) == 3 else _of_image(given)
     if last in VOLUME_SIZE_CALLS:
         return _of_volume(evaluator.argument(site.node, VOLUME_SIZE_CALLS[last], 1, None, site.scope).value)
     found = evaluator.argument(site.node, "size", 0, None, site.scope)

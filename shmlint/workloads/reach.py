@@ -12,7 +12,7 @@ from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules
-from shmlint.workloads.commands import NO_NAME
+from shmlint.workloads.commands import MISSING, NO_NAME
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
@@ -61,8 +61,8 @@ class Walker:
         self.stops: list[Step] = []
         self.sites: list[Site] = []
         self.environment: list[tuple[str, str, Span]] = []
-        self.commands: list[tuple[tuple[str, ...], Span]] = []
-        self._starts: list[tuple[str, ast.Call, Scope]] = []
+        self.commands: list[tuple[tuple[str, ...], Span, bool]] = []
+        self._starts: list[tuple[str, ast.Call, Scope, bool]] = []
         self._named: list[tuple[ast.Call, Scope, Unit]] = []
         """Calls that load a module by a name that they put together."""
         self._evaluated: list[tuple[ast.Call, Scope, Unit]] = []
@@ -360,7 +360,7 @@ class Walker:
         if name in ("os.environ.setdefault", "os.putenv") and len(node.args) == 2:
             self._set_environment(node.args[0], node.args[1], scope, node)
         if starts(name):
-            self._starts.append((name, node, scope))
+            self._starts.append((name, node, scope, unit.certain))
         elif name in _IMPORTING and node.args and isinstance(node.args[0], ast.Constant):
             self._import(text_of(node.args[0].value).partition(":")[0], node, scope, unit, unit.certain)
         self._passes(name, node, scope, unit)
@@ -457,9 +457,10 @@ class Walker:
 
     def _started(self) -> None:
         """The programs that are started, once all calls are known that say with what."""
-        for name, node, scope in self._starts:
+        for name, node, scope, certain in self._starts:
             found = commands_of(name, node, scope, self.evaluator)
-            self.commands += ((words, scope.span(node)) for words in found)
+            only = len(found) == 1 and MISSING not in " ".join(found[0])
+            self.commands += ((words, scope.span(node), certain and only) for words in found)
             if not found:
                 self.stop(NO_NAME, scope.span(node))
 

@@ -50,7 +50,7 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("| -1 + 2 * 3 - 1", "", 4, True),
     ("| 9 // 2", "", 4, True),
     ("| 4 if not False else 8", "", 4, True),
-    ("| 4 if torch.cuda.is_available() else 0", "", 4, False),
+    ("| 4 if torch.cuda.is_available() else 0", "", 4, True),
     ("| 4 if torch.cuda.is_available() else 4", "", 4, True),
     ("| 4 * (2 > 1)", "", UNKNOWN, False),
     ("| int('4')", "", 4, True),
@@ -106,6 +106,8 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("kw = make()\n| **kw", "", UNKNOWN, False),
     ("kw = {make(): 1}\n| **kw", "", UNKNOWN, False),
     ("kw = {'num_workers': 4}.copy()\n| **kw", "", 4, True),
+    ("kw = {}\nif torch.cuda.is_available():\n    kw.update({'num_workers': 4})\n| **kw", "", 4, True),
+    ("kw = {}\nkw.update({key: 1})\n| **kw", "", UNKNOWN, False),
     ("settings = {'train': {'num_workers': 4}}\n| **settings['train']", "", 4, True),
     ("| **make(), num_workers=3", "", 3, True),
     # options
@@ -130,6 +132,7 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("conf = make()\n| conf.data.workers", "--config some.yaml", 5, True),
     ("import yaml\nconf = yaml.safe_load(open('some.yaml'))\n| conf['data']['workers']", "", 5, True),
     ("conf = make()\n| conf.workers", "--config some.json", 7, True),
+    ("import json\nconf = json.load(open('flat.json'))\n| conf['workers']", "", 8, True),
 ]  # fmt: skip
 
 BESIDE: dict[str, str | bytes] = {
@@ -137,6 +140,7 @@ BESIDE: dict[str, str | bytes] = {
     "settings = {'loader': {'num_workers': 14}, 'many': 15}\n",
     "package/__init__.py": "from config import WORKERS\n",
     "some.yaml": "data:\n  workers: 5  # of each rank\n",
+    "flat.json": '{"data": {"name": "workers", "workers": 8, "batch": 2}}',
     "some.json": '{\n  "workers": 7\n}\n',
 }
 
@@ -417,7 +421,7 @@ def test_what_a_program_sets_and_starts_is_kept(tmp_path: Path) -> None:
     )
     found = reading(tmp_path, {"train.py": code})
     assert {(name, text) for name, text, _ in found.environment} == {("NCCL_DEBUG", "INFO"), ("NCCL_P2P_DISABLE", "1")}
-    assert [words for words, _ in found.commands] == [("python", "other.py", "--n", "4")]
+    assert [words for words, *_ in found.commands] == [("python", "other.py", "--n", "4")]
 
 
 WORK = "import torch\nfrom torch.utils.data import DataLoader\n"
@@ -481,7 +485,7 @@ STARTER = "def run(command, times=1):\n    subprocess.run(command, shell=True)\n
 )  # fmt: skip
 def test_commands_that_a_program_starts(tmp_path: Path, code: str, started: list[tuple[str, ...]]) -> None:
     found = reading(tmp_path, {"train.py": f"{START}{code}\n"})
-    assert [words for words, _ in found.commands] == started
+    assert [words for words, *_ in found.commands] == started
     assert not found.stops
 
 

@@ -63,7 +63,7 @@ if __name__ == "__main__":
 @table(
     "command, verdict",
     [
-        ("python work/big.py", "likely"),
+        ("python work/big.py", "needed"),
         ("python -m work.{kind} --n {n}", "likely"),
         ("python work/b{kind}.py", "likely"),
         ("python work/s{kind}.py", "unknown"),
@@ -72,9 +72,9 @@ if __name__ == "__main__":
         ("python work/big.py --workers 0", "not-needed"),
         ("ffmpeg -i {n} out.mp4", "not-needed"),
         ("transcode -i {n} out.mp4", "unknown"),
-        ("cd work && python big.py --workers 0; python big.py | tee log", "likely"),
+        ("cd work && python big.py --workers 0; python big.py | tee log", "needed"),
         ("torchrun --nproc_per_node=4 work/small.py", "not-needed"),
-        ("torchrun --nproc_per_node=4 work/joined.py", "likely"),
+        ("torchrun --nproc_per_node=4 work/joined.py", "needed"),
     ],
 )
 def test_programs_that_a_program_starts(tmp_path: Path, command: str, verdict: str) -> None:
@@ -92,9 +92,9 @@ def test_programs_that_a_program_starts(tmp_path: Path, command: str, verdict: s
     [
         ("vllm serve org/model --port {n}", "1", "not-needed"),
         ("vllm serve org/model --port {n}", "all", "unknown"),
-        ("vllm serve org/model --tensor-parallel-size 4", "all", "likely"),
+        ("vllm serve org/model --tensor-parallel-size 4", "all", "needed"),
         ("vllm serve org/model --tensor-parallel-size 4", "1", "not-needed"),
-        ("python -m vllm.entrypoints.openai.api_server --model org/model -tp 2", "4", "likely"),
+        ("python -m vllm.entrypoints.openai.api_server --model org/model -tp 2", "4", "needed"),
         ("vllm serve org/model && transcode -i {n} out.mp4", "1", "unknown"),
     ],
 )
@@ -660,15 +660,15 @@ def test_loaders_of_other_libraries(tmp_path: Path, imported: str, call: str, ve
     "made, call, verdict",
     [
         ("def made(n):\n    words = [sys.executable, 'work/big.py']\n    words.append('--x')\n    return words",
-         "made(1)", "likely"),
+         "made(1)", "needed"),
         ("def made(n):\n    if n:\n        return ['python', 'work/small.py']\n    return ['python', 'work/big.py']",
          "made(1)", "likely"),
         ("def made():\n    return ['python', 'work/small.py']", "made()", "not-needed"),
         ("class A:\n    def go(self): subprocess.run(self.made())\n"
-         "    def made(self): return ['python', 'work/big.py']\nA().go()", "['true']", "likely"),
-        ("from work.names import made", "made()", "likely"),
-        ("import work.names as names", "names.made()", "likely"),
-        ("from work import made", "made()", "likely"),
+         "    def made(self): return ['python', 'work/big.py']\nA().go()", "['true']", "needed"),
+        ("from work.names import made", "made()", "needed"),
+        ("import work.names as names", "names.made()", "needed"),
+        ("from work import made", "made()", "needed"),
         ("from work import other", "other()", "unknown"),
         ("def made(): return made()", "made()", "unknown"),
         ("def made(): return [sys.executable, choose()]", "made()", "unknown"),
@@ -972,6 +972,59 @@ def test_an_image_says_less_than_code_that_loads_no_data(
 
 SIZED = f"docker run -it --gpus all --shm-size=16g -v $PWD:/app -w /app {PYTORCH} bash\n"
 PAGE = f"```bash\n{SHELL} bash\n```\n\n```bash\npython train.py\n```\n"
+@table(
+    "count, code, verdict",
+    [
+        ("all", "import pytorch_lightning as pl\npl.Trainer(gpus=4)", "needed"),
+        ("all", "import pytorch_lightning as pl\npl.Trainer(gpus=1)", "not-needed"),
+        ("2", "import pytorch_lightning as pl\npl.Trainer(gpus=-1)", "needed"),
+        ("all", "import pytorch_lightning as pl\npl.Trainer(gpus=4, strategy='dp')", "not-needed"),
+        ("all", "from paddle.io import DataLoader\nDataLoader(d, num_workers=4)", "likely"),
+        ("all", "from paddle.io import DataLoader as D\nD(d, num_workers=4, use_shared_memory=False)", "not-needed"),
+        ("all", "from torch_geometric.loader import NeighborLoader\nNeighborLoader(d, [9], num_workers=4)", "likely"),
+        ("all", "from timm.data import create_loader\ncreate_loader(d, (3, 224, 224), 64, num_workers=4)", "needed"),
+        ("all", "from timm.data import create_loader\ncreate_loader(d, (3, 8, 8), 64, num_workers=4)", "not-needed"),
+    ],
+)
+def test_calls_of_libraries_with_their_options(tmp_path: Path, count: str, code: str, verdict: str) -> None:
+    services = compose("python fit.py").replace("{capabilities: [gpu]}", f"{{count: {count}, capabilities: [gpu]}}")
+    files = {"compose.yaml": services, "Dockerfile": DOCKERFILE, "fit.py": f"{code}\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "condition, verdict",
+    [
+        ("if torch.cuda.is_available():\n    ", "needed"),
+        ("if ready():\n    ", "likely"),
+        ("def later():\n    ", "not-needed"),
+        ("def later():\n    pass\nif later:\n    later()\n", "needed"),
+    ],
+)
+def test_a_program_is_sure_to_start_another(tmp_path: Path, condition: str, verdict: str) -> None:
+    start = f"import os, torch\n{condition}os.system('torchrun --nproc_per_node=4 fit.py')\n"
+    joined = "import torch\ntorch.distributed.init_process_group('nccl')\n"
+    files = {"compose.yaml": compose("python start.py"), "Dockerfile": DOCKERFILE, "start.py": start, "fit.py": joined}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "count, options, verdict",
+    [
+        ("4", "--nproc_per_node=gpu", "needed"),
+        ("4", "--nproc-per-node auto", "needed"),
+        ("4", "--nproc_per_node=gpu --nnodes=2", "likely"),
+        ("all", "--nproc_per_node=gpu", "likely"),
+    ],
+)
+def test_one_rank_for_each_gpu(tmp_path: Path, count: str, options: str, verdict: str) -> None:
+    services = compose(f"torchrun {options} fit.py")
+    services = services.replace("{capabilities: [gpu]}", f"{{count: {count}, capabilities: [gpu]}}")
+    joined = "import torch\ntorch.distributed.init_process_group('nccl')\n"
+    files = {"compose.yaml": services, "Dockerfile": DOCKERFILE, "fit.py": joined}
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table(
     "lines, command, verdict",
     [
