@@ -19,6 +19,7 @@ from shmlint.workloads.values import (
     Scope,
     arithmetic,
     compared,
+    either,
     extreme,
     literal,
     logic,
@@ -107,7 +108,8 @@ class Evaluator:
         mapping = self._mapping(starred, scope, 0)
         if name in mapping.entries:
             value, where = mapping.entries[name]
-            return self.value(value, where)
+            found = self.value(value, where)
+            return found._replace(certain=found.certain and mapping.certain)
         if mapping.complete:
             return None
         passed = self._passed_on(starred, name, scope)
@@ -139,6 +141,8 @@ class Evaluator:
             return found
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
             return self._mapping(node.left, scope, depth + 1).over(self._mapping(node.right, scope, depth + 1))
+        if isinstance(node, ast.IfExp):
+            return self._either_mapping(node, scope, depth)
         if isinstance(node, ast.Call):
             return self._made_mapping(node, scope, depth)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
@@ -146,9 +150,19 @@ class Evaluator:
             return self._mapping(entry[0], entry[1], depth + 1) if entry is not None else Mapping({}, False)
         if isinstance(node, ast.Name | ast.Attribute):
             values = self._given(node, scope)
-            found = self._mapping(values[0][0], values[0][1], depth + 1) if len(values) == 1 else Mapping({}, False)
+            found = Mapping({}, False)
+            for at, (value, where) in enumerate(values if len(values) <= 4 else ()):
+                known = self._mapping(value, where, depth + 1)
+                found = either(found, known) if at else known
             return self._filled(found, dotted(node), scope)
         return Mapping({}, False)
+
+    def _either_mapping(self, node: ast.IfExp, scope: Scope, depth: int) -> Mapping:
+        """``{"num_workers": 4} if cuda else {}``."""
+        test = self.value(node.test, scope, depth + 1)
+        if test.value not in (UNKNOWN, POSITIVE) and test.certain:
+            return self._mapping(node.body if test.value else node.orelse, scope, depth + 1)
+        return either(self._mapping(node.body, scope, depth + 1), self._mapping(node.orelse, scope, depth + 1))
 
     def _filled(self, mapping: Mapping, name: str, scope: Scope) -> Mapping:
         """A mapping with what is put into it later, by the function or else by the module."""

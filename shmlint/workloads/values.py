@@ -84,14 +84,16 @@ class Scope(NamedTuple):
 
 
 class Mapping(NamedTuple):
-    """A mapping that is written down; ``complete`` where it has no other keys."""
+    """A mapping that is written down; ``complete`` where it has no other keys, ``certain`` where it is surely this."""
 
     entries: dict[str, tuple[ast.expr, Scope]]
     complete: bool
+    certain: bool = True
 
     def over(self, other: Mapping) -> Mapping:
         """This mapping with the entries of another one in place of its own."""
-        return Mapping({**self.entries, **other.entries}, self.complete and other.complete)
+        complete, certain = self.complete and other.complete, self.certain and other.certain
+        return Mapping({**self.entries, **other.entries}, complete, certain)
 
     def with_entry(
         self, key: ast.expr | None, value: ast.expr, scope: Scope, inner: Callable[[ast.expr], Mapping]
@@ -100,8 +102,17 @@ class Mapping(NamedTuple):
         if key is None:
             return self.over(inner(value))
         if not isinstance(key, ast.Constant):
-            return Mapping(self.entries, False)
-        return Mapping({**self.entries, text_of(key.value): (value, scope)}, self.complete)
+            return self._replace(complete=False)
+        return self._replace(entries={**self.entries, text_of(key.value): (value, scope)})
+
+
+def either(one: Mapping, other: Mapping) -> Mapping:
+    """What one of two mappings holds, nobody knows which: the keys of both, and of two values the one that is not 0."""
+    entries = dict(other.entries)
+    for key, (value, scope) in one.entries.items():
+        if key not in entries or not isinstance(value, ast.Constant) or value.value:
+            entries[key] = value, scope
+    return Mapping(entries, one.complete and other.complete, certain=False)
 
 
 def text_of(value: object) -> str:
