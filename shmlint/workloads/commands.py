@@ -43,6 +43,7 @@ _SILENT = _BUILTINS | frozenset(
         "shuf", "split", "ssh-add", "ssh-keyscan", "strings", "stty", "swapoff", "sync", "sysctl", "tac",
         "touch", "tput", "truncate", "tty", "umount", "unlink", "update-ca-certificates", "userdel", "usermod",
         "users", "uv", "visudo", "wget", "which", "who", "whoami", "xhost", "xxd", "xz",
+        "yes",
     }
 )  # fmt: skip
 """Programs that prepare what is run and tell nothing about it."""

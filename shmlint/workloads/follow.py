@@ -140,7 +140,7 @@ class Follower:
         if len(command) == 1 and "&&" in command[0] and " " in command[0]:
             # A quoted line as the whole command: the entrypoint of the image hands it to a shell.
             context = Context(span, directory, certain, True, depth)
-            self._text(Source("", command[0]), (), context, inline=True)
+            self._text(Source("", command[0]), _unsaid(command[0]), context, inline=True)
             return
         program = posixpath.basename(command[0])
         guessed = guessed or self.guessed
@@ -192,7 +192,7 @@ class Follower:
             return False
         if is_text:
             source = Source("", re.sub(_PLACEHOLDER, _as_variable, rest[0]))
-            self._text(source, rest[2:], context, inline=True)
+            self._text(source, rest[2:] or _unsaid(rest[0]), context, inline=True)
         else:
             self._script(rest[0], rest[1:], context)
         return True
@@ -478,12 +478,22 @@ def _may_be_called(name: str, commands: Sequence[Command]) -> bool:
     return False
 
 
+def _unsaid(text: str) -> tuple[str, ...]:
+    """The arguments of ``bash -c TEXT`` without any: if the text passes some on, those of the script around it."""
+    return ("$@",) if re.search(_ALL_ARGUMENTS, text) is not None else ()
+
+
+_ALL_ARGUMENTS = r"\$(?:[@*]|\{[@*]\})"
+
+
 def _with_arguments(words: Sequence[str], arguments: tuple[str, ...]) -> list[str]:
     """Words with a script's own arguments instead of ``"$@"``."""
     found: list[str] = []
-    for word in words:
-        if word in ("$@", "$*", "${@}", "${*}"):
+    for at, word in enumerate(words):
+        if re.fullmatch(_ALL_ARGUMENTS, word) is not None:
             found += arguments
+        elif at and at == len(words) - 1 and re.fullmatch("-[a-z]*c", words[at - 1]) is not None:
+            found.append(re.sub(_ALL_ARGUMENTS, lambda m: " ".join(arguments), word))  # bash -c "cd code; $@"
         elif (match := re.fullmatch(r"\$\{@:([0-9])\}", word)) is not None:
             found += arguments[max(int(match[1]) - 1, 0) :]
         else:

@@ -228,6 +228,10 @@ def test_a_mount_says_which_program_runs(tmp_path: Path, mount: str, program: st
         ('for i in $RUNS; do python train.py; done', "", "likely"),
         ('[ -f x ] || python train.py', "", "likely"),
         ('pip list && python train.py', "", "needed"),
+        ('bash -c "cd . && $@"', "python train.py", "needed"),
+        ('bash -c "cd . && $*"', "python serve.py", "not-needed"),
+        ("bash -c 'exec \"$@\"' -- python train.py", "python serve.py", "needed"),
+        ('yes | pip uninstall one; yes no | python serve.py', "", "not-needed"),
     ],
 )  # fmt: skip
 def test_conditions_of_scripts(tmp_path: Path, script: str, command: str, verdict: str) -> None:
@@ -833,6 +837,20 @@ def test_the_documentation_of_other_programs_says_nothing_of_this_one(
     page = "```bash\nbash examples/other/train.sh\n```\n"
     files = {"README.md": page, "run.sh": f"docker run --gpus all -it own {command}\n"}
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    ("text", "verdict"),
+    [
+        ('TOLD="$@"\ndocker run --gpus all own bash -c "cd /x && $TOLD"', "unknown"),
+        ('docker run --gpus all own bash -c "cd /x; $*"', "unknown"),
+        ('docker run --gpus all own bash -lc "${@}"', "unknown"),
+        ('docker run --gpus all own "cd /x && $@"', "unknown"),
+        ('docker run --gpus all own bash -c "ls $@; nvidia-smi"', "not-needed"),
+    ],
+)
+def test_a_text_with_the_words_of_its_script_may_run_anything(tmp_path: Path, text: str, verdict: str) -> None:
+    assert need(tmp_path, {"run.sh": f"#!/bin/bash\n{text}\n"}).verdict == verdict
 
 
 SHELL = "docker run -it --gpus all -v $PWD:/app -w /app --name box pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime"
