@@ -145,8 +145,8 @@ _LAUNCHER_OPTIONS = frozenset(
 """Options that count ranks in the programs known here, and may count anything in others."""
 _MPI = frozenset({"mpirun", "mpiexec", "horovodrun", "torchpack"})
 _MPI_OPTIONS = frozenset({"-np", "-n", "--np"})
-_COMPOSER_OPTIONS = frozenset({"-n", "--nproc", "--world_size"})
-"""https://docs.mosaicml.com/projects/composer/en/stable/notes/distributed_training.html"""
+_COMPOSER_OPTIONS = frozenset({"-n", "--nproc"})
+"""Its ``--world_size`` counts the ranks of all hosts. https://docs.mosaicml.com/projects/composer/en/stable/notes/distributed_training.html"""
 _TORCHRUN = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch"})
 _STARTS_PYTHON = _MPI | _TORCHRUN | {"accelerate", "deepspeed", "composer", "colossalai", "fleetrun", "ray", "yolo"}
 """Programs that run Python, or are written in it, without a word that says so."""
@@ -180,7 +180,7 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
     if programs & _MPI and ("horovodrun" in programs or any(map(_is_python, programs))):
         names |= _MPI_OPTIONS
     if "composer" in programs and any(word.endswith(".py") for word in words):
-        names |= _COMPOSER_OPTIONS
+        names = names - {"--world_size"} | _COMPOSER_OPTIONS
     if programs & _MPI and any(word.lstrip("-") in _HOST_FILES for word in words):
         return None, True
     total: int | None = None
@@ -193,6 +193,9 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
             total = max(total or 1, 1) * number
         else:
             unknown = True
+    machines = next((whole_number(value) for _, value in options(words, _MACHINES)), None)
+    if machines is not None and machines > 1 and total is not None:
+        total = max(total // machines, 1)
     if programs & _MPI and total is not None:
         total = min(total, _slots(words) or total)
     if programs & _TORCHRUN:
@@ -203,6 +206,8 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
     return total, unknown
 
 
+_MACHINES = frozenset({"--num_machines", "--num-machines"})
+"""Options of ``accelerate launch``, whose ``--num_processes`` counts the ranks of all hosts."""
 _STRATEGY_OPTIONS = frozenset({"--strategy", "--trainer.strategy"})
 """The second is of Lightning's own command line, ``LightningCLI``."""
 _STRATEGIES = ("ddp", "fsdp", "deepspeed")
