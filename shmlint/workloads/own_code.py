@@ -40,7 +40,7 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> bool:
         characters += len(source.text) if source is not None else 0
         if source is None or number >= MOST_FILES or characters > MOST_BYTES:
             return False
-        if re.search(_USES, source.text) is not None:
+        if re.search(_USES, source.text) is not None and _says_so(path, source.text):
             return False
         if path.endswith((".py", ".ipynb")):
             from shmlint.workloads.own_python import look  # it parses, which few runs need
@@ -51,6 +51,13 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> bool:
             imported |= found.packages
             works = works or found.works
     return works and "torch" in imported and all(name in names or name in _quiet() for name in imported)
+
+
+def _says_so(path: str, text: str) -> bool:
+    """Whether it is the code that has such a word: a licence that is distributed starts no processes."""
+    from shmlint.workloads.own_python import spoken
+
+    return re.search(_USES, spoken(path, text)) is not None
 
 
 def _files(folders: tuple[str, ...], repository: Repository, names: set[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a Python file or a notebook imports, and whether it trains or loads data: by its syntax tree."""
+"""What a Python file or a notebook says, imports, and whether it trains or loads data: by its syntax tree."""
 
 from __future__ import annotations
 
@@ -27,18 +27,39 @@ def look(path: str, text: str) -> Looked | None:
     return Looked(frozenset(packages), any(map(_works, module.nodes)))
 
 
+def spoken(path: str, text: str) -> str:
+    """A file without its comments and docstrings, a notebook without its output; as it is where that is not known."""
+    if path.endswith(".ipynb"):
+        cells = _cells(text)
+        text = "\n".join(cells) if cells is not None else text
+    lines = text.split("\n")
+    module = parse(text) if path.endswith(".py") else None
+    for node in ast.walk(module.tree) if module is not None else ():
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            end = node.end_lineno or node.lineno
+            lines[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
+    return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+
+
 def _notebook(text: str) -> Module | None:
     """The code in the cells of a notebook, without the lines that are for IPython and the cells that are not Python.
 
     What is no notebook has none: nobody can run it.
     """
+    cells = _cells(text)
+    if cells is None:
+        return parse("")
+    codes = [re.sub(r"(?m)^([ \t]*)[!%].*$", r"\1pass", cell) for cell in cells]
+    return parse("\n".join(codes)) or parse("\n".join(code for code in codes if parse(code) is not None))
+
+
+def _cells(text: str) -> list[str] | None:
+    """The code in the cells of a notebook; None for what is none."""
     try:
         cells = json.loads(text)["cells"]
-        texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-        codes = [re.sub(r"(?m)^([ \t]*)[!%].*$", r"\1pass", cell) for cell in texts]
+        return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        return parse("")
-    return parse("\n".join(codes)) or parse("\n".join(code for code in codes if parse(code) is not None))
+        return None
 
 
 def _works(node: ast.AST) -> bool:

@@ -906,6 +906,7 @@ def test_what_a_dev_container_is_for(tmp_path: Path, files: dict[str, str], verd
 
 ALONE = "import torch\nfrom torch.utils.data import DataLoader\nloader = DataLoader(data(), batch_size=4)\n"
 CELLS = '{"cells": [{"cell_type": "code", "source": ["import torch\\n", "import %s\\n", "loss.backward()"]}]}'
+MARKDOWN = '{"cell_type": "markdown", "source": ["distributed"]}'
 ONE_IMAGE = LOADER.replace("default=64", "default=1")
 
 
@@ -942,6 +943,16 @@ def test_documented_programs_that_load_without_workers(
         ({"fit.py": ALONE, "broken.ipynb": "{"}, "unknown"),
         ({"fit.py": ALONE, "list.ipynb": "[]"}, "unknown"),
         ({"a.ipynb": CELLS % 'numpy"]}, {"cell_type": "code", "source": ["so: what'}, "unknown"),
+        # Comments, docstrings, and the text and the output of notebooks start nothing.
+        ({"fit.py": f'"""It is\ndistributed as is."""\n# parallel\n{ALONE}'}, "unknown"),
+        ({"fit.py": ALONE + 'def f():\n    """For 8 workers."""\n    return 1\n'}, "unknown"),
+        ({"fit.py": ALONE, "run.sh": "#!/bin/sh\n# torchrun fit.py\npython fit.py\n"}, "unknown"),
+        ({"fit.py": ALONE, "conf/data.yaml": "# workers: 4\nsize: 2\n"}, "unknown"),
+        ({"a.ipynb": CELLS % 'numpy"], "outputs": ["8 workers"]}, {"cell_type": "code", "source": ["1'}, "unknown"),
+        ({"a.ipynb": CELLS % f'numpy"]}}, {MARKDOWN}, {{"cell_type": "code", "source": ["1'}, "unknown"),
+        ({"a.ipynb": CELLS % "numpy\\n!torchrun fit.py"}, "likely"),
+        ({"fit.py": ALONE + 'run("""\ntorchrun other.py\n""")\n'}, "likely"),
+        ({"fit.py": ALONE + "print(1)  # no comment\nspawn()\n"}, "likely"),
         # What may use it: workers, ranks, a package that starts some, an unknown package, no work.
         ({"fit.py": ALONE.replace("=4", "=4, num_workers=2")}, "likely"),
         ({"fit.py": ALONE, "run.sh": "torchrun --nproc_per_node=2 fit.py\n"}, "likely"),
