@@ -205,7 +205,26 @@ def _namesake(launch: Launch, builds: Sequence[Build], repository: Repository) -
             path = _called(name, directory, repository)
             if path is not None:
                 return Build(image.known or "", directory if part != "docker" else folder, path, None, (), launch.span)
-    return None
+    return _of_tag(launch, repository)
+
+
+def _of_tag(launch: Launch, repository: Repository) -> Build | None:
+    """The Dockerfile beside a launch, in a directory whose name is the end of the tag: ``me/robot:noetic-lidar``."""
+    image = launch.image.known if launch.image is not None else None
+    top = repository.workspace.top if repository.workspace is not None else ""
+    name = os.path.basename(os.path.abspath(os.path.join(top, repository.home))).lower()
+    tag = (image or "").partition("@")[0].rpartition("/")[2].partition(":")[2].lower()
+    if len(name) < _LEAST_NAME or re.search(rf"(?:^|[._-]){re.escape(name)}$", tag) is None:
+        return None
+    files = _dockerfiles(repository.home, repository)
+    path = normal(os.path.join(repository.home, "Dockerfile" if len(files) != 1 else files[0]))
+    if not repository.is_file(path):
+        return None
+    return Build(image or "", repository.home, path, None, (), launch.span)
+
+
+_LEAST_NAME = 4
+"""Letters of a directory's name; shorter ones (`gpu`, `dev`) end the tags of other people's images too."""
 
 
 def _is_namesake(build: Build, launch: Launch) -> bool:

@@ -1570,6 +1570,7 @@ jobs:
         ("me/tool", {"tool/Dockerfile": ""}, "tool/Dockerfile (guessed)"),
         ("me/tool", {"docker/Dockerfile.tool": "", "docker/Dockerfile.other": ""}, "docker/Dockerfile.tool (guessed)"),
         ("me/tool", {"docker/Dockerfile.other": ""}, ""),
+        ("me/apps:noetic-lidar", {"lidar/Dockerfile": ""}, ""),  # it is not the launch's own directory
         ("you/tool", {"build.sh": "docker build -t me/tool .\n"}, ""),
         ("pytorch/pytorch", {"build.sh": "docker build -t pytorch .\n"}, ""),
         ("python:3.12", {"python/Dockerfile": ""}, ""),
@@ -1591,6 +1592,27 @@ def test_builds_of_the_repository(tmp_path: Path, image: str, files: dict[str, s
         steps = [step.text for step in need(tmp_path, files, paths).trail]
         told = [step.removeprefix("image built from ") for step in steps if step.startswith("image built")]
         assert told == ([built] if built else []), paths
+
+
+@table(
+    "folder, image, verdict",
+    [
+        ("lidar", "me/apps:noetic-lidar", "not-needed"),
+        ("robot-lidar", "me/apps:robot-lidar", "not-needed"),
+        ("lidar", "me/apps:lidar", "not-needed"),
+        ("lidar", "me/apps:noetic-camera", "unknown"),
+        ("lidar", "me/apps:nolidar", "unknown"),
+        ("lidar", "me/lidar-apps:1.0", "unknown"),
+        ("gpu", "me/apps:1.0-gpu", "unknown"),
+        ("lidar", "pytorch/pytorch:2-lidar", "likely"),
+    ],
+)
+def test_the_dockerfile_beside_a_launch_is_that_of_its_tag(
+    tmp_path: Path, folder: str, image: str, verdict: str
+) -> None:
+    own = "FROM other/base\nCMD roslaunch driver driver.launch\n"
+    files = {f"a/{folder}/Dockerfile": own, f"a/{folder}/run.sh": f"docker run --gpus all -d {image}\n"}
+    assert need(tmp_path, files).verdict == verdict
 
 
 @table(
