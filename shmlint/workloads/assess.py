@@ -276,10 +276,15 @@ def _asks_for_processes(case: Case) -> bool:
         return False
     built = program.dockerfile is not None and not program.namesake
     made_for_it = built or bool(program.files.folders())
-    if any("notebook" in ran.words[0] or "jupyter" in " ".join(ran.words[:3]) for ran in program.commands):
+    if _starts_notebook(program):
         spans = (ran.span for ran in program.documented_commands)
         made_for_it = any(span is not None and span.path.endswith(".ipynb") for span in spans)
     return made_for_it and not program.guessed and not _is_to_be_used(case)
+
+
+def _starts_notebook(program: Program) -> bool:
+    """Whether a notebook is started, in which people write code that the repository does not have."""
+    return any("notebook" in ran.words[0] or "jupyter" in " ".join(ran.words[:3]) for ran in program.commands)
 
 
 def _is_to_be_used(case: Case) -> bool:
@@ -301,11 +306,17 @@ def _is_near(ran: Ran, program: Program) -> bool:
 
 def _needs_none(case: Case) -> Need | None:
     """A container for the repository's own code, which was read and needs no more than the default."""
-    if case.torch is None or not (case.program.default or case.program.kind == "interactive") or _runs_own(case):
+    if not (case.program.default or case.program.kind == "interactive") or _runs_own(case):
         return None
     from shmlint.workloads.own_code import needs_none
 
-    if needs_none(case.program.files):
+    quiet = needs_none(case.program.files)
+    if quiet and not _asked_for(case) and not case.program.guessed and not _starts_notebook(case.program):
+        why = "all code that the container sees of the repository loads its data in one process and without workers"
+        return Need("not-needed", why=why)
+    if case.torch is None:
+        return None
+    if quiet:
         stopped = "the repository's code uses neither workers nor several processes; what else runs is unknown"
     elif _fits_as_documented(case):
         stopped = "what the documentation runs in it needs no more; what else runs is unknown"

@@ -18,7 +18,7 @@ from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
 
 
 def needs_none(files: Files) -> bool:
-    """Whether the code that the container sees trains or loads data with PyTorch, in one process and without workers.
+    """Whether the code that the container sees trains or loads data, in one process and without workers.
 
     False where it does neither, so that it is not what runs; where there is too much of it, and where it imports a
     package of which nothing is known.
@@ -50,7 +50,8 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> bool:
                 return False
             imported |= found.packages
             works = works or found.works
-    return works and "torch" in imported and all(name in names or name in _quiet() for name in imported)
+    works = works and not _FRAMEWORKS.isdisjoint(imported)
+    return works and all(name in names or name in _quiet() for name in imported)
 
 
 def _says_so(path: str, text: str) -> bool:
@@ -90,6 +91,7 @@ def _quiet() -> frozenset[str]:
     return harmless() | sys.stdlib_module_names | (called - loud) | {"torch"}
 
 
+_FRAMEWORKS = frozenset({"torch", "tensorflow", "keras"})
 _READ = (".py", ".ipynb", ".sh", ".yaml", ".yml", ".toml", ".cfg")
 _USES = (
     r"(?i)workers(?!\w*[\"']?\s*[=:,]\s*[\"']?0\b)|distributed|parallel|torchrun|nproc|spawn|multiprocess|shared?_memory"

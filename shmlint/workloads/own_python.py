@@ -63,9 +63,10 @@ def _cells(text: str) -> list[str] | None:
 
 
 def _works(node: ast.AST) -> bool:
-    """Whether something is the call of a loader, of a trainer, or of a loss's ``backward``."""
+    """Whether something is the call of a loader, of a trainer, of a model's ``fit``, or of a loss's ``backward``."""
     if not isinstance(node, ast.Call):
         return False
     called = node.func
     name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-    return name.endswith(("DataLoader", "Trainer")) or (name == "backward" and isinstance(called, ast.Attribute))
+    method = name in ("backward", "fit", "train_on_batch") and isinstance(called, ast.Attribute)
+    return method or name.endswith(("DataLoader", "Trainer", "GradientTape"))
