@@ -231,6 +231,15 @@ def _to_the_end(case: Case) -> Need | None:
     return Need("not-needed", why="its program was read completely and uses no shared memory", evidence=evidence)
 
 
+def _cloned(case: Case) -> Need | None:
+    """A known program that the repository does not have, as the build of the image fetches it."""
+    if case.program.kind != "program" or case.program.entries or not case.program.stops or case.findings.need:
+        return None
+    from shmlint.workloads.cloned import cloned
+
+    return cloned(case.program)
+
+
 def _as_documented(case: Case) -> Need | None:
     """What the documentation runs in a container that gives a shell."""
     if case.program.default and case.known.need.verdict == "not-needed":
@@ -477,8 +486,8 @@ def _joins_ray(launch: Launch) -> bool:
 
 
 _CLASSIFIERS = (
-    _settings, _looks, _computed, _without_workers, _commands, _models, _ray_serve, _code, _to_the_end, _as_documented,
-    _needs_none, _interactive, _image, _perhaps, _training, _section, _limits, _variables,
+    _settings, _looks, _computed, _without_workers, _commands, _models, _ray_serve, _code, _to_the_end, _cloned,
+    _as_documented, _needs_none, _interactive, _image, _perhaps, _training, _section, _limits, _variables,
 )  # fmt: skip
 
 

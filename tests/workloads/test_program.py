@@ -980,6 +980,27 @@ def test_a_shell_for_code_that_needs_nothing(tmp_path: Path, files: dict[str, st
         assert notebook == ("unknown" if verdict == "not-needed" else verdict)
 
 
+@table(
+    "fetch, command, verdict",
+    [
+        ("git clone --depth=1 https://github.com/comfyanonymous/ComfyUI.git .", "python main.py -l", "not-needed"),
+        ("git clone https://github.com/someone/ComfyUI", "python ComfyUI/main.py", "not-needed"),
+        ("wget https://raw.githubusercontent.com/a/stable-diffusion-webui/master/webui.sh", "./webui.sh", "not-needed"),
+        ("cd /x && git clone 'https://github.com/a/stable-diffusion-webui'", "bash webui.sh", "not-needed"),
+        # Another program of it, one of its extensions, another repository, and training in it.
+        ("git clone https://github.com/comfyanonymous/ComfyUI.git .", "python other.py", "unknown"),
+        ("git clone https://github.com/a/ComfyUI-nodes.git .", "python main.py", "unknown"),
+        ("git clone https://github.com/a/unheard-of.git .", "python main.py", "unknown"),
+        ("echo https://github.com/comfyanonymous/ComfyUI", "python main.py", "unknown"),
+        ("git clone https://github.com/a/stable-diffusion-webui", "accelerate launch launch.py", "likely"),
+    ],
+)
+def test_programs_that_a_build_fetches(tmp_path: Path, fetch: str, command: str, verdict: str) -> None:
+    docker = f"FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nWORKDIR /app\nRUN {fetch}\nCMD {command}\n"
+    service = f"services:\n  app:\n    build: .\n    {GPUS}\n"
+    assert need(tmp_path, {"Dockerfile": docker, "compose.yaml": service}).verdict == verdict
+
+
 LEGACY = "import torch, importlib, sys\nnet = importlib.import_module(sys.argv[1]).Net()\n"
 
 
