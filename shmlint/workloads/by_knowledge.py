@@ -322,6 +322,10 @@ class _Reading:
                 self.private = value.private
             else:
                 self.ranks_vary = True
+        for name, text in _ONE_RANK.items() if self.ranks is None and not self.ranks_vary else ():
+            value = launch.environment.get(name)
+            if value is not None and (value.known or "").lower() == text:
+                self.ranks, self.ranks_span, self.private = 1, value.span, value.private
 
     def _winner(
         self, launch: Launch, known: Sequence[Workload], mine: set[str]
@@ -441,6 +445,8 @@ _VISIBLE = (
 )  # fmt: skip
 _RANK_VARIABLES = ("NUM_SHARD", "TENSOR_PARALLEL_SIZE", "NPROC_PER_NODE")
 """Environment variables that inference servers and launchers read their number of processes from."""
+_ONE_RANK = {"SHARDED": "false"}
+"""Values of variables that set one process, where no variable sets its number: TGI and LoRAX without shards."""
 _REPLICA_OPTIONS = frozenset({"--data-parallel-size", "--data_parallel_size", "-dp", "--dp", "--dp-size", "--dp_size"})
 PROCESSES = frozenset({"--nproc_per_node", "--nproc-per-node"})
 """The option of torchrun for its processes on a host, which also takes ``gpu``: one for each."""
