@@ -389,7 +389,9 @@ def _image(case: Case) -> Need | None:
     read = case.program.entries and not case.known.by_command
     if read and (need.verdict == "not-needed" or (case.findings.idle and not _is_for_training(case))):
         return None
-    if need.verdict == "needed" and (read or case.program.stops) and not _says_training(case):
+    given = case.launch.command
+    left_open = case.program.default and given is not None and bool(given.because)  # `docker run IMAGE "$@"`
+    if need.verdict == "needed" and (left_open or read or case.program.stops) and not _says_training(case):
         return need._replace(verdict="likely")
     return need
 
@@ -411,10 +413,23 @@ def _likely(case: Case, why: str, told: Evidence) -> Need:
     """A likely need; of the size that is known of the image, where somebody has read a source of it."""
     known = case.known.need
     workload = entry_of(known.workload)
+    image = _environment(case) if case.known.by_command and case.program.kind == "interactive" else None
+    if image is not None and image is not workload:
+        size = image.recommended or UNKNOWN_RECOMMENDED
+        return Need("likely", None, size, image.known, why, image.source, (told,))
     if workload is None or not workload.verified:
         return Need("likely", None, UNKNOWN_RECOMMENDED, None, why, evidence=(told,))
     size = known.recommended or UNKNOWN_RECOMMENDED
     return Need("likely", known.minimum, size, workload.known, why, known.source, (told,))
+
+
+def _environment(case: Case) -> Workload | None:
+    """The entry of the image in which a notebook or a shell is started: its size is that of what people run there."""
+    for image in (case.launch.image, *case.launch.base_images):
+        found, certain = recognise(image.known or "", builtin()) if image is not None else (None, False)
+        if found is not None:
+            return found if certain and found.verified else None
+    return None
 
 
 def _says_training(case: Case) -> bool:

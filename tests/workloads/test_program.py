@@ -1001,6 +1001,25 @@ def test_programs_that_a_build_fetches(tmp_path: Path, fetch: str, command: str,
     assert need(tmp_path, {"Dockerfile": docker, "compose.yaml": service}).verdict == verdict
 
 
+@table(
+    "command, verdict",
+    [("...", "likely"), ("…", "likely"), ("[COMMAND]", "likely"), ("<command>", "likely"), ("$CMD", "likely"),
+     ('"$@"', "likely"), ("bash", "likely"), ("", "needed")],
+)  # fmt: skip
+def test_a_command_that_is_left_open_is_no_error(tmp_path: Path, command: str, verdict: str) -> None:
+    page = f"```sh\ndocker run --gpus all nvcr.io/nvidia/pytorch:24.05-py3 {command}\n```\n"
+    assert need(tmp_path, {"README.md": page}).verdict == verdict
+
+
+@table("image", [PYTORCH, "nvcr.io/nvidia/pytorch:24.05-py3", "rapidsai/base:24.06-cuda12.2-py3.11"])
+def test_a_notebook_is_advised_the_size_of_a_shell(tmp_path: Path, image: str) -> None:
+    page = f"```sh\ndocker run --gpus all -it {image} %s\n```\n"
+    found = [need(tmp_path, {"README.md": page % command}) for command in ("bash", "jupyter lab")]
+    assert [(n.verdict, n.recommended, n.workload) for n in found[:1]] == [
+        (n.verdict, n.recommended, n.workload) for n in found[1:]
+    ]
+
+
 LEGACY = "import torch, importlib, sys\nnet = importlib.import_module(sys.argv[1]).Net()\n"
 
 
