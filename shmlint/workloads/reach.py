@@ -11,7 +11,7 @@ from shmlint.files.read import normal
 from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
-from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules
+from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules, parse
 from shmlint.workloads.commands import MISSING, NO_NAME
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
@@ -407,7 +407,8 @@ class Walker:
         """Code that is loaded by a name: an import like any other where the name is written there."""
         named = node.args[0] if len(node.args) == 1 else None
         if name == "exec":
-            self.stop("it runs code with `exec`", scope.span(node))
+            if not (node.args and _only_assigns(node.args[0])):
+                self.stop("it runs code with `exec`", scope.span(node))
         elif name in ("eval", "globals", "locals"):
             self._evaluated.append((node, scope, unit))
         elif isinstance(named, ast.Constant) and isinstance(named.value, str):
@@ -542,6 +543,32 @@ def _modules_of(statement: ast.Import | ast.ImportFrom, importer: str, modules: 
     own = modules.file_of(base, importer)
     if own is None or os.path.basename(own) == "__init__.py":  # what a plain module holds is no module
         yield from (n for n in imported_modules(statement) if n != base and modules.file_of(n, importer) is not None)
+
+
+def _only_assigns(code: ast.expr) -> bool:
+    """Whether the code of ``exec`` is written down and only gives values: ``exec(f"model.layer{i + 1}=value")``.
+
+    What is put into it may only be a number, which is a sum or a difference with one.
+    """
+    text = ""
+    for part in code.values if isinstance(code, ast.JoinedStr) else (code,):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            text += part.value
+        elif isinstance(part, ast.FormattedValue) and _is_number(part.value):
+            text += "1"
+        else:
+            return False
+    module = parse(text)
+    if module is None or module.imports or module.stars or module.definitions:
+        return False
+    nodes = tuple(ast.walk(module.tree))
+    names = (dotted(node).rpartition(".")[2] for node in nodes if isinstance(node, ast.Name | ast.Attribute))
+    return not any(isinstance(node, ast.Call) for node in nodes) and _FILLS.isdisjoint(names)
+
+
+def _is_number(node: ast.expr) -> bool:
+    sides = (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub) else ()
+    return any(isinstance(side, ast.Constant) and isinstance(side.value, int) for side in sides)
 
 
 def _is_harmless(name: str) -> bool:
