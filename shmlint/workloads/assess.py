@@ -12,6 +12,7 @@ from shmlint.docker.sizes import rounded, soft_limit
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch, Value
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
+from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.by_knowledge import Known, by_knowledge, gpu_count
@@ -488,10 +489,19 @@ def _variables(case: Case) -> Need | None:
         if name.startswith("NCCL_") and name != "NCCL_VERSION" and gpu_count(case.launch) != 1:
             why = "its variables configure NCCL, which connects the ranks of a program through shared memory"
             return _likely(case, why, Evidence(f"sets {name}", value.span))
+        ranks = whole_number(value.known or "") if name in _RANKS else None
+        if ranks is not None and 1 < ranks <= _MOST_RANKS and gpu_count(case.launch) != 1:
+            return _likely(case, "its variables ask for several ranks", Evidence(f"{name}: {ranks} ranks", value.span))
         if name.startswith("RAY_") and not _joins_ray(case.launch):
             why = "its variables configure Ray, which keeps its object store in shared memory"
             return _likely(case, why, Evidence(f"sets {name}", value.span))
     return None
+
+
+_RANKS = frozenset({"TP", "TP_SIZE", "TENSOR_PARALLEL", "TENSOR_PARALLEL_SIZE", "NUM_SHARD", "NPROC_PER_NODE"})
+"""Variables that everybody calls so: the ranks that a script or a server in the image starts."""
+_MOST_RANKS = 16
+"""GPUs of one host; a larger number counts something else."""
 
 
 def _joins_ray(launch: Launch) -> bool:

@@ -1097,6 +1097,22 @@ def test_one_rank_for_each_gpu(tmp_path: Path, count: str, options: str, verdict
 
 
 @table(
+    "options, verdict",
+    [
+        ("-e TP=2", "likely"),
+        ("-e NPROC_PER_NODE=8", "likely"),
+        ("-e TP=1", "unknown"),
+        ("-e TP=4096", "unknown"),
+        ("-e TP=$N", "unknown"),
+        ("-e TP=2 -e CUDA_VISIBLE_DEVICES=0", "unknown"),
+        ("-e STEPS=2", "unknown"),
+    ],
+)
+def test_ranks_that_variables_ask_for(tmp_path: Path, options: str, verdict: str) -> None:
+    assert need(tmp_path, {"run.sh": f"docker run --gpus all {options} own/server\n"}).verdict == verdict
+
+
+@table(
     "lines, command, verdict",
     [
         ("COPY . .", "python fit.py", "needed"),
