@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from shmlint.cli.output import STDIN, Progress, error, fail
+from shmlint.cli.names import COMMANDS
+from shmlint.cli.output import STDIN, Progress, error, fail, nearest
 from shmlint.config import nested
 from shmlint.config.choose import choose
 from shmlint.files.kinds import UNSUPPORTED, classify, is_inspect, is_shell, unnamed
@@ -52,7 +53,8 @@ def find_inputs(
         return _standard_input(stdin_filename, settings)
     for path in paths:
         if not os.path.lexists(path):
-            fail(f"{path}: no such file or directory")
+            meant = nearest(path, [*COMMANDS]) if path.isalpha() and path not in COMMANDS else ""
+            fail(f"{path}: no such file or directory{meant}")
     try:
         chosen = choose(paths or ["."], settings, kinds=KINDS, jobs=jobs_of(jobs), force=force_exclude)
     except InvalidSettings as wrong:

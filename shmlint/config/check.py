@@ -89,9 +89,18 @@ def validate(file: File, data: dict[str, Any]) -> None:
             message = f"{_spelled(at)} must be one of {', '.join(map(str, error.validator_value))}"
         elif isinstance(error.schema, dict) and str(error.schema.get("description", "")).startswith("a "):
             message = f"{_spelled(at)} must be {error.schema['description']}"
+        elif error.validator == "type":
+            types = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
+            message = f"{_spelled(at)} must be {' or '.join(_TYPE_NAMES.get(kind, kind) for kind in types)}"
         else:
             message = f"{_spelled(at)}: {error.message}"
         raise file.error(at, message)
+
+
+_TYPE_NAMES = {
+    "string": "a text in quotes", "array": "a list", "object": "a mapping", "boolean": "true or false",
+    "integer": "a whole number", "number": "a number", "null": "empty",
+}  # fmt: skip
 
 
 def _spelled(at: tuple[Any, ...]) -> str:

@@ -103,7 +103,8 @@ def test_exit_status(run: Run, text: str, options: list[str], status: int) -> No
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere"], "shmlint: nowhere: no such file or directory"),
+        (["nowhere"], "shmlint: nowhere: no such file or directory\n"),
+        (["inventry"], "shmlint: inventry: no such file or directory; did you mean `inventory`?\n"),
         (["nowhere/compose.yaml"], "shmlint: nowhere/compose.yaml: no such file or directory"),
         (["--select", "SHM999"], "shmlint: unknown rule `SHM999`"),
         (["--select", "missing-shm-sise"], "did you mean `missing-shm-size`?"),
