@@ -161,7 +161,8 @@ min_severity = option("--min-severity", section="Rules", type=click.Choice(["err
 exit_zero = option("--exit-zero", section="Rules", is_flag=True, help="Exit with status 0 even if there are findings.")
 output = option("--output", section="Report", metavar="FILE", type=click.Path(),
                 help="Write the report to a file instead of standard output.")  # fmt: skip
-verbose = option("-v", "--verbose", section="Report", is_flag=True, help="Also show why GPU launches are not reported.")
+verbose = option("-v", "--verbose", section="Report", is_flag=True,
+                 help="Also show why GPU launches are not reported, and what is not read.")  # fmt: skip
 quiet = option("-q", "--quiet", section="Report", is_flag=True, help="Do not print the summary line.")
 color = option("--color", section="Report", type=click.Choice(["auto", "always", "never"]), default="auto",
                show_default=True, help="Use colours in the text report.")  # fmt: skip
