@@ -29,6 +29,9 @@ _EXPANSIONS = 50
 _MOST_WORDS = 5_000
 """Words of one command that are looked at; nobody writes as many."""
 
+_LONGEST = 30_000
+"""Characters of a text, after which nothing is put in: a variable may hold another one twice, and that another."""
+
 _EXPANSION = re.compile(r"\$\{(\w+)(:?[-=+?])")
 """The start of ``${NAME:-…}`` and its like."""
 
@@ -218,6 +221,10 @@ class Words:
     def add(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         if self.level > _EXPANSIONS:
             buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("nested"), not quoted)
+            return
+        if len(buffer.chars) > _LONGEST:
+            because = "the text before it is too long"
+            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), because, not quoted)
             return
         self.level += 1
         self._add_part(buffer, node, quoted)

@@ -121,3 +121,9 @@ def test_every_word_is_where_it_says(text: str) -> None:
                 assert 0 <= word.span.start <= word.span.end <= len(text)
                 part = word.part_span(word.text)
                 assert part is None or part.text == word.text or "$'" in text
+
+
+def test_variables_that_double_end_soon() -> None:
+    doubling = "".join(f'A{i + 1}="$A{i} $A{i}"\n' for i in range(60))
+    (command,) = read(f"A0='--gpus all'\n{doubling}docker run $A60 a\n")
+    assert any(word.unknown for word in command.words)
