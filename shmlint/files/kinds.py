@@ -199,13 +199,14 @@ _KINDS = (
     _Kind("fish", named=_path(r"[^/]*\.fish"), words=_DOCKER),
     _Kind(
         "unread",
-        named=_path(
-            r"[^/]*\.(?:ps1|psm1|bat|cmd|adoc|asciidoc|org|ipynb)",
+        named=_path(r"[^/]*\.(?:ps1|psm1|bat|cmd|adoc|asciidoc|org|ipynb)"),
+        maybe=_path(
             r"(?:readme|install|usage)(?:\.txt)?",
             r"package\.json|pyproject\.toml|tox\.ini|procfile|earthfile|(?:[^/]*\.)?crontab",
             r"supervisord?[^/]*\.conf",
             r"\.vscode/tasks\.json",
         ),
+        tells=lambda content: re.search(_RUNS_CONTAINER, content) is not None,
         words=_UNREAD,
     ),
     _Kind(

@@ -116,11 +116,9 @@ def paths(*named: str, exclude: tuple[str, ...] = (), kinds: tuple[str, ...] = (
         ("compose.rb.txt", None),
         ("notes.txt", None),
         ("docker.txt", None),
-        ("README.txt", "unread"),
         (".envrc", "shell"),
         ("home/.bash_aliases", "shell"),
         ("guide.Rmd", "markdown"),
-        ("package.json", "unread"),
     ],
 )
 def test_the_name_decides(path: str, kind: str | None) -> None:
@@ -205,8 +203,10 @@ def test_a_shebang_tells_a_script(content: bytes, kind: str | None) -> None:
         ("compose.py", b"run(['docker', 'run', '--gpus', 'all'])", "unread"),
         ("train.py", b"parser.add_argument('--gpus')", None), ("a.go", b"docker", None),
         ("docker/makefile.py", b"", "makefile"), ("chart/values.yaml", b"nvidia.com/gpu: 1", "unread"),
-        ("run.sh.j2", b"docker run {{ x }}", "template"), ("run.sh.in", b"echo docker", None),
-        ("x.yaml", b"nvidia.com/gpu: 1", None), ("x.yaml", b"docker_container:\n  runtime: nvidia\n", "unread"),
+        ("run.sh.j2", b"docker run {{ x }}", "template"), ("package.json", b"docker run x", "unread"),
+        ("README.txt", b"docker run x", "unread"), ("package.json", b"docker", None), ("README", b"", None),
+        ("run.sh.in", b"echo docker", None), ("x.yaml", b"nvidia.com/gpu: 1", None),
+        ("x.yaml", b"docker_container:\n  runtime: nvidia\n", "unread"),
     ],
 )  # fmt: skip
 def test_the_content_tells_a_program_that_starts_containers(path: str, content: bytes, kind: str | None) -> None:
