@@ -223,8 +223,7 @@ class Words:
             buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("nested"), not quoted)
             return
         if len(buffer.chars) > _LONGEST:
-            because = "the text before it is too long"
-            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), because, not quoted)
+            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("too long"), not quoted)
             return
         self.level += 1
         self._add_part(buffer, node, quoted)

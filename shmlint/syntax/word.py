@@ -24,7 +24,7 @@ CauseKind = Literal[
     "argument", "argument of command", "argument of function", "argument in many ways", "argument between calls",
     "shifted", "contained argument",
     "placeholder", "named placeholder", "unset placeholder", "expression", "substitution", "ellipsis", "host",
-    "output", "run time", "braces", "nested", "too many",
+    "output", "run time", "braces", "nested", "too long", "too many",
 ]  # fmt: skip
 """What is not known: a variable, an argument, a placeholder or expression, or what only a shell computes."""
 
@@ -59,6 +59,7 @@ _SENTENCES: Mapping[CauseKind, str] = {
     "run time": "it is computed at run time",
     "braces": "its braces make several words of it",
     "nested": "it is nested too deep",
+    "too long": "the text before it is too long",
     "too many": "it has more than {name} words",
 }
 
