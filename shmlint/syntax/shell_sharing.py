@@ -22,6 +22,8 @@ Place = Literal["command", "here-document", "elsewhere"]
 """Where a variable is used: in the words of a command, in a here-document, in anything else."""
 
 _SETTERS = frozenset({"read", "mapfile", "readarray"})
+_MAY_SET = _SETTERS | {"set", "shift", "printf"}
+"""Commands that set variables or the arguments to what their words say; ``printf`` does with ``-v``."""
 _REFERENCE = re.compile(r"\$\{?[#!]?(\w+|[@*])")
 _APART = frozenset({"file_redirect", "pipeline", "command_substitution", "process_substitution"})
 """What hands on what a command prints."""
@@ -63,7 +65,10 @@ def without_sizes(command: str) -> str:
 
 
 def as_written(text: ShellText) -> list[tuple[str, str]]:
-    """What runs or sets something, as it is written, without the sizes of the commands that name an engine."""
+    """What runs or sets something, as it is written, without the sizes of the commands that name an engine.
+
+    A command that sets variables keeps its sizes: any other command may use what it sets.
+    """
     tree = Tree(text)
     return [(node.type, _as_written(node, tree)) for node in tree.nodes]
 
@@ -73,7 +78,10 @@ def _as_written(node: Node, tree: Tree) -> str:
         parts = (node.child_by_field_name("name"), *node.named_children[:-1])
         return " ".join(tree.raw(part) for part in parts if part is not None)
     raw = tree.raw(node)
-    return without_sizes(raw) if node.type == "command" and mentions_engine(raw) else raw
+    if node.type != "command" or not mentions_engine(raw):
+        return raw
+    name = node.child_by_field_name("name")
+    return raw if name is not None and tree.raw(name) in _MAY_SET else without_sizes(raw)
 
 
 def references(raw: str) -> frozenset[str]:
