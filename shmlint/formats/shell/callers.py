@@ -26,10 +26,11 @@ _CALLER = re.compile(
 _USES = re.compile(r"\$\{?[1-9@*#]|\$\{\w+:?[-=]")
 """An argument, or a variable that has a default."""
 _BEFORE = re.compile(
-    r"(?:^|[;&|({`\"'@+:-]|(?<![\w-])(?:then|do|else|exec|nohup|sudo|time|srun|sbatch|qsub|bsub|env|bash|sh|zsh|source|\.)|-\w+|=\S*)\s*\Z"
+    r"(?:^|[;&|({`\"'@+:-]|(?<![\w-])(?:then|do|else|exec|nohup|sudo|time|srun|sbatch|qsub|bsub|env|bash|sh|zsh|source|\.)|-\w+|=[^\s=]*)\s*\Z"
 )
 """What is before a script's name where that is started, not copied or printed."""
 _PRINTED = re.compile(r"\s*(?:[-@+]*|- )\s*(?:echo|printf|#|//)")
+_BEHIND_PATH = r"[\s;&|()`\"'=:]"
 _SET = re.compile(r"(?<![\w-])([A-Za-z_]\w*)=")
 _BATCH_GIVES = re.compile(
     r"(?m)^#(?:SBATCH[ \t][^\n]*--export|(?:PBS|\$)[ \t][^\n]*-v|BSUB[ \t][^\n]*-env)[= \t]+[\"']?([^\n\"']*)"
@@ -71,9 +72,11 @@ def _passed(text: str, script: str) -> set[str] | None:
     None where no line starts it.
     """
     found: set[str] | None = None
-    pattern = rf"(?m)^(.*?)([^\s;&|()`\"'=:]*/)?(?<![\w.-]){re.escape(script)}(?![\w.-])[\"']?([^\n;|&<>)`]*)"
-    for before, _, behind in re.findall(pattern, text):
-        if _PRINTED.match(before) or not _BEFORE.search(before):
+    pattern = rf"(?m)^(.*?)(?<![\w.-]){re.escape(script)}(?![\w./-])[\"']?([^\n;|&<>)`]*)"
+    for line, behind in re.findall(pattern, text):
+        folder = re.split(_BEHIND_PATH, line)[-1]
+        before = line.removesuffix(folder) if folder.endswith("/") else line
+        if _PRINTED.match(before.lstrip()) or not _BEFORE.search(before):
             continue
         found = found or set()
         arguments = [word for word in re.split(r"[\s\"']+", behind.partition(" #")[0]) if word not in ("", "\\")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
 from tests.project import fixed, run
 from tests.table import table
@@ -80,6 +81,14 @@ def test_a_default_holds_where_no_caller_gives_the_argument(tmp_path: Path, file
 def test_variables_of_the_environment(tmp_path: Path, files: dict[str, str], image: str | None) -> None:
     script = f"docker run --gpus all ${{IMAGE:-{IMAGE}}} --port 8000\n"
     assert images(tmp_path, {"launch.sh": script, **files}) == [image]
+
+
+@table("line", ["a/" * 50_000, "=" * 100_000, "'./" * 30_000, " " * 100_000])
+def test_a_long_line_of_a_caller_does_not_take_long(tmp_path: Path, line: str) -> None:
+    files = {"launch.sh": SCRIPT, "all.sh": f"X={line}\n{line} {line} ./launch.sh redis\n./launch.sh redis\n"}
+    begin = process_time()
+    assert images(tmp_path, files) == [None]
+    assert process_time() - begin < 10
 
 
 @table(
