@@ -84,8 +84,8 @@ def with_processes(command: tuple[str, ...], text_of: Callable[[str], str | None
     named = next((words[at + 1] for at, word in enumerate(words[:-1]) if word in _CONFIGURATION), None)
     text = text_of(named) if named is not None else None
     set_to = dict(re.findall(_SETTING, text or ""))
-    count, hosts = int(set_to.get("num_processes", 0)), int(set_to.get("num_machines", 0) or 1)
-    if text is None or count % (hosts or 1) or not count or re.search(_ON_GPUS, text) is None:
+    count, hosts = int(set_to.get("num_processes", 0)), int(set_to.get("num_machines", 1))
+    if text is None or not count or not hosts or count % hosts or re.search(_ON_GPUS, text) is None:
         return command
     at = 2 if command[1:2] == ("launch",) else 1
     return (*command[:at], "--num_processes", str(count // hosts), *command[at:])
