@@ -46,7 +46,7 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> bool:
             from shmlint.workloads.own_python import look  # it parses, which few runs need
 
             found = look(path, source.text)
-            if found is None:
+            if found is None or not found.called.isdisjoint(_loud()):
                 return False
             imported |= found.packages
             works = works or found.works
@@ -62,7 +62,10 @@ def _says_so(path: str, text: str) -> bool:
 
 
 def _files(folders: tuple[str, ...], repository: Repository, names: set[str]) -> Iterator[str]:
-    """The files of some directories that are code or configuration; ``names`` gets those of modules."""
+    """The files of some directories that are code or configuration; ``names`` gets those of modules and packages.
+
+    A directory without code is none: that of a submodule may be empty here.
+    """
     pending = list(folders)
     seen: set[str] = set()
     while pending:
@@ -73,28 +76,34 @@ def _files(folders: tuple[str, ...], repository: Repository, names: set[str]) ->
         for name in repository.names(folder):
             path = os.path.join(folder, name)
             if name.endswith(_READ):
-                names.add(name.rpartition(".")[0])
+                names.update(path.removesuffix(".py").split("/") if name.endswith(".py") else ())
                 yield path
-            elif "." not in name and repository.is_dir(path):
-                names.add(name)
+            elif re.search(_ENDING, name) is None and repository.is_dir(path):
                 pending.append(path)
     if len(seen) > MOST_FILES:
         yield ""  # there is more than is read
 
 
 @cache
+def _loud() -> frozenset[str]:
+    """What uses shared memory where it is called without a word about workers or ranks."""
+    return COLLECTIVE.union(row.call for row in ROWS if row.use != "dataloader" or row.default not in (0, None))
+
+
+@cache
 def _quiet() -> frozenset[str]:
     """Packages that use no shared memory unless they are told to."""
     called = {row.call.partition(".")[0] for row in ROWS if "." in row.call}
-    loud = {row.call.partition(".")[0] for row in ROWS if row.use != "dataloader" or row.default not in (0, None)}
-    loud |= {name.partition(".")[0] for name in COLLECTIVE}
+    loud = {name.partition(".")[0] for name in _loud()}
     return harmless() | sys.stdlib_module_names | (called - loud) | {"torch"}
 
 
 _FRAMEWORKS = frozenset({"torch", "tensorflow", "keras"})
+_ENDING = r"\.[A-Za-z]\w*$"
+"""Of a file, or of a hidden directory; `net-1.5` may be a directory."""
 _READ = (".py", ".ipynb", ".sh", ".yaml", ".yml", ".toml", ".cfg")
 _USES = (
-    r"(?i)workers(?!\w*[\"']?\s*[=:,]\s*[\"']?0\b)|distributed|parallel|torchrun|nproc|spawn|multiprocess|shared?_memory"
+    r"(?i)workers(?!\w*[\"']?\s*[=:,]\s*[\"']?0[\"']?\s*(?:[,;)\]}#\n]|$))|distributed|parallel|torchrun|nproc|spawn|multiprocess|shared?_memory"
     r"|nccl|deepspeed|world_size|accelerate launch|num_shard|\bray\b"
 )
 """Words without which code starts neither workers nor several processes."""

@@ -7,13 +7,15 @@ import json
 import re
 
 from shmlint.model.record import NamedTuple
-from shmlint.syntax.python import Module, parse
+from shmlint.syntax.python import Module, dotted, parse
 
 
 class Looked(NamedTuple):
-    """``packages`` are those that a file imports, ``works`` whether it trains or loads data."""
+    """What a file imports and calls, and whether it trains or loads data."""
 
     packages: frozenset[str]
+    called: frozenset[str]
+    """The dotted names of what it calls, imports followed."""
     works: bool
 
 
@@ -24,7 +26,13 @@ def look(path: str, text: str) -> Looked | None:
         return None
     packages = {target.partition(".")[0] for target in (*module.imports.values(), *module.stars)}
     packages.discard("")  # modules next to the file
-    return Looked(frozenset(packages), any(map(_works, module.nodes)))
+    called = frozenset(_full_name(node.func, module) for node in module.nodes if isinstance(node, ast.Call))
+    return Looked(frozenset(packages), called, any(map(_works, module.nodes)))
+
+
+def _full_name(node: ast.expr, module: Module) -> str:
+    head, dot, rest = dotted(node).partition(".")
+    return f"{module.imports.get(head, head)}{dot}{rest}"
 
 
 def spoken(path: str, text: str) -> str:
