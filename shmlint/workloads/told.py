@@ -71,15 +71,19 @@ def _by_other_page(launch: Launch, page: Source, repository: Repository) -> Told
     image = launch.image.known if launch.image is not None else None
     if not image or "/" not in image:
         return None
+    pattern = rf"{_BEGIN}{re.escape(image)}{_END}"
     for folder in repository.above()[:_LEVELS]:
         for path, text in _speaking(folder, repository):
-            source = repository.peek(path) if path.endswith(_PAGES) and path != page.path and image in text else None
+            named = path.endswith(_PAGES) and path != page.path and re.search(pattern, text)
+            source = repository.peek(path) if named else None
             said = _said(source, repository)[0] if source is not None else None
             if said is not None:
                 return Told(Evidence("a page about the image asks for shared memory", said), None, True, True)
     return None
 
 
+_BEGIN, _END = r"(?<![\w./-])", r"(?![\w-]|[./]\w)"
+"""The ends of an image's name: ``me/tool`` is not ``me/tool-server``."""
 _LEVELS = 3
 """Directories from that of a page upwards in which other pages about its image are looked for."""
 

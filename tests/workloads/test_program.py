@@ -1008,6 +1008,14 @@ def test_programs_that_a_build_fetches(tmp_path: Path, fetch: str, command: str,
     assert need(tmp_path, {"Dockerfile": docker, "compose.yaml": service}).verdict == verdict
 
 
+def test_a_build_that_fetches_much_does_not_take_long(tmp_path: Path) -> None:
+    docker = f"FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN {'curl ' * 20_000}\nCMD python main.py\n"
+    service = f"services:\n  app:\n    build: .\n    {GPUS}\n"
+    begin = time.process_time()
+    assert need(tmp_path, {"Dockerfile": docker, "compose.yaml": service}).verdict == "unknown"
+    assert time.process_time() - begin < 5
+
+
 @table(
     "command, verdict",
     [("...", "likely"), ("…", "likely"), ("[COMMAND]", "likely"), ("<command>", "likely"), ("$CMD", "likely"),
@@ -1224,6 +1232,8 @@ BUS_ERROR = "Bus error\n===\n\nThe docker runtime has not\nenough shared memory.
     [
         ({"doc/known.rst": f"{BUS_ERROR}.. code-block:: console\n\n    {WORKER}\n"}, "likely"),
         ({"doc/known.rst": f"{BUS_ERROR}.. code-block:: console\n\n    docker run other/worker\n"}, "unknown"),
+        ({"doc/known.rst": f"{BUS_ERROR}.. code-block:: console\n\n    docker run own/worker:2-cpu\n"}, "unknown"),
+        ({"doc/known.rst": f"{BUS_ERROR}.. code-block:: console\n\n    docker run own/worker:2.\n"}, "likely"),
         ({"doc/known.rst": f"Nothing.\n\n.. code-block:: console\n\n    {WORKER} --shm-size=1g\n"}, "unknown"),
         ({"doc/known.rst": f"If it has not enough, increase ``--shm-size``.\n\n::\n\n    {WORKER}\n"}, "unknown"),
     ],
