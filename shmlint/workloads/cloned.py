@@ -43,7 +43,7 @@ def _known(repository: str, started: set[str]) -> Workload | None:
 
 
 _FETCHED = (
-    r"\b(?:git\s+clone|wget|curl)\b[^;&|\n]*?https://(?:raw\.)?github(?:usercontent)?\.com/[\w.-]+/"
+    r"\b(?:git\s+clone|wget|curl)\b[^;&|\n]{0,500}?https://(?:raw\.)?github(?:usercontent)?\.com/[\w.-]+/"
     r"""([\w.-]+?)(?:\.git)?(?=[\s"'/;&]|$)"""
 )
 """A repository that a command clones, or of which it fetches a file."""
