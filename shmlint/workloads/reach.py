@@ -334,7 +334,8 @@ class Walker:
         """Reach what an expression names, and note what it calls; ``typed`` where it is a type."""
         for call, name, use in unit.loaded.named(expression):
             if call is not None:
-                self._call(name, call, scope, unit)
+                sure = unit.certain and not (starts(name) and _on_condition(call, expression))
+                self._call(name, call, scope, unit if sure == unit.certain else unit._replace(certain=sure))
                 continue
             self._name(name, unit.loaded, unit.certain and use == "called")
             if use == "named" and not typed:
@@ -543,6 +544,21 @@ def _modules_of(statement: ast.Import | ast.ImportFrom, importer: str, modules: 
     own = modules.file_of(base, importer)
     if own is None or os.path.basename(own) == "__init__.py":  # what a plain module holds is no module
         yield from (n for n in imported_modules(statement) if n != base and modules.file_of(n, importer) is not None)
+
+
+def _on_condition(call: ast.Call, expression: ast.AST) -> bool:
+    """Whether a call is in a part of an expression that may not run: ``run() if a else b``, ``a and run()``."""
+    for node in ast.walk(expression):
+        parts: list[ast.expr] = []
+        if isinstance(node, ast.IfExp):
+            parts = [node.body, node.orelse]
+        elif isinstance(node, ast.BoolOp):
+            parts = node.values[1:]
+        elif isinstance(node, ast.Lambda):
+            parts = [node.body]
+        if any(inner is call for part in parts for inner in ast.walk(part)):
+            return True
+    return False
 
 
 def _only_assigns(code: ast.expr) -> bool:

@@ -1083,6 +1083,9 @@ def test_calls_of_libraries_with_their_options(tmp_path: Path, count: str, code:
     [
         ("if torch.cuda.is_available():\n    ", "needed"),
         ("if ready():\n    ", "likely"),
+        ("done = ready() and ", "likely"),
+        ("done = None if ready() else ", "likely"),
+        ("later = lambda: ", "likely"),
         ("def later():\n    ", "not-needed"),
         ("def later():\n    pass\nif later:\n    later()\n", "needed"),
     ],
