@@ -90,10 +90,10 @@ def _elsewhere(finding: Finding) -> tuple[Evidence, ...]:
 
 
 def _alike(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings that say the same, together."""
+    """Findings that say the same of whatever launch, together."""
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
-        key = (finding.rule, finding.severity, finding.message, finding.why)
+        key = (finding.rule, finding.severity, finding.says, finding.why)
         groups.setdefault(key, []).append(finding)
     return list(groups.values())
 
@@ -145,18 +145,17 @@ def _position(finding: Finding) -> str:
 
 
 def _brief(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
-    """A line for launches of which nothing is known, with what stopped the reading."""
+    """Launches of which nothing is known: a line with what stopped the reading, and where the same is so."""
     finding = group[0]
     stopped = finding.why[0].text if finding.why else ""
     text = f"{_place(finding)}: {finding.severity} {finding.rule} {finding.message}{f': {stopped}' if stopped else ''}"
-    if others := [place.removeprefix(f"{escape(finding.span.path)}:") for place in _others(group)]:
-        text += f" (also at {', '.join(others)})"
     first, *rest = wrapped(escape(text), width - len(_INDENT))
     words = first.split(" ", 2)
     if len(words) == 3 and words[1] == finding.severity:
         first = f"{paint(words[0], 'bold')} {paint(words[1], words[1])} {words[2]}"
     yield first
     yield from (_INDENT + line for line in rest)
+    yield from _block("also", list(_others(group)), paint, width)
 
 
 def _why(finding: Finding, paint: Paint, width: int) -> Iterator[str]:

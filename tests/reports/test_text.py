@@ -90,7 +90,7 @@ CASES: dict[str, tuple[Mapping[str, str] | str, dict[str, Any]]] = {
             "a.sh": "docker run --gpus all --ipc=host --shm-size 8g pytorch/pytorch\n"
                     "docker run --gpus all own bash\ndocker run --gpus all own bash\n",
             "b.sh": "docker run --gpus=all --ipc=host --shm-size 8g vllm/vllm-openai\n"
-                    "docker run --gpus all own bash\n",
+                    "docker run --gpus all own bash\ndocker run --gpus all other bash\n",
         }, {},
     ),
     "long-path": ({"deploy/environments/production/trainers/distributed/compose.yaml": TRAINER}, {}),
