@@ -320,8 +320,7 @@ class Follower:
             self._file(place, command, context)
         elif "$" in command[0]:
             self._either(command, context)
-            unnamed = command[0].startswith(MISSING)
-            self.stop(NO_NAME if unnamed else f"`{command[0]}` is an unknown program", context.span)
+            self.stop(_unnamed(command[0]), context.span)
         elif not command[0].startswith("-") and not self.settled(command):
             built = context.depth > 0 or self.image is not None
             self.stop(_missing(command[0], built=built), context.span)
@@ -420,6 +419,18 @@ class Follower:
             elif all(other.path != entry.path or other.arguments != entry.arguments for other in self.entries):
                 self.trail.append(Step(f"{entry.path}{' (guessed)' if entry.guessed else ''}", entry.span))
                 self.entries.append(entry)
+
+
+_GIVEN = re.compile(r"\$(?:[@*1-9]|\{(?:[@*]|[1-9]\d*)\W?.*\})")
+
+
+def _unnamed(program: str) -> str:
+    """What to say of a program whose name is not written down."""
+    if program.startswith(MISSING):
+        return NO_NAME
+    if _GIVEN.fullmatch(program) is not None:
+        return f"it runs what its script or function is given (`{program}`)"
+    return f"the value of `{program}` is unknown, and it is the program"
 
 
 def _missing(program: str, *, built: bool) -> str:

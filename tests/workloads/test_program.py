@@ -492,9 +492,24 @@ def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_where_reading_stopped_is_told(tmp_path: Path, command: str, serve: str, stopped: str) -> None:
     files = {
-        "compose.yaml": compose(command), "Dockerfile": DOCKERFILE, "serve.py": serve, "serve.sh": "gone --fast\n"
+        "compose.yaml": compose(command), "Dockerfile": DOCKERFILE, "serve.py": serve, "serve.sh": "gone --fast\n",
     }  # fmt: skip
     assert need(tmp_path, files).stopped == stopped
+
+
+@table(
+    ("words", "stopped"),
+    [
+        ('bash -c "$@"', "it runs what its script or function is given (`$@`)"),
+        ("$1 --fast", "it runs what its script or function is given (`$1`)"),
+        ('"${@:2}"', "it runs what its script or function is given (`${@:2}`)"),
+        ("$CMD", "the value of `$CMD` is unknown, and it is the program"),
+        ('"$(cat cmd)" x', "the value of `$(cat cmd)` is unknown, and it is the program"),
+    ],
+)
+def test_why_a_program_has_no_name_is_told(tmp_path: Path, words: str, stopped: str) -> None:
+    found = need(tmp_path, {"run.sh": f"docker run --gpus all other/image {words}\n"})
+    assert found.stopped == stopped
 
 
 def test_a_word_for_an_image_that_is_not_built_here(tmp_path: Path) -> None:
