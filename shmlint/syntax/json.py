@@ -91,12 +91,31 @@ def parse_all(source: Source) -> tuple[list[Json], list[Problem]]:
     values = [child for child in root.named_children if child.type not in ("comment", "ERROR") and not child.is_missing]
     wrong = _first_error(root, text, char)
     if wrong is not None:
-        start, end = char(wrong.start_byte), char(wrong.end_byte)
-        missing = f"not valid JSON: `{wrong.type}` is missing here" if wrong.is_missing and not wrong.is_named else ""
-        problems.append(Problem(Span(source, start, end), missing or "not valid JSON here", "syntax"))
+        problems.append(_problem(source, wrong, char))
     if not values and not problems:
         problems.append(Problem(Span(source, 0, 0), "not JSON: it is empty", "syntax"))
     return [_value(value, source, char) for value in values], problems
+
+
+def _problem(source: Source, wrong: Node, char: Callable[[int], int]) -> Problem:
+    """What is wrong, and where: the parser skips what is before a missing comma, and that is right."""
+    said = "not valid JSON here"
+    if wrong.is_missing and not wrong.is_named:
+        said = f"not valid JSON: `{wrong.type}` is missing here"
+    _, after = _neighbours(wrong)
+    if after is not None and _ends_with_item(wrong, after):
+        wrong, said = after, "not valid JSON: `,` is missing before this"
+    return Problem(Span(source, char(wrong.start_byte), char(wrong.end_byte)), said, "syntax")
+
+
+def _ends_with_item(skipped: Node, after: Node) -> bool:
+    """Whether the end of what was skipped and what is after it are two items of one object or array."""
+    last, parent = skipped.children[-1] if skipped.children else None, skipped.parent
+    if last is None or parent is None or last.has_error or after.has_error:
+        return False
+    if parent.type == "object":
+        return last.type == after.type == "pair"
+    return parent.type == "array" and last.is_named and after.is_named
 
 
 def _first_error(root: Node, text: str, char: Callable[[int], int]) -> Node | None:

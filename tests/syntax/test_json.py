@@ -80,6 +80,22 @@ def test_a_string_knows_the_place_of_each_character(written: str, text: str, pla
 
 
 @table(
+    ("text", "column", "message"),
+    [
+        ('{"a": 1 "b": 2}', 9, "not valid JSON: `,` is missing before this"),
+        ('{"a": "x" /* c */ "b": {"c": 1}, "d": 3}', 19, "not valid JSON: `,` is missing before this"),
+        ('{"a": [1 2], "b": 2}', 10, "not valid JSON: `,` is missing before this"),
+        ('["a" "b"]', 6, "not valid JSON: `,` is missing before this"),
+        ('{"a": 1', 8, "not valid JSON: `}` is missing here"),
+        ('{"a": 1, "b" 2}', 8, "not valid JSON here"),
+    ],
+)
+def test_a_missing_character_is_named(text: str, column: int, message: str) -> None:
+    _, problems = parse(Source("x.json", text))
+    assert [(p.span.begin.column, p.message) for p in problems] == [(column, message)]
+
+
+@table(
     ("text", "line", "column"),
     [
         ("", 1, 1),
