@@ -250,7 +250,9 @@ def classify(path: str, read: Callable[[], bytes]) -> str | None:
     'compose'
     """
     if is_program(path):
-        return "unread" if _may_request_gpu(read()) else None
+        content = read()
+        terraform = path.endswith((".tf", ".hcl")) and _RESOURCE in content
+        return "unread" if terraform or _may_request_gpu(content) else None
     path = "/" + path
     for kind in _KINDS:
         if re.search(kind.named, path):

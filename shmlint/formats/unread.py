@@ -42,7 +42,10 @@ _IN_PROGRAM = (
     r"(?P<start>\b(?:containers\.(?:run|create)|ContainerCreate|createContainer|create_container|docker\.run)\()",
 )
 _COMMANDS = "the commands of programs are"
-_BLOCKS = (r'(?P<start>\bresource[ \t]+"docker_container")', r'(?P<start>\bdriver[ \t]*=[ \t]*"docker")', _IN_YAML)
+_BLOCKS = (
+    r'(?P<start>\bresource[ \t]+"docker_container")', r'(?P<start>\bdriver[ \t]*=[ \t]*"docker")', _IN_YAML,
+    r'(?m)^[ \t]*limits[ \t]*=?[ \t]*\{[^}]{0,500}?(?P<start>"nvidia\.com/gpu")[ \t]*[=:][ \t]*"?[1-9$a-z]',
+)  # fmt: skip
 _PLAYBOOK = r"(?m)^[ \t]*(?:-[ \t]+)?(?:[a-z]+\.[a-z]+\.)?(?P<start>(?:docker|podman)_container)[ \t]*:"
 _SCRIPTS = _Language("scripts of PowerShell are", (_IN_SCRIPT,), False)
 _BATCH = _Language("scripts of the Windows command line are", (_IN_SCRIPT,), False)

@@ -45,6 +45,9 @@ def test_starts_are_reported(tmp_path: Path, name: str, text: str, lines: list[i
 GPU = '"--gpus", "all"'
 
 
+LIMITS = 'resources {{\n  {} = {{\n    "nvidia.com/gpu" = {}\n  }}\n}}\n'
+
+
 @table(
     ("name", "text", "lines"),
     [
@@ -63,6 +66,9 @@ GPU = '"--gpus", "all"'
         ("x.ts", f'spawn("docker", ["run", {GPU}]);\nexecSync(`{RUN} ${{x}}`);\n', [1, 2]),
         ("x.rs", f'Command::new("docker").arg("run").args([{GPU}]);\n', [1]),
         ("x.tf", 'resource "docker_container" "a" {\n  gpus = "all"\n}\nresource "docker_container" "b" {}\n', [1]),
+        ("x.tf", LIMITS.format("limits", '"2"'), [3]),
+        ("x.tf", LIMITS.format("limits", "var.gpus"), [3]),
+        ("x.tf", LIMITS.format("limits", '"0"') + LIMITS.format("requests", 1), []),
         ("x.nomad", 'driver = "docker"\nresources { device "nvidia/gpu" {} }\n', [1]),
         ("x.yml", f"- shell: {RUN} IMG\n# - shell: {RUN} IMG\n", [1]),
         ("x.yml", "- community.docker.docker_container:\n    device_requests: [{count: -1}]\n", [1]),
