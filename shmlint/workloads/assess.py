@@ -566,7 +566,9 @@ def _stopped(case: Case) -> str:
         elsewhere = step.span is not None and step.span.path not in ("", case.launch.span.path)
         return f"{step.text} ({step.span.path}:{step.span.line})" if step.span and elsewhere else step.text
     if case.program.default:
-        return "the image's own command is unknown"
+        image = case.launch.image
+        unnamed = image is not None and not (image.known or "").partition(":")[0]
+        return "the image's name is not in the files" if unnamed else "the image's own command is unknown"
     if case.program.kind == "interactive":
         return "its command is a shell or waits, and no file shows what is started in it"
     words = next((ran.words for ran in case.program.commands), ())

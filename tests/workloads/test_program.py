@@ -512,6 +512,19 @@ def test_why_a_program_has_no_name_is_told(tmp_path: Path, words: str, stopped: 
     assert found.stopped == stopped
 
 
+@table(
+    ("image", "stopped"),
+    [
+        ("${NAME}:${TAG}", "the image's name is not in the files"),
+        ("own:${TAG}", "the image's own command is unknown"),
+        ("${NAME:-own}", "the image's own command is unknown"),
+    ],
+)
+def test_an_image_without_a_name_is_told(tmp_path: Path, image: str, stopped: str) -> None:
+    found = need(tmp_path, {"compose.yaml": f"services:\n  a:\n    image: {image}\n    gpus: all\n"})
+    assert found.stopped == stopped
+
+
 def test_a_word_for_an_image_that_is_not_built_here(tmp_path: Path) -> None:
     found = need(tmp_path, {"run.sh": "docker run --gpus all other/image ros2 launch\n"})
     assert found.stopped == "`ros2` is a program of the image, and the repository does not build it"
