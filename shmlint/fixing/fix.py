@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from shmlint.fixing.groups import repairable
 from shmlint.fixing.plan import alternatives
 from shmlint.fixing.prove import Identity, Proof, Refusal, Repair, parts, unchanged
-from shmlint.fixing.repairs import apart, compatible, one_a_request, repairs_of
+from shmlint.fixing.repairs import apart, compatible, offers, one_a_request
 from shmlint.fixing.rounds import MOST_IN_VAIN, Round
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Change
@@ -28,6 +28,9 @@ READ_IN_VAIN = 400_000
 
 Repairs at one place are in each other's way: each is then a round of its own.
 """
+
+IN_THE_WAY = 500
+"""So many repairs that wait for one which fails make its proof count once more: each is a finding to read again."""
 
 
 class Fixed(NamedTuple):
@@ -124,8 +127,9 @@ def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
     reasons: dict[Identity, Refusal] = {}
     held: set[Identity] = set()
     in_vain, most_in_vain = 0, max(MOST_IN_VAIN, READ_IN_VAIN // _characters(run))
+    offered = list(offers(run, unsafe=unsafe))
     while True:
-        every = list(repairs_of(outcome.run, refused, unsafe=unsafe))
+        every = [offer.after(refused) for offer in offered]
         open_ = [r for r in every if refused[r.identity] < r.ways]
         if not open_ or in_vain >= most_in_vain:
             outcome.unproved = [_left_alone(r.finding, reasons.get(r.identity)) for r in every]
@@ -138,11 +142,13 @@ def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
         attempt = Round(outcome.run, tries, unsafe=unsafe)
         bad = attempt.extend(first)
         proof = attempt.proof
-        in_vain = 0 if proof is not None else in_vain + max(1, attempt.failed)
+        dear = max(1, len(open_) // (IN_THE_WAY * len(first)))
+        in_vain = 0 if proof is not None else in_vain + max(1, attempt.failed) * dear
         if proof is not None:
             gone = [r for r in every if _is_gone(r, proof)]
             outcome.fixed += _fixed_by(gone, attempt.accepted, outcome.run)
             outcome.run = proof.run
+            offered = list(offers(proof.run, unsafe=unsafe))
             outcome.texts.update(proof.texts)
             held = {identity._replace(place=proof.moved[identity.place]) for identity in held}
             refused.clear()  # what was in another's way may not be any more
@@ -224,9 +230,10 @@ def suggestions(run: Run) -> dict[int, Change]:
     attempt = Round(run, _tries(run), unsafe=False, follow=0)
     refused: Counter[Identity] = Counter()
     waited: set[Identity] = set()
+    offered = list(offers(run, unsafe=False))
     while True:
         accepted = attempt.accepted
-        every = [r for r in repairs_of(run, refused, unsafe=False) if not _is_gone(r, attempt.proof)]
+        every = [r for offer in offered if not _is_gone(r := offer.after(refused), attempt.proof)]
         open_ = [r for r in every if refused[r.identity] < r.ways]
         fits = compatible([*accepted, *open_])[len(accepted) :]
         if not fits or attempt.spent:

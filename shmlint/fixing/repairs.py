@@ -9,23 +9,36 @@ from typing import TypeVar
 from shmlint.fixing.plan import alternatives
 from shmlint.fixing.prove import Identity, Place, Repair, places
 from shmlint.model.finding import Finding, Intention, SetSize
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Change, Launch
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Edit, Span
 from shmlint.run import Run
 
 T = TypeVar("T")
 
 
-def repairs_of(run: Run, refused: Mapping[Identity, int], *, unsafe: bool) -> Iterator[Repair]:
-    """A repair for each finding that has one: with the first change that was not refused, or the last."""
+class Offer(NamedTuple):
+    """A repair with the best of the changes that would do, and all of these."""
+
+    repair: Repair
+    changes: Sequence[Change]
+
+    def after(self, refused: Mapping[Identity, int]) -> Repair:
+        """The repair with the first change that was not refused, or the last."""
+        number = refused.get(self.repair.identity, 0)
+        return self.repair._replace(change=self.changes[min(number, len(self.changes) - 1)]) if number else self.repair
+
+
+def offers(run: Run, *, unsafe: bool) -> Iterator[Offer]:
+    """A repair for each finding that has one."""
     where = places(run.launches)
     for finding, intention, target in _intended(run, run.findings, unsafe=unsafe):
         changes = alternatives(finding)
         if changes and finding.fix is not None and finding.launch is not None:
             identity = Identity(finding.rule, where[id(finding.launch)], finding.subject)
-            change = changes[min(refused[identity], len(changes) - 1)]
             sizes_only = isinstance(intention, SetSize) and not (finding.fix.of or finding.launch).swarm
-            yield Repair(finding, identity, intention, change, target, sizes_only, len(changes))
+            repair = Repair(finding, identity, intention, changes[0], target, sizes_only, len(changes))
+            yield Offer(repair, changes)
 
 
 def _intended(run: Run, findings: Iterable[Finding], *, unsafe: bool) -> Iterator[tuple[Finding, Intention, Place]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from shmlint.files.read import normal
 from shmlint.fixing.prove import Place, Proof, Refusal, Repair, prove, right_elsewhere
-from shmlint.fixing.repairs import intentions, repairs_of
+from shmlint.fixing.repairs import intentions, offers
 from shmlint.formats import kind_by_path, users
 from shmlint.model.finding import Intention
 from shmlint.model.record import NamedTuple
@@ -90,8 +89,8 @@ class Round:
     def _followed(self, proof: Proof, most: int) -> Proof | Refusal | None:
         """The proof with what the repairs bring to light repaired too."""
         uncovered = set(map(id, proof.uncovered))
-        every = repairs_of(proof.run, Counter(), unsafe=False)
-        repairs = [repair for repair in every if id(repair.finding) in uncovered]
+        every = offers(proof.run, unsafe=False)
+        repairs = [offer.repair for offer in every if id(offer.repair.finding) in uncovered]
         if len(repairs) < len(uncovered) or not most:
             found = proof.uncovered[0]
             return Refusal("new-finding", frozenset((found.span.path,)), finding=found)

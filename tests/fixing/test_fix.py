@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from shmlint.files.workspace import Workspace
-from shmlint.fixing import fix, groups, prove, rounds
+from shmlint.fixing import fix, groups, prove, repairs, rounds
+from shmlint.fixing.plan import alternatives
 from shmlint.formats.compose import rewrite
 from shmlint.formats.compose.rewrite import ServiceRewriter
+from shmlint.model.finding import Finding
 from shmlint.model.launch import Change
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
@@ -211,6 +213,14 @@ def test_bad_changes_that_are_in_each_others_way_are_given_up(monkeypatch: pytes
     assert outcome.texts == {}
     assert len(outcome.unproved) == 60
     assert len(readings) < 30
+
+    planned: list[Finding] = []
+    monkeypatch.setattr(repairs, "alternatives", lambda finding: (planned.append(finding), alternatives(finding))[1])
+    monkeypatch.setattr(fix, "IN_THE_WAY", 10)
+    readings = counted(monkeypatch)
+    assert len(fix.fix(read({"compose.yaml": f"{head}{devices}"})).unproved) == 60
+    assert len(readings) < 12
+    assert len(planned) <= 2 * 60, "what would do is asked again in each round"
 
 
 def test_comments_that_suppress_nothing_are_removed_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from shmlint.files.workspace import Workspace
 from shmlint.fixing import fix
 from shmlint.fixing.prove import Proof, Shift, parts, places, prove
-from shmlint.fixing.repairs import repairs_of
+from shmlint.fixing.repairs import offers
 from shmlint.model.launch import GpuRequest, Launch, Mount, ReadOnly, Size, Unknown, Value, Words
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
@@ -385,7 +384,7 @@ def test_an_edit_that_harms_more_than_a_launch_shows_is_refused() -> None:
     for path, text, harms in TRAPS:
         text = text.replace("IMG", "nvcr.io/nvidia/pytorch:24.01-py3")
         run = lint({kinds[path]: [path]}, Settings(shm_size=8 << 30), Workspace({path: text}))
-        (repair,) = (r for r in repairs_of(run, Counter(), unsafe=False) if r.finding.rule == "SHM101")
+        (repair,) = (o.repair for o in offers(run, unsafe=False) if o.repair.finding.rule == "SHM101")
         honest = repair.change.edits
         for old, new in (("", ""), *harms):
             at = text.index(old) if old else 0
