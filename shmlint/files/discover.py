@@ -22,9 +22,9 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache, partial
 
 from shmlint.files.boundary import work_tree
-from shmlint.files.kinds import WORDS, classify, is_inspect, is_program, screen, unnamed
+from shmlint.files.kinds import WORDS, classify, is_inspect, is_program, program_requests_gpu, screen, unnamed
 from shmlint.files.parallel import share
-from shmlint.files.read import PathProblem, read_regular, reason
+from shmlint.files.read import PathProblem, read_regular, read_small, reason
 from shmlint.model.record import NamedTuple
 
 SCAN_LIMIT = 5_000_000
@@ -230,9 +230,9 @@ def _look(tree: _Tree, names: bytes) -> list[_Result]:
     found: list[_Result] = []
     for name in without_skipped(tree.real, names):
         path, absolute = tree.prefix + name, tree.absolute + name
-        if not (programs and is_program(name)) and candidate.search(absolute) is None:
+        on_disk = os.path.join(tree.top, path) if tree.top else path
+        if not (_may_start(on_disk) if programs and is_program(name) else candidate(absolute)):
             continue
-        on_disk = os.path.join(tree.top, path)
         result = _examine(path, on_disk, absolute, tree.kinds)
         if excluded and excluded(name if tree.outside else path):
             if isinstance(result, Found):
@@ -250,6 +250,14 @@ def _look(tree: _Tree, names: bytes) -> list[_Result]:
         else:
             found.append((result, os.path.join(tree.real, name.replace("/", os.sep)), False))
     return found
+
+
+def _may_start(program: str) -> bool:
+    """Whether a closer look at a program may be worth it: most start no container, so each costs little here."""
+    try:
+        return program_requests_gpu(program, read_small(program, SCAN_LIMIT))
+    except OSError:
+        return True
 
 
 def _examine(path: str, on_disk: str, absolute: str, kinds: Collection[str]) -> Found | PathProblem | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 from shmlint.model.launch import ENGINES
 from shmlint.model.record import NamedTuple
@@ -74,10 +74,15 @@ _REQUESTS_GPU = (
 )
 
 
-def _may_request_gpu(content: bytes) -> bool:
+def may_request_gpu(content: bytes) -> bool:
     """Whether a text in a language that is not read may start a container with a GPU."""
     named = b"docker" in content or b"podman" in content
     return named and re.search(_REQUESTS_GPU, content) is not None
+
+
+def program_requests_gpu(path: str, content: bytes) -> bool:
+    """Whether a program (``is_program``), or the Terraform of pods, may start a container with a GPU."""
+    return may_request_gpu(content) or (path.endswith((".tf", ".hcl")) and _RESOURCE in content)
 
 
 _DOCKER = tuple(word.encode() for name in ENGINES for word in (name, name.upper()))
@@ -86,12 +91,14 @@ _DOCKER = tuple(word.encode() for name in ENGINES for word in (name, name.upper(
 class _Kind(NamedTuple):
     """How files of a kind are recognised.
 
-    ``named`` is searched in the path (absolute, with ``/``). Where no kind's does, ``tells``
-    judges the content of the files whose path ``maybe`` is found in. ``words``: see WORDS.
+    ``named`` is searched in the file's name and that of its directory, ``within`` in its path
+    (absolute, with ``/``). Where no kind's does, ``tells`` judges the content of the files where
+    ``maybe`` is found like ``named``. ``words``: see WORDS.
     """
 
     name: str
-    named: str
+    named: str | None = None
+    within: str | None = None
     maybe: str | None = None
     tells: Callable[[bytes], bool] | None = None
     words: tuple[bytes, ...] = ()
@@ -114,12 +121,14 @@ def is_program(path: str) -> bool:
     return "makefile." not in name and "jenkinsfile" not in name
 
 
-
 def _path(*endings: str) -> str:
     return rf"/(?i:{'|'.join(endings)})\Z"
 
 
-_NEVER = r"(?!)"
+def _end(path: str) -> str:
+    """The last two names of a path that begins with ``/``; a scan looks at many, and most kinds ask no more."""
+    return path[max(0, path.rfind("/", 0, path.rfind("/"))) :]
+
 
 # The first that matches is it: `Jenkinsfile.md` is a document, `Makefile.bat` a makefile. GitHub takes
 # every file of its directory for a workflow, whatever it is called; below it, and beside other tools'
@@ -128,12 +137,14 @@ _KINDS = (
     _Kind(
         "ci",
         named=_path(
-            r"\.github/workflows/[^/]*\.ya?ml",
-            r"(?:\.(?:github/workflows|github/actions|gitlab|circleci|buildkite|woodpecker|semaphore)|\.?azure-pipelines)/(?:[^/]*/)*"
-            r"(?!(?:docker-)?compose\.)[^/]*\.ya?ml",
             r"(?:[^/]*\.gitlab-ci|azure-pipelines[^/]*|bitbucket-pipelines|cloudbuild|action)\.ya?ml",
             r"\.(?:travis|drone|woodpecker|cirrus)\.ya?ml",
             r"\.?(?:appveyor|buildspec|codefresh)\.ya?ml",
+        ),
+        within=_path(
+            r"\.github/workflows/[^/]*\.ya?ml",
+            r"(?:\.(?:github/workflows|github/actions|gitlab|circleci|buildkite|woodpecker|semaphore)|\.?azure-pipelines)/(?:[^/]*/)*"
+            r"(?!(?:docker-)?compose\.)[^/]*\.ya?ml",
         ),
         words=(*_DOCKER, b"container", b"image"),
     ),
@@ -147,7 +158,7 @@ _KINDS = (
         maybe=_path(r"[^/]*compose[^/]*\.ya?ml"),
         tells=_may_be_compose,
     ),
-    _Kind("compose", named=_NEVER, maybe=_path(r"[^/]*\.ya?ml"), tells=_is_compose),
+    _Kind("compose", maybe=_path(r"[^/]*\.ya?ml"), tells=_is_compose),
     _Kind(
         "kubernetes",
         named=_path(r"kustomization\.ya?ml", "kustomization"),
@@ -157,7 +168,6 @@ _KINDS = (
     ),
     _Kind(
         "template",
-        named=_NEVER,
         maybe=_path(
             r"[^/]*\.(?:ya?ml[.-](?:in|j2|jinja2?|tmpl|tpl|gotmpl|template|erb|mustache|hbs|envsubst)|tftpl)"
         ),
@@ -166,7 +176,6 @@ _KINDS = (
     ),
     _Kind(
         "template",
-        named=_NEVER,
         maybe=_path(r"[^/]*\.(?:sh|bash|sbatch|slurm)[.-](?:in|j2|jinja2?|tmpl|tpl|template|erb|mustache)"),
         tells=lambda content: re.search(_RUNS_CONTAINER, content) is not None,
         words=_TEMPLATE,
@@ -216,16 +225,14 @@ _KINDS = (
     ),
     _Kind(
         "unread",
-        named=_NEVER,
         maybe=_path(r"[^/]*values[^/]*\.ya?ml"),
         tells=lambda content: _RESOURCE in content,
         words=_UNREAD,
     ),
     _Kind(
         "unread",
-        named=_NEVER,
         maybe=_path(r"[^/]*\.ya?ml"),
-        tells=_may_request_gpu,
+        tells=may_request_gpu,
         words=_UNREAD,
     ),
 )
@@ -250,14 +257,13 @@ def classify(path: str, read: Callable[[], bytes]) -> str | None:
     'compose'
     """
     if is_program(path):
-        content = read()
-        terraform = path.endswith((".tf", ".hcl")) and _RESOURCE in content
-        return "unread" if terraform or _may_request_gpu(content) else None
+        return "unread" if program_requests_gpu(path, read()) else None
     path = "/" + path
+    end = _end(path)
     for kind in _KINDS:
-        if re.search(kind.named, path):
+        if (kind.named and re.search(kind.named, end)) or (kind.within and re.search(kind.within, path)):
             return kind.name
-    asked = [kind for kind in _KINDS if kind.maybe and re.search(kind.maybe, path)]
+    asked = [kind for kind in _KINDS if kind.maybe and re.search(kind.maybe, end)]
     content = read() if asked else b""
     return next((kind.name for kind in asked if kind.tells and kind.tells(content)), None)
 
@@ -308,13 +314,13 @@ def hint(path: str) -> str:
     return "it is not a Compose file, script, Makefile, unit, CI file, document, dev container or manifest"
 
 
-def screen(kinds: Collection[str]) -> re.Pattern[str]:
-    """Matches every path but those of programs that can be of one of the kinds, so that few are looked at closely."""
-    patterns = [
-        pattern
-        for kind in _KINDS
-        if kind.name in kinds
-        for pattern in (kind.named, kind.maybe)
-        if pattern is not None
-    ]
-    return re.compile("|".join(patterns) if patterns else r"(?!)")
+def screen(kinds: Collection[str]) -> Callable[[str], bool]:
+    """Tells of every path but those of programs if it can be of one of the kinds, so that few are looked at closely."""
+    asked = [kind for kind in _KINDS if kind.name in kinds]
+    names = _any(pattern for kind in asked for pattern in (kind.named, kind.maybe))
+    places = _any(kind.within for kind in asked)
+    return lambda path: names.search(_end(path)) is not None or places.search(path) is not None
+
+
+def _any(patterns: Iterable[str | None]) -> re.Pattern[str]:
+    return re.compile("|".join(dict.fromkeys(filter(None, patterns))) or r"(?!)")

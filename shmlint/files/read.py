@@ -75,6 +75,9 @@ _SORTS = {
 }
 
 
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
 def read_regular(path: str, limit: int) -> bytes:
     """The first ``limit`` bytes of a regular file; OSError for anything else.
 
@@ -82,15 +85,23 @@ def read_regular(path: str, limit: int) -> bytes:
     and again afterwards, because it may have changed. Opening does not wait in any case.
     """
     _require_file(os.stat(path).st_mode)
-    flags = (
-        os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-    )
-    handle = os.open(path, flags)
+    return _read(path, limit)
+
+
+def read_small(path: str, most: int) -> bytes:
+    """The content of a regular file of at most ``most`` bytes, nothing of anything else; OSError as for a read."""
+    status = os.stat(path)
+    return _read(path, most) if stat.S_ISREG(status.st_mode) and status.st_size <= most else b""
+
+
+def _read(path: str, limit: int) -> bytes:
+    handle = os.open(path, _FLAGS)
     try:
         status = os.fstat(handle)
         _require_file(status.st_mode)
-        content = os.read(handle, min(status.st_size, limit) if status.st_size else limit)
-        while len(content) < limit and (more := os.read(handle, limit - len(content))):
+        expected = min(status.st_size or limit, limit)  # what is made while it is read has no size
+        content = os.read(handle, expected)
+        while len(content) < expected and (more := os.read(handle, expected - len(content))):
             content += more
         return content
     finally:

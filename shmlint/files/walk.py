@@ -26,12 +26,11 @@ _TOOLS = _SKIPPED | {
 
 def without_skipped(real: str, names: bytes) -> Iterator[str]:
     """The NUL-separated names of files under ``real``, without those in directories that are skipped."""
-    suspect = re.compile(rb"(?:^|/)(?:\.git|node_modules|__pycache__|\.?venv)/")
-    for raw in names.split(b"\0"):
-        if raw:
-            name = os.fsdecode(raw)
-            if suspect.search(raw) is None or not _in_skipped(real, name.split("/")[:-1]):
-                yield name
+    every = filter(None, os.fsdecode(names).split("\0"))
+    if not any(word in names for word in (b".git/", b"node_modules/", b"__pycache__/", b"venv/")):
+        return every
+    suspect = re.compile(r"(?:^|/)(?:\.git|node_modules|__pycache__|\.?venv)/")
+    return (name for name in every if suspect.search(name) is None or not _in_skipped(real, name.split("/")[:-1]))
 
 
 def _in_skipped(real: str, folders: list[str]) -> bool:
