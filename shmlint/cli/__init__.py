@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def main() -> NoReturn:
     """The program. Never ends with a traceback: an internal error is one line and status 2."""
     # What is read is needed to the end: collecting garbage as often as by default takes a fifth of a large run.
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(200_000, 20, 100)
     prepare_streams()
     try:
         sys.exit(_run(sys.argv[1:]))

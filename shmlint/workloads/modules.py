@@ -197,7 +197,7 @@ def _only_known(text: str) -> frozenset[str] | None:
     if any(not words.isdisjoint(few) and pattern.search(text) for few, pattern in _PERHAPS):
         return None
     packages: set[str] = set()
-    for line in [line for line in text.splitlines() if "import" in line] if "import" in words else ():
+    for line in _lines_with(text, "import") if "import" in words else ():
         match = _IMPORT.match(line)
         if match is not None:
             named = match[1] or match[2]
@@ -209,6 +209,15 @@ def _only_known(text: str) -> frozenset[str] | None:
     if not all(map(is_known, packages)):
         return None
     return frozenset(packages)
+
+
+def _lines_with(text: str, word: str) -> Iterator[str]:
+    at = text.find(word)
+    while at >= 0:
+        end = text.find("\n", at)
+        line = text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)]
+        yield from line.splitlines()
+        at = text.find(word, end) if end >= 0 else -1
 
 
 class Modules:
