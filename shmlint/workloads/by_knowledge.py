@@ -229,7 +229,13 @@ def _workload(case: _Case) -> Need:
     other = reading.serves and workload is not reading.by_command
     single = ranks == 1 and not reading.ranks_vary  # nothing is known of its DataLoader workers
     sure = workload.verified and not workload.condition and not reading.weak and not other and not single
+    if reading.by_name and (workload.sure == "never" or (workload.sure == "multi-gpu" and not _has_several(count))):
+        sure = False
     return case.need("needed" if sure else "likely")
+
+
+def _has_several(count: Count) -> bool:
+    return isinstance(count, int) and count > 1
 
 
 def numbers(
@@ -269,6 +275,8 @@ class _Reading:
         self._apply_use(commands)
         if self.by_command is not None and self.workload is self.by_command:
             self.weak = False
+        self.by_name = self.workload is self.by_command and not self._is_backed(launch, known, mine)
+        """Only the name of a program in the command tells of the workload, and no image of it is there."""
         own = self.by_command is not None or (self.words[:1] and self.words[0].startswith("-"))
         self.complete = bool(own) and not any("$" in word for word in self.words) and _is_known(launch)
         """The command is the workload's own, and all its words are known."""
@@ -300,6 +308,15 @@ class _Reading:
     def _most(self, found: Sequence[tuple[int | None, Span | None]]) -> tuple[int | None, Span | None]:
         told = [(count, span or self.span) for count, span in found if count is not None]
         return max(told, key=lambda item: item[0]) if told else (None, self.span)
+
+    def _is_backed(self, launch: Launch, known: Sequence[Workload], mine: set[str]) -> bool:
+        """Whether more than the command says so: the settings, or an image whose maintainers ask for shared memory."""
+        if self.by_command is None or self.by_command.id in mine:
+            return self.by_command is not None
+        image, _, certain = self._image(launch, known)
+        if image is None or not certain:
+            return False
+        return image.id == self.by_command.id or (image.needs == "yes" and image.verified)
 
     def _apply_use(self, commands: list[list[str]]) -> None:
         """Let the winner say what it says of these commands."""

@@ -99,6 +99,12 @@ class Workload:
         """It uses one GPU, however many it has, unless its command asks for more."""
         return bool(self.entry.get("one_process", False))
 
+    @property
+    def sure(self) -> Literal["always", "multi-gpu", "never"]:
+        """When its command alone, without a number, is sure to put into shared memory what does not fit."""
+        sure: Literal["always", "multi-gpu", "never"] = self.entry.get("sure", "never")
+        return sure
+
     def used_by(self, commands: Sequence[Sequence[str]]) -> Workload:
         """What the entry says of these simple commands: itself, or changed by the use that they fit."""
         spared: list[Mapping[str, Any]] = []
