@@ -18,6 +18,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.commands import (
     flatten,
+    has_rank_for_each,
     is_mpi_only,
     options,
     read_ranks,
@@ -301,7 +302,7 @@ class _Reading:
         """The most ranks that one of the commands asks for, and where it does."""
         found = [(read_ranks(ran.words, launcher=launcher)[0], ran.span) for ran in self.ran]
         if isinstance(self.count, int) and self.count > 1:
-            every = (ran for ran in self.ran if any(v in ("gpu", "auto") for _, v in options(ran.words, PROCESSES)))
+            every = (ran for ran in self.ran if has_rank_for_each(ran.words))
             found += [(self.count, ran.span) for ran in every if not _has_several_hosts(ran.words)]
         return self._most(found)
 
@@ -465,8 +466,6 @@ _RANK_VARIABLES = ("NUM_SHARD", "TENSOR_PARALLEL_SIZE", "NPROC_PER_NODE")
 _ONE_RANK = {"SHARDED": "false"}
 """Values of variables that set one process, where no variable sets its number: TGI and LoRAX without shards."""
 _REPLICA_OPTIONS = frozenset({"--data-parallel-size", "--data_parallel_size", "-dp", "--dp", "--dp-size", "--dp_size"})
-PROCESSES = frozenset({"--nproc_per_node", "--nproc-per-node"})
-"""The option of torchrun for its processes on a host, which also takes ``gpu``: one for each."""
 _TORCHRUN_VARIABLES = ("PET_NPROC_PER_NODE",)
 """What torchrun reads instead of its option (torch/distributed/argparse_util.py)."""
 

@@ -148,7 +148,8 @@ _MPI_OPTIONS = frozenset({"-np", "-n", "--np"})
 _COMPOSER_OPTIONS = frozenset({"-n", "--nproc"})
 """Its ``--world_size`` counts the ranks of all hosts. https://docs.mosaicml.com/projects/composer/en/stable/notes/distributed_training.html"""
 _TORCHRUN = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch"})
-_STARTS_PYTHON = _MPI | _TORCHRUN | {"accelerate", "deepspeed", "composer", "colossalai", "fleetrun", "ray", "yolo"}
+_STARTS_PYTHON = _MPI | _TORCHRUN | {"accelerate", "deepspeed", "composer", "colossalai", "fleetrun", "ray", "yolo",
+                                  "fairseq-train", "fairseq-hydra-train"}  # fmt: skip
 """Programs that run Python, or are written in it, without a word that says so."""
 _WORKER_OPTIONS = frozenset(
     {"--num_workers", "--num-workers", "--dataloader_num_workers", "--dataloader-num-workers",
@@ -187,7 +188,7 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
     unknown = False
     if any(value.startswith(_STRATEGIES) for _, value in options(words, _STRATEGY_OPTIONS)):
         names |= {"--devices", "--trainer.devices"}
-    for value in (*(value for _, value in options(words, names)), *_of_keys(words)):
+    for value in (*(value for _, value in options(words, names)), *_of_keys(words), *_included(words)):
         number = whole_number(value)
         if number is not None:
             total = max(total or 1, 1) * number
@@ -204,6 +205,21 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
         if any(value != "1" for _, value in options(words, frozenset({"--nnodes"}))):
             return (total if total and total > 1 else None), True
     return total, unknown
+
+
+def _included(words: Sequence[str]) -> Iterator[str]:
+    """The ranks that ``deepspeed --include localhost:0,1`` starts on a host, one for each slot; the most of several.
+
+    https://github.com/microsoft/DeepSpeed/blob/048b0d505481f2e9573dc7e1b626b1a9c392e272/deepspeed/launcher/runner.py
+    """
+    program = next((at for at, word in enumerate(words) if word.endswith(".py")), len(words))
+    if all(word.rpartition("/")[2] != "deepspeed" for word in words[:program]):
+        return
+    for _, value in options(words[:program], frozenset({"-i", "--include"})):
+        slots = [re.fullmatch(r"[^:@]+:(\d{1,2}(?:,\d{1,2})*)", host) for host in value.split("@")]
+        counts = [len(set(found[1].split(","))) for found in slots if found is not None]
+        if len(counts) == len(slots):
+            yield str(max(counts))
 
 
 _MACHINES = frozenset({"--num_machines", "--num-machines"})
@@ -243,6 +259,14 @@ def _slots(words: Sequence[str]) -> int | None:
     return None
 
 
+def has_rank_for_each(words: Sequence[str]) -> bool:
+    """Whether a command asks for one rank for each GPU: torchrun's ``gpu``, all of Lightning's devices."""
+    asked = any(value in ("gpu", "auto") for _, value in options(words, _PROCESSES))
+    return asked or any(re.fullmatch(r"\+{0,2}trainer\.(?:devices|gpus)=-1", word) for word in words)
+
+
+_PROCESSES = frozenset({"--nproc_per_node", "--nproc-per-node"})
+"""The option of torchrun for its processes on a host, which also takes ``gpu``: one for each."""
 _RANK_KEYS = (
     r"(?:ici_\w+_parallelism|(?:\w+\.)*(?:n_gpus_per_node|nproc_per_node|tensor_model_parallel_size|tensor_parallel_size)"
     r"|trainer\.(?:devices|gpus))"
