@@ -81,6 +81,18 @@ def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:
         command = []
 
 
+def in_container(words: tuple[str, ...]) -> tuple[str, ...]:
+    """What a command runs in its container: of one that starts its words on another host, only the name."""
+    program = words[0].rpartition("/")[2] if words else ""
+    elsewhere = program in _REMOTE or (program in _OTHER_CONTAINERS and "exec" in words[1:])
+    return words[:1] if elsewhere else words
+
+
+_REMOTE = frozenset({"ssh", "pdsh", "sshpass"})
+_OTHER_CONTAINERS = frozenset({"kubectl", "oc", "docker", "podman", "nerdctl"})
+"""Programs whose ``exec`` runs the rest in another container."""
+
+
 def _unwrapped(command: list[str]) -> list[str]:
     while command:
         program = command[0].rpartition("/")[2]

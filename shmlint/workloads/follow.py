@@ -18,6 +18,7 @@ from shmlint.workloads.commands import (
     NO_NAME,
     SHELLS,
     Kind,
+    in_container,
     is_python,
     kind_of,
     shell_argument,
@@ -155,6 +156,9 @@ class Follower:
             self._script(command[1], (), known, needed=not re.search(_SETS_UP, command[1]))
             return
         command = with_processes(command, lambda path: self._text_of(path, directory))
+        if (local := in_container(command)) != command:
+            self.stop(f"`{program}` runs its command on another host, or in another container", span)
+            command = local
         kind = kind_of(command)
         if program == "make":
             kind = self._make(command, context) or kind

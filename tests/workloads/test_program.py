@@ -298,6 +298,12 @@ def test_an_entrypoint_of_the_repository_is_read(tmp_path: Path) -> None:
         ("colossalai run --nproc_per_node 1 train.py", "needed"),
         ("python -m paddle.distributed.launch --log_dir x train.py", "needed"),
         ("lightning run model --devices 1 train.py", "needed"),
+        # What runs on another host, or in another container, puts nothing into this one's /dev/shm.
+        ("ssh -p 22 host torchrun --nproc_per_node=8 train.py", "unknown"),
+        ("pdsh -w a,b torchrun --nproc_per_node=8 train.py", "unknown"),
+        ("kubectl exec pod -- torchrun --nproc_per_node=8 train.py", "unknown"),
+        ("docker exec other torchrun --nproc_per_node=8 train.py", "unknown"),
+        ("python -c \"import os; os.system('ssh host torchrun --nproc_per_node=8 train.py')\"", "unknown"),
     ],
 )
 def test_a_command_is_followed_to_its_code(tmp_path: Path, command: str, verdict: str) -> None:
