@@ -269,7 +269,7 @@ def _combined(findings: list[Finding], launches: Sequence[Launch]) -> list[Findi
 def _said(finding: Finding) -> object:
     """What a finding says, whichever combination of files it was found in."""
     launch, intention = finding.launch, finding.fix.intention if finding.fix is not None else None
-    return finding.rule, finding.span, launch and (launch.kind, launch.home), finding.message, intention
+    return finding.rule, finding.span, launch and (launch.kind, launch.home), finding.subject, finding.facts, intention
 
 
 def _distinct(findings: list[Finding]) -> list[Finding]:
@@ -277,17 +277,18 @@ def _distinct(findings: list[Finding]) -> list[Finding]:
 
     What a service has, a dev container that starts it has too.
     """
-    best: dict[tuple[str, str, int, int, str], Finding] = {}
+    best: dict[object, Finding] = {}
     for finding in findings:
-        key = (finding.rule, finding.span.path, finding.span.start, finding.span.end, finding.message)
+        place = (finding.span.path, finding.span.start, finding.span.end)
+        key = (finding.rule, place, finding.about, finding.subject, finding.facts, finding.combination)
         known = best.get(key)
         if known is None or SEVERITIES.index(finding.severity) > SEVERITIES.index(known.severity):
             best[key] = finding
     services: dict[tuple[str, Span], int] = {}
     for finding in best.values():
         if finding.launch is not None and finding.launch.kind == "compose-service":
-            place = (finding.rule, finding.span)
-            services[place] = max(services.get(place, 0), SEVERITIES.index(finding.severity))
+            at = (finding.rule, finding.span)
+            services[at] = max(services.get(at, 0), SEVERITIES.index(finding.severity))
     return [
         f for f in best.values()
         if f.launch is None or f.launch.kind != "devcontainer"
@@ -296,4 +297,5 @@ def _distinct(findings: list[Finding]) -> list[Finding]:
 
 
 def _ordered(findings: list[Finding]) -> list[Finding]:
-    return sorted(findings, key=lambda f: (f.span.path, f.span.start, f.rule, f.message))
+    """The findings by place, rule and launch; what differs in nothing of these is in the order it was found in."""
+    return sorted(findings, key=lambda f: (f.span.path, f.span.start, f.rule, f.about))

@@ -184,3 +184,25 @@ def test_what_is_no_number_or_has_thousands_of_digits_is_read_as_unknown(name: s
     texts = {path: text.replace("NUMBER", number) for path, text in _ODD_NUMBERS.items()}
     found = lint({KINDS[name.rpartition(".")[2]]: [name]}, DEFAULT, Workspace(texts))
     assert found.launches
+
+
+@table(
+    "rule, common, one, other",
+    [
+        ("SHM101", "tty: true", "command: torchrun --nproc_per_node=8 t", "command: torchrun --nproc_per_node=2 t"),
+        ("SHM204", "shm_size: 8g", "ipc: host", "ipc: none"),
+        ("SHM208", "shm_size: 8g", "tmpfs: '/dev/shm:size=1g'", "tmpfs: '/dev/shm:size=2g'"),
+        ("SHM209", "shm_size: 8g", "mem_limit: 1g", "mem_limit: 2g"),
+        ("NCCL502", "environment: {NCCL_SHM_DISABLE: '1'}", "shm_size: 128m", "shm_size: 256m"),
+        ("NCCL504", "devices: [/dev/infiniband]", "ulimits: {memlock: 65536}", "ulimits: {memlock: 131072}"),
+    ],
+)  # fmt: skip
+def test_what_is_another_thing_with_each_file_is_said_of_each(rule: str, common: str, one: str, other: str) -> None:
+    texts = {
+        "compose.yml": f"services:\n  a: {{image: nvcr.io/nvidia/pytorch:24.01-py3, gpus: all, {common}}}\n",
+        "compose.one.yml": f"services:\n  a: {{{one}}}\n",
+        "compose.other.yml": f"services:\n  a: {{{other}}}\n",
+    }
+    found = lint({"compose": list(texts)}, DEFAULT, Workspace(texts)).findings
+    said = [(f.span, f.message) for f in found if f.rule == rule]
+    assert len({span for span, _ in said}) == 1 and len(said) == len(set(said)) > 1, said

@@ -6,6 +6,7 @@ Source: docker/cli opts/gpus.go; what the engine refuses later, moby daemon/devi
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from shmlint.docker.gotext import CSVError, read_record
 from shmlint.docker.gpus import ALL
@@ -76,6 +77,7 @@ class Misread(NamedTuple):
     ``applies`` is the last of several counts, and empty where the client or the engine refuses the value.
     """
 
+    kind: Literal["device-list", "counts"]
     message: str
     applies: str = ""
 
@@ -88,10 +90,12 @@ def requests_none(value: str, request: GpuDevices) -> bool:
 def misread(value: str, request: GpuDevices) -> Misread | None:
     """Whether a value looks like a list of devices and is something else: ``device=0,1``, ``0,1``."""
     if starts_count(value, request):
-        return Misread(f"`--gpus {value}` is refused: the comma ends the device list and starts a count")
+        message = f"`--gpus {value}` is refused: the comma ends the device list and starts a count"
+        return Misread("device-list", message)
     if "," in value and value.replace(",", "").isdigit():
         last = value.rpartition(",")[2]
-        return Misread(f"`--gpus {value}` asks for {last} GPUs: of several counts, the last one applies", last)
+        message = f"`--gpus {value}` asks for {last} GPUs: of several counts, the last one applies"
+        return Misread("counts", message, last)
     return None
 
 

@@ -54,7 +54,7 @@ class Fixed(NamedTuple):
 class Outcome:
     """The result of fixing. ``texts`` are the new texts of changed files by path."""
 
-    __slots__ = ("fixed", "run", "texts", "unproved")
+    __slots__ = ("fixed", "run", "texts", "unproved", "whys")
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -63,6 +63,16 @@ class Outcome:
         self.fixed: list[Fixed] = []
         self.unproved: list[Finding] = []
         """Findings that nothing was changed for; their advice says why."""
+        self.whys: dict[object, str] = {}
+        """The same advice by what ``_marks`` says of these findings."""
+
+    def leave(self, left: Iterable[tuple[Finding, Refusal | None]]) -> None:
+        """Note findings of the run that nothing was changed for."""
+        marks = _marks(self.run)
+        for finding, refusal in left:
+            unproved = _left_alone(finding, refusal)
+            self.unproved.append(unproved)
+            self.whys[marks[id(finding)]] = unproved.advice
 
 
 def fix(run: Run, *, unsafe: bool = False) -> Outcome:
@@ -87,6 +97,7 @@ def fix(run: Run, *, unsafe: bool = False) -> Outcome:
         outcome.texts.update(part.texts)
         outcome.fixed += part.fixed
         outcome.unproved += part.unproved
+        outcome.whys |= part.whys
     if not outcome.texts:
         return outcome
     outcome.run = lint(run.files, run.settings, run.workspace.over(outcome.texts), run.before)
@@ -132,7 +143,7 @@ def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
         every = [offer.after(refused) for offer in offered]
         open_ = [r for r in every if refused[r.identity] < r.ways]
         if not open_ or in_vain >= most_in_vain:
-            outcome.unproved = [_left_alone(r.finding, reasons.get(r.identity)) for r in every]
+            outcome.leave((r.finding, reasons.get(r.identity)) for r in every)
             return outcome
         taken = compatible(open_)
         # What was written once for several launches is repaired once: the others wait for a round.
@@ -257,7 +268,7 @@ def _tidy(outcome: Outcome, tries: Iterator[int]) -> None:
             if f.launch is None and f.fix is not None and f.fix.safe and alternatives(f) and _about(f) not in refused
         ]  # fmt: skip
         if not open_ or next(tries, None) is None:
-            outcome.unproved += (_left_alone(f, None) for f in open_)
+            outcome.leave((f, None) for f in open_)
             return
         some = list(apart(open_, lambda f: alternatives(f)[0].edits))[:most]
         if _tidied(outcome, some):
@@ -266,7 +277,7 @@ def _tidy(outcome: Outcome, tries: Iterator[int]) -> None:
             most = len(some) // 2
         else:
             refused.add(_about(some[0]))
-            outcome.unproved += (_left_alone(f, None) for f in some)
+            outcome.leave((f, None) for f in some)
             most = len(open_)
 
 
@@ -288,9 +299,22 @@ def _tidied(outcome: Outcome, findings: Sequence[Finding]) -> bool:
 
 def remaining(outcome: Outcome) -> list[Finding]:
     """The findings left after fixing; those whose fix failed its proof say why instead of offering it."""
-    failed = {(f.rule, f.span.path, f.message): f.advice for f in outcome.unproved}
-    keys = [(f.rule, f.span.path, f.message) for f in outcome.run.findings]
+    marks = _marks(outcome.run)
+    advice = {id(f): outcome.whys.get(marks[id(f)]) for f in outcome.run.findings}
     return [
-        f._replace(fix=None, advice=failed[key]) if key in failed else f
-        for f, key in zip(outcome.run.findings, keys, strict=True)
+        f if (why := advice[id(f)]) is None else f._replace(fix=None, advice=why) for f in outcome.run.findings
     ]
+
+
+def _marks(run: Run) -> dict[int, object]:
+    """What the findings of a run are, by their ``id``: the same while no launch changes, wherever lines move to."""
+    numbers: dict[int, object] = {}
+    seen: Counter[object] = Counter()
+    for launch in run.launches:
+        files = (launch.kind, launch.files, launch.span.path)
+        numbers[id(launch)] = files, seen[files]
+        seen[files] += 1
+    return {
+        id(f): (f.rule, f.subject, f.facts, numbers[id(f.launch)]) if f.launch is not None else _about(f)
+        for f in run.findings
+    }

@@ -170,7 +170,7 @@ def _quoted(launch: Launch, place: Span) -> Launch:
     fault = next((fault for fault in launch.gpu.device_lists if fault.span == place), None)
     if fault is None:
         return launch
-    evidence = tuple(e._replace(text=fault.meant) if e.text == fault.given else e for e in launch.gpu.evidence)
+    evidence = tuple(e._replace(text=fault.meant) if e.text == fault.at else e for e in launch.gpu.evidence)
     return launch._replace(gpu=launch.gpu._replace(evidence=evidence))
 
 

@@ -154,6 +154,8 @@ class Finding(NamedTuple):
     """Nothing is known of what the launch runs: a line says so, and a size would be a guess."""
     about: str = ""
     """The name of the launch that the message begins with."""
+    facts: tuple[object, ...] = ()
+    """The values that the message states, with which one finding is told from another at the same place."""
     combination: Combination | None = None
     """The files with which it is so, where with others it is not."""
 

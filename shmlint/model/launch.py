@@ -219,19 +219,31 @@ class Change(NamedTuple):
     title: str
 
 
+GpuFaultKind = Literal[
+    "no-value", "type", "both", "count", "unknown-key", "no-capabilities", "repeated", "numbers",
+    "one-word", "refused", "refused-by-engine", "quotes", "device-list", "counts", "no-gpu",
+]  # fmt: skip
+"""No value, one of another type, a count beside devices, no count, a key that is not known, no capabilities, a value
+twice, devices that are numbers; an option and its value in one word, a value that the client or the engine refuses,
+quotation marks that nothing removes, devices read as a count, several counts, the count 0."""
+
+
 class GpuFault(NamedTuple):
-    """A request that does not mean what it seems to: why, and how it is put right."""
+    """A request that does not mean what it seems to: why, and how it is put right.
+
+    ``at`` names it among others of the launch: the key path, or the option as it is written.
+    """
 
     span: Span
+    kind: GpuFaultKind
+    at: str
     message: str
     changes: tuple[Change, ...] = ()
     advice: str = ""
     right: str = "--gpus '\"device=0,1\"'"
     """How it is written right, in the syntax at hand."""
-    given: str = ""
-    """The request as its evidence has it."""
     meant: str = ""
-    """The request as it was meant, where that is clear."""
+    """The request as it was meant and as its evidence has it, where that is clear."""
     certain: bool = True
     """Whether nobody can mean what it says."""
 

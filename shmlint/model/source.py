@@ -132,6 +132,13 @@ class Problem(NamedTuple):
     span: Span
     message: str
     kind: ProblemKind = "refused"
+    facts: tuple[str, ...] = ()
+    """What the message states, where one place may be refused for several things."""
+
+    @property
+    def key(self) -> tuple[str, int, ProblemKind, tuple[str, ...]]:
+        """What tells it from other problems of a run."""
+        return self.span.path, self.span.start, self.kind, self.facts
 
 
 class OverlappingEdits(ValueError):

@@ -93,7 +93,7 @@ def _alike(findings: Sequence[Finding]) -> list[list[Finding]]:
     """Findings that say the same of whatever launch, together."""
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
-        key = (finding.rule, finding.severity, finding.says, finding.why)
+        key = (finding.rule, finding.severity, finding.facts, finding.why)
         groups.setdefault(key, []).append(finding)
     return list(groups.values())
 
@@ -128,9 +128,10 @@ def _others(group: Sequence[Finding]) -> Iterator[str]:
 
 def _differing(finding: Finding, shown: Finding) -> str:
     """What one of several findings says that the first one does not: the launch, the files, or all of it."""
-    if finding.says == shown.says and finding.combination == shown.combination:
+    same = (finding.subject, finding.facts) == (shown.subject, shown.facts)
+    if same and finding.combination == shown.combination:
         return "" if finding.about == shown.about or finding.launch is None else finding.launch.words.launch
-    if finding.combination is not None and (finding.says, finding.about) == (shown.says, shown.about):
+    if finding.combination is not None and same and finding.about == shown.about:
         return finding.combination.text
     return finding.message
 

@@ -25,4 +25,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             fix=Fix(QuoteDevices(fault.span)) if fault.changes else None,
             advice=fault.advice,
             about=launch.words.launch,
+            facts=(fault.kind, fault.at),
         )

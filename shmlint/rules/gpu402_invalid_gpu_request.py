@@ -23,6 +23,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             launch,
             fix=Fix(CorrectGpuRequest(fault.span)) if fault.changes else None,
             advice=fault.advice,
-            subject=fault.message,
+            subject=f"{fault.kind} {fault.at}",
             about=launch.words.launch,
         )

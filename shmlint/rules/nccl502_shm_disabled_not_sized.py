@@ -48,4 +48,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         advice=f"{how or 'set its size'}, and remove the variable",
         subject="NCCL_SHM_DISABLE",
         about=launch.words.launch,
+        facts=(private or effective.bytes,),
     )

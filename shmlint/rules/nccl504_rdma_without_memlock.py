@@ -49,6 +49,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         Fix(SetUlimit("memlock", "-1")),
         advice=f"{'raise' if low else 'set'} the memlock ulimit to -1",
         about=launch.words.launch,
+        facts=(limit.text if limit is not None else None,),
     )
 
 

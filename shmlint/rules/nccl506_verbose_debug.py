@@ -36,6 +36,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
             advice=f"remove {name} where it is set",
             subject=name,
             about=launch.words.launch,
+            facts=(given(environment[name]),),
         )
 
 

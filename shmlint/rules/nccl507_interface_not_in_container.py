@@ -50,6 +50,7 @@ def _check(launch: Launch, context: Context, variable: str, value: Value[str], s
         advice="remove the variable, or use host networking if the container talks to other machines",
         subject=variable,
         about=launch.words.launch,
+        facts=(value.known,),
     )
 
 

@@ -21,4 +21,4 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 def report(problem: Problem) -> Finding:
     """The finding for a place that a format could not read. A missing file may exist where it is used."""
     severity: Severity = "warning" if problem.kind == "missing" else RULE.severity
-    return Finding(RULE.id, severity, problem.span, problem.message)
+    return Finding(RULE.id, severity, problem.span, problem.message, facts=(problem.kind, *problem.facts))

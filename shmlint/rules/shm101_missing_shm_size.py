@@ -38,11 +38,12 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if need.verdict in ("unknown", "likely") and len(context.launches) > 1 and replaces_shm101(launch, context):
         return
     fix, advice = give(launch, stated(launch, need, context.settings), severity=severity, verdict=need.verdict)
+    lacks = gap(need, effective.bytes)
     yield Finding(
         RULE.id,
         severity,
         launch.home,
-        f" gets {human(effective.bytes)} of /dev/shm{gap(need, effective.bytes)}",
+        f" gets {human(effective.bytes)} of /dev/shm{lacks.text}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
         why(need, context),
@@ -50,6 +51,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         advice=advice,
         unknown_workload=need.verdict == "unknown",
         about=container(launch),
+        facts=(effective.bytes, lacks),
     )
 
 
@@ -69,6 +71,7 @@ def _only_looks(launch: Launch, need: Need, context: Context) -> Finding:
         fix,
         advice=advice,
         about=container(launch),
+        facts=(context.settings.default_shm_size, "looks"),
     )
 
 

@@ -45,12 +45,13 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     written = decided_by_size or effective.decided_by == "emptydir"
     if private:
         given = "gets too small a /dev/shm from an env file"
+    lacks = gap(need, need.floor if private else effective.bytes)
     fix, advice = give(launch, advised(launch, need, context.settings), severity=severity, verdict=need.verdict)
     yield Finding(
         RULE.id,
         severity,
         effective.span or launch.home,
-        f" {given}{gap(need, need.floor if private else effective.bytes)}",
+        f" {given}{lacks.text}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
         (*why(need, context), *least(need)),
@@ -58,6 +59,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         advice=advice if written and not private else _advice(effective.decided_by, private),
         unknown_workload=need.verdict == "unknown",
         about=container(launch),
+        facts=(effective.decided_by, private or effective.bytes, lacks),
     )
 
 

@@ -41,6 +41,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         why(need, context),
         advice=f"raise it to {human(wanted)} when workers or batches grow",
         about=container(launch),
+        facts=(private or effective.bytes, wanted),
     )
 
 

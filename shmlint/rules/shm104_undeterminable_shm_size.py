@@ -26,13 +26,14 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     effective = launch.effective_shm(context.settings.default_shm_size)
     missing = _missing(launch, context)
     if missing is not None:
-        because, span, advice = missing
+        unknown, span, advice = missing
+        because = effective.because
         what = "the size of its /dev/shm is"
         if launch.gpu.requested is None:
             what = "its GPU request and the size of its /dev/shm are"
     elif launch.gpu.requested is None and effective.decided_by == "default" and (effective.bytes or 0) < need.floor:
-        because = launch.gpu.unknown.because if launch.gpu.unknown is not None else ""
-        span, what = launch.home, "whether it asks for a GPU is"
+        unknown = launch.gpu.unknown or Unknown("variable", "")
+        because, span, what = unknown.because, launch.home, "whether it asks for a GPU is"
         advice = "write the request into the file, or give the variable a default there"
     else:
         return
@@ -45,6 +46,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         gpu_evidence(launch),
         advice=advice,
         about=launch.words.launch,
+        facts=(launch.gpu.requested, missing is None, unknown.kind, unknown.name),
     )
 
 
@@ -56,27 +58,31 @@ def _nothing_said(launch: Launch) -> bool:
     return unknown.kind != "runtime" and "gpu" not in unknown.name.lower()
 
 
-def _missing(launch: Launch, context: Context) -> tuple[str, Span, str] | None:
-    """Why the size is unknown, where that is written, and what would make it known.
+def _missing(launch: Launch, context: Context) -> tuple[Unknown, Span, str] | None:
+    """What of the size is unknown, where that is written, and what would make it known.
 
     None if it is known, if the host decides it, or if it is invalid, which other rules report.
     """
     effective = launch.effective_shm(context.settings.default_shm_size)
     span = effective.span or launch.home
-    if any(m.span == effective.span and isinstance(m.size, Unknown) for m in launch.mounts):
+    sizes = (mount.size for mount in launch.mounts if mount.span == effective.span)
+    unknown = next((size for size in sizes if isinstance(size, Unknown)), None)
+    if unknown is not None:
         advice = "give the size a default in the file"
     elif effective.decided_by == "donor" and effective.bytes is None and effective.because:
+        unknown = Unknown("file", effective.because, launch.ipc.text if launch.ipc is not None else "")
         advice = "define the container that it joins in the same files, with its own size"
     elif effective.decided_by != "unknown":
         return None
     elif launch.ipc is not None and isinstance(launch.ipc.value, Unknown):
-        advice = "give the mode a default in the file"
+        unknown, advice = launch.ipc.value, "give the mode a default in the file"
     elif launch.shm is not None and isinstance(launch.shm.value, Unknown):
+        unknown = launch.shm.value
         advice = f"give it a default: `${{SHM_SIZE:-8g}}` instead of `{launch.shm.text}`"
-    elif not launch.undecided:
+    elif launch.undecided is None:
         return None
     elif launch.kind == "compose-service":
-        advice = "list the files that start it in the settings, under `projects`"
+        unknown, advice = launch.undecided, "list the files that start it in the settings, under `projects`"
     else:
-        advice = f"write {launch.words.shm_option} where the container is started"
-    return effective.because, span, advice
+        unknown, advice = launch.undecided, f"write {launch.words.shm_option} where the container is started"
+    return unknown, span, advice

@@ -34,6 +34,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         fix=None if advice else Fix(SetSize(meant)),
         advice=advice,
         about=launch.words.launch,
+        facts=(launch.shm.private or launch.shm.text,),
     )
 
 

@@ -38,4 +38,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         why=(Reason("Compose accepts a whole number, or a string with a unit like `8gb`", source=SOURCE),),
         fix=Fix(SetSize(meant)),
         about=launch.words.launch,
+        facts=(launch.shm.text, context.settings.default_shm_size),
     )

@@ -43,4 +43,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         fix=None if launch.shm.private else Fix(SetSize(meant)),
         advice="write the unit, like 512mb" if launch.shm.private else "",
         about=launch.words.launch,
+        facts=(launch.shm.private or launch.shm.text, pages),
     )

@@ -41,4 +41,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         fix=Fix(DropSize(), safe=not refused),
         advice=f"delete the {launch.words.shm_option}, or delete the `{option}` and keep the size",
         about=launch.words.launch,
+        facts=(refused, mode, launch.ipc.shown),
     )

@@ -39,4 +39,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         why=(Reason("the running container uses the `shm_size` of the service itself", source=SOURCE),),
         fix=Fix(SetSize(meant)),
         about=container(launch),
+        facts=(effective.bytes,),
     )

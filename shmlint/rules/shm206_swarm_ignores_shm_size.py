@@ -30,11 +30,11 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     shares = launch.ipc is not None and launch.ipc.known != "private" and launch.gpu.requested is not False
     short = next((mount for mount in launch.mounts if launch.drops(mount) and mount.target == "/dev/shm"), None)
     if short is not None:
-        place, option = short.span, "the short `tmpfs` form"
+        place, ignored, option = short.span, "tmpfs", "the short `tmpfs` form"
     elif sized and launch.shm is not None:
-        place, option = launch.shm.span, launch.words.shm_option
+        place, ignored, option = launch.shm.span, "shm_size", launch.words.shm_option
     elif shares and launch.ipc is not None:
-        place, option = launch.ipc.span, f"`ipc: {launch.ipc.text}`"
+        place, ignored, option = launch.ipc.span, launch.ipc.text, f"`ipc: {launch.ipc.text}`"
     else:
         return
     given = human(effective.bytes or 0)
@@ -51,6 +51,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         if sized or short is not None
         else "mount a tmpfs on /dev/shm, in the long form of `volumes`: a swarm cannot share IPC namespaces",
         about=container(launch),
+        facts=(effective.bytes, ignored),
     )
 
 

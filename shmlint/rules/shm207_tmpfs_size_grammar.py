@@ -37,6 +37,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
                 fix=_respelled(mount),
                 advice="write the size as a whole number with k, m or g",
                 about=launch.words.launch,
+                facts=(mount.target, mount.kernel_grammar),
             )
 
 

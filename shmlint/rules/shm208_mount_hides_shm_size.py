@@ -21,8 +21,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if size is not None and not size.bytes:
         return
     mount = next((m for m in reversed(launch.mounts) if m.target == "/dev/shm"), launch.mounts[-1])
+    tmpfs = mount.size if isinstance(mount.size, int) else 0
     if mount.type == "tmpfs":
-        given = f"{human(mount.size)}" if isinstance(mount.size, int) and mount.size else "half of the host's memory"
+        given = human(tmpfs) if tmpfs else "half of the host's memory"
         gives = f"the tmpfs on {mount.target} gives {given}"
     elif mount.type == "bind":
         gives = f"the host's {mount.source or mount.target} is mounted on {mount.target}"
@@ -39,4 +40,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         why=(Reason("a mount on /dev/shm or /dev replaces the one that the size applies to"),),
         advice=f"delete the mount{or_delete}",
         about=launch.words.launch,
+        facts=(mount.type, mount.target, mount.source, tmpfs),
     )

@@ -50,6 +50,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         why=(Reason("/dev/shm counts against the limit: the program is killed before it is full", source=SOURCE),),
         advice="raise the memory limit, or lower the size",
         about=launch.words.launch,
+        facts=(effective.decided_by, effective.bytes, limit.known),
     )
 
 
@@ -81,4 +82,5 @@ def _of_pod(launch: Launch) -> Iterator[Finding]:
         why=(Reason(reason, source=POD_SOURCE),),
         advice=f"raise the memory {of}, or lower `sizeLimit`",
         about=launch.words.launch,
+        facts=(of, mount.asked, bound.known),
     )

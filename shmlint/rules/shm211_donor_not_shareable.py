@@ -42,4 +42,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         fix=fix,
         advice=f"set `{option}` on {donor.words.launch}",
         about=launch.words.launch,
+        facts=(donor.words.launch,),
     )

@@ -50,6 +50,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         why(need, context),
         Fix(SetSize(size)),
         about=container(launch),
+        facts=(default, other.words.launch, other.home.path, given.decided_by, private or given.bytes),
     )
 
 

@@ -46,6 +46,7 @@ def _of_pod(launch: Launch, mount: Mount, context: Context) -> Finding:
         fix=Fix(SetSize(size), safe=False) if fits(launch, size) else None,
         advice="give the volume `emptyDir: {medium: Memory}`, and a memory limit above its size",
         about=launch.words.launch,
+        facts=(mount.source,),
     )
 
 

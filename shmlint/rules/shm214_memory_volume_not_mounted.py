@@ -37,4 +37,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         Fix(MountVolume(spare.name)),
         advice=f"mount `{spare.name}` on /dev/shm in this container",
         about=container(launch),
+        facts=(effective.bytes, spare.name, spare.mounted_by),
     )

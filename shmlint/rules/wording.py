@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Basis, Evidence, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.need import UNKNOWN_MINIMUM, UNKNOWN_MINIMUM_SOURCE, UNKNOWN_RECOMMENDED, Mechanism, Need
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.rules import Context
 from shmlint.rules.advice import of_settings
@@ -26,22 +28,38 @@ def container(launch: Launch) -> str:
     return f"GPU {launch.words.launch}" if launch.gpu.requested and described else launch.words.launch
 
 
-def gap(need: Need, given: int) -> str:
-    """The text after "gets 64 MiB of /dev/shm"; ``given`` is that size in bytes."""
+class Gap(NamedTuple):
+    """What a launch needs more than it gets: so many ``bytes``, where that is known."""
+
+    how: Literal["unknown", "likely", "about", "sum", "least", "more"]
+    bytes: int = 0
+
+    @property
+    def text(self) -> str:
+        """The text after "gets 64 MiB of /dev/shm"."""
+        size = human(self.bytes)
+        return {
+            "unknown": "; what it runs is unknown",
+            "likely": " and probably needs more",
+            "about": f" and needs about {size}",
+            "sum": f" and needs {size}",
+            "least": f" and needs at least {size}",
+            "more": " and needs more",
+        }[self.how]
+
+
+def gap(need: Need, given: int) -> Gap:
+    """What a launch needs more than the ``given`` bytes."""
     if need.verdict == "unknown":
-        return "; what it runs is unknown"
-    return f" and {_needed(need, given)}"
-
-
-def _needed(need: Need, given: int) -> str:
+        return Gap("unknown")
     if need.verdict == "likely":
-        return "probably needs more"
+        return Gap("likely")
     if need.total > given:
-        about = "about " if any(mechanism.basis == "estimated" for mechanism in need.mechanisms) else ""
-        return f"needs {about}{human(need.total)}"
+        estimated = any(mechanism.basis == "estimated" for mechanism in need.mechanisms)
+        return Gap("about" if estimated else "sum", need.total)
     if need.minimum is not None and need.minimum > given:
-        return f"needs at least {human(need.minimum)}"
-    return "needs more"
+        return Gap("least", need.minimum)
+    return Gap("more")
 
 
 def why(need: Need, context: Context) -> tuple[Reason, ...]:

@@ -16,6 +16,7 @@ from shmlint.fixing import fix, groups, prove, repairs, rounds
 from shmlint.fixing.plan import alternatives
 from shmlint.formats.compose import rewrite
 from shmlint.formats.compose.rewrite import ServiceRewriter
+from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Change
 from shmlint.model.reading import Reading
@@ -95,6 +96,21 @@ def test_a_rewriter_that_does_something_else_is_found_out(
     (left,) = fix.remaining(outcome)
     assert left.fix is None
     assert "could not be proved" in left.advice
+
+
+def test_only_what_failed_its_proof_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two commands of one image say the same; what would change the first is a lie, and the second has no change."""
+
+    def set_shm_size(self: RunRewriter, size: int) -> Sequence[Change]:
+        first = self.span.start == 0
+        return [Change((Edit("run.sh", 0, 6, "podman"),), "lie")] if first else []
+
+    monkeypatch.setattr(RunRewriter, "set_shm_size", set_shm_size)
+    text = "docker run --gpus all nvcr.io/nvidia/pytorch:24.01-py3 torchrun --nproc_per_node=8 train.py\n" * 2
+    run = lint({"shell": ["run.sh"]}, SETTINGS, Workspace({"run.sh": text}))
+    assert len({f.message for f in run.findings}) == 1 and len(run.findings) == 2
+    left = fix.remaining(fix.fix(run))
+    assert ["could not be proved" in finding.advice for finding in left] == [True, False]
 
 
 def test_an_honest_rewriter_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:

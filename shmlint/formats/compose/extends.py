@@ -101,7 +101,7 @@ class Local:
         if (where.path, named.text) in trail:
             names = [name for _, name in (*trail, (where.path, named.text))]
             chain = " → ".join(names if len(names) < 8 else [*names[:4], "…", *names[-3:]])
-            self.project.problems.append(Problem(named.span, f"`extends` is circular: {chain}"))
+            self.project.problems.append(Problem(named.span, f"`extends` is circular: {chain}", facts=tuple(names)))
             return service
         base = where.service(named.text, trail) if len(trail) < _MAX_CHAIN else None
         # A base that was read before brings its own chain along.
@@ -113,9 +113,8 @@ class Local:
             return service
         if base is None:
             if named.text not in where.names():
-                self.project.problems.append(
-                    Problem(named.span, f"`extends` names `{named.text}`, which is not a service of {where.path}")
-                )
+                message = f"`extends` names `{named.text}`, which is not a service of {where.path}"
+                self.project.problems.append(Problem(named.span, message, facts=(where.path, named.text)))
             return service
         return Service(
             service.name,

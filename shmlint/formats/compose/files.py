@@ -10,6 +10,8 @@ from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.project import DEFINING
 from shmlint.formats.compose.tree import Branch, Layer, Tree, Variables
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Problem, Span
 from shmlint.syntax.yaml_read import read_documents
 
 DEFAULT_FILES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
@@ -20,8 +22,21 @@ OVERRIDE_FILES = (
 """Compose takes the first of each that is there (compose-go cli/options.go)."""
 
 
+class RefusedEnvFile(NamedTuple):
+    """A line of an env file that Compose refuses."""
+
+    path: str
+    line: int
+    message: str
+
+    def problem(self, span: Span) -> Problem:
+        """The problem, at the place that the file is read for."""
+        said = f"Compose cannot read {self.path}, line {self.line}: {self.message}"
+        return Problem(span, said, facts=(self.path, str(self.line)))
+
+
 def read_variables(
-    paths: Iterable[str], workspace: Workspace, before: Variables, problems: list[str]
+    paths: Iterable[str], workspace: Workspace, before: Variables, problems: list[RefusedEnvFile]
 ) -> dict[str, str | None]:
     """The variables of a project: those of ``before``, then of its env files, later files over earlier ones.
 
@@ -41,7 +56,7 @@ def read_env_file(path: str, workspace: Workspace, before: Variables) -> dict[st
 
 
 def _read_env_file(
-    path: str, workspace: Workspace, before: Variables, found: dict[str, str | None], problems: list[str]
+    path: str, workspace: Workspace, before: Variables, found: dict[str, str | None], problems: list[RefusedEnvFile]
 ) -> None:
     try:
         text = workspace.source(path).text if workspace.exists(path) else ""
@@ -54,7 +69,7 @@ def _read_env_file(
     try:
         parse(text, before, found)
     except InvalidEnvFile as error:
-        problems.append(f"Compose cannot read {normal(path)}, line {error.line}: {error.message}")
+        problems.append(RefusedEnvFile(normal(path), error.line, error.message))
 
 
 def default_files(directory: str, workspace: Workspace) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from shmlint.formats.compose.places import stray_requests
 from shmlint.formats.compose.splice import end_of, indentation_of, line_edit, quoted_like
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, items_of
-from shmlint.model.launch import Change, GpuFault
+from shmlint.model.launch import Change, GpuFault, GpuFaultKind
 from shmlint.model.number import whole_number
 from shmlint.model.source import Edit, Span
 from shmlint.syntax.yaml import Mapping as MappingNode
@@ -29,41 +29,48 @@ def find(service: Branch) -> Iterator[GpuFault]:
     for entry, place in stray_requests(service):
         message = f"`{place}` is an unknown key; Compose refuses the file"
         advice = "a device request belongs under `deploy.resources.reservations.devices`"
-        yield GpuFault(entry.layer.span(entry.key), message, (), advice, "")
+        yield GpuFault(entry.layer.span(entry.key), "unknown-key", place, message, (), advice, "")
     reservations = service.get("deploy", "resources", "reservations")
     devices = reservations.get("devices") if isinstance(reservations, Branch) else None
     gpus = service.get("gpus")
     if isinstance(devices, Leaf) and devices.kind == "null" and isinstance(reservations, Branch):
-        yield _fault(devices, f"`{DEVICES}` has no value", advice="delete the key", key=(reservations, "devices"))
+        marked = _place(devices, reservations, "devices")
+        yield _fault(marked, "no-value", DEVICES, f"`{DEVICES}` has no value", advice="delete the key")
     elif isinstance(devices, Branch | Leaf):
-        yield _fault(devices, f"`{DEVICES}` must be a list", advice="add `- ` before each request")
+        message, advice = f"`{DEVICES}` must be a list", "add `- ` before each request"
+        yield _fault(devices.span, "type", DEVICES, message, advice=advice)
     for i, item in enumerate(items_of(devices)):
         yield from _request(item, f"{DEVICES}[{i}]", deploy=True)
     if isinstance(gpus, Leaf):
         yield from _text(gpus, service)
     elif isinstance(gpus, Branch):
-        yield _fault(gpus, "`gpus` must be `all` or a list of requests", advice="add `- ` before its first key")
+        message, advice = "`gpus` must be `all` or a list of requests", "add `- ` before its first key"
+        yield _fault(gpus.span, "type", "gpus", message, advice=advice)
         yield from _request(gpus, "gpus", deploy=False)
     else:
         alone = isinstance(gpus, Listing) and len(gpus.items) == 1
         for i, item in enumerate(items_of(gpus)):
             if isinstance(item, Leaf) and alone and item.text.lower() in ("all", "-1"):
                 changes = _replaced(gpus, "all", f"`gpus: {item.text}`") if isinstance(gpus, Listing) else ()
-                yield _fault(item, f"`gpus: [{item.written}]` is not a list of requests", changes)
+                yield _fault(item.span, "type", "gpus", f"`gpus: [{item.written}]` is not a list of requests", changes)
             else:
                 yield from _request(item, f"gpus[{i}]", deploy=False)
 
 
 def _fault(
-    at: Tree, why: str, changes: tuple[Change, ...] = (), advice: str = "", key: tuple[Branch, str] | None = None
+    span: Span, kind: GpuFaultKind, at: str, why: str, changes: tuple[Change, ...] = (), advice: str = ""
 ) -> GpuFault:
-    """A refused request; the message starts with what is refused. ``key`` is marked where there is no value."""
-    assert not isinstance(at, Removed)
-    span = at.span
-    if key is not None and span.start == span.end:
-        entry = key[0].entries[key[1]]
-        span = entry.layer.span(entry.key)
-    return GpuFault(span, f"{why}; Compose refuses the file", changes, advice, "")
+    """A refused request; the message starts with what is refused."""
+    return GpuFault(span, kind, at, f"{why}; Compose refuses the file", changes, advice, "")
+
+
+def _place(value: Tree, mapping: Branch, key: str) -> Span:
+    """What is marked of a value: its key where there is none."""
+    assert not isinstance(value, Removed)
+    if value.span.start < value.span.end:
+        return value.span
+    entry = mapping.entries[key]
+    return entry.layer.span(entry.key)
 
 
 def _text(gpus: Leaf, service: Branch) -> Iterator[GpuFault]:
@@ -78,7 +85,8 @@ def _text(gpus: Leaf, service: Branch) -> Iterator[GpuFault]:
         changes = _replaced(gpus, request, f"`gpus: {request}`")
     if not gpus.span.text.strip():
         changes = ()
-    yield _fault(gpus, shown, changes, f"write {_RIGHT}", (service, "gpus"))
+    kind: GpuFaultKind = "no-value" if gpus.kind == "null" else "type"
+    yield _fault(_place(gpus, service, "gpus"), kind, "gpus", shown, changes, f"write {_RIGHT}")
 
 
 def _key(neighbour: Leaf, name: str) -> str:
@@ -105,7 +113,7 @@ def _request(item: Tree, at: str, *, deploy: bool) -> Iterator[GpuFault]:
     if not isinstance(item, Branch):
         if isinstance(item, Leaf | Listing):
             advice = "write `- capabilities: [gpu]`" if deploy else f"write {_RIGHT}"
-            yield _fault(item, f"`{at}` must be a mapping", advice=advice)
+            yield _fault(item.span, "type", at, f"`{at}` must be a mapping", advice=advice)
         return
     yield from _capabilities(item, at, deploy=deploy)
     yield from _ids(item, at)
@@ -113,20 +121,21 @@ def _request(item: Tree, at: str, *, deploy: bool) -> Iterator[GpuFault]:
     if count is not None and ids is not None:
         advice = "delete `count` to request these devices, or `device_ids` to request any devices"
         message = f"`{at}` has both `count` and `device_ids`, which exclude each other"
-        yield _fault(count, message, advice=advice, key=(item, "count"))
+        yield _fault(_place(count, item, "count"), "both", at, message, advice=advice)
     elif count is not None and not _is_count(count):
         shown = f"`{at}.count: {count.written}`" if isinstance(count, Leaf) and count.written else f"`{at}.count`"
         message, advice = f"{shown} is neither `all` nor a whole number", "write `count: all` or a number"
-        yield _fault(count, message, advice=advice, key=(item, "count"))
+        yield _fault(_place(count, item, "count"), "count", f"{at}.count", message, advice=advice)
     driver = item.get("driver")
     if driver is not None and not (isinstance(driver, Leaf) and driver.kind == "str"):
         message = f"`{at}.driver` must be a string"
-        yield _fault(driver, message, advice="write `driver: nvidia`", key=(item, "driver"))
+        place = _place(driver, item, "driver")
+        yield _fault(place, "type", f"{at}.driver", message, advice="write `driver: nvidia`")
     for name, entry in item.entries.items() if deploy else ():
         if name not in _KEYS and not name.startswith("x-") and "shm" not in name.lower():
             span = entry.layer.span(entry.key)
             message = f"`{name}` is not a key of `{at}`; Compose refuses the file"
-            yield GpuFault(span, message, (), f"known are {', '.join(_KEYS)}", "")
+            yield GpuFault(span, "unknown-key", f"{at}.{name}", message, (), f"known are {', '.join(_KEYS)}", "")
 
 
 def _is_count(tree: Tree) -> bool:
@@ -140,25 +149,26 @@ def _is_count(tree: Tree) -> bool:
 
 def _capabilities(item: Branch, at: str, *, deploy: bool) -> Iterator[GpuFault]:
     given = item.get("capabilities")
-    where = f"`{at}.capabilities`"
+    key = f"{at}.capabilities"
+    where, advice = f"`{key}`", "write `capabilities: [gpu]`"
     if given is None:
         if deploy:
-            advice = "add `capabilities: [gpu]`"
-            yield _fault(item, f"`{at}` has no `capabilities`", tuple(_with_capabilities(item)), advice)
+            changes, advice = tuple(_with_capabilities(item)), "add `capabilities: [gpu]`"
+            yield _fault(item.span, "no-capabilities", at, f"`{at}` has no `capabilities`", changes, advice)
     elif isinstance(given, Leaf):
         text = given.written.strip()
         changes = _replaced(given, f"[{_spelled(given)}]", f"`capabilities: [{text}]`") if given.kind == "str" else ()
         message = f"{where} must be a list, like `[gpu]`"
-        yield _fault(given, message, changes, "write `capabilities: [gpu]`", (item, "capabilities"))
+        yield _fault(_place(given, item, "capabilities"), "type", key, message, changes, advice)
     elif isinstance(given, Listing):
         leaves = [leaf for leaf in given.items if isinstance(leaf, Leaf) and leaf.kind == "str"]
         if len(leaves) < len(given.items):
             changes = _flat(given)
-            yield _fault(given, f"{where} must be a list of strings", changes, "write `capabilities: [gpu]`")
+            yield _fault(given.span, "type", key, f"{where} must be a list of strings", changes, advice)
         elif len({leaf.text for leaf in leaves}) < len(leaves):
-            yield _fault(given, f"{where} contains the same value twice", advice="write `capabilities: [gpu]`")
+            yield _fault(given.span, "repeated", key, f"{where} contains the same value twice", advice=advice)
     elif isinstance(given, Branch):
-        yield _fault(given, f"{where} must be a list, like `[gpu]`", advice="write `capabilities: [gpu]`")
+        yield _fault(given.span, "type", key, f"{where} must be a list, like `[gpu]`", advice=advice)
 
 
 def _spelled(leaf: Leaf) -> str:
@@ -198,27 +208,35 @@ def _with_capabilities(item: Branch) -> Iterator[Change]:
 
 def _ids(item: Branch, at: str) -> Iterator[GpuFault]:
     given = item.get("device_ids")
-    where = f"`{at}.device_ids`"
+    key, advice = f"{at}.device_ids", """write `device_ids: ["0"]`"""
+    where = f"`{key}`"
     if isinstance(given, Leaf):
         ids = list(dict.fromkeys(part.strip() for part in given.text.split(",")))
         changes: tuple[Change, ...] = ()
         if given.kind in ("int", "str") and all(ids):
             listed = ", ".join(f'"{part}"' for part in ids)
             changes = _replaced(given, f"[{listed}]", f"`device_ids: [{listed}]`")
-        yield _fault(given, f"{where} must be a list", changes, """write `device_ids: ["0"]`""", (item, "device_ids"))
+        yield _fault(_place(given, item, "device_ids"), "type", key, f"{where} must be a list", changes, advice)
     elif isinstance(given, Branch):
-        yield _fault(given, f"{where} must be a list", advice="""write `device_ids: ["0"]`""")
+        yield _fault(given.span, "type", key, f"{where} must be a list", advice=advice)
     elif isinstance(given, Listing):
         wrong = [leaf for leaf in given.items if not isinstance(leaf, Leaf) or leaf.kind != "str"]
         known = [leaf.text for leaf in given.items if isinstance(leaf, Leaf) and not leaf.interpolated.unset]
         if len(set(known)) < len(known):
-            yield _fault(given, f"{where} contains the same value twice", advice="name each device once")
+            message = f"{where} contains the same value twice"
+            yield _fault(given.span, "repeated", key, message, advice="name each device once")
         elif wrong:
             numbers = [leaf for leaf in wrong if isinstance(leaf, Leaf) and leaf.kind == "int" and _plain(leaf.node)]
             changes = _in_quotes(numbers) if len(numbers) == len(wrong) else ()
-            shown = f"{where} has numbers" if len(numbers) == len(wrong) else f"{where} must be a list of strings"
-            yield _fault(wrong[0], f"{shown}, and needs strings" if changes else shown, changes,
-                        """write `device_ids: ["0", "1"]`""")  # fmt: skip
+            kind: GpuFaultKind = "numbers" if len(numbers) == len(wrong) else "type"
+            shown = f"{where} has numbers" if kind == "numbers" else f"{where} must be a list of strings"
+            shown, advice = f"{shown}, and needs strings" if changes else shown, """write `device_ids: ["0", "1"]`"""
+            yield _fault(_start(wrong[0]), kind, key, shown, changes, advice)
+
+
+def _start(tree: Tree) -> Span:
+    assert not isinstance(tree, Removed)
+    return tree.span
 
 
 def _plain(node: Node) -> bool:

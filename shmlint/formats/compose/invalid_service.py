@@ -74,7 +74,7 @@ def service_faults(project: Project, *, complete: bool, elsewhere: Collection[st
         mode, networks = tree.leaf("network_mode"), tree.get("networks")
         if mode is not None and mode.text and not unset(mode) and any(items_of(networks)):
             reason = "declares mutually exclusive `network_mode` and `networks`"
-            yield Problem(mode.span, f"service `{name}` {reason}; Compose refuses the file")
+            yield Problem(mode.span, f"service `{name}` {reason}; Compose refuses the file", facts=(name, "networks"))
     if complete and not project.unknown:
         yield from _circular(project)
 
@@ -138,18 +138,20 @@ def _undefined(service: Service, project: Project, elsewhere: Collection[str]) -
     tree = service.tree
     defined = project.defined
     groups: list[tuple[str, Iterator[_Reference], Collection[str]]] = [
-        ("depends on undefined service", _services(tree), project.services),
-        ("refers to undefined network", _references(tree.get("networks")), {"default", *defined["networks"]}),
-        ("refers to undefined volume", _volumes(tree.get("volumes")), defined["volumes"]),
-        ("refers to undefined secret", _references(tree.get("secrets")), defined["secrets"]),
-        ("refers to undefined config", _references(tree.get("configs")), defined["configs"]),
-        ("refers to undefined build secret", _references(tree.get("build", "secrets")), defined["secrets"]),
+        ("service", _services(tree), project.services),
+        ("network", _references(tree.get("networks")), {"default", *defined["networks"]}),
+        ("volume", _volumes(tree.get("volumes")), defined["volumes"]),
+        ("secret", _references(tree.get("secrets")), defined["secrets"]),
+        ("config", _references(tree.get("configs")), defined["configs"]),
+        ("build secret", _references(tree.get("build", "secrets")), defined["secrets"]),
     ]
-    for reason, references, names in groups:
+    for what, references, names in groups:
+        reason = f"{'depends on' if what == 'service' else 'refers to'} undefined {what}"
         for reference in references:
             if reference.name not in names and reference.name not in elsewhere:
                 of = "" if reference.private else f" `{reference.name}`"
-                yield Problem(reference.span, f"service `{service.name}` {reason}{of}; Compose refuses the file")
+                message = f"service `{service.name}` {reason}{of}; Compose refuses the file"
+                yield Problem(reference.span, message, facts=(service.name, what, reference.name))
 
 
 def _circular(project: Project) -> Iterator[Problem]:
@@ -169,7 +171,7 @@ def _circular(project: Project) -> Iterator[Problem]:
                 circle = [*trail[trail.index(name) :], name]
                 shown = " → ".join(f"`{one}`" for one in circle)
                 message = f"services depend on each other: {shown}; Compose refuses the file"
-                yield Problem(needs[circle[0]][circle[1]].span, message)
+                yield Problem(needs[circle[0]][circle[1]].span, message, facts=tuple(circle))
                 return
             elif name in active and name not in done:
                 trail.append(name)
@@ -198,7 +200,7 @@ def _sizes(name: str, tree: Branch) -> Iterator[Problem]:
             continue
         if reason:
             message = f"service `{name}`: `{where}: {leaf.written}` is refused by Compose: {reason}"
-            yield Problem(leaf.span, message)
+            yield Problem(leaf.span, message, facts=(name, where, leaf.text))
 
 
 def _distinct(name: str, tree: Branch) -> Iterator[Problem]:
@@ -216,7 +218,8 @@ def _distinct(name: str, tree: Branch) -> Iterator[Problem]:
         if given and other is not None and given != other:
             shown = second.written if second is not None else "missing, which counts as 0"
             message = f"can't set distinct values on `{pair.key}` ({first.written}) and `{where}` ({shown})"
-            yield Problem(first.span, f"service `{name}`: {message}; Compose refuses the file")
+            message = f"service `{name}`: {message}; Compose refuses the file"
+            yield Problem(first.span, message, facts=(name, where, *(leaf.text for leaf in leaves)))
 
 
 def _scaled(name: str, tree: Branch) -> Iterator[Problem]:
@@ -225,7 +228,9 @@ def _scaled(name: str, tree: Branch) -> Iterator[Problem]:
     counts = [(leaf, _number(leaf)) for leaf in (scale, replicas) if leaf is not None and not unset(leaf)]
     if len(counts) == 2 and None not in (counts[0][1], counts[1][1]) and counts[0][1] != counts[1][1]:
         message = "can't set distinct values on `scale` and `deploy.replicas`"
-        yield Problem(counts[0][0].span, f"service `{name}`: {message}; Compose refuses the file")
+        message = f"service `{name}`: {message}; Compose refuses the file"
+        yield Problem(counts[0][0].span, message, facts=(name, "replicas"))
     elif named is not None and counts and (counts[0][1] or 0) > 1:
         message = f"can't set `container_name` for {counts[0][0].written} containers: a container name must be unique"
-        yield Problem(named.span, f"service `{name}`: {message}; Compose refuses the file")
+        message = f"service `{name}`: {message}; Compose refuses the file"
+        yield Problem(named.span, message, facts=(name, "container_name", counts[0][0].text))

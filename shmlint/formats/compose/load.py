@@ -9,7 +9,7 @@ from shmlint.files.boundary import OUTSIDE
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.extends import Local
-from shmlint.formats.compose.files import read_variables
+from shmlint.formats.compose.files import RefusedEnvFile, read_variables
 from shmlint.formats.compose.project import Project, Service, merged, put, without_tags
 from shmlint.formats.compose.tree import Branch, Layer, Leaf, Tree, Variables, conflict, items_of, with_context
 from shmlint.model.record import NamedTuple
@@ -32,10 +32,11 @@ def load_project(
     project = Project(tuple(normal(f) for f in files), directory)
     # Every shell sets PWD. Its value depends on the machine; relative to the project it is always this.
     variables: Variables = {"PWD": "."}
-    refused: list[str] = []
+    refused: list[RefusedEnvFile] = []
     for place in dict.fromkeys([directory if started_in is None else started_in, directory]):
         variables = read_variables([os.path.join(place, ".env")], workspace, variables, refused)
-    project.problems += (Problem(Span(workspace.source(project.files[0]), 0, 0), message) for message in refused)
+    start = Span(workspace.source(project.files[0]), 0, 0)
+    project.problems += (fault.problem(start) for fault in refused)
     _read_files(project, variables, variables, workspace, ())
     return project
 
@@ -91,11 +92,12 @@ def _include(
         if inclusion is None:
             continue
         if inclusion.files[0] in trail:
-            project.problems.append(Problem(inclusion.span, f"`include` is circular: {inclusion.files[0]}"))
+            message = f"`include` is circular: {inclusion.files[0]}"
+            project.problems.append(Problem(inclusion.span, message, facts=("circular",)))
             continue
-        refused: list[str] = []
+        refused: list[RefusedEnvFile] = []
         variables = read_variables(inclusion.env_files, workspace, layer.variables, refused)
-        project.problems += (Problem(inclusion.span, message) for message in refused)
+        project.problems += (fault.problem(inclusion.span) for fault in refused)
         included = Project(inclusion.files, inclusion.directory)
         try:
             _read_files(included, variables, layer.outer, workspace, trail)
@@ -122,8 +124,11 @@ def _import(project: Project, services: dict[str, Service], name: str, service: 
         services[name] = imported
         return
     if conflict(imported.tree, own.tree):
-        message = f"`services.{name}` conflicts with the service of this name in {service.bodies[0].layer.source.path}"
-        project.problems.append(Problem(own.bodies[0].layer.span(own.bodies[0].key), message))
+        other = service.bodies[0].layer.source.path
+        message = f"`services.{name}` conflicts with the service of this name in {other}"
+        project.problems.append(
+            Problem(own.bodies[0].layer.span(own.bodies[0].key), message, facts=("conflict", other))
+        )
     services[name] = merged(imported, own)
 
 

@@ -56,7 +56,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         if documents and not any(fault.kind == "wrong-file" for fault in faults):
             readable.append(path)
 
-    seen_problems = {(p.span.path, p.span.start, p.message) for p in problems}
+    seen_problems = {problem.key for problem in problems}
     combinations = list(_combinations(readable, workspace, settings))
     taken = _taken(readable, combinations, workspace)
     for path in readable:
@@ -78,9 +78,10 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         elsewhere = _defined_elsewhere(project, workspace) if complete and not combination.of_settings else ()
         refused = () if swarm else service_faults(project, complete=complete, elsewhere=elsewhere)
         for problem in (*project.problems, *refused):
-            key = (problem.span.path, problem.span.start, problem.message)
-            if key not in seen_problems and (combination not in taken.starters or problem.span.path in wanted):
-                seen_problems.add(key)
+            if problem.key not in seen_problems and (
+                combination not in taken.starters or problem.span.path in wanted
+            ):
+                seen_problems.add(problem.key)
                 problems.append(problem)
         if not alone:
             continue  # whoever includes them starts their services, with its own variables and overrides

@@ -34,14 +34,14 @@ def refused(document: Document, layer: Layer) -> Iterator[Problem]:
             for key, value in reversed(node.pairs):
                 name = key.resolved
                 if id(key) in odd_keys and (reason := _key_fault(name, path)):
-                    yield Problem(layer.span(key), reason)
+                    yield Problem(layer.span(key), reason, facts=("key", path))
                 stack.append((value, f"{path}.{name.value}" if isinstance(name, Scalar) else path))
         elif isinstance(node, Sequence):
             stack += ((item, f"{path}[{at}]") for at, item in reversed(list(enumerate(node.items))))
         else:
             leaf = layer.tree(node)
             if isinstance(leaf, Leaf) and (reason := _value_fault(leaf, path.removeprefix("."))):
-                yield Problem(leaf.span, reason)
+                yield Problem(leaf.span, reason, facts=("value", path))
 
 
 def _key_fault(key: Node, path: str) -> str:

@@ -44,7 +44,8 @@ def check(path: str, documents: Sequence[Document], workspace: Workspace) -> Ite
         root = layer.tree(document.root)
         if isinstance(root, Leaf) and root.kind == "null" and len(documents) > 1:
             if named:
-                yield Problem(layer.span(document.root), "top-level object must be a mapping: this document is empty")
+                message = "top-level object must be a mapping: this document is empty"
+                yield Problem(layer.span(document.root), message, facts=("empty",))
             continue
         if not isinstance(root, Branch):
             if named:
@@ -53,7 +54,7 @@ def check(path: str, documents: Sequence[Document], workspace: Workspace) -> Ite
             continue
         for key in document.duplicates:
             line = _first_line(document, key)
-            yield Problem(layer.span(key), f"key `{key.value}` is already set in line {line}")
+            yield Problem(layer.span(key), f"key `{key.value}` is already set in line {line}", facts=("duplicate",))
         yield from refused(document, layer)
         if _odd(root):
             yield from _validate(root, layer)
@@ -81,7 +82,8 @@ def unknown_keys(documents: Sequence[Document], *, named: bool) -> Iterator[Prob
                 continue  # reported as misplaced
             if named or value.anchor is not None or "&" in document.source.text[value.start : value.end]:
                 message = f"additional properties `{name}` not allowed: Compose refuses the file"
-                yield Problem(layer.span(entry.key), f"{message}; a key for anchors starts with `x-`")
+                message += "; a key for anchors starts with `x-`"
+                yield Problem(layer.span(entry.key), message, facts=("unknown", name))
 
 
 def _what(tree: Tree) -> str:
@@ -169,7 +171,8 @@ def _validate(root: Branch, layer: Layer) -> Iterator[Problem]:
         where = ".".join(str(part) for part in error.absolute_path)
         expected = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
         message = f"`{where}` must be {expected}" if expected else f"`{where}`: {error.message[:120]}"
-        yield Problem(layer.span(node), message)
+        rule = error.absolute_schema_path
+        yield Problem(layer.span(node), message, facts=(where, *map(str, list(rule)[:-1] if expected else rule)))
 
 
 def _plain(tree: Tree, at: tuple[Any, ...], places: dict[tuple[Any, ...], Node], depth: int) -> Any:

@@ -32,16 +32,17 @@ def misread_device_lists(run: RunCommand) -> Iterator[GpuFault]:
             right = f'"{devices}"' if "," in devices else devices
             message = f"`--gpus {value}` is refused: no shell removes the quotation marks in runArgs"
             changes = tuple(_write_gpus(option, right))
-            yield GpuFault(span, message, changes, right=_RIGHT, given=shown(value), meant=shown(right))
+            yield GpuFault(span, "quotes", shown(value), message, changes, right=_RIGHT, meant=shown(right))
         elif (found := misread(value, request)) is None:
             continue
         elif found.applies:
             advice = rf'"\"device={value}\"" for these devices, "{found.applies}" for so many'
-            yield GpuFault(span, found.message, (), advice, _RIGHT)
+            yield GpuFault(span, found.kind, shown(value), found.message, (), advice, _RIGHT)
         else:
             meant = quoted_devices(value)
             changes = tuple(_write_gpus(option, meant)) if meant is not None else ()
-            yield GpuFault(span, found.message, changes, right=_RIGHT, given=shown(value), meant=shown(meant or value))
+            right = shown(meant or value)
+            yield GpuFault(span, found.kind, shown(value), found.message, changes, right=_RIGHT, meant=right)
 
 
 def _write_gpus(option: Option, value: str) -> Iterator[Change]:

@@ -96,12 +96,13 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
         if option.value is None:
             message = f"`--gpus` has no value, and {_who(run)} takes the next word for it"
             added = Change((Edit(place.path, place.end, place.end, " all"),), f"add `all` in line {place.line}")
-            yield GpuFault(place, message, (added,), "write --gpus all", "")
+            yield GpuFault(place, "no-value", "--gpus", message, (added,), "write --gpus all", "")
             continue
         if is_one_word(option):
             message = f"`{option.word.text}` is a single word, which {_who(run)} refuses as an unknown flag"
             changes = () if " " in value else tuple(join_by_sign(option))  # else other options are in the word too
-            yield GpuFault(place, message, changes, "write the option and its value as two words")
+            advice = "write the option and its value as two words"
+            yield GpuFault(place, "one-word", option.word.text, message, changes, advice)
             continue
         if request.error:
             changes = ()
@@ -109,10 +110,12 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
                 span = option.value_span
                 changes = (Change((Edit(span.path, span.start, span.end, "all"),), f"write `all` in line {span.line}"),)
             advice = "remove --gpus to request no GPU" if value.lower() in ("none", "") else ""
-            yield GpuFault(place, f"`--gpus {value}` is refused by {_who(run)}: {request.error}", changes, advice, "")
+            message = f"`--gpus {value}` is refused by {_who(run)}: {request.error}"
+            yield GpuFault(place, "refused", shown(value), message, changes, advice, "")
         elif request.daemon_error and not starts_count(value, request):
             advice = "remove the count, or the devices"
-            yield GpuFault(place, f"`--gpus {value}` is refused by the engine: {request.daemon_error}", (), advice, "")
+            message = f"`--gpus {value}` is refused by the engine: {request.daemon_error}"
+            yield GpuFault(place, "refused-by-engine", shown(value), message, (), advice, "")
 
 
 def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
@@ -133,12 +136,14 @@ def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
         meant = quoted_devices(value)
         if found.applies:
             advice = f"""--gpus '"device={value}"' for these devices, --gpus {found.applies} for so many"""
-            yield GpuFault(place, found.message, (), advice)
+            yield GpuFault(place, found.kind, shown(value), found.message, (), advice)
         elif meant is None:
-            yield GpuFault(place, found.message, (), "remove the count, or the devices")
+            advice = "remove the count, or the devices"
+            yield GpuFault(place, found.kind, shown(value), found.message, (), advice)
         else:
             changes = tuple(write_quotes(option, meant))
-            yield GpuFault(place, found.message, changes, "", f"--gpus '{meant}'", shown(value), shown(meant))
+            right = f"--gpus '{meant}'"
+            yield GpuFault(place, found.kind, shown(value), found.message, changes, "", right, shown(meant))
 
 
 def _is_written_out(option: Option) -> bool:
@@ -156,7 +161,8 @@ _BETWEEN = str.maketrans("", "", "'\"\\")
 def no_gpu(place: Span, first: str) -> GpuFault:
     """The number 0; ``first`` is how the first GPU is requested."""
     message = "`--gpus 0` requests no GPU: 0 is a number of GPUs, not an index"
-    return GpuFault(place, message, (), f"{first}; remove --gpus for none", "", certain=False)
+    advice = f"{first}; remove --gpus for none"
+    return GpuFault(place, "no-gpu", shown("0"), message, (), advice, "", certain=False)
 
 
 def never_written_with(character: str, launch: Launch) -> Launch:
