@@ -51,7 +51,7 @@ class Formatter(click.HelpFormatter):
             self.write(f"{start}{f'{chr(10)}{indent}'.join(lines)}".rstrip() + "\n")
 
 
-class Context(click.Context):
+class CommandContext(click.Context):
     formatter_class = Formatter
 
 
@@ -72,7 +72,7 @@ class Option(click.Option):
 class Command(click.Command):
     """A command whose help lists its options in sections."""
 
-    context_class = Context
+    context_class = CommandContext
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shmlint.cli.command import Context
+from shmlint.cli.command import CommandContext
 from shmlint.cli.names import COMMANDS
 from shmlint.cli.output import Failed, error
 from shmlint.version import __version__
@@ -38,10 +38,10 @@ Examples:
   shmlint size --gpus 4 vllm      how much /dev/shm that needs"""
 
 
-class Program(click.Group):
+class CommandGroup(click.Group):
     """The commands. Arguments that start with none of them belong to `check`."""
 
-    context_class = Context
+    context_class = CommandContext
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -73,7 +73,7 @@ class Program(click.Group):
         ]  # fmt: skip
         check = self.get_command(ctx, "check")
         assert check is not None
-        with Context(check, ctx, "check", resilient_parsing=True) as below:
+        with CommandContext(check, ctx, "check", resilient_parsing=True) as below:
             options = check.shell_complete(below, incomplete)
         return [*found, *options, CompletionItem(incomplete, type="file")]
 
@@ -99,7 +99,7 @@ class Program(click.Group):
 
 
 @click.command(
-    "shmlint", cls=Program, invoke_without_command=True, epilog=_EPILOG,
+    "shmlint", cls=CommandGroup, invoke_without_command=True, epilog=_EPILOG,
     options_metavar="", subcommand_metavar="[COMMAND] [OPTIONS] [PATH]...",
     context_settings={"help_option_names": ["-h", "--help"]},
 )  # fmt: skip

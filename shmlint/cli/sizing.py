@@ -98,7 +98,7 @@ def _advised(found: Answer) -> Iterator[str]:
             text += f", for {who}" if found.need.verdict == "needed" else f", if {who} needs more than the default here"
             text += f": {why}"
         elif why:
-            text += f" {why}" if why.startswith("by ") else f": {why}"
+            text += f": {why}"
         yield from right_labelled(human(size or least or 0), escape(text))
     elif who:
         yield from right_labelled("known", escape(f"{who}: {why}; the size is unknown"))

@@ -119,11 +119,11 @@ def _yaml(file: File) -> tuple[dict[str, Any], dict[tuple[Any, ...], Position]]:
 
 def _written_twice(node: Node) -> Scalar | None:
     """The first key of a mapping that is there a second time."""
-    from shmlint.syntax.yaml import Mapping, Scalar, Sequence
+    from shmlint.syntax.yaml import MappingNode, Scalar, SequenceNode
 
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         return next((found for item in node.items if (found := _written_twice(item))), None)
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         return None
     seen = set()
     for key, value in node.pairs:

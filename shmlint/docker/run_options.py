@@ -208,7 +208,7 @@ def flags(engine: Binary) -> Mapping[str, Flag]:
 
 def read_run(words: Sequence[Word], engine: Binary = "docker", verb: Verb = "run") -> RunCommand:
     """Read the words after ``docker run`` (or ``create``)."""
-    reader = _Reader(words, engine, verb)
+    reader = _OptionReader(words, engine, verb)
     reader.read()
     return RunCommand(
         engine,
@@ -224,7 +224,7 @@ class _UnreadableError(Exception):
     """Nothing can be said of the words from here on."""
 
 
-class _Reader:
+class _OptionReader:
     """Walks the words once, as pflag does, and collects what it finds."""
 
     def __init__(self, words: Sequence[Word], engine: Binary, verb: Verb) -> None:

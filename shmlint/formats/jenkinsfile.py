@@ -20,7 +20,7 @@ from shmlint.formats.shell.gpus import never_written_with
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_source
 from shmlint.formats.shell.rest import same
-from shmlint.formats.shell.run import as_written
+from shmlint.formats.shell.run import with_texts
 from shmlint.model.launch import Build, Launch
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple
@@ -96,7 +96,7 @@ def _read(source: Source) -> Reading:
     reading = read_source(source, _parts(source, pipeline))
     launches = sorted((*reading.launches, *_containers(pipeline)), key=lambda launch: launch.span.start)
     return reading._replace(
-        launches=tuple(as_written(launch, pipeline.places.as_written) for launch in launches),
+        launches=tuple(with_texts(launch, pipeline.places.as_written) for launch in launches),
         builds=(*reading.builds, *_builds(pipeline)),
         not_read=(*reading.not_read, *_windows(pipeline)),
     )

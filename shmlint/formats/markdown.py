@@ -15,7 +15,7 @@ from shmlint.formats.shell.gpus import never_written_with
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_part
 from shmlint.formats.shell.rest import same
-from shmlint.formats.shell.run import as_written, tied
+from shmlint.formats.shell.run import tied, with_texts
 from shmlint.model.launch import Launch
 from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.settings import Settings
@@ -90,7 +90,7 @@ def _read_block(block: Block, part: Part | None, source: Source, workspace: Work
         launches = tuple(_services(block, source, workspace))
         return Reading(launches, not_read=tuple(_not_read(block, source)))
     reading = read_part(part, os.path.dirname(source.path))
-    found = map(_as_written, reading.launches)
+    found = map(_with_ellipses, reading.launches)
     if block.language in _WINDOWS:
         found = map(partial(never_written_with, "'"), found)
     return reading._replace(launches=tuple(found))
@@ -295,14 +295,14 @@ def _unset(name: str) -> Cause:
     return Cause("ellipsis", "...") if f"${name}" == _MANY else not_set(name)
 
 
-def _as_written(launch: Launch) -> Launch:
+def _with_ellipses(launch: Launch) -> Launch:
     """A launch that speaks of the placeholders that are there, not of what they were read as."""
     texts = [value.text for value in (launch.image, launch.command) if value is not None]
     texts += [launch.undecided.name] if launch.undecided is not None else []
     if not any(_MANY in text for text in texts):
         return launch
 
-    return as_written(launch, lambda text: text.replace(_MANY, "..."))
+    return with_texts(launch, lambda text: text.replace(_MANY, "..."))
 
 
 def _escape(texts: Sequence[str], language: str) -> str:

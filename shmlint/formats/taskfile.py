@@ -15,7 +15,7 @@ from shmlint.formats.comments import HASH, above_command, line_suppressions, out
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_source
 from shmlint.formats.shell.rest import same
-from shmlint.formats.shell.run import as_written
+from shmlint.formats.shell.run import with_texts
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
@@ -23,9 +23,7 @@ from shmlint.model.source import Source
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell_text import Builder, Places, ShellText
 from shmlint.syntax.shell_variables import ANY, given
-from shmlint.syntax.yaml import Mapping as MappingNode
-from shmlint.syntax.yaml import Node, Scalar
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode
 from shmlint.syntax.yaml_read import read_documents
 from shmlint.syntax.yaml_text import scalar_text
 
@@ -53,7 +51,7 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     """Raises Unreadable where the file is not YAML."""
     places = Places()
     reading = read_source(source, _parts(source, workspace, places))
-    return reading._replace(launches=tuple(as_written(launch, places.as_written) for launch in reading.launches))
+    return reading._replace(launches=tuple(with_texts(launch, places.as_written) for launch in reading.launches))
 
 
 def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from shmlint.model.launch import ENGINES
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
-from shmlint.syntax.shell_assignments import Assignments
+from shmlint.syntax.shell_assignments import AssignmentReader
 from shmlint.syntax.shell_conditions import Conditions, When, leaves, when
 from shmlint.syntax.shell_output import PAGE, PRINTERS, RUNNERS, SCRIPT, TAKERS, goes_to, plainly_printed
 from shmlint.syntax.shell_repair import one_heredoc, repaired
 from shmlint.syntax.shell_text import ENGINE, OPEN, OPEN_BRACE, STARTS, ShellText, mentions_engine, place
 from shmlint.syntax.shell_tree import Tree, walk
 from shmlint.syntax.shell_variables import END, MOST_CALLS, Assignment, Buffer, Call, Range, Variables
-from shmlint.syntax.shell_words import Words
+from shmlint.syntax.shell_words import WordReader
 from shmlint.syntax.word import TALKERS, Word
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def commands(text: ShellText, given: Variables | None = None) -> Iterator[Comman
 
     ``given`` are variables that something around the text sets (a Makefile's).
     """
-    return (command for command in _Reader(_tree(text), given or Variables()).read() if not command.unread)
+    return (command for command in _CommandReader(_tree(text), given or Variables()).read() if not command.unread)
 
 
 def engine_commands(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
@@ -103,7 +103,7 @@ def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[
     What is assigned apart from its ``export`` counts where it is assigned once.
     """
     tree = Tree(_with_backslashes(_without_comments(text)))
-    words = Words(tree, (before or Variables()).inside(text.unset))
+    words = WordReader(tree, (before or Variables()).inside(text.unset))
     exported = tree.exported()
     assigned: dict[str, list[Node]] = {}
     for node in tree.nodes:
@@ -158,7 +158,7 @@ def _with_backslashes(text: ShellText) -> ShellText:
     return text._replace(text="\n".join(lines))
 
 
-class _Reader:
+class _CommandReader:
     """Reads the commands of a tree; what it sets stays with it."""
 
     def __init__(self, tree: Tree, variables: Variables, depth: int = 0, *, joined: bool = False) -> None:
@@ -167,7 +167,7 @@ class _Reader:
         self.joined = joined
         """Whether the text is of words that have been read before."""
         self.variables = variables.inside(tree.text.unset)
-        self.words = Words(tree, self.variables)
+        self.words = WordReader(tree, self.variables)
         self.conditions = Conditions(self.words)
         self.names: dict[Range, str] = {}
         """The names of functions, by their places."""
@@ -183,7 +183,7 @@ class _Reader:
                 if name is not None:
                     self.variables.functions.setdefault(self.tree.raw(name), []).append(self.tree.range_of(node))
                     self.bodies[self.tree.raw(name)] = node
-        assignments = Assignments(self.words)
+        assignments = AssignmentReader(self.words)
         for node in nodes:
             assignments.note(node)
         for node in nodes:
@@ -314,7 +314,7 @@ class _Reader:
         """The commands of words that are joined and read once more."""
         yield from (command._replace(span=span) for command in self._joined(node, words, span).read())
 
-    def _joined(self, node: Node, words: Sequence[Word], span: Span) -> _Reader:
+    def _joined(self, node: Node, words: Sequence[Word], span: Span) -> _CommandReader:
         """Reads the text that words are when they are joined."""
         offsets: list[int] = []
         for word in words:
@@ -500,7 +500,7 @@ class _Reader:
 _HELD_START = rf"\w+\+?=\(?[\"']?(?:(?:sudo|exec|time|\w+=\S*|\$\{{?\w+\}}?)\s+)*{STARTS.pattern}"
 
 
-class _EngineReader(_Reader):
+class _EngineReader(_CommandReader):
     """Reads the commands that may have to do with an engine."""
 
     def read(self) -> Iterator[Command]:

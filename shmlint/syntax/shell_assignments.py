@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shmlint.model.number import whole_number
 from shmlint.syntax.shell_text import mentions_engine
 from shmlint.syntax.shell_variables import ANY, Assignment, Buffer, Call, Moved, Range, Value, nothing
-from shmlint.syntax.shell_words import Words
+from shmlint.syntax.shell_words import WordReader
 from shmlint.syntax.word import Cause, Word
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ _SETS = re.compile(r"(?:^[\"']?|[;&|\n]\s*|\bexport\s+)[A-Za-z_]\w*\+?=")
 """An assignment in a text that is evaluated."""
 
 
-class Assignments:
+class AssignmentReader:
     """Notes on the variables of ``words`` what nodes do to them."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: WordReader) -> None:
         self.words = words
         self.tree = words.tree
         self.variables = words.variables
@@ -155,7 +155,7 @@ class Assignments:
         names = (re.match(r"[\"']*(?:\$\{\w+:?[-=])?([\w.:-]+)", self.tree.raw(item)) for item in items)
         self.variables.unread_calls |= {name[1] for name in names if name} & self.variables.functions.keys()
 
-    # Assignments -----------------------------------------------------------------------------
+    # Assignments ----------------------------------------------------------------------------------
 
     def _evaluation(self, node: Node, parts: Sequence[Node]) -> None:
         """``eval`` sets what its text assigns; where that is not known, anything."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from shmlint.model.number import whole_number
 from shmlint.syntax.shell_tree import Tree
-from shmlint.syntax.shell_words import Words
+from shmlint.syntax.shell_words import WordReader
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -23,7 +23,7 @@ value that another command uses."""
 class Conditions:
     """The conditions of a text, and what was found of them."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: WordReader) -> None:
         self.words = words
         self.tree = words.tree
         self.decided: dict[int, bool | int | None] = {}

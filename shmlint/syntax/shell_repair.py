@@ -33,7 +33,7 @@ _ENDS: Mapping[EndKind, str] = {
 }
 
 
-class Repair(NamedTuple):
+class EarlyEnd(NamedTuple):
     """Where a shell would end a command that goes on for its reader, and by what. ``at`` is a place in the file."""
 
     at: int
@@ -45,13 +45,13 @@ class Repair(NamedTuple):
         return _ENDS[self.kind]
 
 
-def repaired(text: ShellText) -> tuple[ShellText, tuple[Repair, ...]]:
+def repaired(text: ShellText) -> tuple[ShellText, tuple[EarlyEnd, ...]]:
     """A text whose container starts go on to where they are meant to end; each character keeps its place."""
     lines = text.text.split("\n")
     starts = {number for number in _naming(text.text) if _START.match(lines[number])}
     if not starts:
         return text, ()
-    found: list[Repair] = []
+    found: list[EarlyEnd] = []
     inside = False
     at = 0
     for i, line in enumerate(lines):
@@ -59,20 +59,20 @@ def repaired(text: ShellText) -> tuple[ShellText, tuple[Repair, ...]]:
             at += len(line) + 1
             continue
         if inside and not line.strip() and i + 1 < len(lines) and _OPTION.match(lines[i + 1]) is not None:
-            found.append(Repair(text.offset(at), "empty line"))
+            found.append(EarlyEnd(text.offset(at), "empty line"))
             lines[i] = f"{' ' * len(line)}{_JOIN}"
             at += len(line) + 1
             continue
         if inside and (new := _comment(line, i, lines)) is not None:
-            found.append(Repair(text.offset(at), "comment between"))
+            found.append(EarlyEnd(text.offset(at), "comment between"))
         else:
             new, kind = _joined(line)
             if kind is not None:
-                found.append(Repair(text.offset(at), kind))
+                found.append(EarlyEnd(text.offset(at), kind))
         new = _PLACEHOLDER.sub(lambda match: f"{OPEN}{match[1].replace(' ', BLANK)}{CLOSE}", new)
         goes_on = new.rstrip("\r").endswith("\\")
         if not goes_on and i + 1 < len(lines) and _misses_backslash(new, lines[i + 1]):
-            found.append(Repair(text.offset(at), "no backslash"))
+            found.append(EarlyEnd(text.offset(at), "no backslash"))
             lines[i] = f"{new}{_JOIN}"
             goes_on = True
         else:

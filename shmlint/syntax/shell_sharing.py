@@ -64,16 +64,16 @@ def without_sizes(command: str) -> str:
     return re.sub(_SIZE, "", " ".join(command.replace("\\\n", " ").split()))
 
 
-def as_written(text: ShellText) -> list[tuple[str, str]]:
+def statements(text: ShellText) -> list[tuple[str, str]]:
     """What runs or sets something, as it is written, without the sizes of the commands that name an engine.
 
     A command that sets variables keeps its sizes: any other command may use what it sets.
     """
     tree = Tree(text)
-    return [(node.type, _as_written(node, tree)) for node in tree.nodes]
+    return [(node.type, _statement(node, tree)) for node in tree.nodes]
 
 
-def _as_written(node: Node, tree: Tree) -> str:
+def _statement(node: Node, tree: Tree) -> str:
     if node.type in ("function_definition", "for_statement"):  # what is in them are nodes of their own
         parts = (node.child_by_field_name("name"), *node.named_children[:-1])
         return " ".join(tree.raw(part) for part in parts if part is not None)
@@ -92,14 +92,14 @@ def references(raw: str) -> frozenset[str]:
 
 def sharing(text: ShellText) -> Sharing:
     """What a shell text says of its variables."""
-    return _Reader(text).read()
+    return _SharingReader(text).read()
 
 
 _ASSIGNING = re.compile(r"\$\{(\w+):?=")
 """A default that an expansion also gives to its variable."""
 
 
-class _Reader:
+class _SharingReader:
     def __init__(self, text: ShellText) -> None:
         self.tree = Tree(text)
         self.assigned: dict[str, list[str]] = {}

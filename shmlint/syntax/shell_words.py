@@ -51,7 +51,7 @@ _ANSI = r"\\(?:[xuU]([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))"
 _ANSI_LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
-class Words:
+class WordReader:
     """Reads the words of a tree; ``variables`` are those that it sets and those that are set around it."""
 
     def __init__(self, tree: Tree, variables: Variables) -> None:

@@ -50,7 +50,7 @@ class Scalar(Node):
         self.style = style
 
 
-class Mapping(Node):
+class MappingNode(Node):
     """A mapping; ``pairs`` in the order of the text, merge keys (``<<``) among them."""
 
     __slots__ = ("flow", "pairs")
@@ -68,7 +68,7 @@ class Mapping(Node):
         return None
 
 
-class Sequence(Node):
+class SequenceNode(Node):
     __slots__ = ("flow", "items")
 
     def __init__(self, start: int, tag: str | None, anchor: str | None, flow: bool) -> None:

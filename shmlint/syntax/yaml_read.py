@@ -22,7 +22,7 @@ from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.model.source import Source
-from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, Sequence, YamlError
+from shmlint.syntax.yaml import Alias, Document, MappingNode, Node, Scalar, SequenceNode, YamlError
 
 _NUMBER = frozenset("0123456789+-.~")
 _NO_TEXT = frozenset({"", "null", "true", "false"})
@@ -99,9 +99,9 @@ def parse_part(source: Source, start: int, end: int) -> list[Document]:
             node = stack.pop()
             node.start += line
             node.end += line
-            if isinstance(node, Sequence):
+            if isinstance(node, SequenceNode):
                 stack += node.items
-            elif isinstance(node, Mapping):
+            elif isinstance(node, MappingNode):
                 stack += (inner for pair in node.pairs for inner in pair)
     return documents
 
@@ -198,9 +198,9 @@ def _texts(documents: list[Document]) -> Iterator[tuple[int, int, bool]]:
         if isinstance(node, Scalar):
             if node.tag is None and node.anchor is None:
                 yield node.start, node.end, bool(node.style) or not flow
-        elif isinstance(node, Sequence):
+        elif isinstance(node, SequenceNode):
             stack += ((item, node.flow) for item in node.items)
-        elif isinstance(node, Mapping):
+        elif isinstance(node, MappingNode):
             stack += ((inner, node.flow) for pair in node.pairs for inner in pair)
 
 
@@ -240,7 +240,7 @@ class _Open:
 
     __slots__ = ("key", "node", "seen")
 
-    def __init__(self, node: Mapping | Sequence) -> None:
+    def __init__(self, node: MappingNode | SequenceNode) -> None:
         self.node = node
         self.key: Node | None = None
         self.seen: set[str] = set()
@@ -277,7 +277,7 @@ def _compose(source: Source, parser: Any, anchors: dict[str, Node]) -> Document:
             document.root = node
         if len(stack) + node.depth >= MAX_DEPTH:
             raise YamlError(f"nested more than {MAX_DEPTH} levels deep", node.start)
-        if isinstance(node, Mapping | Sequence):
+        if isinstance(node, MappingNode | SequenceNode):
             stack.append(_Open(node))
         elif not stack:
             return document
@@ -303,11 +303,11 @@ def _scalar(text: str, event: Any, stack: list[_Open], parser: Any) -> Scalar:
     return Scalar(start, end, tag, event.anchor, event.value, style)
 
 
-def _collection(text: str, event: Any, kind: str) -> Mapping | Sequence:
+def _collection(text: str, event: Any, kind: str) -> MappingNode | SequenceNode:
     start = event.start_mark.index
     if event.anchor is not None or event.tag is not None:
         start = _content_start(text, start)
-    cls = Mapping if kind == "MappingStartEvent" else Sequence
+    cls = MappingNode if kind == "MappingStartEvent" else SequenceNode
     return cls(start, _tag(event), event.anchor, bool(event.flow_style))
 
 
@@ -333,7 +333,7 @@ def _close(stack: list[_Open], event: Any) -> None:
 def _attach(parent: _Open, node: Node, document: Document) -> None:
     """Add a node to the mapping or sequence under way."""
     holder = parent.node
-    if isinstance(holder, Sequence):
+    if isinstance(holder, SequenceNode):
         holder.items.append(node)
     elif parent.key is None:
         parent.key = node
@@ -356,21 +356,21 @@ def _is_odd_key(key: Node) -> bool:
     return not key.style and (key.value[:1] in _NUMBER or key.value.lower() in _NO_TEXT)
 
 
-def _weight(node: Mapping | Sequence) -> int:
-    if isinstance(node, Sequence):
+def _weight(node: MappingNode | SequenceNode) -> int:
+    if isinstance(node, SequenceNode):
         return 1 + len(node.items)
     weight = 1 + len(node.pairs)
     for key, value in node.pairs:
         if isinstance(key, Scalar) and key.value == "<<":
             merged = value.resolved
-            given = merged.items if isinstance(merged, Sequence) else [merged]
+            given = merged.items if isinstance(merged, SequenceNode) else [merged]
             weight += sum(item.resolved.weight for item in given)
     return weight
 
 
-def _last_end(node: Mapping | Sequence) -> int:
+def _last_end(node: MappingNode | SequenceNode) -> int:
     """Where the last thing written in a block collection ends; its own mark is past comments."""
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         if not node.pairs:
             return node.start
         key, value = node.pairs[-1]

@@ -14,8 +14,8 @@ from shmlint.workloads.values import (
     NOTHING,
     POSITIVE,
     UNKNOWN,
+    DictValue,
     Found,
-    Mapping,
     Scope,
     arithmetic,
     compared,
@@ -129,13 +129,13 @@ class Evaluator:
         ]
         return one_of(values)._replace(certain=False) if values else None
 
-    def _mapping(self, node: ast.expr | None, scope: Scope, depth: int) -> Mapping:
+    def _mapping(self, node: ast.expr | None, scope: Scope, depth: int) -> DictValue:
         """The keys and values of a mapping that is written down, as far as they are known."""
         if node is None or depth > _DEPTH or self._left <= 0:
-            return Mapping({}, False)
+            return DictValue({}, False)
         self._left -= 1
         if isinstance(node, ast.Dict):
-            found = Mapping({}, True)
+            found = DictValue({}, True)
             for key, value in zip(node.keys, node.values, strict=True):
                 found = found.with_entry(key, value, scope, lambda v: self._mapping(v, scope, depth + 1))
             return found
@@ -147,24 +147,24 @@ class Evaluator:
             return self._made_mapping(node, scope, depth)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             entry = self._mapping(node.value, scope, depth + 1).entries.get(text_of(node.slice.value))
-            return self._mapping(entry[0], entry[1], depth + 1) if entry is not None else Mapping({}, False)
+            return self._mapping(entry[0], entry[1], depth + 1) if entry is not None else DictValue({}, False)
         if isinstance(node, ast.Name | ast.Attribute):
             values = self._given(node, scope)
-            found = Mapping({}, False)
+            found = DictValue({}, False)
             for at, (value, where) in enumerate(values if len(values) <= 4 else ()):
                 known = self._mapping(value, where, depth + 1)
                 found = either(found, known) if at else known
             return self._filled(found, dotted(node), scope)
-        return Mapping({}, False)
+        return DictValue({}, False)
 
-    def _either_mapping(self, node: ast.IfExp, scope: Scope, depth: int) -> Mapping:
+    def _either_mapping(self, node: ast.IfExp, scope: Scope, depth: int) -> DictValue:
         """``{"num_workers": 4} if cuda else {}``."""
         test = self.value(node.test, scope, depth + 1)
         if test.value not in (UNKNOWN, POSITIVE) and test.certain:
             return self._mapping(node.body if test.value else node.orelse, scope, depth + 1)
         return either(self._mapping(node.body, scope, depth + 1), self._mapping(node.orelse, scope, depth + 1))
 
-    def _filled(self, mapping: Mapping, name: str, scope: Scope) -> Mapping:
+    def _filled(self, mapping: DictValue, name: str, scope: Scope) -> DictValue:
         """A mapping with what is put into it later, by the function or else by the module."""
         function = scope.function
         local = function is not None and (
@@ -172,17 +172,17 @@ class Evaluator:
         )
         code = function if local and function is not None else scope.module.tree
         for item, value in self._assignments.items_of(name, code):
-            mapping = mapping.with_entry(ast.Constant(item), value, scope, lambda v: Mapping({}, False))
+            mapping = mapping.with_entry(ast.Constant(item), value, scope, lambda v: DictValue({}, False))
         return mapping._replace(complete=mapping.complete and not self._assignments.is_filled(name, code))
 
-    def _made_mapping(self, node: ast.Call, scope: Scope, depth: int) -> Mapping:
+    def _made_mapping(self, node: ast.Call, scope: Scope, depth: int) -> DictValue:
         last = dotted(node.func).rpartition(".")[2]
         if last in ("copy", "deepcopy"):
             inner = node.args[0] if node.args else node.func.value if isinstance(node.func, ast.Attribute) else None
             return self._mapping(inner, scope, depth + 1)
         if last not in SETTINGS_CLASSES:
-            return Mapping({}, False)
-        found = Mapping({}, True)
+            return DictValue({}, False)
+        found = DictValue({}, True)
         for argument in node.args[:1]:
             found = found.over(self._mapping(argument, scope, depth + 1))
         for keyword in node.keywords:

@@ -27,7 +27,7 @@ from shmlint.workloads.commands import (
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.knowledge import builtin, match_command
 from shmlint.workloads.launchers import python_words, with_processes
-from shmlint.workloads.program import Context, Entry, Program, Ran
+from shmlint.workloads.program import Entry, Program, Ran, RunContext
 from shmlint.workloads.python_entries import SERVERS, by_installed_name, by_python, by_server
 
 if TYPE_CHECKING:
@@ -140,12 +140,12 @@ class Follower:
             return
         if len(command) == 1 and "&&" in command[0] and " " in command[0]:
             # A quoted line as the whole command: the entrypoint of the image hands it to a shell.
-            context = Context(span, directory, certain, True, depth)
+            context = RunContext(span, directory, certain, True, depth)
             self._text(Source("", command[0]), _unsaid(command[0]), context, inline=True)
             return
         program = posixpath.basename(command[0])
         guessed = guessed or self.guessed
-        context = Context(span, directory, certain, guessed, depth, depth > 0 or self.complete)
+        context = RunContext(span, directory, certain, guessed, depth, depth > 0 or self.complete)
         if command[0].removesuffix("()") in self.functions:
             self._call(command[0].removesuffix("()"), command[1:], context)
             return
@@ -189,7 +189,7 @@ class Follower:
 
     # Shell --------------------------------------------------------------------------------
 
-    def _shell(self, command: tuple[str, ...], context: Context) -> bool:
+    def _shell(self, command: tuple[str, ...], context: RunContext) -> bool:
         """Follow ``bash -c TEXT`` or ``bash FILE``; False where it is neither."""
         is_text, rest = shell_argument(command)
         if not rest:
@@ -201,7 +201,7 @@ class Follower:
             self._script(rest[0], rest[1:], context)
         return True
 
-    def _script(self, path: str, arguments: tuple[str, ...], context: Context, *, needed: bool = True) -> None:
+    def _script(self, path: str, arguments: tuple[str, ...], context: RunContext, *, needed: bool = True) -> None:
         place = self.files.find(path, context.directory)
         source = self.files.repository.source(place.path) if place is not None else None
         if source is None or place is None:
@@ -218,7 +218,7 @@ class Follower:
         self.trail.append(Step(f"{place.path}{' (guessed)' if place.guessed else ''}", context.span))
         self._text(source, arguments, context._replace(guessed=context.guessed or place.guessed), inline=False)
 
-    def _passes_on(self, path: str, arguments: tuple[str, ...], context: Context) -> bool:
+    def _passes_on(self, path: str, arguments: tuple[str, ...], context: RunContext) -> bool:
         """Follow the command in the arguments of a script that the build of the image writes to run it."""
         name = posixpath.basename(path)
         runs = self.image.runs if self.image is not None else ()
@@ -229,13 +229,13 @@ class Follower:
         self.run(arguments, inner.span, inner.directory, certain=certain, guessed=guessed, depth=inner.depth)
         return True
 
-    def _text(self, source: Source, arguments: tuple[str, ...], context: Context, *, inline: bool) -> None:
+    def _text(self, source: Source, arguments: tuple[str, ...], context: RunContext, *, inline: bool) -> None:
         from shmlint.syntax.shell_text import whole
 
         start = len(BOM) if source.text.startswith(BOM) else 0
         self._commands(whole(source, start, len(source.text)), arguments, context, inline=inline)
 
-    def _commands(self, text: ShellText, arguments: tuple[str, ...], context: Context, *, inline: bool) -> None:
+    def _commands(self, text: ShellText, arguments: tuple[str, ...], context: RunContext, *, inline: bool) -> None:
         """Follow the commands of a shell text."""
         from shmlint.syntax.shell import commands, exports, values
         from shmlint.syntax.shell_variables import given
@@ -260,7 +260,7 @@ class Follower:
             if name not in self.called and _may_be_called(name, found):
                 self._call(name, (), context._replace(certain=False))
 
-    def _call(self, name: str, arguments: tuple[str, ...], context: Context) -> None:
+    def _call(self, name: str, arguments: tuple[str, ...], context: RunContext) -> None:
         """Follow a function of a script."""
         self.called.add(name)
         if (f"{name}()", arguments) not in self.seen:
@@ -268,7 +268,7 @@ class Follower:
             inner = context._replace(depth=context.depth + 1, arguments=False)
             self._run_all(self.functions[name], arguments, inner)
 
-    def _run_all(self, body: _Body, arguments: tuple[str, ...], context: Context) -> None:
+    def _run_all(self, body: _Body, arguments: tuple[str, ...], context: RunContext) -> None:
         """Follow commands that run one after the other."""
         directory, before = context.directory, len(self.commands)
         for command in body.commands:
@@ -295,7 +295,7 @@ class Follower:
 
     # Programs -----------------------------------------------------------------------------
 
-    def _program(self, command: tuple[str, ...], context: Context) -> None:
+    def _program(self, command: tuple[str, ...], context: RunContext) -> None:
         program = posixpath.basename(command[0])
         inner = python_words(command)
         if inner is not None:
@@ -329,7 +329,7 @@ class Follower:
             built = context.depth > 0 or self.image is not None
             self.stop(_missing(command[0], built=built), context.span)
 
-    def _either(self, command: tuple[str, ...], context: Context) -> None:
+    def _either(self, command: tuple[str, ...], context: RunContext) -> None:
         """Follow each of the programs that the scripts give a variable: ``RUN=python``, ``RUN="torchrun …"``."""
         found = re.match(r"\$\{?([A-Za-z_]\w*)(?:\[[@*]\])?\}?(?!\S)", command[0])
         if found is None or found[1] in self._given or len(self._given) >= _MOST_GIVEN:
@@ -345,7 +345,7 @@ class Follower:
             self.perhaps += [*other.commands, *other.perhaps]
             self._start(entry._replace(certain=False) for entry in other.entries)
 
-    def _supervised(self, command: tuple[str, ...], context: Context) -> bool:
+    def _supervised(self, command: tuple[str, ...], context: RunContext) -> bool:
         """Follow what supervisord starts; False where the repository does not have its configuration."""
         from shmlint.workloads.supervisor import configuration, included, programs
 
@@ -373,7 +373,7 @@ class Follower:
                 )  # fmt: skip
         return bool(read)
 
-    def _copied_program(self, name: str, context: Context) -> Place | None:
+    def _copied_program(self, name: str, context: RunContext) -> Place | None:
         """A program that the image's build put on the path."""
         for folder in ("/usr/local/bin", "/usr/bin", "/bin"):
             found = self.files.find(posixpath.join(folder, name), context.directory)
@@ -381,7 +381,7 @@ class Follower:
                 return found
         return None
 
-    def _file(self, place: Place, command: tuple[str, ...], context: Context) -> None:
+    def _file(self, place: Place, command: tuple[str, ...], context: RunContext) -> None:
         """A file of the repository that is run by its name: its first line says by what."""
         source = self.files.repository.source(place.path)
         if source is None:
@@ -397,7 +397,7 @@ class Follower:
         else:
             self.stop(f"{place.path} is neither a shell script nor Python", context.span)
 
-    def _make(self, command: tuple[str, ...], context: Context) -> Kind | None:
+    def _make(self, command: tuple[str, ...], context: RunContext) -> Kind | None:
         """Follow the recipe of a make target; None where the repository has none of it."""
         from shmlint.formats.makefile.make import recipe
 
@@ -470,7 +470,7 @@ def _is_known_for_none(command: tuple[str, ...]) -> bool:
     return workload is not None and workload.needs == "no"
 
 
-def _leaves(command: Command, words: list[str], context: Context) -> When:
+def _leaves(command: Command, words: list[str], context: RunContext) -> When:
     """Whether a script ends with a command. One that ends with a failure is not what it is started for."""
     if not command.leaves:
         return "never"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
 
 
-class Context(NamedTuple):
+class RunContext(NamedTuple):
     """Where and how a command runs."""
 
     span: Span | None

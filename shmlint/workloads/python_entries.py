@@ -11,13 +11,13 @@ from fnmatch import fnmatchcase
 from shmlint.model.need import Step
 from shmlint.workloads.commands import MISSING, NO_NAME, options
 from shmlint.workloads.filesystem import Files, Place
-from shmlint.workloads.program import Context, Entry
+from shmlint.workloads.program import Entry, RunContext
 
 MOST_ALTERNATIVES = 12
 """Programs that one path may mean of which a part is not known."""
 
 
-def by_python(words: Sequence[str], files: Files, context: Context) -> Iterator[Entry | Step]:
+def by_python(words: Sequence[str], files: Files, context: RunContext) -> Iterator[Entry | Step]:
     """``python`` with these words: a file, ``-m module`` or ``-c`` text; a step says where that stops."""
     left = list(words)
     while left and left[0].startswith("-") and left[0] not in ("-m", "-c"):
@@ -30,7 +30,7 @@ def by_python(words: Sequence[str], files: Files, context: Context) -> Iterator[
         yield from _by_path(left[0], tuple(left[1:]), files, context)
 
 
-def _by_path(path: str, arguments: tuple[str, ...], files: Files, context: Context) -> Iterator[Entry | Step]:
+def _by_path(path: str, arguments: tuple[str, ...], files: Files, context: RunContext) -> Iterator[Entry | Step]:
     place = files.find(path, context.directory)
     if place is None:
         some = list(_some_of(path, arguments, files, context))
@@ -45,7 +45,7 @@ def _by_path(path: str, arguments: tuple[str, ...], files: Files, context: Conte
         yield Step(NO_NAME if path.startswith(MISSING) else f"`{path}` is not in the repository", context.span)
 
 
-def _some_of(path: str, arguments: tuple[str, ...], files: Files, context: Context) -> Iterator[Entry | Step]:
+def _some_of(path: str, arguments: tuple[str, ...], files: Files, context: RunContext) -> Iterator[Entry | Step]:
     """The files that a path may mean whose last part is known in parts: ``-m models.$NAME``."""
     folder, name = posixpath.split(path)
     pattern = re.sub(_PART, "*", name)
@@ -59,7 +59,7 @@ def _some_of(path: str, arguments: tuple[str, ...], files: Files, context: Conte
         yield Entry(posixpath.join(place.path, found), arguments, context.span, certain=False, guessed=True)
 
 
-def _by_module(name: str, arguments: tuple[str, ...], files: Files, context: Context) -> Iterator[Entry | Step]:
+def _by_module(name: str, arguments: tuple[str, ...], files: Files, context: RunContext) -> Iterator[Entry | Step]:
     path = name.replace(".", "/")
     if name in SERVERS:
         yield from by_server((name, *arguments), files, context)
@@ -77,7 +77,7 @@ def _by_module(name: str, arguments: tuple[str, ...], files: Files, context: Con
         yield Step(f"the tests that `python -m {name}` runs are not followed", context.span)
 
 
-def by_server(command: Sequence[str], files: Files, context: Context) -> Iterator[Entry | Step]:
+def by_server(command: Sequence[str], files: Files, context: RunContext) -> Iterator[Entry | Step]:
     """``uvicorn app.main:app``, ``celery -A tasks worker``: the module that it serves."""
     given = dict(options(command, _SERVED))
     target = given.get("-A") or given.get("--app") or next((w for w in command[1:] if re.fullmatch(_APP, w)), "")
@@ -103,7 +103,7 @@ def _of_flask(files: Files, directory: str) -> str:
     return next((name for name in ("wsgi", "app") if _first(name, "__init__.py", files, directory) is not None), "")
 
 
-def by_installed_name(command: Sequence[str], files: Files, context: Context) -> Entry | None:
+def by_installed_name(command: Sequence[str], files: Files, context: RunContext) -> Entry | None:
     """A command that a package of the repository installs."""
     from shmlint.workloads.packages import installed_command
 
@@ -123,7 +123,7 @@ def _first(path: str, package: str, files: Files, directory: str) -> Place | Non
     return None
 
 
-def _entry(place: Place, arguments: tuple[str, ...], context: Context) -> Entry:
+def _entry(place: Place, arguments: tuple[str, ...], context: RunContext) -> Entry:
     return Entry(place.path, arguments, context.span, context.certain, context.guessed or place.guessed)
 
 

@@ -41,7 +41,7 @@ def starts(name: str) -> bool:
 
 def commands_of(name: str, call: ast.Call, scope: Scope, evaluator: Evaluator) -> list[Words]:
     """The commands that a call may start; none where nothing is known of its program."""
-    reader = _Reader(evaluator)
+    reader = _TextReader(evaluator)
     if name in _WITH_WORDS:
         found = reader.concatenated(call.args[_WITH_WORDS[name] :], scope, 0)
     else:
@@ -78,7 +78,7 @@ def _is_itself(value: ast.expr, node: ast.expr, where: Scope, scope: Scope) -> b
     return where.function is scope.function and dotted(value) == dotted(node) and isinstance(value, ast.Name)
 
 
-class _Reader:
+class _TextReader:
     """Puts words and texts together; several where a name is given several."""
 
     def __init__(self, evaluator: Evaluator) -> None:

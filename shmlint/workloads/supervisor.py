@@ -16,7 +16,7 @@ _MOST = 100
 """Programs of one configuration."""
 
 
-class Program(NamedTuple):
+class SupervisedProgram(NamedTuple):
     """A program that is started; ``directory`` is empty where the configuration names none."""
 
     command: str
@@ -34,13 +34,13 @@ def configuration(command: tuple[str, ...]) -> tuple[str, ...]:
     return DEFAULTS
 
 
-def programs(source: Source) -> Iterator[Program]:
+def programs(source: Source) -> Iterator[SupervisedProgram]:
     """The programs that a configuration starts by itself."""
     for kind, name, settings, span in _sections(source):
         command = settings.get("command", "")
         if kind != "program" or not name or not command or settings.get("autostart", "") in ("false", "no", "0"):
             continue
-        yield Program(command, settings.get("directory", "").strip("\"'"), span)
+        yield SupervisedProgram(command, settings.get("directory", "").strip("\"'"), span)
 
 
 def included(source: Source) -> tuple[str, ...]:

@@ -83,21 +83,21 @@ class Scope(NamedTuple):
         return f"{target}{dot}{rest}" if target is not None else name
 
 
-class Mapping(NamedTuple):
+class DictValue(NamedTuple):
     """A mapping that is written down; ``complete`` where it has no other keys, ``certain`` where it is surely this."""
 
     entries: dict[str, tuple[ast.expr, Scope]]
     complete: bool
     certain: bool = True
 
-    def over(self, other: Mapping) -> Mapping:
+    def over(self, other: DictValue) -> DictValue:
         """This mapping with the entries of another one in place of its own."""
         complete, certain = self.complete and other.complete, self.certain and other.certain
-        return Mapping({**self.entries, **other.entries}, complete, certain)
+        return DictValue({**self.entries, **other.entries}, complete, certain)
 
     def with_entry(
-        self, key: ast.expr | None, value: ast.expr, scope: Scope, inner: Callable[[ast.expr], Mapping]
-    ) -> Mapping:
+        self, key: ast.expr | None, value: ast.expr, scope: Scope, inner: Callable[[ast.expr], DictValue]
+    ) -> DictValue:
         """This mapping with one more key; without one the value is a mapping of its own."""
         if key is None:
             return self.over(inner(value))
@@ -106,13 +106,13 @@ class Mapping(NamedTuple):
         return self._replace(entries={**self.entries, text_of(key.value): (value, scope)})
 
 
-def either(one: Mapping, other: Mapping) -> Mapping:
+def either(one: DictValue, other: DictValue) -> DictValue:
     """What one of two mappings holds, nobody knows which: the keys of both, and of two values the one that is not 0."""
     entries = dict(other.entries)
     for key, (value, scope) in one.entries.items():
         if key not in entries or not isinstance(value, ast.Constant) or value.value:
             entries[key] = value, scope
-    return Mapping(entries, one.complete and other.complete, certain=False)
+    return DictValue(entries, one.complete and other.complete, certain=False)
 
 
 def text_of(value: object) -> str:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from shmlint.model.source import Source
-from shmlint.syntax.yaml import Alias, Mapping, Node, Scalar, Sequence, YamlError
+from shmlint.syntax.yaml import Alias, MappingNode, Node, Scalar, SequenceNode, YamlError
 from shmlint.syntax.yaml_read import MAX_DEPTH, parse, parse_part
 from tests.table import table
 
@@ -27,7 +27,7 @@ def value_of(text: str, *path: str) -> tuple[Node, str]:
     node = parse(source)[0].root
     for key in path:
         node = node.resolved
-        assert isinstance(node, Mapping)
+        assert isinstance(node, MappingNode)
         found = node.get(key)
         assert found is not None
         node = found
@@ -128,7 +128,7 @@ def test_a_text_without_a_value_has_no_document(text: str) -> None:
 def test_aliases_stay_visible() -> None:
     node, _ = value_of("b: &x {c: 1}\na: *x\n", "a")
     assert isinstance(node, Alias)
-    assert isinstance(node.resolved, Mapping)
+    assert isinstance(node.resolved, MappingNode)
     assert node.resolved.anchor == "x"
 
 
@@ -167,7 +167,7 @@ def test_what_go_yaml_reads_and_other_parsers_refuse() -> None:
         ("a: |2+#c\n   b\n\n", " b\n\n"),
     ]:
         root = parse(Source("f.yaml", text))[-1].root
-        assert isinstance(root, Mapping)
+        assert isinstance(root, MappingNode)
         values = {key.resolved.value: node.resolved for key, node in root.pairs if isinstance(key.resolved, Scalar)}
         found = values["a"]
         assert isinstance(found, Scalar) and found.value == value, text
@@ -239,7 +239,7 @@ def test_aliases_may_stand_for_much() -> None:
     body = "".join(f"  k{i}: v\n" for i in range(40))
     services = "".join(f"s{i}: {{<<: *x}}\n" for i in range(10_000))
     (document,) = parse(Source("f.yaml", f"x: &x\n{body}{services}"))
-    assert isinstance(document.root, Mapping)
+    assert isinstance(document.root, MappingNode)
     assert len(document.root.pairs) == 10_001
 
 
@@ -282,9 +282,9 @@ trees = st.recursive(
 def scalars(node: Node) -> list[Scalar]:
     if isinstance(node, Scalar):
         return [node]
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         return [found for pair in node.pairs for part in pair for found in scalars(part)]
-    assert isinstance(node, Sequence)
+    assert isinstance(node, SequenceNode)
     return [found for item in node.items for found in scalars(item)]
 
 
@@ -330,9 +330,9 @@ def described(node: Node) -> Any:
         return (*about, node.value, node.style)
     if isinstance(node, Alias):
         return (*about, node.target.start)
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         return (*about, node.flow, [(described(key), described(value)) for key, value in node.pairs])
-    assert isinstance(node, Sequence)
+    assert isinstance(node, SequenceNode)
     return (*about, node.flow, [described(item) for item in node.items])
 
 

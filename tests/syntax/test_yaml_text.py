@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from shmlint.model.source import Source
-from shmlint.syntax.yaml import Mapping, Scalar
+from shmlint.syntax.yaml import MappingNode, Scalar
 from shmlint.syntax.yaml_read import parse
 from shmlint.syntax.yaml_text import scalar_text
 from tests.table import table
@@ -41,7 +41,7 @@ def test_a_scalar_is_what_yaml_reads(value: str, newline: str) -> None:
 def check_scalar(text: str) -> None:
     source = Source("x.yml", text)
     (document,) = parse(source)
-    assert isinstance(document.root, Mapping)
+    assert isinstance(document.root, MappingNode)
     node = document.root.get("key")
     assert isinstance(node, Scalar)
     read = scalar_text(node, source)

@@ -12,11 +12,10 @@ from shmlint.formats.shell.run import named
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source, Span
 from shmlint.syntax.word import Word
-from shmlint.syntax.yaml import Mapping, Node, Scalar
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode
 
 
-def containers(body: Mapping, job: str | None, source: Source) -> Iterator[Launch]:
+def containers(body: MappingNode, job: str | None, source: Source) -> Iterator[Launch]:
     """The containers that a mapping starts: a job's own, its services, an Azure container resource.
 
     ``job`` is the name of the job that it is the body of.
@@ -24,7 +23,7 @@ def containers(body: Mapping, job: str | None, source: Source) -> Iterator[Launc
     for key, node in body.pairs:
         if not isinstance(key, Scalar):
             continue
-        value = node if isinstance(node, Mapping) else None
+        value = node if isinstance(node, MappingNode) else None
         if key.value == "container" and value is not None and value.get("image") is not None:
             yield from _container(key, value, source, job)
         elif key.value == "container" and isinstance(node, Scalar) and node.value:
@@ -34,7 +33,7 @@ def containers(body: Mapping, job: str | None, source: Source) -> Iterator[Launc
                 yield from _container(key, body, source, node.value)
         elif key.value == "services" and value is not None:
             for service, inner in value.pairs:
-                if not isinstance(service, Scalar) or not isinstance(inner, Mapping):
+                if not isinstance(service, Scalar) or not isinstance(inner, MappingNode):
                     continue
                 if inner.get("image") is not None and (job is not None or inner.get("options") is not None):
                     yield from _container(service, inner, source, service.value)
@@ -42,13 +41,13 @@ def containers(body: Mapping, job: str | None, source: Source) -> Iterator[Launc
 
 def job_names(root: Node) -> dict[int, str]:
     """The names of the jobs of a document by the id of their bodies."""
-    jobs = root.get("jobs") if isinstance(root, Mapping) else None
-    pairs = jobs.pairs if isinstance(jobs, Mapping) else ()
+    jobs = root.get("jobs") if isinstance(root, MappingNode) else None
+    pairs = jobs.pairs if isinstance(jobs, MappingNode) else ()
     return {id(body): name.value for name, body in reversed(pairs) if isinstance(name, Scalar)}
 
 
 def _container(
-    key: Scalar, body: Mapping | None, source: Source, name: str | None, image: Node | None = None
+    key: Scalar, body: MappingNode | None, source: Source, name: str | None, image: Node | None = None
 ) -> Iterator[Launch]:
     """A job container or service: its options are those of ``docker create``."""
     image = image if image is not None else body.get("image") if body is not None else None
@@ -78,7 +77,7 @@ def _option(word: Word) -> Word:
     return Word("$OPTIONS", word.span, word.unknown, maybe_many=True)
 
 
-def _given(body: Mapping, source: Source) -> Iterator[Word]:
+def _given(body: MappingNode, source: Source) -> Iterator[Word]:
     """The volumes and the environment of a job container, as options of a command line."""
     volumes, environment = body.get("volumes"), body.get("env")
     if isinstance(volumes, SequenceNode):
@@ -86,7 +85,7 @@ def _given(body: Mapping, source: Source) -> Iterator[Word]:
             if isinstance(item, Scalar):
                 yield Word("-v")
                 yield Word(item.value, Span(source, item.start, item.end), why_unknown(item.value))
-    if isinstance(environment, Mapping):
+    if isinstance(environment, MappingNode):
         for name, value in environment.pairs:
             if isinstance(name, Scalar) and isinstance(value, Scalar):
                 yield Word("-e")

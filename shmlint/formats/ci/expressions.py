@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from shmlint.formats.shell.run import as_written
+from shmlint.formats.shell.run import with_texts
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source
 from shmlint.syntax.shell_text import ShellText, not_set
@@ -80,7 +80,7 @@ def written_in(source: Source) -> Callable[[str], str]:
 
 def with_expressions(launch: Launch, written: Callable[[str], str]) -> Launch:
     """A launch with the expressions that are there, not with the variables they were read as."""
-    launch, image = as_written(launch, written), launch.image
+    launch, image = with_texts(launch, written), launch.image
     if image is None or not image.because or not _EXPRESSION.search(image.span.text) or launch.image is None:
         return launch
     text = launch.image.text if _EXPRESSION.search(launch.image.text) else image.span.text

@@ -31,8 +31,7 @@ from shmlint.syntax.shell import Command
 from shmlint.syntax.shell_text import NOWHERE, ShellText, mentions_engine
 from shmlint.syntax.shell_variables import Environment, given
 from shmlint.syntax.word import Cause, Word
-from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import Alias, Document, MappingNode, Node, Scalar, SequenceNode
 from shmlint.syntax.yaml_read import read_documents
 
 _SHARED_SHELL = frozenset(
@@ -88,14 +87,14 @@ class _Place(NamedTuple):
     directory: str
     """Relative paths count from there."""
 
-    def inside(self, node: Mapping, unsure: frozenset[str]) -> _Place:
+    def inside(self, node: MappingNode, unsure: frozenset[str]) -> _Place:
         """What holds for the scripts in a mapping."""
         defaults = node.get("defaults")
-        run = defaults.get("run") if isinstance(defaults, Mapping) else None
+        run = defaults.get("run") if isinstance(defaults, MappingNode) else None
         directory = self.directory
         for here in (run, node):
             for key in ("working-directory", "working_directory", "workingDirectory"):
-                value = here.get(key) if isinstance(here, Mapping) else None
+                value = here.get(key) if isinstance(here, MappingNode) else None
                 directory = os.path.join(self.top, value.value) if isinstance(value, Scalar) else directory
         return self._replace(environment=within(self.environment, node, unsure), directory=directory)
 
@@ -115,7 +114,7 @@ def _walk(documents: Sequence[Document], source: Source, wanted: _Wanted) -> Ite
         yield from _walk_document(document.root, source, wanted)
 
 
-def _containers(body: Mapping, root: Node, jobs: dict[int, str], source: Source, top: str) -> Iterator[Launch]:
+def _containers(body: MappingNode, root: Node, jobs: dict[int, str], source: Source, top: str) -> Iterator[Launch]:
     """The containers that a mapping starts; that of a job with the steps that run in it."""
     job = jobs.get(id(body))
     keys = {key.start for key, _ in body.pairs} if job is not None else ()
@@ -132,7 +131,7 @@ def _walk_document(root: Node, source: Source, wanted: _Wanted) -> Iterator[Read
         node, key, place = stack.pop()
         if isinstance(node, Alias):
             continue  # what it stands for is read where it is written
-        if isinstance(node, Mapping):
+        if isinstance(node, MappingNode):
             started = (*_containers(node, root, jobs, source, place.top), *_of_arguments(node, source))
             scripts = _input_scripts(node)
             inner = place.inside(node, unsure)
@@ -175,7 +174,7 @@ def _holds_steps(name: Scalar, value: Node) -> bool:
     return name.value == "default" and isinstance(value, SequenceNode)
 
 
-def _of_arguments(step: Mapping, source: Source) -> Iterator[Launch]:
+def _of_arguments(step: MappingNode, source: Source) -> Iterator[Launch]:
     """A step of Cloud Build whose image is the docker client: its arguments are a command without a shell."""
     name, arguments = step.get("name"), step.get("args")
     if not isinstance(name, Scalar) or not name.value.endswith("/docker") or step.get("entrypoint") is not None:
@@ -197,14 +196,14 @@ def _script(text: ShellText, place: _Place) -> _Script:
     return _Script(Part(text, given(place.environment)), place.directory)
 
 
-def _built(step: Mapping, source: Source, directory: str) -> Iterator[Build]:
+def _built(step: MappingNode, source: Source, directory: str) -> Iterator[Build]:
     """The images that ``docker/build-push-action`` builds."""
     uses, inputs = step.get("uses"), step.get("with")
     if not isinstance(uses, Scalar) or not uses.value.startswith("docker/build-push-action@"):
         return
     values = {
         key.value: value.value
-        for key, value in (inputs.pairs if isinstance(inputs, Mapping) else ())
+        for key, value in (inputs.pairs if isinstance(inputs, MappingNode) else ())
         if isinstance(key, Scalar) and isinstance(value, Scalar)
     }
     pairs = (line.partition("=") for line in values.get("build-args", "").splitlines())
@@ -219,13 +218,13 @@ def _built(step: Mapping, source: Source, directory: str) -> Iterator[Build]:
 _FOR_GPU = re.compile(r"--gpus\b|--runtime[= ]nvidia|--devices?[= ]\S*nvidia")
 
 
-def _of_action(step: Mapping, source: Source) -> Iterator[NotRead]:
+def _of_action(step: MappingNode, source: Source) -> Iterator[NotRead]:
     """Options for a container with a GPU that an action starts, or a task for Docker of Azure's pipelines."""
     uses, inputs, what = step.get("uses"), step.get("with"), "action"
     task = step.get("task")
     if isinstance(task, Scalar) and task.value.lower().startswith("docker"):
         uses, inputs, what = task, step.get("inputs"), "task"
-    for _, value in inputs.pairs if isinstance(uses, Scalar) and isinstance(inputs, Mapping) else ():
+    for _, value in inputs.pairs if isinstance(uses, Scalar) and isinstance(inputs, MappingNode) else ():
         if isinstance(uses, Scalar) and isinstance(value, Scalar) and _FOR_GPU.search(value.value):
             because = f"what the {what} `{uses.value}` starts is not followed"
             yield NotRead(Span(source, value.start, value.end), because, "unsupported")
@@ -234,10 +233,10 @@ def _of_action(step: Mapping, source: Source) -> Iterator[NotRead]:
 _PLUGIN = re.compile(r"(?:.*/)?docker(?:-buildkite-plugin)?(?:\.git)?#")
 
 
-def _of_plugin(plugins: Mapping, source: Source) -> Iterator[NotRead]:
+def _of_plugin(plugins: MappingNode, source: Source) -> Iterator[NotRead]:
     """Buildkite's plugin that starts a container, where that gets a GPU."""
     for name, options in plugins.pairs:
-        if isinstance(name, Scalar) and _PLUGIN.match(name.value) and isinstance(options.resolved, Mapping):
+        if isinstance(name, Scalar) and _PLUGIN.match(name.value) and isinstance(options.resolved, MappingNode):
             body = options.resolved
             texts = [f"--{key.value}={text}" for key, value in body.pairs if isinstance(key, Scalar)
                      for text in _texts(value)]  # fmt: skip
@@ -252,14 +251,14 @@ def _texts(node: Node) -> Iterator[str]:
     return (item.resolved.value for item in items if isinstance(item.resolved, Scalar))
 
 
-def _input_scripts(step: Mapping) -> list[tuple[Node, str]] | None:
+def _input_scripts(step: MappingNode) -> list[tuple[Node, str]] | None:
     """The inputs of an action that a shell of the host runs; None where it is not an action.
 
     An action does with its inputs what it likes, inside of containers mostly; one that says ssh
     hands its script to the shell of another machine.
     """
     uses, inputs = step.get("uses"), step.get("with")
-    if not isinstance(uses, Scalar) or not isinstance(inputs, Mapping):
+    if not isinstance(uses, Scalar) or not isinstance(inputs, MappingNode):
         return None
     if "ssh" not in uses.value:
         return []

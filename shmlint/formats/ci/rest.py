@@ -7,8 +7,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.ci.read import parts
 from shmlint.formats.shell.rest import same
 from shmlint.syntax.shell_text import mentions_engine
-from shmlint.syntax.yaml import Alias, Mapping, Node, Scalar
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import Alias, MappingNode, Node, Scalar, SequenceNode
 from shmlint.syntax.yaml_read import read_documents
 
 
@@ -52,7 +51,7 @@ def _same(old_root: Node, new_root: Node) -> bool:
             if len(old.items) != len(new.items):
                 return False
             todo += [(a, b, key) for a, b in zip(old.items, new.items, strict=True)]
-        elif isinstance(old, Mapping) and isinstance(new, Mapping):
+        elif isinstance(old, MappingNode) and isinstance(new, MappingNode):
             if len(old.pairs) != len(new.pairs):
                 return False
             for (name, value), (other_name, other_value) in zip(old.pairs, new.pairs, strict=True):

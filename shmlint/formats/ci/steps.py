@@ -13,8 +13,7 @@ from shmlint.formats.ci.expressions import EXPRESSION
 from shmlint.model.launch import Bind, Launch, Unknown, Value
 from shmlint.model.source import Source, Span
 from shmlint.syntax.shell_text import mentions_engine
-from shmlint.syntax.yaml import Mapping, Node, Scalar
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode
 
 WORKSPACE = "/github/workspace"
 """Where the repository is checked out, as it is called here."""
@@ -32,7 +31,7 @@ _NO_PROGRAM = re.compile(
 _STARTS = re.compile(r"\b(?:run|create)\b")
 
 
-def with_steps(launch: Launch, job: Mapping, root: Node, source: Source, top: str) -> Launch:
+def with_steps(launch: Launch, job: MappingNode, root: Node, source: Source, top: str) -> Launch:
     """The container of a job as it runs the job's steps. ``top`` is the directory of the repository."""
     steps = _steps(job)
     listed = job.get("steps")
@@ -53,7 +52,7 @@ def with_steps(launch: Launch, job: Mapping, root: Node, source: Source, top: st
     )
 
 
-def _place(job: Mapping, listed: Node, steps: list[Mapping], source: Source) -> Span:
+def _place(job: MappingNode, listed: Node, steps: list[MappingNode], source: Source) -> Span:
     """The only command, where it is on one line; else the key of the steps."""
     runs = [value for step in steps if (value := step.get("run")) is not None]
     if len(runs) == 1 and isinstance(runs[0], Scalar) and "\n" not in source.text[runs[0].start : runs[0].end]:
@@ -62,20 +61,20 @@ def _place(job: Mapping, listed: Node, steps: list[Mapping], source: Source) -> 
     return Span(source, key.start, key.end)
 
 
-def _steps(job: Mapping) -> list[Mapping]:
+def _steps(job: MappingNode) -> list[MappingNode]:
     listed = job.get("steps")
     items = listed.items if isinstance(listed, SequenceNode) else ()
-    return [item.resolved for item in items if isinstance(item.resolved, Mapping)]
+    return [item.resolved for item in items if isinstance(item.resolved, MappingNode)]
 
 
 def _text(node: Node | None, *path: str) -> str:
     """The text under a path of keys; empty where there is none."""
     for key in path:
-        node = node.get(key) if isinstance(node, Mapping) else None
+        node = node.get(key) if isinstance(node, MappingNode) else None
     return node.value if isinstance(node, Scalar) else ""
 
 
-def _script(step: Mapping, shell: str, job: Mapping) -> str:
+def _script(step: MappingNode, shell: str, job: MappingNode) -> str:
     """A step as a command in a shell of its own, under a condition where it has one."""
     text = _run(step, _text(step, "shell") or shell)
     folder = _text(step, "working-directory") or _text(job, "defaults", "run", "working-directory")
@@ -86,7 +85,7 @@ def _script(step: Mapping, shell: str, job: Mapping) -> str:
     return f'if [ "$_condition_" ]; then (\n{text}\n)\nfi\n' if text else ""
 
 
-def _run(step: Mapping, shell: str) -> str:
+def _run(step: MappingNode, shell: str) -> str:
     """The commands of a step; what is no program for another language and for actions of which nothing is known."""
     written = _text(step, "run")
     if mentions_engine(written) and _STARTS.search(written):
@@ -103,7 +102,7 @@ def _known(text: str) -> str:
     return _EXPRESSION.sub(lambda match: "$" + re.sub(r"\W+", "_", match[0][3:-2].strip()), text)
 
 
-def _environment(root: Node, job: Mapping, steps: list[Mapping], source: Source) -> dict[str, Value[str]]:
+def _environment(root: Node, job: MappingNode, steps: list[MappingNode], source: Source) -> dict[str, Value[str]]:
     """The variables of the steps. What two steps set differently is not known."""
     found = {name: value for holder in (root, job) for name, value in _set_by(holder, source)}
     of_steps: dict[str, Value[str]] = {}
@@ -116,15 +115,15 @@ def _environment(root: Node, job: Mapping, steps: list[Mapping], source: Source)
 
 
 def _set_by(holder: Node, source: Source) -> Iterator[tuple[str, Value[str]]]:
-    values = holder.get("env") if isinstance(holder, Mapping) else None
-    for name, value in values.pairs if isinstance(values, Mapping) else ():
+    values = holder.get("env") if isinstance(holder, MappingNode) else None
+    for name, value in values.pairs if isinstance(values, MappingNode) else ():
         if isinstance(name, Scalar) and isinstance(value, Scalar):
             text = value.value
             unknown = Unknown("variable", EXPRESSION.sentence, name.value) if "${{" in text else text
             yield name.value, Value(unknown, Span(source, value.start, value.end), text)
 
 
-def _checkouts(steps: list[Mapping], top: str, span: Span) -> Iterator[Bind]:
+def _checkouts(steps: list[MappingNode], top: str, span: Span) -> Iterator[Bind]:
     """Where the container has the repository."""
     for step in steps:
         if _text(step, "uses").startswith("actions/checkout@") and not _text(step, "with", "repository"):

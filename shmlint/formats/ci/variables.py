@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.syntax.shell_variables import ANY, Environment, may_set
-from shmlint.syntax.yaml import Alias, Mapping, Node, Scalar
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import Alias, MappingNode, Node, Scalar, SequenceNode
 
 _KEYS = ("env", "variables", "environment")
 _BEFORE = frozenset({"before_script", "before_install", "install"})
@@ -15,7 +14,7 @@ _TOLD = ("GITHUB_ENV", "BASH_ENV", "task.setvariable", "dotenv", "buildkite-agen
 """By these a step hands variables to those after it."""
 
 
-def within(environment: Environment, node: Mapping, unsure: frozenset[str]) -> Environment:
+def within(environment: Environment, node: MappingNode, unsure: frozenset[str]) -> Environment:
     """What is set for the scripts in a mapping: ``env`` of GitHub, ``variables`` of GitLab, and the like."""
     if ANY in unsure:
         return {ANY: None}
@@ -25,11 +24,11 @@ def within(environment: Environment, node: Mapping, unsure: frozenset[str]) -> E
     return inner
 
 
-def _given(node: Mapping) -> Iterator[tuple[str, str | None]]:
+def _given(node: MappingNode) -> Iterator[tuple[str, str | None]]:
     for key in _KEYS:
         values = node.get(key)
-        for name, value in values.pairs if isinstance(values, Mapping) else ():
-            inner = value.get("value") if isinstance(value, Mapping) else value
+        for name, value in values.pairs if isinstance(values, MappingNode) else ():
+            inner = value.get("value") if isinstance(value, MappingNode) else value
             if isinstance(name, Scalar):
                 yield name.value, inner.value if isinstance(inner, Scalar) else None
 
@@ -50,7 +49,7 @@ def unsure_names(root: Node, text: str) -> frozenset[str]:
         node, key = stack.pop()
         if isinstance(node, Alias):
             reused = True
-        elif isinstance(node, Mapping):
+        elif isinstance(node, MappingNode):
             reused = reused or node.get("extends") is not None
             for name, value in _given(node):
                 values.setdefault(name, set()).add(value)

@@ -10,8 +10,7 @@ from shmlint.formats.comments import HASH, at_end, line_suppressions
 from shmlint.model.launch import Launch
 from shmlint.model.source import Edit, Source
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.yaml import Mapping, Node, Scalar
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode
 from shmlint.syntax.yaml_read import read_documents
 
 
@@ -35,7 +34,7 @@ def _texts(source: Source, workspace: Workspace) -> Iterator[tuple[int, int]]:
             yield node.start, node.end
         elif isinstance(node, SequenceNode):
             stack += node.items
-        elif isinstance(node, Mapping):
+        elif isinstance(node, MappingNode):
             stack += (part for pair in node.pairs for part in pair)
 
 

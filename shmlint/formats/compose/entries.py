@@ -16,8 +16,7 @@ from shmlint.formats.compose.tree import Branch, Entry, Layer, Leaf, Listing, Tr
 from shmlint.model.launch import Change
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Edit, Source
-from shmlint.syntax.yaml import Mapping, Node, Scalar
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode
 
 if TYPE_CHECKING:
     from shmlint.formats.compose.project import Body, Service
@@ -44,7 +43,7 @@ class _Member(NamedTuple):
     """An entry of a mapping or an item of a list: where it is, and in what."""
 
     layer: Layer
-    holder: Mapping | SequenceNode
+    holder: MappingNode | SequenceNode
     at: int
     """Its number in the holder."""
 
@@ -56,18 +55,18 @@ class _Member(NamedTuple):
     def first(self) -> Node:
         """The node it starts with: the key, the item."""
         holder = self.holder
-        return holder.pairs[self.at][0] if isinstance(holder, Mapping) else holder.items[self.at]
+        return holder.pairs[self.at][0] if isinstance(holder, MappingNode) else holder.items[self.at]
 
     @property
     def last(self) -> Node:
         """The node it ends with: the value, the item."""
         holder = self.holder
-        return holder.pairs[self.at][1] if isinstance(holder, Mapping) else holder.items[self.at]
+        return holder.pairs[self.at][1] if isinstance(holder, MappingNode) else holder.items[self.at]
 
     @property
     def size(self) -> int:
         """How many members there are."""
-        return len(self.holder.pairs if isinstance(self.holder, Mapping) else self.holder.items)
+        return len(self.holder.pairs if isinstance(self.holder, MappingNode) else self.holder.items)
 
 
 # Environment
@@ -100,7 +99,7 @@ def rename_variable(rewriter: Rewriter, name: str, new: str) -> Iterator[Change]
         node = member.first.resolved
         if not isinstance(node, Scalar) or node is not member.first:
             return
-        if isinstance(member.holder, Mapping):
+        if isinstance(member.holder, MappingNode):
             leaf = member.layer.tree(member.last)
             passed_on = isinstance(leaf, Leaf) and leaf.kind == "null"
         else:
@@ -157,7 +156,7 @@ def _entry_member(node: Node, entry: Entry) -> _Member | None:
         seen.add(id(here))
         if isinstance(here, SequenceNode):
             stack += [item.resolved for item in here.items]
-        elif isinstance(here, Mapping):
+        elif isinstance(here, MappingNode):
             for i, (key, value) in enumerate(here.pairs):
                 if key is entry.key:
                     return _Member(entry.layer, here, i)
@@ -186,7 +185,7 @@ def _without(rewriter: Rewriter, member: _Member) -> list[Edit] | None:
 def _key_above(rewriter: Rewriter, member: _Member) -> _Member | None:
     """The key of the service that a member is under; None where that is an anchor's."""
     for body in rewriter.service.bodies:
-        if body.layer.source is member.source and isinstance(body.node, Mapping):
+        if body.layer.source is member.source and isinstance(body.node, MappingNode):
             for i, (_, value) in enumerate(body.node.pairs):
                 if value is member.holder:
                     return _Member(member.layer, body.node, i)
@@ -196,7 +195,7 @@ def _key_above(rewriter: Rewriter, member: _Member) -> _Member | None:
 def _emptied(member: _Member) -> list[Edit] | None:
     """The edits that leave ``{}`` or ``[]`` of a mapping or list of a single member."""
     holder, text = member.holder, member.source.text
-    nothing = "{}" if isinstance(holder, Mapping) else "[]"
+    nothing = "{}" if isinstance(holder, MappingNode) else "[]"
     if holder.flow:
         start = text.rfind(nothing[0], 0, member.first.start)
         return [Edit(member.source.path, start, holder.end, nothing)] if start >= 0 else None
@@ -316,7 +315,7 @@ def _removed_from_flow(member: _Member) -> list[Edit] | None:
 def _comma_before(member: _Member) -> int | None:
     """The offset of the comma before a member in brackets or braces."""
     holder = member.holder
-    previous = holder.pairs[member.at - 1] if isinstance(holder, Mapping) else (holder.items[member.at - 1],) * 2
+    previous = holder.pairs[member.at - 1] if isinstance(holder, MappingNode) else (holder.items[member.at - 1],) * 2
     text = member.source.text
     end = previous[1].end
     if previous[1].start >= previous[1].end:
@@ -337,7 +336,7 @@ def drop_key(rewriter: Rewriter, key: str) -> Iterator[Change]:
     own = {id(body.layer.source) for body in service.bodies if body.own}
     members: list[_Member] = []
     for body in service.bodies:
-        if not isinstance(body.node.resolved, Mapping):
+        if not isinstance(body.node.resolved, MappingNode):
             continue
         tree = body.layer.tree(body.node)
         given = tree.entries.get(key) if isinstance(tree, Branch) else None
@@ -377,9 +376,9 @@ def set_ulimit(rewriter: Rewriter, name: str, value: str) -> Iterator[Change]:
             yield from _both_limits(rewriter, limit, name, value)
         return
     for body in rewriter.bodies():
-        node = body.node.get("ulimits") if isinstance(body.node, Mapping) else None
+        node = body.node.get("ulimits") if isinstance(body.node, MappingNode) else None
         mapping = node.resolved if node is not None else None
-        if isinstance(mapping, Mapping) and mapping.pairs:
+        if isinstance(mapping, MappingNode) and mapping.pairs:
             pair: Pair = (name, value, "")
             yield from insert(body._replace(node=mapping), pair, here)
 

@@ -15,9 +15,7 @@ from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, i
 from shmlint.model.launch import Change, GpuFault, GpuFaultKind
 from shmlint.model.number import whole_number
 from shmlint.model.source import Edit, Span
-from shmlint.syntax.yaml import Mapping as MappingNode
-from shmlint.syntax.yaml import Node, Scalar
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode
 
 DEVICES = "reservations.devices"
 _KEYS = ("capabilities", "count", "device_ids", "driver", "options")

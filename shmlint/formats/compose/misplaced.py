@@ -12,9 +12,7 @@ from shmlint.formats.compose.tree import Entry, Tree
 from shmlint.formats.compose.values import read_size
 from shmlint.model.launch import Change, Misplaced, Size, Value
 from shmlint.model.source import Edit, Source
-from shmlint.syntax.yaml import Mapping as MappingNode
-from shmlint.syntax.yaml import Node, Scalar
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode
 
 VARIABLES = ("shm_size", "shm-size")
 """Variables that were meant as the option. ``SHM_SIZE`` is none: programs and scripts do read it."""

@@ -12,7 +12,7 @@ from shmlint.docker.goyaml import WrongTag, resolve
 from shmlint.formats.compose.interpolate import InvalidInterpolation, interpolate
 from shmlint.formats.compose.tree import Layer, Leaf
 from shmlint.model.source import Problem
-from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar, Sequence
+from shmlint.syntax.yaml import Alias, Document, MappingNode, Node, Scalar, SequenceNode
 
 _ODD = (
     r"\$\{(?![A-Za-z_][A-Za-z0-9_]*(?::?[-?+][^${}'\"\n]*)?\})"  # anything but the plain ways to name a variable
@@ -30,13 +30,13 @@ def refused(document: Document, layer: Layer) -> Iterator[Problem]:
         node, path = stack.pop()
         if node.tag == "!reset" or isinstance(node, Alias):
             continue
-        if isinstance(node, Mapping):
+        if isinstance(node, MappingNode):
             for key, value in reversed(node.pairs):
                 name = key.resolved
                 if id(key) in odd_keys and (reason := _key_fault(name, path)):
                     yield Problem(layer.span(key), reason, facts=("key", path))
                 stack.append((value, f"{path}.{name.value}" if isinstance(name, Scalar) else path))
-        elif isinstance(node, Sequence):
+        elif isinstance(node, SequenceNode):
             stack += ((item, f"{path}[{at}]") for at, item in reversed(list(enumerate(node.items))))
         else:
             leaf = layer.tree(node)
@@ -47,7 +47,7 @@ def refused(document: Document, layer: Layer) -> Iterator[Problem]:
 def _key_fault(key: Node, path: str) -> str:
     """Why Compose refuses a key; empty where it does not."""
     if not isinstance(key, Scalar):
-        return f"invalid map key: a {'mapping' if isinstance(key, Mapping) else 'list'}"
+        return f"invalid map key: a {'mapping' if isinstance(key, MappingNode) else 'list'}"
     try:
         if isinstance(resolve(key.value, key.tag, plain=not key.style), str):
             return ""

@@ -11,8 +11,7 @@ from shmlint.formats.compose.splice import KEY, NULLS, Pair, change, insert, oth
 from shmlint.formats.compose.tree import Leaf
 from shmlint.model.launch import Change, ReadOnly
 from shmlint.model.source import Span
-from shmlint.syntax.yaml import Alias, Document, Mapping, Node, Scalar
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import Alias, Document, MappingNode, Node, Scalar, SequenceNode
 from shmlint.syntax.yaml_read import read_documents
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ class ServiceRewriter(ReadOnly):
         """Ways to write a new key and value at one of the service's places that has no such key."""
         here = self.home.layer.source
         for body in self.bodies():
-            if not isinstance(body.node, Mapping) or body.node.get(pair[0]) is None:
+            if not isinstance(body.node, MappingNode) or body.node.get(pair[0]) is None:
                 yield from insert(body, pair, here)
 
     def bodies(self) -> Iterator[Body]:
@@ -191,9 +190,9 @@ class _Compared:
 
     def pairs(self, old: Node, new: Node, *, in_extension: bool) -> list[_Pair] | None:
         """What is left to compare in two nodes; None where they are not the same."""
-        if isinstance(old, Scalar) and isinstance(new, Mapping):
+        if isinstance(old, Scalar) and isinstance(new, MappingNode):
             return None if old.value not in NULLS or old.style or _without(new, self.keys) else []
-        if isinstance(old, Alias) and isinstance(new, Mapping):
+        if isinstance(old, Alias) and isinstance(new, MappingNode):
             merged = _merged(new, self.keys)
             if merged is None:
                 return None
@@ -208,7 +207,7 @@ class _Compared:
             if old.flow != new.flow or len(old.items) != len(new.items):
                 return None
             return [(a, b, in_extension) for a, b in zip(old.items, new.items, strict=True)]
-        elif isinstance(old, Mapping) and isinstance(new, Mapping):
+        elif isinstance(old, MappingNode) and isinstance(new, MappingNode):
             return self._pairs_of_mapping(old, new, in_extension=in_extension)
         return []
 
@@ -218,7 +217,7 @@ class _Compared:
         self.changed.add(id(old))
         return in_extension and old.anchor is not None
 
-    def _pairs_of_mapping(self, old: Mapping, new: Mapping, *, in_extension: bool) -> list[_Pair] | None:
+    def _pairs_of_mapping(self, old: MappingNode, new: MappingNode, *, in_extension: bool) -> list[_Pair] | None:
         mine, others = _without(old, self.keys), _without(new, self.keys)
         emptied = not mine and not new.pairs  # a block that held nothing else is `{}` now
         if (old.flow != new.flow and not emptied) or len(mine) != len(others) or not self._same_size(old, new):
@@ -233,7 +232,7 @@ class _Compared:
                 self.counterparts[id(part)] = other
         return pairs
 
-    def _same_size(self, old: Mapping, new: Mapping) -> bool:
+    def _same_size(self, old: MappingNode, new: MappingNode) -> bool:
         """Whether a size is where one was; it may be another."""
         size, other = old.get(KEY), new.get(KEY)
         if size is None:
@@ -254,12 +253,12 @@ class _Compared:
         )
 
 
-def _merged(node: Mapping, keys: frozenset[str]) -> Node | None:
+def _merged(node: MappingNode, keys: frozenset[str]) -> Node | None:
     """What a mapping merges (``<<``) that has nothing else but some keys."""
     left = _without(node, keys)
     is_merge = len(left) == 1 and isinstance(left[0][0], Scalar) and left[0][0].value == "<<"
     return left[0][1] if is_merge else None
 
 
-def _without(node: Mapping, keys: frozenset[str]) -> list[tuple[Node, Node]]:
+def _without(node: MappingNode, keys: frozenset[str]) -> list[tuple[Node, Node]]:
     return [pair for pair in node.pairs if not isinstance(pair[0], Scalar) or pair[0].value not in keys]

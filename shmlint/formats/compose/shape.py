@@ -15,9 +15,7 @@ from shmlint.formats.compose.places import means_size
 from shmlint.formats.compose.refused import refused
 from shmlint.formats.compose.tree import Branch, Layer, Leaf, Listing, Removed, Tree
 from shmlint.model.source import Problem, Span
-from shmlint.syntax.yaml import Document, Node, Scalar
-from shmlint.syntax.yaml import Mapping as MappingNode
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import Document, MappingNode, Node, Scalar, SequenceNode
 
 _READ = (
     "image", "build", "command", "entrypoint", "deploy", "gpus", "runtime", "devices", "environment",

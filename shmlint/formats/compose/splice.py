@@ -9,8 +9,7 @@ from shmlint.docker.sizes import InvalidSize, parse_docker, spell_compose
 from shmlint.formats.compose.tree import Entry, Leaf
 from shmlint.model.launch import Change
 from shmlint.model.source import Edit, Source
-from shmlint.syntax.yaml import Alias, Mapping, Node, Scalar
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import Alias, MappingNode, Node, Scalar, SequenceNode
 
 if TYPE_CHECKING:
     from shmlint.formats.compose.project import Body
@@ -82,13 +81,13 @@ def other_default(leaf: Leaf, size: int) -> Edit | None:
 def insert(body: Body, pair: Pair, here: Source) -> Iterator[Change]:
     """A new key and value in a place the service is written at."""
     node = body.node
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         yield from _insert_flow(body, node, pair, here) if node.flow else _insert_block(body, node, pair, here)
     elif isinstance(node, Alias) or (isinstance(node, Scalar) and node.value in NULLS and not node.style):
         yield _unfold(body, node, pair, here)
 
 
-def _insert_block(body: Body, node: Mapping, pair: Pair, here: Source) -> Iterator[Change]:
+def _insert_block(body: Body, node: MappingNode, pair: Pair, here: Source) -> Iterator[Change]:
     """A line after the best neighbour; where that cannot be, a line above the first key."""
     source = body.layer.source
     key, value = neighbour_of(node)
@@ -102,7 +101,7 @@ def _insert_block(body: Body, node: Mapping, pair: Pair, here: Source) -> Iterat
     yield change_at(f"{verb} in", source, first, here, Edit(source.path, first, first, line))
 
 
-def _lines(body: Body, node: Mapping, pair: Pair, at: int) -> str:
+def _lines(body: Body, node: MappingNode, pair: Pair, at: int) -> str:
     """A key and its value as lines of a block, the first not indented; as those at an offset end."""
     key, text, within = pair
     if not within:
@@ -115,7 +114,7 @@ def _lines(body: Body, node: Mapping, pair: Pair, at: int) -> str:
     return f"{quoted_like(node, key)}:{newline_of(source, max(at, 0))}{inner}{_flow(node, (within, text, ''))}"
 
 
-def _flow(node: Mapping | None, pair: Pair) -> str:
+def _flow(node: MappingNode | None, pair: Pair) -> str:
     """A key and its value on one line."""
     key, text, within = pair
     if within:
@@ -128,7 +127,7 @@ def _shown(pair: Pair) -> str:
     return _flow(None, pair)
 
 
-def neighbour_of(node: Mapping) -> tuple[Node, Node]:
+def neighbour_of(node: MappingNode) -> tuple[Node, Node]:
     by_name = {key.value: (key, value) for key, value in node.pairs if isinstance(key, Scalar)}
     return next((by_name[name] for name in _NEIGHBOURS if name in by_name), node.pairs[0])
 
@@ -142,7 +141,7 @@ def indentation_of(text: str, at: int) -> str:
 def end_of(text: str, key: Node, value: Node, indentation: int = 0) -> int:
     """The offset after the last character of a value. ``indentation`` is that of the key."""
     while not isinstance(value, Alias | Scalar) and not getattr(value, "flow", True):
-        if isinstance(value, Mapping) and value.pairs:
+        if isinstance(value, MappingNode) and value.pairs:
             key, value = value.pairs[-1]
         elif isinstance(value, SequenceNode) and value.items:
             key = value = value.items[-1]
@@ -193,14 +192,14 @@ def newline_of(source: Source, at: int) -> str:
     return "\r\n" if source.text[max(end - 1, 0)] == "\r" else "\n"
 
 
-def quoted_like(node: Mapping | None, text: str) -> str:
+def quoted_like(node: MappingNode | None, text: str) -> str:
     """A text in double quotes where every key of the mapping has them (JSON style)."""
     if node is None or not node.pairs:
         return text
     return f'"{text}"' if all(isinstance(key, Scalar) and key.style == '"' for key, _ in node.pairs) else text
 
 
-def _insert_flow(body: Body, node: Mapping, pair: Pair, here: Source) -> Iterator[Change]:
+def _insert_flow(body: Body, node: MappingNode, pair: Pair, here: Source) -> Iterator[Change]:
     source = body.layer.source
     verb = f"add `{_shown(pair)}`"
     new = _flow(node, pair)

@@ -30,8 +30,7 @@ from shmlint.formats.compose.tree import Branch, Layer, Leaf, items_of
 from shmlint.model.launch import Change, Words
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Span
-from shmlint.syntax.yaml import Mapping, Scalar
-from shmlint.syntax.yaml import Sequence as SequenceNode
+from shmlint.syntax.yaml import MappingNode, Scalar, SequenceNode
 from shmlint.syntax.yaml_read import read_documents
 
 SERVICE_KEYS = frozenset(
@@ -188,7 +187,7 @@ class StackRewriter(ServiceRewriter):
         entry = self.service.tree.entries.get("volumes")
         for body in self.bodies():
             node = body.node
-            if not isinstance(node, Mapping) or not node.pairs:
+            if not isinstance(node, MappingNode) or not node.pairs:
                 continue
             written = node.get("volumes")
             if isinstance(written, SequenceNode):
@@ -236,7 +235,7 @@ def _title(body: Body, at: int, size: int, *edits: Edit) -> Change:
     return change_at(f"mount a tmpfs of {human(size)} on /dev/shm after", source, at, source, *edits)
 
 
-def _in_flow(node: Mapping, size: int) -> str:
+def _in_flow(node: MappingNode, size: int) -> str:
     """The mount in braces, with the quotes of JSON where the service has them."""
     q = '"' if quoted_like(node, "x") != "x" else ""
     return (
@@ -245,7 +244,7 @@ def _in_flow(node: Mapping, size: int) -> str:
     )
 
 
-def _append(body: Body, service: Mapping, volumes: SequenceNode, size: int) -> Iterator[Change]:
+def _append(body: Body, service: MappingNode, volumes: SequenceNode, size: int) -> Iterator[Change]:
     """One more item at the end of a list of volumes."""
     source = body.layer.source
     text = source.text
@@ -279,7 +278,7 @@ def _append(body: Body, service: Mapping, volumes: SequenceNode, size: int) -> I
     yield _title(body, max(end - 1, 0), size, _lines(body, end, lines))
 
 
-def _new_key(body: Body, node: Mapping, size: int) -> Change:
+def _new_key(body: Body, node: MappingNode, size: int) -> Change:
     """``volumes`` with the mount as its only item."""
     source = body.layer.source
     text = source.text
@@ -297,7 +296,7 @@ def _new_key(body: Body, node: Mapping, size: int) -> Change:
     return _title(body, max(end - 1, 0), size, _lines(body, end, lines))
 
 
-def _step(node: Mapping, text: str) -> str:
+def _step(node: MappingNode, text: str) -> str:
     """How far the lists of a service are indented: as its first one does, else two blanks."""
     for key, value in node.pairs:
         if isinstance(value, SequenceNode) and not value.flow and value.items:

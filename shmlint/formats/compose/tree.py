@@ -13,8 +13,7 @@ from typing import Literal
 from shmlint.docker.goyaml import WrongTag, resolve
 from shmlint.formats.compose.interpolate import Interpolated, InvalidInterpolation, interpolate
 from shmlint.model.source import Source, Span
-from shmlint.syntax.yaml import Alias, Node, Scalar, Sequence
-from shmlint.syntax.yaml import Mapping as MappingNode
+from shmlint.syntax.yaml import Alias, MappingNode, Node, Scalar, SequenceNode
 
 LeafKind = Literal["null", "bool", "int", "float", "str"]
 
@@ -47,7 +46,7 @@ class Layer:
         if known is None:
             if isinstance(node, MappingNode):
                 known = _branch(node, self)
-            elif isinstance(node, Sequence):
+            elif isinstance(node, SequenceNode):
                 known = Listing(node, self)
             else:
                 assert isinstance(node, Scalar)
@@ -250,7 +249,7 @@ class Listing:
                 if isinstance(tree, Listing) and tree._parts:
                     stack += reversed(tree._parts)
                 elif isinstance(tree, Listing):
-                    assert isinstance(tree.node, Sequence)
+                    assert isinstance(tree.node, SequenceNode)
                     self._items += [tree.layer.tree(item) for item in tree.node.items]
                 else:
                     self._items += items_of(tree)
@@ -281,10 +280,10 @@ def _branch(node: MappingNode, layer: Layer) -> Branch:
             continue
         target = value.resolved
         if name.value == "<<" and name.style == "":
-            given = target.items if isinstance(target, Sequence) else [target]
+            given = target.items if isinstance(target, SequenceNode) else [target]
             mappings = [layer.tree(m) for m in given if isinstance(m.resolved, MappingNode)]
             merged += [m for m in mappings if isinstance(m, Branch)]
-            if merged and not isinstance(target, Sequence):
+            if merged and not isinstance(target, SequenceNode):
                 # In a list of mappings Compose loses sight of the tags; and a key with !reset is gone
                 # before an alias can bring it here.
                 overrides |= merged[-1].overrides

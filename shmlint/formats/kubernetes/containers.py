@@ -11,7 +11,7 @@ from shmlint.docker.gpus import read as read_gpus
 from shmlint.docker.mounts import clean
 from shmlint.docker.sizes import InvalidSize, parse_quantity
 from shmlint.formats.kubernetes.config_maps import NO_MAPS, ConfigMaps, mounted
-from shmlint.formats.kubernetes.pods import Part, Pod
+from shmlint.formats.kubernetes.pods import Container, Pod
 from shmlint.formats.kubernetes.tree import Leaf, List, Map
 from shmlint.model.launch import (
     Bind,
@@ -61,7 +61,7 @@ class Owner(NamedTuple):
     """The ConfigMaps whose contents are known."""
 
 
-MakeRewriter = Callable[[Pod, Part, Mapping[str, Volume]], Rewriter]
+MakeRewriter = Callable[[Pod, Container, Mapping[str, Volume]], Rewriter]
 
 
 def read_pod(pod: Pod, owner: Owner, make_rewriter: MakeRewriter) -> Iterator[Launch]:
@@ -77,7 +77,7 @@ def read_pod(pod: Pod, owner: Owner, make_rewriter: MakeRewriter) -> Iterator[La
         yield launch._replace(rewriter=make_rewriter(pod, part, volumes))
 
 
-def _launch(pod: Pod, part: Part, owner: Owner, volumes: Mapping[str, Volume], limit: int | None) -> Launch:
+def _launch(pod: Pod, part: Container, owner: Owner, volumes: Mapping[str, Volume], limit: int | None) -> Launch:
     body = part.body
     named = body.leaf("name")
     name = (named.text if named is not None else "") or part.name or part.role
@@ -121,7 +121,7 @@ def _launch(pod: Pod, part: Part, owner: Owner, volumes: Mapping[str, Volume], l
 
 
 def _undecided(
-    pod: Pod, part: Part, owner: Owner, image: Leaf | Map | None, volumes: Mapping[str, Volume]
+    pod: Pod, part: Container, owner: Owner, image: Leaf | Map | None, volumes: Mapping[str, Volume]
 ) -> Unknown | None:
     because = pod.unknown or owner.unknown
     if not because and image is None and not pod.provided:
@@ -370,7 +370,7 @@ def _provided(pod: Pod, launch: Launch, limit: int | None) -> Mount:
     return Mount("emptydir", SHM, limit, launch.span)
 
 
-def _spare(pod: Pod, part: Part, volumes: Mapping[str, Volume], limit: int | None) -> SpareVolume | None:
+def _spare(pod: Pod, part: Container, volumes: Mapping[str, Volume], limit: int | None) -> SpareVolume | None:
     """The memory volume meant for a container's /dev/shm: nobody mounts it, or only some without a GPU there."""
     if any(clean(mount.text("mountPath")) == SHM for mount in part.body.maps("volumeMounts")):
         return None
@@ -389,7 +389,7 @@ def _spare(pod: Pod, part: Part, volumes: Mapping[str, Volume], limit: int | Non
     return None
 
 
-def _mounts_volume(part: Part, name: str, target: str = "") -> bool:
+def _mounts_volume(part: Container, name: str, target: str = "") -> bool:
     return any(
         item.text("name") == name and target in ("", clean(item.text("mountPath")))
         for item in part.body.maps("volumeMounts")

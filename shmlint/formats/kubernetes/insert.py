@@ -22,10 +22,10 @@ def added_item(tree: Map, source: Source, key: str, item: tuple[Entry, ...]) -> 
     """An item more in the list under a key of a mapping, as a file writes it; the key may not be there yet."""
     place = edited(tree, source, key)
     holder = tree.in_file(source)
-    if place is None or holder is None or not isinstance(holder.node, yaml.Mapping) or not holder.node.pairs:
+    if place is None or holder is None or not isinstance(holder.node, yaml.MappingNode) or not holder.node.pairs:
         return None
     node = holder.node
-    if isinstance(place.node, yaml.Sequence):
+    if isinstance(place.node, yaml.SequenceNode):
         return _added_to(source, place.node, item, quoted=has_quoted_keys(node))
     there = next(((k, v) for k, v in node.pairs if isinstance(k, yaml.Scalar) and k.value == key), None)
     if there is None:
@@ -48,7 +48,7 @@ def own_item(tree: Map, source: Source, key: str, item: tuple[Entry, ...]) -> tu
         edit = added_item(tree, source, key, item) if holder is not None and not holder.shared else None
         return (edit,) if edit is not None else ()
     node, value = holder.node, places[0].node
-    if not isinstance(node, yaml.Mapping) or not isinstance(value, yaml.Sequence) or not value.items:
+    if not isinstance(node, yaml.MappingNode) or not isinstance(value, yaml.SequenceNode) or not value.items:
         return ()
     if any(inner.anchor is not None for each in value.items for inner in _within(each)):
         return ()
@@ -69,7 +69,7 @@ def own_item(tree: Map, source: Source, key: str, item: tuple[Entry, ...]) -> tu
 
 
 def _own_list(
-    source: Source, node: yaml.Mapping, value: yaml.Sequence, key: str, item: tuple[Entry, ...]
+    source: Source, node: yaml.MappingNode, value: yaml.SequenceNode, key: str, item: tuple[Entry, ...]
 ) -> tuple[Edit, ...]:
     """The edit that writes a list which a merge key brings into the mapping itself, with an item more."""
     if node.flow:
@@ -84,14 +84,14 @@ def _own_list(
     return (line_edit(source, end, f"{indentation}{key}:{newline}{lines}"),) if lines is not None else ()
 
 
-def _copied_flow(source: Source, value: yaml.Sequence, item: tuple[Entry, ...]) -> str:
+def _copied_flow(source: Source, value: yaml.SequenceNode, item: tuple[Entry, ...]) -> str:
     """A list in flow style as it is written, with an item more."""
     first, last = value.items[0], value.items[-1]
     return f"[{source.text[first.start : end_of(source.text, last, last)]}, {flow(item, quoted=False)}]"
 
 
 def _copied(
-    source: Source, node: yaml.Mapping, value: yaml.Sequence, item: tuple[Entry, ...], newline: str
+    source: Source, node: yaml.MappingNode, value: yaml.SequenceNode, item: tuple[Entry, ...], newline: str
 ) -> str | None:
     """The lines of a list in block style, set in for a key of a mapping, with an item more."""
     text, last = source.text, value.items[-1]
@@ -112,8 +112,8 @@ def _copied(
 def _within(node: yaml.Node) -> Iterator[yaml.Node]:
     """A node and all in it, but what aliases stand for."""
     yield node
-    inner = node.items if isinstance(node, yaml.Sequence) else ()
-    pairs = node.pairs if isinstance(node, yaml.Mapping) else ()
+    inner = node.items if isinstance(node, yaml.SequenceNode) else ()
+    pairs = node.pairs if isinstance(node, yaml.MappingNode) else ()
     for each in (*inner, *(part for pair in pairs for part in pair)):
         yield from _within(each)
 
@@ -125,7 +125,7 @@ def edited(tree: Map, source: Source, key: str) -> Written | None:
     return next((place for place in listed.written if place.source is source), tree.in_file(source))
 
 
-def _added_list(source: Source, node: yaml.Mapping, key: str, item: tuple[Entry, ...]) -> Edit | None:
+def _added_list(source: Source, node: yaml.MappingNode, key: str, item: tuple[Entry, ...]) -> Edit | None:
     if node.flow:
         quoted = has_quoted_keys(node)
         return _behind_last(source, node, f"{_name(key, quoted=quoted)}: [{flow(item, quoted=quoted)}]")
@@ -143,15 +143,15 @@ def _added_list(source: Source, node: yaml.Mapping, key: str, item: tuple[Entry,
 
 def _ends_in_block(value: yaml.Node) -> bool:
     """Whether the last thing in a value is a block of text: a line end after it would be a part of it."""
-    while isinstance(value, yaml.Mapping | yaml.Sequence):
-        parts = [inner for _, inner in value.pairs] if isinstance(value, yaml.Mapping) else value.items
+    while isinstance(value, yaml.MappingNode | yaml.SequenceNode):
+        parts = [inner for _, inner in value.pairs] if isinstance(value, yaml.MappingNode) else value.items
         if value.flow or not parts:
             return False
         value = parts[-1]
     return isinstance(value, yaml.Scalar) and value.style in ("|", ">")
 
 
-def _added_to(source: Source, value: yaml.Sequence, item: tuple[Entry, ...], *, quoted: bool) -> Edit | None:
+def _added_to(source: Source, value: yaml.SequenceNode, item: tuple[Entry, ...], *, quoted: bool) -> Edit | None:
     """An item after the last one of a list."""
     if value.flow:
         if not value.items:
@@ -170,7 +170,7 @@ def _added_to(source: Source, value: yaml.Sequence, item: tuple[Entry, ...], *, 
     return line_edit(source, end, _lines(item, indentation, newline_of(source, max(end - 1, 0)), 2))
 
 
-def _behind_last(source: Source, node: yaml.Mapping, text: str) -> Edit:
+def _behind_last(source: Source, node: yaml.MappingNode, text: str) -> Edit:
     """A pair after the last one of a mapping in flow style."""
     key, value = node.pairs[-1]
     return _separated(source, key.start, end_of(source.text, key, value), text)
@@ -187,7 +187,7 @@ def _separated(source: Source, start: int, end: int, text: str) -> Edit:
 def added_pair(holder: Written, entry: Entry) -> Edit | None:
     """A pair more in a mapping."""
     node, source = holder.node, holder.source
-    if not isinstance(node, yaml.Mapping) or not node.pairs:
+    if not isinstance(node, yaml.MappingNode) or not node.pairs:
         return None
     quoted = has_quoted_keys(node)
     if node.flow:
@@ -197,13 +197,13 @@ def added_pair(holder: Written, entry: Entry) -> Edit | None:
     return line_edit(source, end_of(source.text, key, value, len(indentation)), f"{indentation}{_pair(entry)}")
 
 
-def _item_lines(source: Source, node: yaml.Mapping, indentation: str, item: tuple[Entry, ...], end: int) -> str:
+def _item_lines(source: Source, node: yaml.MappingNode, indentation: str, item: tuple[Entry, ...], end: int) -> str:
     """The lines of a list's only item, its dash set in as those of other lists of the file are."""
     margin = _margin(source, node)
     return _lines(item, indentation + " " * margin, newline_of(source, max(end - 1, 0)), 2)
 
 
-def _margin(source: Source, node: yaml.Mapping) -> int:
+def _margin(source: Source, node: yaml.MappingNode) -> int:
     """How far the dashes of lists are set in against their key: as in this mapping, or in the list it is in."""
     for _, value in node.pairs:
         found = _margin_of(source, node, value)
@@ -231,8 +231,8 @@ def _key_above(text: str, dash: int) -> int | None:
     return None
 
 
-def _margin_of(source: Source, node: yaml.Mapping, value: yaml.Node) -> int | None:
-    if not isinstance(value, yaml.Sequence) or value.flow or not value.items or node.flow:
+def _margin_of(source: Source, node: yaml.MappingNode, value: yaml.Node) -> int | None:
+    if not isinstance(value, yaml.SequenceNode) or value.flow or not value.items or node.flow:
         return None
     dash = source.text.rfind("-", 0, value.items[0].start)
     column = len(indentation_of(source.text, node.pairs[0][0].start))
@@ -271,7 +271,7 @@ def _name(text: str, *, quoted: bool) -> str:
 
 def has_quoted_keys(node: yaml.Node) -> bool:
     """Whether every key of a mapping has double quotes, as in JSON."""
-    return isinstance(node, yaml.Mapping) and bool(node.pairs) and all(
+    return isinstance(node, yaml.MappingNode) and bool(node.pairs) and all(
         isinstance(key, yaml.Scalar) and key.style == '"' for key, _ in node.pairs
     )
 

@@ -14,7 +14,7 @@ from shmlint.formats.template import RENDERED, whole
 from shmlint.model.reading import NotRead
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem, Source
-from shmlint.syntax.yaml import Document, Mapping, Node, Scalar, YamlError
+from shmlint.syntax.yaml import Document, MappingNode, Node, Scalar, YamlError
 from shmlint.syntax.yaml_read import parse_part, read_documents
 
 _TEMPLATE = re.compile(
@@ -136,7 +136,7 @@ def _read(source: Source, start: int, parsed: Callable[[], list[Document]], end:
             at = bisect_right(files, (found.start(), end))
             if not at or found.start() >= files[at - 1][1]:
                 return _a_template(source, found.start(), text)
-    unquoted = next((key for document in documents for key in document.odd_keys if isinstance(key, Mapping)), None)
+    unquoted = next((key for document in documents for key in document.odd_keys if isinstance(key, MappingNode)), None)
     if unquoted is not None:  # `name: {{ name }}`: a mapping as the key of a mapping
         return _a_template(source, unquoted.start, text)
     manifests = tuple(m for document in documents for m in _objects(document.root, source, source.path))
@@ -152,20 +152,20 @@ def _a_template(source: Source, at: int, text: str) -> File:
 def _data(root: Node) -> Iterator[tuple[int, int]]:
     """Where a ConfigMap or a Secret holds the contents of files, which may be templates of other programs."""
     node = root.resolved
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         return
     kind = node.get("kind")
     if isinstance(kind, Scalar) and kind.value in ("ConfigMap", "Secret"):
         for key in ("data", "stringData"):
             value = node.get(key)
-            if isinstance(value, Mapping):
+            if isinstance(value, MappingNode):
                 yield from ((v.start, v.end) for _, v in value.pairs if isinstance(v, Scalar) and v.style in ("|", ">"))
 
 
 def _objects(root: Node, source: Source, path: str) -> Iterator[Manifest]:
     """The objects of a document, those of lists one by one."""
     node = root.resolved
-    if not isinstance(node, Mapping) or not all(_is_text(node.get(key)) for key in ("apiVersion", "kind")):
+    if not isinstance(node, MappingNode) or not all(_is_text(node.get(key)) for key in ("apiVersion", "kind")):
         return
     tree = build(root, source)
     assert isinstance(tree, Map)

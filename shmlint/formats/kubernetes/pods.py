@@ -15,7 +15,7 @@ from shmlint.model.record import NamedTuple
 Role = Literal["container", "init container"]
 
 
-class Part(NamedTuple):
+class Container(NamedTuple):
     """A container of a pod. ``name`` is used where it has none of its own."""
 
     body: Map
@@ -27,7 +27,7 @@ class Pod(NamedTuple):
     """A pod's specification. ``inherited`` are mappings that hold more volumes for it."""
 
     spec: Map
-    parts: tuple[Part, ...]
+    parts: tuple[Container, ...]
     inherited: tuple[Map, ...] = ()
     provided: str = ""
     """What mounts a memory volume on the first container's /dev/shm where the template does not."""
@@ -94,9 +94,9 @@ def _own(spec: Map, group: str, key: str, root: Map) -> Pod | None:
     if group == "serving.kserve.io" and key in ("predictor", "transformer", "explainer"):
         return _component(spec, key)
     if group == "trainer.kubeflow.org" and key == "trainer" and root.text("kind") == "TrainJob":
-        return Pod(spec, (Part(spec, name="node"),), unknown="its training runtime holds the pod template")
+        return Pod(spec, (Container(spec, name="node"),), unknown="its training runtime holds the pod template")
     if group == "apps.nvidia.com" and key == "spec" and root.text("kind") == "NIMService":
-        return Pod(spec, (Part(spec, name="nim"),), provided="the NIM operator")
+        return Pod(spec, (Container(spec, name="nim"),), provided="the NIM operator")
     parts = _containers(spec)
     if not parts:
         return None
@@ -104,13 +104,13 @@ def _own(spec: Map, group: str, key: str, root: Map) -> Pod | None:
     return Pod(spec, parts, provided=_RAY if ray else "")
 
 
-def _containers(spec: Map) -> tuple[Part, ...]:
+def _containers(spec: Map) -> tuple[Container, ...]:
     """The containers of a mapping that has the shape of a pod's specification."""
     main = [item for item in spec.maps("containers") if _is_container(item)]
     if not main:
         return ()
     first = [item for item in spec.maps("initContainers") if _is_container(item)]
-    return (*(Part(item) for item in main), *(Part(item, _role(item)) for item in first))
+    return (*(Container(item) for item in main), *(Container(item, _role(item)) for item in first))
 
 
 def _is_container(item: Map) -> bool:
@@ -126,13 +126,13 @@ def _argo(template: Map, root: Map) -> Pod | None:
     """A template of an Argo workflow that runs a pod."""
     main = template.map("container") or template.map("script")
     if main is not None and main.leaf("image") is not None:
-        parts = [Part(main, name=template.text("name") or "main")]
+        parts = [Container(main, name=template.text("name") or "main")]
     elif template.map("containerSet") is not None:
-        parts = [Part(item) for item in template.maps("containerSet", "containers")]
+        parts = [Container(item) for item in template.maps("containerSet", "containers")]
     else:
         return None
-    parts += (Part(item) for item in template.maps("sidecars"))
-    parts += (Part(item, "init container") for item in template.maps("initContainers"))
+    parts += (Container(item) for item in template.maps("sidecars"))
+    parts += (Container(item, "init container") for item in template.maps("initContainers"))
     workflows = [found for path in _WORKFLOWS if (found := root.map(*path)) is not None]
     patched = any(found.get(name) is not None for found in (template, *workflows) for name in ("podSpecPatch",))
     defaults = any(found.get("templateDefaults") is not None for found in workflows)
@@ -146,11 +146,11 @@ _WORKFLOWS = (("spec",), ("spec", "workflowSpec"))
 def _steps(spec: Map) -> Pod | None:
     """The pod of a Tekton task."""
     written = enumerate(spec.maps("steps"), 1)
-    steps = [Part(item, name=f"step {number}") for number, item in written if item.leaf("image") is not None]
+    steps = [Container(item, name=f"step {number}") for number, item in written if item.leaf("image") is not None]
     if not steps:
         return None
     shared = "its steps share a template" if spec.get("stepTemplate") is not None else ""
-    return Pod(spec, (*steps, *(Part(item) for item in spec.maps("sidecars"))), unknown=shared)
+    return Pod(spec, (*steps, *(Container(item) for item in spec.maps("sidecars"))), unknown=shared)
 
 
 def _component(spec: Map, key: str) -> Pod | None:
@@ -159,7 +159,7 @@ def _component(spec: Map, key: str) -> Pod | None:
     for name, field in spec.fields.items():
         body = field.value
         if isinstance(body, Map) and (name == "model" or body.get("storageUri") or body.get("runtimeVersion")):
-            parts.append(Part(body, name=name))
+            parts.append(Container(body, name=name))
     if not parts:
         return None
     own = key != "predictor" or all(part.name == "" for part in parts)

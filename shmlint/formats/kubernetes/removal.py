@@ -28,7 +28,7 @@ def without_variable(body: Map, name: str) -> Iterator[Change]:
 def renamed_variable(body: Map, name: str, new: str) -> Iterator[Change]:
     """The change that gives a variable of a container's ``env`` another name."""
     item, _ = _variable(body, name)
-    node = item.node.get("name") if item is not None and isinstance(item.node, yaml.Mapping) else None
+    node = item.node.get("name") if item is not None and isinstance(item.node, yaml.MappingNode) else None
     if item is None or not isinstance(node, yaml.Scalar) or _items(body, new):
         return
     start = node.start + len(node.style if node.style in ("'", '"') else "")
@@ -48,7 +48,7 @@ def without_host_ipc(spec: Map) -> Iterator[Change]:
 class _Listed:
     """The list that a file writes variables in."""
 
-    def __init__(self, source: Source, node: yaml.Sequence) -> None:
+    def __init__(self, source: Source, node: yaml.SequenceNode) -> None:
         self.source = source
         self.node = node
 
@@ -65,7 +65,7 @@ def _variable(body: Map, name: str) -> tuple[Written | None, _Listed | None]:
     if len(listed.written) != 1 or len(items[0].written) != 1 or items[0].written[0].shared:
         return None, None
     node = listed.written[0].node
-    if not isinstance(node, yaml.Sequence):
+    if not isinstance(node, yaml.SequenceNode):
         return None, None
     return items[0].written[0], _Listed(listed.written[0].source, node)
 
@@ -89,7 +89,7 @@ def _without_key(holder: Map, key: str) -> Edit | None:
     if len(written) != 1 or written[0].shared:
         return None
     node, source = written[0].node, written[0].source
-    if not isinstance(node, yaml.Mapping) or node.flow or len(node.pairs) < 2:
+    if not isinstance(node, yaml.MappingNode) or node.flow or len(node.pairs) < 2:
         return None
     pair = next(((k, v) for k, v in node.pairs if isinstance(k, yaml.Scalar) and k.value == key), None)
     return _lines(source, pair[0].start, *pair) if pair is not None else None

@@ -15,7 +15,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.kubernetes.containers import SHM, Volume, read_volumes
 from shmlint.formats.kubernetes.insert import Entry, added_item, edited, own_item
 from shmlint.formats.kubernetes.manifests import read_file
-from shmlint.formats.kubernetes.pods import Part, Pod
+from shmlint.formats.kubernetes.pods import Container, Pod
 from shmlint.formats.kubernetes.removal import renamed_variable, without_host_ipc, without_variable
 from shmlint.formats.kubernetes.tree import build, plain
 from shmlint.formats.kubernetes.volume import made_memory, resized
@@ -28,7 +28,7 @@ class PodRewriter(ReadOnly):
 
     __slots__ = ("part", "pod", "pods", "volumes")
 
-    def __init__(self, pod: Pod, part: Part, volumes: Mapping[str, Volume], pods: Sequence[Pod]) -> None:
+    def __init__(self, pod: Pod, part: Container, volumes: Mapping[str, Volume], pods: Sequence[Pod]) -> None:
         self.pod = pod
         self.part = part
         self.volumes = volumes

@@ -108,22 +108,22 @@ def build(node: yaml.Node, source: Source, *, fixed: bool = False, shared: bool 
     node = node.resolved
     span = Span(source, node.start, max(node.start, node.end))
     written = () if fixed else (Written(source, node, shared),)
-    if isinstance(node, yaml.Mapping):
+    if isinstance(node, yaml.MappingNode):
         return Map(span, dict(_fields(node, source, fixed=fixed, shared=shared)), written)
-    if isinstance(node, yaml.Sequence):
+    if isinstance(node, yaml.SequenceNode):
         items = tuple(build(item, source, fixed=fixed, shared=shared) for item in node.items)
         return List(span, items, written)
     assert isinstance(node, yaml.Scalar)
     return Leaf(span, node.value, not node.style and node.tag is None)
 
 
-def _fields(node: yaml.Mapping, source: Source, *, fixed: bool, shared: bool) -> Iterator[tuple[str, Field]]:
+def _fields(node: yaml.MappingNode, source: Source, *, fixed: bool, shared: bool) -> Iterator[tuple[str, Field]]:
     """The fields of a mapping, those that merge keys bring first."""
     for key, value in node.pairs:
         if isinstance(key, yaml.Scalar) and key.value == "<<" and not key.style:
             merged = value.resolved
-            for item in reversed(merged.items) if isinstance(merged, yaml.Sequence) else (merged,):
-                if isinstance(item.resolved, yaml.Mapping):
+            for item in reversed(merged.items) if isinstance(merged, yaml.SequenceNode) else (merged,):
+                if isinstance(item.resolved, yaml.MappingNode):
                     yield from _fields(item.resolved, source, fixed=fixed, shared=True)
     for key, value in node.pairs:
         name = key.resolved

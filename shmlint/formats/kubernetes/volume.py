@@ -36,7 +36,7 @@ def made_memory(volume: Volume, size: int) -> Iterator[Change]:
         return
     edits = _filled(holder, node, size)
     body = item.map("emptyDir")
-    if isinstance(node, yaml.Mapping) and node.pairs and body is not None:
+    if isinstance(node, yaml.MappingNode) and node.pairs and body is not None:
         medium = _medium(holder.source, node)
         limit = _limit(body, size) if volume.size != size else None
         if medium is None or isinstance(volume.size, Unknown) or (limit is None and volume.size != size):
@@ -54,7 +54,7 @@ def _filled(holder: Written, node: yaml.Node, size: int) -> tuple[Edit, ...]:
     if node.start < node.end:
         text = flow(entries, quoted=has_quoted_keys(holder.node))
         return (Edit(source.path, node.start, node.end, text),)
-    assert isinstance(holder.node, yaml.Mapping)
+    assert isinstance(holder.node, yaml.MappingNode)
     key = next(key for key, value in holder.node.pairs if value is node)
     margin = indentation_of(source.text, key.start) + "  "
     end = end_of(source.text, key, node)
@@ -62,7 +62,7 @@ def _filled(holder: Written, node: yaml.Node, size: int) -> tuple[Edit, ...]:
     return (line_edit(source, end, lines),) if not holder.node.flow else ()
 
 
-def _medium(source: Source, node: yaml.Mapping) -> Edit | None:
+def _medium(source: Source, node: yaml.MappingNode) -> Edit | None:
     """The edit that sets the medium of an ``emptyDir``, in front of what it says already."""
     there = next(((k, v) for k, v in node.pairs if isinstance(k, yaml.Scalar) and k.value == "medium"), None)
     if there is None:
@@ -100,4 +100,4 @@ def _holder(tree: Map, key: str) -> Written | None:
 
 
 def _value(holder: Written | None, key: str) -> yaml.Node | None:
-    return holder.node.get(key) if holder is not None and isinstance(holder.node, yaml.Mapping) else None
+    return holder.node.get(key) if holder is not None and isinstance(holder.node, yaml.MappingNode) else None

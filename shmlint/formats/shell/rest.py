@@ -20,9 +20,9 @@ from shmlint.syntax.shell_sharing import (
     ARGUMENTS,
     Sharing,
     Use,
-    as_written,
     references,
     sharing,
+    statements,
     without_sizes,
 )
 from shmlint.syntax.shell_text import mentions_engine
@@ -64,7 +64,7 @@ def same(before: Sequence[Part], after: Sequence[Part], *, sizes_only: bool) -> 
 def _only_sizes(before: Sequence[Part], after: Sequence[Part]) -> bool:
     """Whether all is written as before but for sizes: then what the commands are made of need not be worked out."""
     return len(before) == len(after) and all(
-        old.text.text == new.text.text or (as_written(old.text) == as_written(new.text) and _ended(old) == _ended(new))
+        old.text.text == new.text.text or (statements(old.text) == statements(new.text) and _ended(old) == _ended(new))
         for old, new in zip(before, after, strict=True)
     )
 

@@ -166,7 +166,7 @@ def _misplaced(run: RunCommand) -> tuple[Misplaced, ...]:
     return tuple(behind_image(run))
 
 
-def as_written(launch: Launch, written: Callable[[str], str]) -> Launch:
+def with_texts(launch: Launch, written: Callable[[str], str]) -> Launch:
     """A launch whose values are those of the file; ``written`` puts these in the place of what they were read as.
 
     Its reasons name what is in the file from the start: a text says of each variable what that stands for.

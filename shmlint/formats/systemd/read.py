@@ -12,7 +12,7 @@ from shmlint.formats.comments import HASH, above_command, line_suppressions
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_source
 from shmlint.formats.shell.rest import same_others
-from shmlint.formats.shell.run import as_written
+from shmlint.formats.shell.run import with_texts
 from shmlint.formats.systemd.quadlet import DECIDING, containers
 from shmlint.model.launch import Launch, Unknown
 from shmlint.model.reading import NotRead, Reading
@@ -41,7 +41,7 @@ def _read(source: Source, workspace: Workspace) -> Reading:
         if not keys.isdisjoint(deciding):
             because = f"a file in {source.path}.d replaces a part of it, which is not merged"
             found = (launch._replace(undecided=Unknown("arguments", because)) for launch in found)
-        launches += (as_written(launch, places.as_written) for launch in found)
+        launches += (with_texts(launch, places.as_written) for launch in found)
     return reading._replace(
         launches=tuple(launches),
         not_read=(*reading.not_read, *_broken(source)),
