@@ -45,8 +45,10 @@ _MOST_HELD = 4 * 1024 * 1024
 
 Use = Literal["called", "named", "part"]
 """A name is called; handed on, kept or returned; or part of a longer name, of a type or of a test for a type."""
-Named = tuple[ast.Call | None, str, Use]
-"""What an expression names: the call where it is one, the dotted name, and how it is used."""
+Conditions = tuple[tuple[ast.expr | None, bool], ...]
+"""What must hold, or must not, for a part of an expression to be worked out; None for what nobody can work out."""
+Named = tuple[ast.Call | None, str, Use, Conditions]
+"""What an expression names: the call where it is one, the dotted name, how it is used, and on what that depends."""
 
 
 class Loaded(NamedTuple):
@@ -70,34 +72,67 @@ class Loaded(NamedTuple):
 def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
     scope = Scope("", _NO_TEXT, module, None, None)
     uses: dict[int, Use] = {}
+    conditions: dict[int, Conditions] = {}
     pending = [expression]
     for node in pending:  # grows while it is walked, in the order of ``ast.walk``
+        here = conditions.get(id(node), ())
         if isinstance(node, ast.Name):
             if isinstance(node.ctx, ast.Load):
-                yield None, node.id, uses.get(id(node), "named")
+                yield None, node.id, uses.get(id(node), "named"), here
             continue
+        before = len(pending)
         if isinstance(node, ast.Attribute):
             uses[id(node.value)] = "part"
             pending.append(node.value)
-            yield None, dotted(node), uses.get(id(node), "named")
-            continue
-        for field in node._fields:
-            value = getattr(node, field, None)
-            if type(value) is list:
-                pending += (item for item in value if isinstance(item, ast.AST) and type(item) is not ast.Constant)
-            elif isinstance(value, ast.expr | ast.arguments | ast.arg):
-                pending.append(value)
+            yield None, dotted(node), uses.get(id(node), "named"), here
+        else:
+            pending += _inner(node)
+        if here:
+            conditions.update((id(inner), here) for inner in pending[before:])
+        for part, wanted in _conditions(node):
+            conditions[id(part)] = (*here, *wanted)
         for part in _parts(node, uses.get(id(node)) == "part"):
             uses[id(part)] = "part"
         if isinstance(node, ast.Call):
             uses[id(node.func)] = "called"
-            yield node, scope.full_name(node.func), "called"
+            yield node, scope.full_name(node.func), "called", here
         elif isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if isinstance(key, ast.Constant) and key.value in SETTINGS:
-                    name = text_of(key.value)
-                    setting = ast.Call(ast.Name(name, ast.Load()), [], [ast.keyword(name, value)])
-                    yield ast.copy_location(setting, value), name, "called"
+            yield from ((*setting, "called", here) for setting in _settings(node))
+
+
+def _inner(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of an expression that may name something."""
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if type(value) is list:
+            yield from (item for item in value if isinstance(item, ast.AST) and type(item) is not ast.Constant)
+        elif isinstance(value, ast.expr | ast.arguments | ast.arg):
+            yield value
+
+
+def _settings(node: ast.Dict) -> Iterator[tuple[ast.Call, str]]:
+    for key, value in zip(node.keys, node.values, strict=True):
+        if isinstance(key, ast.Constant) and key.value in SETTINGS:
+            name = text_of(key.value)
+            setting = ast.Call(ast.Name(name, ast.Load()), [], [ast.keyword(name, value)])
+            yield ast.copy_location(setting, value), name
+
+
+def _conditions(node: ast.AST) -> Iterator[tuple[ast.AST, Conditions]]:
+    """The parts of an expression that are worked out on a condition only."""
+    if isinstance(node, ast.IfExp):
+        yield node.body, ((node.test, True),)
+        yield node.orelse, ((node.test, False),)
+    elif isinstance(node, ast.BoolOp):
+        wanted = isinstance(node.op, ast.And)
+        for at, value in enumerate(node.values[1:], 1):
+            yield value, tuple((test, wanted) for test in node.values[: min(at, _MOST_TESTS)])
+    elif isinstance(node, ast.Lambda):
+        yield node.body, ((None, True),)
+
+
+_MOST_TESTS = 5
+"""Tests of ``a and b and c`` that are asked for one of its parts."""
 
 
 _TYPED = frozenset({"isinstance", "issubclass", "cast", "super", "hasattr", "HfArgumentParser"})

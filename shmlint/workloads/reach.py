@@ -15,8 +15,9 @@ from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules, p
 from shmlint.workloads.commands import MISSING, NO_NAME
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
+from shmlint.workloads.flow import After, after, after_loop, in_turn, one_of
 from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
-from shmlint.workloads.modules import UNPARSED, Loaded, Modules, is_known
+from shmlint.workloads.modules import UNPARSED, Conditions, Loaded, Modules, is_known
 from shmlint.workloads.named_modules import NamedModules, is_compiled
 from shmlint.workloads.options import Options
 from shmlint.workloads.program import Entry
@@ -259,35 +260,61 @@ class Walker:
                 self._expression(default, scope, unit)
         self._statements(unit.node.body, scope, unit, unit.certain)
 
-    def _statements(self, body: list[ast.stmt], scope: Scope, unit: Unit, certain: bool) -> None:
+    def _statements(self, body: list[ast.stmt], scope: Scope, unit: Unit, certain: bool) -> After:
+        """Walk statements one after the other, as far as they can be reached."""
+        reached = After.NEXT
         for statement in body:
-            if isinstance(statement, Definition):
-                self._definition(statement, scope, unit, certain)
-                continue
-            if isinstance(statement, ast.Import | ast.ImportFrom):
-                for name in _modules_of(statement, unit.loaded.path, self.modules):
-                    self._import(name, statement, scope, unit, certain)
-                continue
-            if isinstance(statement, ast.If):
-                self._branch(statement, scope, unit, certain)
-            elif isinstance(statement, ast.Try):
-                optional = any(_catches_import(handler) for handler in statement.handlers)
-                self._optional += optional
-                self._statements(statement.body, scope, unit, certain)
-                self._optional -= optional
-                for handler in statement.handlers:
-                    self._statements(handler.body, scope, unit, False)
-                self._statements([*statement.orelse, *statement.finalbody], scope, unit, certain)
-            else:
-                here = unit if unit.certain == certain else unit._replace(certain=certain)
-                of_type = statement.annotation if isinstance(statement, ast.AnnAssign) else None
-                for expression in _expressions(statement):
-                    self._expression(expression, scope, here, typed=expression is of_type)
-                for name in ("body", "orelse"):
-                    self._statements(getattr(statement, name, []), scope, unit, certain)
-                if isinstance(statement, ast.Match):
-                    for case in statement.cases:
-                        self._statements(case.body, scope, unit, False)
+            reached = in_turn(reached, self._statement(statement, scope, unit, certain and reached is After.NEXT))
+            if reached.ends:
+                break
+        return reached
+
+    def _statement(self, statement: ast.stmt, scope: Scope, unit: Unit, certain: bool) -> After:
+        if isinstance(statement, Definition):
+            self._definition(statement, scope, unit, certain)
+            return After.NEXT
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            for name in _modules_of(statement, unit.loaded.path, self.modules):
+                self._import(name, statement, scope, unit, certain)
+            return After.NEXT
+        if isinstance(statement, ast.If):
+            return self._branch(statement, scope, unit, certain)
+        if isinstance(statement, ast.Try | ast.TryStar):
+            return self._try(statement, scope, unit, certain)
+        here = unit if unit.certain == certain else unit._replace(certain=certain)
+        of_type = statement.annotation if isinstance(statement, ast.AnnAssign) else None
+        for expression in _expressions(statement):
+            self._expression(expression, scope, here, typed=expression is of_type)
+        if isinstance(statement, ast.For | ast.AsyncFor | ast.While):
+            turns = certain and not (isinstance(statement, ast.For) and self._may_be_empty(statement.iter))
+            left = after_loop(statement, self._statements(statement.body, scope, unit, turns))
+            return left if left.ends else in_turn(left, self._statements(statement.orelse, scope, unit, certain))
+        if isinstance(statement, ast.With | ast.AsyncWith):
+            return self._statements(statement.body, scope, unit, certain)
+        if isinstance(statement, ast.Match):
+            cases = [self._statements(case.body, scope, unit, False) for case in statement.cases]
+            return one_of([*cases, After.NEXT])
+        return after(statement)
+
+    def _try(self, statement: ast.Try | ast.TryStar, scope: Scope, unit: Unit, certain: bool) -> After:
+        optional = any(_catches_import(handler) for handler in statement.handlers)
+        self._optional += optional
+        tried = self._statements(statement.body, scope, unit, certain)
+        self._optional -= optional
+        handled = [self._statements(handler.body, scope, unit, False) for handler in statement.handlers]
+        if not tried.ends:
+            tried = in_turn(tried, self._statements(statement.orelse, scope, unit, certain and tried is After.NEXT))
+        last = self._statements(statement.finalbody, scope, unit, certain)
+        if last.ends:
+            return last
+        return one_of([tried, *handled]) if tried.ends else tried
+
+    def _may_be_empty(self, items: ast.expr) -> bool:
+        """Whether a loop over the words of the command may have no turn."""
+        words = next((n for n in ast.walk(items) if isinstance(n, ast.Attribute) and dotted(n) == "sys.argv"), None)
+        first = items.slice.lower if isinstance(items, ast.Subscript) and isinstance(items.slice, ast.Slice) else None
+        least = first.value if isinstance(first, ast.Constant) and isinstance(first.value, int) else 0
+        return words is not None and len(self.entry.arguments) < max(least, 0)
 
     def _definition(self, node: Definition, scope: Scope, unit: Unit, certain: bool) -> None:
         """A definition runs when it is called; what is registered by a decorator may be called by anybody."""
@@ -302,16 +329,18 @@ class Walker:
                 elif name not in ("main", "hydra_main", "wrap", "group"):
                     self._push(Unit(unit.loaded, node, None, False))
 
-    def _branch(self, statement: ast.If, scope: Scope, unit: Unit, certain: bool) -> None:
+    def _branch(self, statement: ast.If, scope: Scope, unit: Unit, certain: bool) -> After:
         self._expression(statement.test, scope, unit._replace(certain=certain))
         taken = self._taken(statement.test, scope, unit)
         asks = isinstance(statement.test, ast.Call) and re.fullmatch(_HAS_PACKAGE, dotted(statement.test.func))
+        ways: list[After] = []
         if taken is not False:
             self._optional += bool(asks)
-            self._statements(statement.body, scope, unit, certain and taken is True)
+            ways.append(self._statements(statement.body, scope, unit, certain and taken is True))
             self._optional -= bool(asks)
         if taken is not True:
-            self._statements(statement.orelse, scope, unit, certain and taken is False)
+            ways.append(self._statements(statement.orelse, scope, unit, certain and taken is False))
+        return one_of(ways) if len(ways) > 1 else ways[0]
 
     def _taken(self, test: ast.expr, scope: Scope, unit: Unit) -> bool | None:
         if (
@@ -332,16 +361,27 @@ class Walker:
 
     def _expression(self, expression: ast.AST, scope: Scope, unit: Unit, *, typed: bool = False) -> None:
         """Reach what an expression names, and note what it calls; ``typed`` where it is a type."""
-        for call, name, use in unit.loaded.named(expression):
+        for call, name, use, conditions in unit.loaded.named(expression):
+            runs = self._runs(conditions, scope, unit)
+            if runs is False:
+                continue
+            sure = unit.certain and runs is True
             if call is not None:
-                sure = unit.certain and not (starts(name) and _on_condition(call, expression))
                 self._call(name, call, scope, unit if sure == unit.certain else unit._replace(certain=sure))
                 continue
-            self._name(name, unit.loaded, unit.certain and use == "called")
+            self._name(name, unit.loaded, sure and use == "called")
             if use == "named" and not typed:
                 full = self.modules.outside(name, unit.loaded)
                 if full in WATCHED:
                     self.stop(f"what is done with `{full}` is not followed", scope.span(expression))
+
+    def _runs(self, conditions: Conditions, scope: Scope, unit: Unit) -> bool | None:
+        """Whether a part of an expression is worked out: ``run() if a else b``, ``a and run()``; None: not known."""
+        answers = [None if test is None else self._taken(test, scope, unit) for test, _ in conditions]
+        wanted = [want for _, want in conditions]
+        if any(answer is not None and answer is not want for answer, want in zip(answers, wanted, strict=True)):
+            return False
+        return None if None in answers else True
 
     def _call(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         self.evaluator.note_call(name, node, scope)
@@ -544,21 +584,6 @@ def _modules_of(statement: ast.Import | ast.ImportFrom, importer: str, modules: 
     own = modules.file_of(base, importer)
     if own is None or os.path.basename(own) == "__init__.py":  # what a plain module holds is no module
         yield from (n for n in imported_modules(statement) if n != base and modules.file_of(n, importer) is not None)
-
-
-def _on_condition(call: ast.Call, expression: ast.AST) -> bool:
-    """Whether a call is in a part of an expression that may not run: ``run() if a else b``, ``a and run()``."""
-    for node in ast.walk(expression):
-        parts: list[ast.expr] = []
-        if isinstance(node, ast.IfExp):
-            parts = [node.body, node.orelse]
-        elif isinstance(node, ast.BoolOp):
-            parts = node.values[1:]
-        elif isinstance(node, ast.Lambda):
-            parts = [node.body]
-        if any(inner is call for part in parts for inner in ast.walk(part)):
-            return True
-    return False
 
 
 def _only_assigns(code: ast.expr) -> bool:

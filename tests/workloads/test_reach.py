@@ -132,3 +132,57 @@ def test_modules_that_import_everything_of_each_other_are_each_looked_into_once(
     before = process_time()
     assert of_program(tmp_path, f"{every}f0(name)\nload(other)\n", **modules).verdict == "likely"
     assert process_time() - before < 20
+
+
+CROPS = f"{LOADER}from torchvision.transforms import RandomResizedCrop\nimport argparse, sys\n"
+MANY = "DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=8)"
+
+
+@table(
+    "code, verdict",
+    [
+        (MANY, "needed"),
+        (f"sys.exit()\n{MANY}", "not-needed"),
+        (f"raise SystemExit\n{MANY}", "not-needed"),
+        (f"raise ValueError('no')\n{MANY}", "not-needed"),
+        (f"assert False\n{MANY}", "not-needed"),
+        (f"assert ready()\n{MANY}", "needed"),
+        (f"while True:\n    print(1)\n{MANY}", "not-needed"),
+        (f"while True:\n    if ready():\n        break\n{MANY}", "needed"),
+        (f"while True:\n    for x in y:\n        break\n{MANY}", "not-needed"),
+        (f"if ready():\n    sys.exit(0)\n{MANY}", "likely"),
+        (f"if not ready():\n    sys.exit('not ready')\n{MANY}", "needed"),
+        (f"if not ready():\n    sys.exit(1)\n{MANY}", "needed"),
+        (f"if not ready():\n    raise ValueError('not ready')\n{MANY}", "needed"),
+        (f"if ready():\n    sys.exit(0)\nelse:\n    sys.exit(1)\n{MANY}", "not-needed"),
+        (f"try:\n    run()\n    sys.exit()\nexcept ValueError:\n    pass\n{MANY}", "likely"),
+        (f"try:\n    run()\nexcept ValueError:\n    sys.exit(1)\n{MANY}", "needed"),
+        (f"try:\n    run()\nfinally:\n    sys.exit()\n{MANY}", "not-needed"),
+        (f"with torch() as t:\n    sys.exit()\n{MANY}", "not-needed"),
+        (f"def f():\n    return\n    {MANY}\nf()", "not-needed"),
+        (f"def f():\n    if ready():\n        return\n    {MANY}\nf()", "likely"),
+        (f"def f():\n    if ready():\n        return 1\n    else:\n        print(2)\n    {MANY}\nf()", "likely"),
+        (f"def f():\n    for x in y:\n        if x:\n            return x\n    {MANY}\nf()", "likely"),
+        (f"def f():\n    while True:\n        {MANY}\n        if ready():\n            return\nf()", "needed"),
+        (f"def f():\n    if ready():\n        return\nf()\n{MANY}", "needed"),
+        (f"for x in y:\n    if x:\n        continue\n    {MANY}", "needed"),
+        (f"for x in y:\n    break\n{MANY}", "needed"),
+        (f"for x in sys.argv[1:]:\n    {MANY}", "likely"),
+        (f"match y:\n    case 1:\n        sys.exit()\n{MANY}", "likely"),
+        (f"x = {MANY} if ready() else None", "likely"),
+        (f"x = ready() and {MANY}", "likely"),
+        (f"x = False and ready() and {MANY}", "not-needed"),
+        (f"x = {MANY} if True else None", "needed"),
+        (f"x = None if True else {MANY}", "not-needed"),
+        (f"x = lambda: {MANY}", "likely"),
+        (f"def f():\n    {MANY}\nx = f() if ready() else None", "likely"),
+        (f"x = [{MANY} for _ in y]", "needed"),
+    ],
+)
+def test_code_that_may_not_run_makes_no_error(tmp_path: Path, code: str, verdict: str) -> None:
+    assert of_program(tmp_path, f"{CROPS}{code}\n").verdict == verdict
+
+
+@table("words, verdict", [("", "likely"), ("a", "needed")])
+def test_a_loop_over_the_words_of_the_command(tmp_path: Path, words: str, verdict: str) -> None:
+    assert of_program(tmp_path, f"{CROPS}for x in sys.argv[1:]:\n    {MANY}\n", words).verdict == verdict
