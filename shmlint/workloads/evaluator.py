@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from shmlint.model.source import Span
 from shmlint.syntax.python import Definition, dotted
 from shmlint.workloads.assignments import Assignments, Function, of_class, parameters_of
+from shmlint.workloads.lineage import Lineage
 from shmlint.workloads.modules import MOST_PASSED_ON, Modules
 from shmlint.workloads.options import SETTINGS_CLASSES, Options
 from shmlint.workloads.values import (
@@ -53,6 +54,7 @@ class Evaluator:
         """The functions that have more calls."""
         self._modules = modules
         self._assignments = Assignments()
+        self.lineage = Lineage(self.definition)
         self._without_parameters: dict[tuple[int, int], Found] = {}
         self._now: dict[tuple[int, int], Found] = {}
         """What was worked out since the last call was noted: more calls may say more of parameters."""
@@ -73,10 +75,21 @@ class Evaluator:
     def knows_calls(self, function: Function, scope: Scope) -> bool:
         """Whether all calls of a function were seen that the code shows, and each says what it passes."""
         name = _called(function, scope)
-        calls = [node for node, _ in self.calls.get(name, ())]
+        calls = [node for node, _ in self._calls_of(function, scope)]
         starred = (isinstance(argument, ast.Starred) for node in calls for argument in node.args)
         mappings = (keyword.arg is None for node in calls for keyword in node.keywords)
         return bool(calls) and name not in self._often and not any(starred) and not any(mappings)
+
+    def _calls_of(self, function: Function, scope: Scope) -> list[tuple[ast.Call, Scope]]:
+        """The calls of a function that were seen; a class that extends another one makes its objects too."""
+        calls = list(self.calls.get(_called(function, scope), ()))
+        if function.name != "__init__" or scope.owner is None:
+            return calls
+        below = self.lineage.below(scope)
+        makers = [owner for owner, there in below if _method("__init__", owner, there) is None]
+        calls += (call for owner in makers for call in self.calls.get(owner.name, ()))
+        handed = self.calls.get("__init__", ())
+        return calls + [call for call in handed if any(call[1].owner is owner for owner, _ in below)]
 
     def argument(self, node: ast.Call, name: str, position: int, default: object, scope: Scope) -> Found:
         """The value of an argument of a call."""
@@ -123,7 +136,7 @@ class Evaluator:
             return None
         values = [
             self.value(keyword.value, where, 1)
-            for node, where in self.calls.get(_called(function, scope), ())
+            for node, where in self._calls_of(function, scope)
             for keyword in node.keywords
             if keyword.arg == name
         ]
@@ -200,8 +213,7 @@ class Evaluator:
             if node.id in scope.module.constants:
                 return [(value, outside) for value in scope.module.constants[node.id]]
         elif dotted(node.value) == "self" and scope.owner is not None:
-            given = self._assignments.of_self(node.attr, scope.owner)
-            return [(value, scope._replace(function=function)) for value, function in given]
+            return self._of_object(node.attr, scope)
         name = dotted(node)
         head, _, rest = name.partition(".")
         if head in scope.module.imports:
@@ -210,6 +222,15 @@ class Evaluator:
         if isinstance(definition, ast.ClassDef):
             return [(value, outside) for attribute, value in of_class(definition) if attribute == rest]
         return []
+
+    def _of_object(self, attribute: str, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+        """What the class around some code, else one that it extends, and those that extend it give an attribute."""
+        above = ((self._assignments.of_self(attribute, owner), there) for owner, there in self.lineage.above(scope))
+        own = next(((given, there) for given, there in above if given), ([], scope))
+        below = ((self._assignments.of_self(attribute, owner), there) for owner, there in self.lineage.below(scope))
+        return [
+            (value, there._replace(function=function)) for given, there in (own, *below) for value, function in given
+        ]
 
     def _elsewhere(self, name: str, importer: str, depth: int) -> list[tuple[ast.expr, Scope]]:
         """The values that another module of the repository gives a name of its own."""
@@ -239,18 +260,41 @@ class Evaluator:
         passed = list(self._passed(node.id, function, scope))
         return passed or ([(default, scope._replace(function=None))] if default is not None else [])
 
-    def function(self, called: ast.expr, scope: Scope) -> tuple[Function, Scope] | None:
-        """The function of the repository that is called, and the scope of its body."""
+    def functions(self, called: ast.expr, scope: Scope) -> list[tuple[Function, Scope]]:
+        """The functions of the repository that may be called, and the scopes of their bodies.
+
+        Several where classes that extend the one around the call have a method of that name of their own.
+        """
         name = dotted(called)
-        if scope.owner is not None and name.startswith(("self.", "cls.")):
-            own = name.partition(".")[2]
-            methods = (m for m in scope.owner.body if isinstance(m, Function) and m.name == own)
-            method = next(methods, None)
-            return None if method is None else (method, scope._replace(function=method))
+        if scope.owner is not None and name.rpartition(".")[0] in ("self", "cls"):
+            return self._methods(name.partition(".")[2], scope)
         found = self.definition(name if name in scope.module.definitions else scope.full_name(called), scope)
-        if found is None or not isinstance(found[0], Function):
+        if found is not None and isinstance(found[0], Function):
+            return [(found[0], found[1]._replace(function=found[0]))]
+        return self._methods_of(called, scope) if isinstance(called, ast.Attribute) else []
+
+    def _methods(self, name: str, scope: Scope) -> list[tuple[Function, Scope]]:
+        own = next((found for owned in self.lineage.above(scope) if (found := _method(name, *owned)) is not None), None)
+        below = (_method(name, *owned) for owned in self.lineage.below(scope))
+        return [found for found in (own, *below) if found is not None]
+
+    def _methods_of(self, called: ast.Attribute, scope: Scope) -> list[tuple[Function, Scope]]:
+        """The method of an object that the code makes: ``Builder().made``, or ``builder.made`` after it."""
+        holder = called.value
+        given = self._given(holder, scope) if isinstance(holder, ast.Name | ast.Attribute) else [(holder, scope)]
+        found = [self._method_of_class(call, called.attr, where) for call, where in given]
+        return [method for method in found if method is not None] if None not in found else []
+
+    def _method_of_class(self, made: ast.expr, method: str, scope: Scope) -> tuple[Function, Scope] | None:
+        """The method of the class of the repository of which an expression makes an object."""
+        if not isinstance(made, ast.Call):
             return None
-        return found[0], found[1]._replace(function=found[0])
+        name = dotted(made.func)
+        found = self.definition(name if name in scope.module.definitions else scope.full_name(made.func), scope)
+        if found is None or not isinstance(found[0], ast.ClassDef):
+            return None
+        above = self.lineage.above(found[1]._replace(owner=found[0]))
+        return next((own for owned in above if (own := _method(method, *owned)) is not None), None)
 
     def definition(self, name: str, scope: Scope) -> tuple[Definition, Scope] | None:
         """The function or class of the repository that a name stands for, also where modules pass it on."""
@@ -277,7 +321,7 @@ class Evaluator:
         names = list(parameters)
         position = names.index(name) - (1 if names[:1] in (["self"], ["cls"]) else 0)
         default = parameters[name]
-        for node, where in self.calls.get(_called(function, scope), ()):
+        for node, where in self._calls_of(function, scope):
             given = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
             if given is None and 0 <= position < len(node.args):
                 given = node.args[position]
@@ -399,15 +443,15 @@ class Evaluator:
         if name in _PLATFORM:
             return Found(_PLATFORM[name], True, ())
         if dotted(node.value) == "self" or not self.options.is_given(node.attr):
-            for value, where in self._given(node, scope):
-                found = self.value(value, where, depth + 1, parameters=parameters)
-                if found.value is not UNKNOWN:
-                    return found
+            given = [self.value(v, where, depth + 1, parameters=parameters) for v, where in self._given(node, scope)]
+            known = [found for found in given if found.value is not UNKNOWN]
+            if known:
+                return one_of(known) if len(known) == len(given) else _changed(one_of(known))
             for value, where in self._set_when_made(node, scope):
                 return self.value(value, where, depth + 1, parameters=parameters)
-            known = self._mapping(node.value, scope, depth + 1)
-            if node.attr in known.entries:
-                value, where = known.entries[node.attr]
+            mapping = self._mapping(node.value, scope, depth + 1)
+            if node.attr in mapping.entries:
+                value, where = mapping.entries[node.attr]
                 return self.value(value, where, depth + 1, parameters=parameters)
         return self.options.get(node.attr, self.value, depth)
 
@@ -474,6 +518,12 @@ class Evaluator:
 
 _SETTLED = {"platform.system": "Linux", "torch.cuda.is_available": True}
 """What calls give in a container that asks for GPUs."""
+
+
+def _method(name: str, owner: ast.ClassDef, scope: Scope) -> tuple[Function, Scope] | None:
+    own = (method for method in owner.body if isinstance(method, Function) and method.name == name)
+    method = next(own, None)
+    return None if method is None else (method, scope._replace(function=method))
 
 
 def _changed(found: Found) -> Found:

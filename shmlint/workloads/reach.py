@@ -211,6 +211,7 @@ class Walker:
         self._push(Unit(loaded, node, None, certain))
         if id(node) not in self._classes:
             self._classes.add(id(node))
+            self.evaluator.lineage.note(node, Scope(loaded.path, loaded.source, loaded.module, None, node))
             for method in _methods(node):
                 self._methods.setdefault(method.name, []).append((Unit(loaded, method, node, certain), certain))
                 lifecycle = method.name.startswith("__") or method.name in _LIFECYCLE

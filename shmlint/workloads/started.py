@@ -78,6 +78,22 @@ def _is_itself(value: ast.expr, node: ast.expr, where: Scope, scope: Scope) -> b
     return where.function is scope.function and dotted(value) == dotted(node) and isinstance(value, ast.Name)
 
 
+def _only_converts(node: ast.ListComp) -> bool:
+    """Whether the items of a list are those of another one, made texts: ``[str(word) for word in words]``."""
+    loop = node.generators[0]
+    item = node.elt
+    if isinstance(item, ast.Call) and dotted(item.func) in _CONVERTS and len(item.args) == 1:
+        item = item.args[0]
+    return (
+        len(node.generators) == 1 and not loop.ifs
+        and isinstance(item, ast.Name) and isinstance(loop.target, ast.Name) and item.id == loop.target.id
+    )  # fmt: skip
+
+
+_CONVERTS = frozenset({"str", "shlex.quote", "quote", "os.fspath"})
+"""Functions that make a word of a value."""
+
+
 class _TextReader:
     """Puts words and texts together; several where a name is given several."""
 
@@ -101,6 +117,10 @@ class _TextReader:
         self._left -= 1
         if depth > _DEPTH or self._left <= 0:
             return []
+        if isinstance(node, ast.Await):
+            return self.words(node.value, scope, depth + 1)
+        if isinstance(node, ast.ListComp) and _only_converts(node):
+            return self.words(node.generators[0].iter, scope, depth + 1)
         if isinstance(node, ast.List | ast.Tuple):
             return self.concatenated(node.elts[:100], scope, depth)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
@@ -137,6 +157,8 @@ class _TextReader:
         if isinstance(node.func, ast.Attribute) and not node.args:
             inner = node.func.value
         last = name.rpartition(".")[2]
+        if last == "map" and len(node.args) == 2 and dotted(node.args[0]) in _CONVERTS:
+            inner, last = node.args[1], "list"
         if inner is None or last not in ("split", "list", "tuple", "copy"):
             return []
         if last == "split":
@@ -145,12 +167,16 @@ class _TextReader:
 
     def _returned_words(self, node: ast.Call, scope: Scope, depth: int) -> list[Words]:
         """The list of words that a function of the repository returns."""
-        found = self._evaluator.function(node.func, scope)
-        if found is None:
-            return []
-        function, where = found
-        values = [part.value for part in ast.walk(function) if isinstance(part, ast.Return) and part.value is not None]
-        return self._one_of([(value, where) for value in values], depth)
+        return self._one_of(self._returned(node, scope), depth)
+
+    def _returned(self, node: ast.Call, scope: Scope) -> _Given:
+        """What the functions of the repository return that a call may be one of."""
+        return [
+            (part.value, where)
+            for function, where in self._evaluator.functions(node.func, scope)
+            for part in ast.walk(function)
+            if isinstance(part, ast.Return) and part.value is not None
+        ]
 
     def texts(self, node: ast.expr, scope: Scope, depth: int) -> list[str]:
         """The texts that an expression may be, ``$UNKNOWN`` for the parts that are not written down."""
@@ -163,7 +189,7 @@ class _TextReader:
             return ["python"]
         if isinstance(node, ast.JoinedStr):
             return self._joined(node.values, "", scope, depth)
-        if isinstance(node, ast.FormattedValue):
+        if isinstance(node, ast.FormattedValue | ast.Await):
             return self.texts(node.value, scope, depth + 1)
         if isinstance(node, ast.IfExp):
             return self._any_text([(node.body, scope), (node.orelse, scope)], depth)
@@ -220,7 +246,7 @@ class _TextReader:
         if last in ("format", "resolve", "absolute", "as_posix", "strip") and isinstance(node.func, ast.Attribute):
             found = self.texts(node.func.value, scope, depth + 1)
             return [re.sub(_BRACES, MISSING, text) for text in found] if last == "format" else found
-        return self._known(node, scope)
+        return self._any_text(self._returned(node, scope), depth) or self._known(node, scope)
 
     def _given(self, node: ast.Name | ast.Attribute, scope: Scope) -> _Given:
         return self._evaluator.given_to(node, scope)[:_MOST]

@@ -711,6 +711,30 @@ def test_loaders_of_other_libraries(tmp_path: Path, imported: str, call: str, ve
         ("def made(): return made()", "made()", "unknown"),
         ("def made(): return [sys.executable, choose()]", "made()", "unknown"),
         ("def made(): return", "made()", "unknown"),
+        ("def made(n): return f'python work/small.py --n {n}'", "made(1), shell=True", "not-needed"),
+        ("def made(n):\n    text = 'python work/big.py'\n    text += f' --n {n}'\n    return text",
+         "made(1), shell=True", "needed"),
+        ("def made(): return ' '.join(['python', 'work/big.py'])", "made(), shell=True", "needed"),
+        ("def made(n):\n    if n:\n        return 'python work/small.py'\n    return choose()", "made(1), shell=True",
+         "unknown"),
+        ("def made(n):\n    words = ['python', 'work/big.py', n]\n    return [str(w) for w in words]", "made(1)",
+         "needed"),
+        ("def made(n): return [w for w in ['python', 'work/small.py'] if w]", "made(1)", "unknown"),
+        ("def made(n): return list(map(str, ['python', 'work/big.py', n]))", "made(1)", "needed"),
+        ("async def made(): return ['python', 'work/big.py']\nasync def main(): subprocess.run(await made())\nmain()",
+         "['true']", "needed"),
+        ("class A:\n    def made(self): return ['python', 'work/big.py']\na = A()", "a.made()", "needed"),
+        ("class A:\n    def made(self): return ['python', 'work/small.py']\na = A() if x else choose()", "a.made()",
+         "unknown"),
+        ("class A:\n    def made(self): return ['python', 'work/big.py']\nclass B:\n    def __init__(self):\n"
+         "        self.a = A()\n    def go(self): subprocess.run(self.a.made())\nB().go()", "['true']", "needed"),
+        ("class A:\n    def made(self): return ['python', 'work/big.py']\n"
+         "class B(A):\n    def go(self): subprocess.run(self.made())\nB().go()", "['true']", "needed"),
+        ("class A:\n    def made(self): raise NotImplementedError\n    def go(self): subprocess.run(self.made())\n"
+         "class B(A):\n    def made(self): return ['python', 'work/big.py']\nB().go()", "['true']", "needed"),
+        ("class A:\n    def made(self): return ['python', 'work/small.py']\n"
+         "    def go(self): subprocess.run(self.made())\n"
+         "class B(A):\n    def made(self): return ['python', 'work/big.py']\nB().go()", "['true']", "likely"),
         ("def made(n):\n    if n:\n        return ['python', 'work/small.py']\n    return choose()",
          "made(1)", "unknown"),
         ("def made(n):\n    if n:\n        return ['python', 'work/small.py']\n    return None",

@@ -186,3 +186,34 @@ def test_code_that_may_not_run_makes_no_error(tmp_path: Path, code: str, verdict
 @table("words, verdict", [("", "likely"), ("a", "needed")])
 def test_a_loop_over_the_words_of_the_command(tmp_path: Path, words: str, verdict: str) -> None:
     assert of_program(tmp_path, f"{CROPS}for x in sys.argv[1:]:\n    {MANY}\n", words).verdict == verdict
+
+
+USES = "    def load(self):\n        DataLoader(d, batch_size=64, num_workers=self.workers)\n"
+
+
+@table(
+    "code, verdict",
+    [
+        (f"class A:\n    workers = 0\n{USES}A().load()", "not-needed"),
+        (f"class A:\n    workers = 0\n{USES}class B(A):\n    workers = 8\nB().load()", "likely"),
+        (f"class A:\n    workers = 8\nclass B(A):\n    workers = 0\n{USES}B().load()", "not-needed"),
+        (f"class A:\n    workers = 8\nclass B(A):\n{USES}B().load()", "likely"),
+        (f"class A:\n    workers = 0\nclass B(A):\n{USES}B().load()", "not-needed"),
+        (f"class A:\n    def __init__(self):\n        self.workers = 0\n{USES}"
+         "class B(A):\n    def __init__(self):\n        super().__init__()\n        self.workers = 8\nB().load()",
+         "likely"),
+        (f"class A:\n    def __init__(self, workers=0):\n        self.workers = workers\n{USES}"
+         "class B(A):\n    def __init__(self):\n        super().__init__(workers=8)\nB().load()", "likely"),
+        (f"class A:\n    def __init__(self, workers=0):\n        self.workers = workers\n{USES}"
+         "class B(A):\n    pass\nB(8).load()", "likely"),
+        (f"class A:\n    def __init__(self, workers=8):\n        self.workers = workers\n{USES}"
+         "class B(A):\n    pass\nB(0).load()", "not-needed"),
+        (f"class A:\n    def __init__(self):\n        self.workers = 0\n"
+         f"    def more(self):\n        self.workers = 8\n{USES}a = A()\na.more()\na.load()", "likely"),
+        (f"class A:\n    def __init__(self):\n        self.workers = 0\n"
+         f"    def more(self, n):\n        self.workers = ask()\n{USES}a = A()\na.more(1)\na.load()", "unknown"),
+        (f"class A(B):\n    workers = 0\n{USES}class B(A):\n    pass\nB().load()", "not-needed"),
+    ],
+)  # fmt: skip
+def test_workers_of_classes_that_extend_others(tmp_path: Path, code: str, verdict: str) -> None:
+    assert of_program(tmp_path, f"{LOADER}{code}\n").verdict == verdict
