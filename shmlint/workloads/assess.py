@@ -527,7 +527,7 @@ def _told(case: Case, need: Need) -> Need:
     open_use = case.program.default or case.program.kind == "interactive"
     from shmlint.workloads.told import told
 
-    said = told(case.launch, case.program.files.repository)
+    said = told(case.launch, case.program)
     if said is None or (need.verdict == "unknown" and not (_may_be(case, open_use) if said.page else said.bytes)):
         return need
     if said.perhaps and need.verdict == "likely":
@@ -536,7 +536,8 @@ def _told(case: Case, need: Need) -> Need:
         return need
     size = max(rounded(said.bytes or 0), need.recommended or UNKNOWN_RECOMMENDED)
     evidence = (*need.evidence, said.evidence)
-    if need.verdict == "likely" and (not said.page or (open_use and _documents_training(case))):
+    guessed = need is case.findings.need and any(entry.guessed for entry in case.program.entries)
+    if need.verdict == "likely" and not guessed and (not said.page or (open_use and _documents_training(case))):
         return need._replace(verdict="needed", recommended=size, evidence=evidence)
     why = need.why if need.verdict == "likely" else "the repository says so: " + said.evidence.text
     return need._replace(verdict="likely", recommended=size, why=why, evidence=evidence)

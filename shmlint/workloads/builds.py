@@ -112,15 +112,19 @@ def _builds_in(files: Iterator[tuple[str, str]], words: set[str], repository: Re
         if not any(word in text for word in words):
             continue
         looked += 1
-        known = repository.shared.builds
+        yield from builds_in(path, repository)
+
+
+def builds_in(path: str, repository: Repository) -> tuple[Build, ...]:
+    """The builds that a script, a make recipe, a page or a compose file has."""
+    known = repository.shared.builds
+    if path not in known:
         source = repository.peek(path)
-        if path not in known and source is not None:
-            known[path] = _builds_of(source, repository)
-        yield from known.get(path, ())
+        known[path] = _builds_of(source, repository) if source is not None else ()
+    return known[path]
 
 
 def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
-    """The builds that a script, a make recipe, a page or a compose file has."""
     assert repository.workspace is not None
     kind = kind_of(source, repository.workspace.top)
     if kind not in ("shell", "fish", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "compose"):

@@ -13,9 +13,11 @@ from shmlint.model.finding import Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
-from shmlint.workloads.builds import SPEAKS, directories, image_names
+from shmlint.workloads.builds import SPEAKS, builds_in, directories, image_names
 from shmlint.workloads.by_knowledge import gpu_count
 from shmlint.workloads.commands import kind_of
+from shmlint.workloads.filesystem import dockerfile_of
+from shmlint.workloads.program import Program
 from shmlint.workloads.repository import Repository
 
 _MOST_LOOKED_AT = 20
@@ -38,11 +40,12 @@ class Told(NamedTuple):
     """It says so only of DataLoader workers."""
 
 
-def told(launch: Launch, repository: Repository) -> Told | None:
+def told(launch: Launch, program: Program) -> Told | None:
     """What the repository says of a launch; None where it says nothing."""
+    repository = program.files.repository
     if repository.workspace is None:
         return None
-    for other in _others(launch, repository):
+    for other in _others(launch, program):
         given = other.effective_shm()
         if given.decided_by == "host":
             return Told(Evidence("the same container with the host's /dev/shm", given.span or other.home), None)
@@ -91,22 +94,25 @@ _LEVELS = 3
 # The same container elsewhere -----------------------------------------------------------------
 
 
-def _others(launch: Launch, repository: Repository) -> Iterator[Launch]:
+def _others(launch: Launch, program: Program) -> Iterator[Launch]:
     """The launches of the same container in this file and those around it."""
-    for path in _paths(launch, repository):
+    repository = program.files.repository
+    sure = program.dockerfile is not None and not program.guessed and not program.namesake
+    built = normal(program.dockerfile.path) if sure and program.dockerfile is not None else None
+    for path in _paths(launch, built, repository):
         known = repository.shared.launches
         if path not in known:
             known[path] = _launches(path, repository)
         for other in known[path]:
             private = other.shm is not None and other.shm.private
             itself = (other.span.path, other.span.start) == (launch.span.path, launch.span.start)
-            if not private and not itself and _is_same(launch, other):
+            if not private and not itself and _is_same(launch, other, built, repository):
                 yield other
 
 
-def _paths(launch: Launch, repository: Repository) -> Iterator[str]:
-    """The files in which a size is given and the container is named."""
-    words = _words(launch)
+def _paths(launch: Launch, built: str | None, repository: Repository) -> Iterator[str]:
+    """The files in which a size is given and the container is named, or one is built from its Dockerfile."""
+    words = _words(launch) | ({_BUILDS} if built is not None else set())
     looked = 0
     found = dict(_speaking(normal(os.path.dirname(launch.span.path) or "."), repository))
     for directory in directories(repository):
@@ -129,6 +135,9 @@ def _speaking(directory: str, repository: Repository) -> tuple[tuple[str, str], 
         known = tuple((path, s.text) for path, s in sources if s is not None and re.search(_GIVEN, s.text))
         repository.shared.sizes[key] = known
     return known
+
+
+_BUILDS = "build"
 
 
 def _words(launch: Launch) -> set[str]:
@@ -154,16 +163,35 @@ def _launches(path: str, repository: Repository) -> tuple[Launch, ...]:
     return read_one(kind, path, repository.workspace).launches
 
 
-def _is_same(launch: Launch, other: Launch) -> bool:
-    """Whether two launches start the same container for the same use."""
+def _is_same(launch: Launch, other: Launch, built: str | None, repository: Repository) -> bool:
+    """Whether two launches start the same container for the same use. ``built`` is the Dockerfile of the first.
+
+    Scripts give the images of several Dockerfiles one name, and the image of one Dockerfile several.
+    """
+    if _use(launch) != _use(other):
+        return False
     if launch.kind == other.kind == "compose-service":  # one image may be several services
-        return launch.name == other.name and _use(launch) == _use(other)
+        return launch.name == other.name
+    theirs = _dockerfile(other, repository)
+    if built is not None and theirs is not None:
+        return built == theirs
     if launch.image is None or other.image is None:
         return False
-    mine = image_names(launch.image.known or "", launch.image.text)
-    theirs = image_names(other.image.known or "", other.image.text)
-    here = launch.span.path == other.span.path or not all("$" in name for name in mine & theirs)
-    return bool(mine & theirs) and here and _use(launch) == _use(other)
+    same = _names(launch) & _names(other)
+    return bool(same) and (launch.span.path == other.span.path or not all("$" in name for name in same))
+
+
+def _names(launch: Launch) -> set[str]:
+    return image_names(launch.image.known or "", launch.image.text) if launch.image is not None else set()
+
+
+def _dockerfile(launch: Launch, repository: Repository) -> str | None:
+    """The Dockerfile of a launch, as far as its own file says so: of the last build before it."""
+    if launch.build is not None:
+        return dockerfile_of(launch.build, repository)
+    builds = [b for b in builds_in(launch.span.path, repository) if image_names(b.tag, b.tag) & _names(launch)]
+    last = max(builds, key=lambda build: (build.span.start < launch.span.start, build.span.start), default=None)
+    return dockerfile_of(last, repository) if last is not None else None
 
 
 def _use(launch: Launch) -> tuple[str, ...]:

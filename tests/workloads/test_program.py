@@ -1266,6 +1266,33 @@ def test_what_the_repository_says_elsewhere(tmp_path: Path, files: dict[str, str
     assert need(tmp_path, {"train.py": HALF, **files}).verdict == verdict
 
 
+BUILT = {"Dockerfile": "FROM own/base\nRUN pip install torch\n", "serve/Dockerfile": "FROM own/base\nCMD serve\n"}
+RUN = "docker run -it --gpus all own/app bash\n"
+
+
+@table(
+    "files, verdict",
+    [
+        ({"run.sh": f"docker build -t own/app .\n{RUN}", "serve.sh": "docker build -t own/app serve\n"}, "likely"),
+        ({"run.sh": f"docker build -t own/app .\n{RUN}", "serve.sh": "docker build -t own/app .\n"}, "needed"),
+        ({"run.sh": f"docker build -t own/app .\n{RUN}", "serve.sh": "docker build -t $TAG -t own/app .\n"}, "needed"),
+        ({"compose.yaml": f"services:\n  dev:\n    build: .\n    command: bash\n    {GPUS}\n"}, "likely"),
+        (
+            {
+                "compose.yaml": f"services:\n  dev:\n    build: .\n    command: bash\n    {GPUS}\n",
+                "serve.sh": "docker build -t own/app serve\ndocker build -t own/app .\n",
+            },
+            "needed",
+        ),
+    ],
+)
+def test_the_same_container_is_built_from_the_same_file(
+    tmp_path: Path, files: dict[str, str], verdict: str
+) -> None:
+    sized = {"serve.sh": files.get("serve.sh", "") + RUN.replace("--gpus", "--ipc=host --gpus")}
+    assert need(tmp_path, {**BUILT, **files, **sized}).verdict == verdict
+
+
 @table(
     "gpus, line, verdict",
     [
@@ -1471,6 +1498,8 @@ def test_a_size_elsewhere_does_not_make_an_error_of_something_unknown(tmp_path: 
     mounted = {name: line.replace("own/app", "-v $PWD:/w own/app python /w/fit.py") for name, line in files.items()}
     assert need(tmp_path, {**mounted, "fit.py": HALF}).verdict == "needed"
     assert need(tmp_path, {**mounted, "fit.py": HALF, "b.sh": text}).verdict == "likely"
+    guessed = {name: line.replace("-v $PWD:/w own/app python /w/", "own/app python ") for name, line in mounted.items()}
+    assert need(tmp_path, guessed).verdict == "likely"
     (tmp_path / "fit.py").unlink()
     files = {name: text.replace("own/app", "own/app serve") for name, text in files.items()}
     found = need(tmp_path, files)
