@@ -34,6 +34,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     if severity == "error" and need.minimum is None and effective.bytes > DOCKER_DEFAULT_SHM:
         severity = "warning"  # the least size is an estimate or our choice
+    if severity == "error" and launch.undecided is not None:
+        severity = "warning"  # what is not known may hold another size
     private = decided_by_size and launch.shm is not None and launch.shm.private
     amount = human(effective.bytes)
     given = {

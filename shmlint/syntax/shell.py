@@ -172,8 +172,10 @@ class _CommandReader:
         self.names: dict[Range, str] = {}
         """The names of functions, by their places."""
         self._exports: dict[str, int] | None = None
-        self.bodies: dict[str, Node] = {}
-        """The functions that the text defines, by name."""
+        self.bodies: dict[Range, Node] = {}
+        """The functions that the text defines, by their places."""
+        self.defined: set[str] = set()
+        """Their names."""
 
     def read(self) -> Iterator[Command]:
         nodes = self.tree.nodes
@@ -181,8 +183,7 @@ class _CommandReader:
             if node.type == "function_definition":
                 name = node.child_by_field_name("name")
                 if name is not None:
-                    self.variables.functions.setdefault(self.tree.raw(name), []).append(self.tree.range_of(node))
-                    self.bodies[self.tree.raw(name)] = node
+                    self._defined(self.tree.raw(name), node)
         assignments = AssignmentReader(self.words)
         for node in nodes:
             assignments.note(node)
@@ -194,6 +195,16 @@ class _CommandReader:
                 yield from self._heredoc(node)
             elif node.type == "herestring_redirect":
                 yield from self._herestring(node)
+
+    def _defined(self, name: str, node: Node) -> None:
+        """A function of the text."""
+        place = self.tree.range_of(node)
+        self.variables.functions.setdefault(name, []).append(place)
+        self.bodies[place] = node
+        self.defined.add(name)
+        outer = self.tree.parents.get(node.id)
+        if self.tree.branch_of(node) is not None or (outer is not None and self.tree.function_of(outer) is not None):
+            self.variables.perhaps_defined.add(place)
 
     def _is_read(self, node: Node) -> bool:
         """Whether a command is one of those that are asked for."""
@@ -287,9 +298,11 @@ class _CommandReader:
         The name of a function that does something else with them is marked, because it is not a program's name.
         """
         at = next((i for i, word in enumerate(words) if not _ASSIGNED.match(word.text)), len(words))
-        body = self.bodies.get(words[at].text) if at < len(words) and not words[at].unknown else None
         tree = self.tree
         function = tree.function_of(node)
+        named = at < len(words) and not words[at].unknown
+        reached = self.variables.called(Call(tree.at(node), words[at].text, function=function)) if named else ()
+        body = next((self.bodies[place] for place in reversed(reached) if place in self.bodies), None)
         if body is None or (function is None and tree.at(node) < tree.at(body)) or function == tree.range_of(body):
             return tuple(words)
         for command in walk(body) if _ARGUMENT.search(tree.raw(body)) else ():
@@ -422,7 +435,7 @@ class _CommandReader:
     def _is_own(self, command: Node | None) -> bool:
         """Whether the text's own shell runs what is written in a command."""
         name = self.tree.raw(command.named_children[0]) if command is not None and command.named_children else ""
-        return name in ("eval", "trap") or name in self.bodies
+        return name in ("eval", "trap") or name in self.defined
 
     def _nested(
         self, node: Node, start: int, end: int, *, escapes: str = "", at: int | None = None
@@ -520,10 +533,10 @@ class _EngineReader(_CommandReader):
     def _is_read(self, node: Node) -> bool:
         raw = self.tree.raw(node)
         name = next(iter(raw.split(None, 1)), "")
-        if name in _PRINTING and name not in self.bodies and not any(joining in raw for joining in _JOINING):
+        if name in _PRINTING and name not in self.defined and not any(joining in raw for joining in _JOINING):
             prints_start = name in PRINTERS and ("$" in raw or STARTS.search(raw) is not None)
             return prints_start and goes_to(self.tree, node) != ("", "")
-        return _may_run_engine(raw, self.bodies)
+        return _may_run_engine(raw, self.defined)
 
     def _when(self, node: Node) -> When:
         return "always"

@@ -106,8 +106,7 @@ class AssignmentReader:
         elif name == "eval":
             self._evaluation(node, rest)
         elif name == "printf":
-            if len(rest) > 1 and self.tree.raw(rest[0]) == "-v":
-                self._unknown(self.tree.raw(rest[1]), node)
+            self._printf(node, rest)
         elif name in _SETTERS:
             for child in rest:
                 if child.type == "word" and not self.tree.raw(child).startswith("-"):
@@ -169,6 +168,16 @@ class AssignmentReader:
         elif mentions_engine(raw) and _SETS.search(raw) is None:
             return
         self._anything(node)
+
+    def _printf(self, node: Node, parts: Sequence[Node]) -> None:
+        """``printf -v NAME '%s' VALUE`` assigns a value; with another format or several values, one that is not known."""
+        if len(parts) < 2 or self.tree.raw(parts[0]) != "-v":
+            return
+        name = self.tree.raw(parts[1])
+        if len(parts) == 4 and self.tree.raw(parts[2]).strip("'\"") == "%s":
+            self._assign(name, node, parts[3], self.tree.branch_of(node))
+        else:
+            self._unknown(name, node)
 
     def _default(self, node: Node) -> None:
         """``${NAME:=value}`` sets a variable that is not set."""

@@ -131,6 +131,8 @@ class Variables:
     def __init__(self, unset: Callable[[str], Cause] = not_set) -> None:
         self.made: dict[str, list[Assignment]] = {}
         self.functions: dict[str, list[Range]] = {}
+        self.perhaps_defined: set[Range] = set()
+        """Functions whose definition is in a branch or in another function, so it may not be made."""
         self.calls: list[Call] = []
         self.moved: list[Moved] = []
         self.unread_calls: set[str] = set()
@@ -152,12 +154,14 @@ class Variables:
         """The one call of a function that is looked at, where its calls are looked at one by one."""
         self.unset = unset
         self.under_way: set[tuple[str, Range]] = set()
+        self.under_test: set[str] = set()
 
     def inside(self, unset: Callable[[str], Cause]) -> Variables:
         """The variables of a text inside, which sees these and keeps what it sets to itself."""
         inner = Variables(unset)
         inner.made = {name: list(made) for name, made in self.made.items()}
-        inner.functions = dict(self.functions)
+        inner.functions = {name: list(ranges) for name, ranges in self.functions.items()}
+        inner.perhaps_defined = set(self.perhaps_defined)
         inner.calls = list(self.calls)
         inner.moved = list(self.moved)
         inner.unread_calls = set(self.unread_calls)
@@ -186,6 +190,17 @@ class Variables:
         """An assignment, in the order of the text."""
         self.noted += 1
         self.made.setdefault(name, []).append(assignment)
+
+    def holds_options(self, name: str) -> bool:
+        """Whether something that a variable is set to begins with an option: then it is for options, whatever else
+        it may be."""
+        made = self.made.get(name, ()) if name not in self.under_test else ()
+        if not 0 < len(made) <= MOST_CALLS:
+            return False
+        self.under_test.add(name)
+        found = any(are_options(one.value()) for one in made)
+        self.under_test.discard(name)
+        return found
 
     def may_be_set(self, name: str, at: int, function: Range | None) -> bool:
         """Whether anything in the text sets a variable before a place."""
@@ -251,7 +266,19 @@ class Variables:
         if function in self.only:
             return [self.only[function]]
         names = self._names(function)
-        return [call for call in self.calls if call.name in names]
+        return [call for call in self.calls if call.name in names and function in self.called(call)]
+
+    def called(self, call: Call) -> Sequence[Range]:
+        """The functions that a call may reach: of several with one name the last one that is defined before it.
+
+        Those whose definition may not be made leave the earlier one in its place.
+        """
+        ranges = self.functions.get(call.name, ())
+        if not 1 < len(ranges) <= MOST_CALLS or call.function is not None:
+            return ranges
+        before = [found for found in ranges if found[0] < call.at]
+        sure = next((i for i in reversed(range(len(before))) if before[i] not in self.perhaps_defined), 0)
+        return before[sure:] or ranges
 
     def is_read(self, function: Range) -> bool:
         """Whether all calls of a function are read: none is made by another program, or by a name that is computed."""
@@ -322,7 +349,7 @@ class Variables:
         self.steps += 1
         if self.steps > _STEPS:
             return Cause("many ways", name)
-        for function in self.functions.get(call.name, ()):
+        for function in self.called(call):
             if (name, function) in self.under_way or not self._sets(name, function):
                 continue
             self.under_way.add((name, function))
@@ -350,8 +377,9 @@ class Variables:
                 return True
             for call in self.calls:
                 if call.function == here:
-                    waiting += [found for found in self.functions.get(call.name, ()) if found not in seen]
-                    seen.update(self.functions.get(call.name, ()))
+                    called = self.called(call)
+                    waiting += [found for found in called if found not in seen]
+                    seen.update(called)
         return False
 
     def _assigned(self, name: str, state: State, made: Assignment, at: int) -> State:

@@ -337,7 +337,9 @@ class WordReader:
                 return
         if isinstance(value, Cause):
             many = not quoted or name in ("@", "*")
+            whole = not buffer.chars
             buffer.add_unknown(self.tree.raw(node), self.tree.places(node), value, many)
+            buffer.options = buffer.options or (whole and self.variables.holds_options(name))
         else:
             buffer.extend(value, splits=not quoted)
 
@@ -357,6 +359,8 @@ class WordReader:
             if whole and named is not None and "[" in raw:
                 array = self._held(named[1], node)
                 buffer.options, buffer.harmless = are_options(array), is_harmless(array)
+            elif whole and named is not None:
+                buffer.options = self.variables.holds_options(named[1])
             return
         name, operator = start[1], start[2]
         after = node.children[0].end_byte + len(start[0].encode()) - len("${")
@@ -371,6 +375,8 @@ class WordReader:
         elif isinstance(value, list):
             buffer.add_unknown(raw, self.tree.places(node), Cause("array", name), not quoted)
         elif isinstance(value, Cause) and self._may_be_set(name, node):
+            options = self.variables.holds_options(name) or are_options(self._joined(behind))
+            buffer.options = buffer.options or (options and not buffer.chars)
             buffer.add_unknown(raw, self.tree.places(node), self._because(name, raw), not quoted)
         else:
             buffer.extend(self._joined(behind), splits=not quoted)

@@ -29,6 +29,15 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 test_what_is_found = levels_test(CASES, SIZE_RULES)
 
 
+@table(
+    ("options", "level"),
+    [("--shm-size=64m", "error"), ("--shm-size=64m $EXTRA_ARGS", "warning"), ('"$@" --shm-size=64m', "warning")],
+)
+def test_no_error_where_unknown_options_may_hold_another_size(tmp_path: Path, options: str, level: str) -> None:
+    text = f"docker run --gpus all {options} {OWN} torchrun --nproc_per_node=8 train.py\n"
+    assert levels(findings(tmp_path, {"x.sh": text})) == [("SHM102", level)]
+
+
 MESSAGES: dict[str, tuple[str, str]] = {
     "size": (service("shm_size: 256m"), "GPU service `x` gets 256 MiB of /dev/shm and needs more"),
     "unknown": (service("shm_size: 64m", image="foo"),

@@ -111,6 +111,8 @@ def test_nerdctl() -> None:
         ("args=(docker run --rm); args+=(img x); \"${args[@]}\"", "img", ("x",)),
         ("x=(-t); [ -t 1 ] && x+=(-i); docker run \"${x[@]}\" img a", "img", ("a",)),
         ("x=; if y; then x='--name z'; fi; docker run $x img a", "img", ("a",)),
+        ("printf -v x '%s' '--name z'; docker run $x img a", "img", ("a",)),
+        ("printf -v x %s img; docker run $x a", "img", ("a",)),
     ],
 )
 def test_image_and_command(command: str, image: str, after: tuple[str, ...] | None) -> None:
@@ -128,6 +130,35 @@ def test_options_that_may_have_been_given_are_not_taken_for_the_image() -> None:
         launch = one(f"if x; then A={value}; fi\ndocker run --gpus all {use} img python x\n")
         assert launch.undecided
         assert known(launch.image) == "img"
+
+
+@table(
+    "text",
+    [
+        "T='--rm -it'\n. ./local.sh\ndocker run $T ubuntu ls",
+        "T='--rm -it'\n. ./local.sh\ndocker run ${T/-it/-i} ubuntu ls",
+        "T=--rm\n[ -t 1 ] && T=$(words)\ndocker run $T ubuntu ls",
+        "T='--rm -it'\n. ./local.sh\ndocker run ${V:-$T} ubuntu ls",
+    ],
+)
+def test_a_variable_that_the_text_sets_to_options_is_not_the_image(text: str) -> None:
+    launch = one(text)
+    assert launch.undecided
+    assert (known(launch.image), known(launch.command)) == ("ubuntu", ("ls",))
+
+
+@table(
+    ("text", "images"),
+    [
+        ('f() { docker run "$@"; }\nf a\nf() { docker run -i "$@"; }\nf b', ["a", "b"]),
+        ("f() { I=a; }\nf() { I=b; }\nf\ndocker run $I", ["b"]),
+        ('if x; then f() { docker run "$@"; }; else f() { docker run -i "$@"; }; fi\nf a', ["a", "a"]),
+        ('f() { docker run "$@"; }\nx && f() { docker run -i "$@"; }\nf a', ["a", "a"]),
+        ('f() { docker run "$@"; }\ng() { f a; }\nf() { docker run -i "$@"; }\ng', ["a", "a"]),
+    ],
+)
+def test_of_two_functions_of_one_name_a_call_reaches_the_last_before_it(text: str, images: list[str]) -> None:
+    assert [known(launch.image) for launch in read(text)] == images
 
 
 def test_an_image_that_may_be_lengthened_is_the_image() -> None:
