@@ -70,11 +70,13 @@ READERS = (
     "rdformat-validator", "sarif-multitool", "node", "java", "violation-comments-to-github-command-line",
 )  # fmt: skip
 """Programs that read a report; ``CONTRIBUTING.md`` says where they come from."""
+PACKAGES = ("danger-plugin-lint-report", "@actions/core", "github-action-ts-run-api")
+"""Packages of npm that read or write a report."""
 
 
 def _report_readers() -> str:
     lacking = next(filter(None, map(_program, READERS)), "")
-    return lacking or _answer("node", "-e", "require('danger-plugin-lint-report')")
+    return lacking or _answer("node", "-e", "".join(f"require.resolve('{package}');" for package in PACKAGES))
 
 
 def _podman() -> str:

@@ -1,6 +1,6 @@
 """Findings as GitHub workflow commands: annotations on a pull request.
 
-Escaped as actions/toolkit does (packages/core/src/command.ts): ``%`` first, then line breaks, and in
+Written as actions/toolkit does (packages/core/src/command.ts): ``%`` is escaped first, then line breaks, and in
 properties ``:`` and ``,``. GitHub shows ten annotations of a level for a step, so the worst come first.
 """
 
@@ -59,11 +59,11 @@ def _hidden(findings: Sequence[Finding]) -> str:
 
 def _command(finding: Finding) -> str:
     begin, finish = finding.span.begin, finding.span.finish
-    properties = {"file": escape(finding.span.path), "line": str(begin.line)}
+    title = f"{finding.rule} {all_rules()[finding.rule][0].name}"
+    properties = {"title": title, "file": escape(finding.span.path), "line": str(begin.line)}
     if finish.line == begin.line and finish.column > begin.column:
         # GitHub refuses columns for an annotation that goes over several lines.
         properties |= {"endLine": str(finish.line), "col": str(begin.column), "endColumn": str(finish.column)}
-    properties["title"] = f"{finding.rule} {all_rules()[finding.rule][0].name}"
     given = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
     parts = [escape(finding.message), *details(finding)]
     return f"::{_LEVELS[finding.severity]} {given}::{_data(chr(10).join(parts))}"

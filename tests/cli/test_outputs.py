@@ -20,7 +20,8 @@ from tests.table import table
 
 FORMATS = ("text", "json", "github", "sarif", "gitlab", "rdjson", "junit", "checkstyle")
 BEGINNINGS = {
-    "text": "compose.yaml:2:3: error", "json": '{\n  "version": 2', "github": "::error file=compose.yaml,",
+    "text": "compose.yaml:2:3: error", "json": '{\n  "version": 2',
+    "github": "::error title=SHM101 missing-shm-size,file=compose.yaml,",
     "sarif": '{\n  "$schema"', "gitlab": '[\n  {\n    "type"', "rdjson": '{\n  "source"',
     "junit": '<?xml version="1.0" encoding="utf-8"?>\n<testsuites',
     "checkstyle": '<?xml version="1.0" encoding="utf-8"?>\n<checkstyle',
@@ -109,7 +110,7 @@ def test_github_by_itself(
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", value)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "page.md")
-    assert run(*arguments, compose=TRAINER).stdout.startswith("::error file=compose.yaml") == chosen
+    assert run(*arguments, compose=TRAINER).stdout.startswith("::error title=SHM101 ") == chosen
     assert Path("page.md").exists() == chosen
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from shmlint.fixing import fix
 from shmlint.model import project
 from shmlint.model.finding import Finding
 from shmlint.reports import escape, github
+from shmlint.reports.details import details
 from shmlint.reports.github import render, write_summary
 from tests.project import run
 from tests.reports.hostile import NAMES, TWO, hostile
@@ -75,6 +77,55 @@ def test_one_annotation_in_full(tmp_path: Path) -> None:
     assert shown.splitlines()[1:] == [f"1 error; 1 can be fixed with --fix; {READ}"]
     assert render(started, started.findings, quiet=True) == shown.splitlines()[0]
     assert render(started, [], quiet=True) == ""
+
+
+WRITER = """
+const {error, warning, notice} = require("@actions/core");
+for (const [level, message, properties] of JSON.parse(require("fs").readFileSync(0, "utf8")))
+  ({error, warning, notice})[level](message, properties);
+"""
+"""What writes workflow commands with GitHub's own library for actions, the npm package @actions/core."""
+
+
+@pytest.mark.report_readers
+def test_the_library_of_github_writes_the_same(tmp_path: Path) -> None:
+    started = run(tmp_path, {"a,b/many.compose.yaml": MANY, "100%/trainer.compose.yaml": TRAINER})
+    findings = [*started.findings, *(hostile(started.findings[0], name) for name in NAMES)]
+    mine = render(started, findings, quiet=True)
+    told = [
+        (level, message, {"startLine" if key == "line" else "startColumn" if key == "col" else key: value
+                          for key, value in properties.items()})
+        for level, properties, message in commands(mine)
+    ]  # fmt: skip
+    assert len(told) == len(findings)
+    done = subprocess.run(
+        ["node", "-e", WRITER], input=json.dumps(told).encode(), capture_output=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout.decode() == f"{mine}\n"
+
+
+READER = """
+const {RunTarget, RunOptions} = require("github-action-ts-run-api"), [, script] = process.argv;
+RunTarget.jsFile(script).run(RunOptions.create({outputOptions: {printStdout: false}}))
+  .then(({commands}) => console.log(JSON.stringify(commands)));
+"""
+"""What shows the commands that the npm package github-action-ts-run-api finds in what a step's script prints."""
+
+
+@pytest.mark.report_readers
+def test_a_runner_that_others_wrote_reads_the_annotations(tmp_path: Path) -> None:
+    """Of a message it reads the first line break only: the others are left as they are written."""
+    started = run(tmp_path, {"a/many.compose.yaml": MANY, "b/trainer.compose.yaml": TRAINER})
+    (tmp_path / "report").write_text(render(started, started.findings), encoding="utf-8")
+    script = tmp_path / "step.js"
+    script.write_text(f"process.stdout.write(require('fs').readFileSync({str(tmp_path / 'report')!r}, 'utf8'))")
+    done = subprocess.run(["node", "-e", READER, str(script)], capture_output=True, timeout=60, check=True)
+    found = json.loads(done.stdout)
+    for level, severity in (("errors", "error"), ("warnings", "warning"), ("notices", "note")):
+        shown = [message.replace("%0A", "\n").replace("%25", "%") for message in found.pop(level)]
+        own = [finding for finding in started.findings if finding.severity == severity]
+        assert shown == ["\n".join([escape(finding.message), *details(finding)]) for finding in own] != []
+    assert not any(found.values()), "no other command"
 
 
 @table("name", NAMES)

@@ -93,7 +93,7 @@ def test_it_annotates_and_fails(tmp_path: Path) -> None:
     write(tmp_path, {"compose.yaml": TRAINER})
     status, shown, outputs = started(tmp_path)
     assert status == 1 and outputs == ""
-    assert shown.startswith("::error file=compose.yaml,line=2,")
+    assert shown.startswith("::error title=SHM101 missing-shm-size,file=compose.yaml,line=2,")
     assert "SHM101" in (tmp_path / "page").read_text()
 
 
