@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shmlint.files.read import Unreadable
+from shmlint.files.read import Unreadable, read_text
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.tree import Branch, Layer, Leaf, Listing, Tree
 from shmlint.model.record import NamedTuple
@@ -61,14 +61,33 @@ def read(file: File) -> tuple[File, dict[str, Any]]:
 def _toml(file: File) -> tuple[str, dict[str, Any]]:
     import tomllib
 
+    source = read_text(file.path, file.top)
+    if isinstance(source, Unreadable):
+        raise _unreadable(source)
     try:
-        with open(file.on_disk, "rb") as opened:
-            text = opened.read().decode("utf-8")
-            return text, tomllib.loads(text)
-    except OSError as error:
-        raise InvalidSettings(f"{file.path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"{file.path}: {error}") from None
+        return source.text, tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError as error:
+        said = _TOML_MISTAKE.fullmatch(str(error))
+        if said is None:
+            raise InvalidSettings(f"{file.path}: invalid TOML: {error}") from None
+        at = source.position(len(source.text.rstrip()))
+        line, column = (said["line"], said["column"]) if said["line"] else (at.line, at.column)
+        mistake = said["mistake"][:1].lower() + said["mistake"][1:]
+        raise InvalidSettings(f"{file.path}:{line}:{column}: invalid TOML: {mistake}") from None
+
+
+_TOML_MISTAKE = re.compile(
+    r"(?P<mistake>.+) \((?:at line (?P<line>\d+), column (?P<column>\d+)|at end of document)\)", re.DOTALL
+)
+"""What Python says of a mistake in TOML: before 3.14 the sentence alone has the place."""
+
+
+def _unreadable(error: Unreadable) -> InvalidSettings:
+    """Why a settings file cannot be read, and where, if it was read up to there."""
+    if not error.source.text:
+        return InvalidSettings(f"{error.path}: {error.message}")
+    at = error.source.position(error.offset)
+    return InvalidSettings(f"{error.path}:{at.line}:{at.column}: {error.message}")
 
 
 def _yaml(file: File) -> tuple[dict[str, Any], dict[tuple[Any, ...], Position]]:
@@ -99,10 +118,7 @@ def _yaml(file: File) -> tuple[dict[str, Any], dict[tuple[Any, ...], Position]]:
     try:
         documents = read_documents(path, workspace)
     except Unreadable as error:
-        if not error.source.text:
-            raise InvalidSettings(f"{path}: {error.message}") from None
-        at = error.source.position(error.offset)
-        raise InvalidSettings(f"{path}:{at.line}:{at.column}: {error.message}") from None
+        raise _unreadable(error) from None
     if not documents:
         return {}, places
     if twice := _written_twice(documents[0].root):

@@ -336,6 +336,12 @@ def test_slips(text: str, message: str) -> None:
          "pyproject.toml:4:1: shm-size: `x` is not a unit of Docker; use b, k, m, g (also kb, mb, gb)"),
         ("[tool.shmlint]\nselect = 1\n", "pyproject.toml:2:1: select must be a list of rule ids, prefixes or names"),
         ("tool.shmlint = 1\n", "pyproject.toml:1:6: tool.shmlint must be a table of settings"),
+        ("[tool.shmlint]\nx = \n", "pyproject.toml:2:5: invalid TOML: invalid value"),
+        ("[tool.shmlint]\nignore = [SHM101]\n", "pyproject.toml:2:11: invalid TOML: invalid value"),
+        ("[tool.shmlint]\nx\n\n", "pyproject.toml:2:2: invalid TOML: expected '=' after a key in a key/value pair"),
+        ("[tool.shmlint]\nx = \"a", "pyproject.toml:2:7: invalid TOML: unterminated string"),
+        ("[tool.shmlint]\n[tool.shmlint]\n",
+         "pyproject.toml:2:14: invalid TOML: cannot declare ('tool', 'shmlint') twice"),
     ],
 )  # fmt: skip
 def test_slips_in_toml(text: str, message: str) -> None:
@@ -346,8 +352,9 @@ def test_files_that_cannot_be_read() -> None:
     assert refused("a: [\n").startswith(".shmlint.yaml:2:1: ")
     assert refused("shm-size: 1g\nshm-size: 2g\n").startswith(".shmlint.yaml:2:1: ")
     Path(".shmlint.yaml").unlink()
-    message = refused("[tool.shmlint]\nx = \n", "pyproject.toml")
-    assert message.startswith("pyproject.toml: ") and "line 2" in message
+    Path("pyproject.toml").write_bytes(b"[tool.shmlint]\nx = '\xff'\n")
+    with pytest.raises(InvalidSettings, match="toml:2:6: not UTF-8: byte 0xff"):
+        load(None, ".")
     Path(".shmlint.yaml").write_bytes(b"a: \xff\n")
     with pytest.raises(InvalidSettings, match="not UTF-8"):
         load(None, ".")
