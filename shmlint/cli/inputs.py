@@ -42,8 +42,7 @@ def find_inputs(
 ) -> Inputs:  # fmt: skip
     """The files to read, found in the paths, or standard input where the path is ``-``.
 
-    ``force_exclude`` also leaves out named files that the settings exclude, and takes it that a program named them:
-    those that no format reads are counted, and that is all.
+    ``force_exclude`` also leaves out named files that the settings exclude, and those that no format reads.
     """
     if stdin_filename is not None and STDIN not in paths:
         fail("--stdin-filename needs the path -")
@@ -59,7 +58,7 @@ def find_inputs(
         chosen = choose(paths or ["."], settings, kinds=KINDS, jobs=jobs_of(jobs), force=force_exclude)
     except InvalidSettings as wrong:
         fail(str(wrong))
-    unread = () if force_exclude else chosen.unsupported
+    unread = chosen.unsupported
     if unread and not chosen.files and not chosen.before.problems:
         fail("; ".join(f"{place.span.path} is not read: {place.because}" for place in unread))
     named = frozenset() if force_exclude else chosen.named

@@ -36,6 +36,7 @@ def choose(
 ) -> Chosen:  # fmt: skip
     """The files for paths that no settings exclude; those that are named too, unless ``force`` excludes them.
 
+    With ``force`` a program names files, as a hook does: those that no format reads are left out as in a scan.
     The patterns of ``settings`` hold for everything that is scanned, those of other settings files for the
     files that follow these. Raises InvalidSettings, and ValueError for an invalid pattern.
     """
@@ -57,7 +58,7 @@ def choose(
             problems.append(Problem(span, item.message))
         elif item.kind in kinds:
             files.setdefault(item.kind, []).append(item.path)
-        else:  # only a named file is found whatever its kind
+        elif not force:  # only a named file is found whatever its kind
             not_read.append(NotRead(span, hint(item.path), "unsupported"))
     explicit = frozenset(item.path for item in every if isinstance(item, Found) and item.explicit)
     return Chosen(files, settings, Reading(problems=tuple(problems), not_read=tuple(not_read)), explicit)

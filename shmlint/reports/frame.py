@@ -35,9 +35,9 @@ class View(NamedTuple):
     marks: tuple[Mark, ...]
 
 
-def frames(finding: Finding, paint: Paint, width: int) -> Iterator[str]:
-    """The places of a finding: those of its own file first, then each other file's under its path."""
-    marks = _marks(finding)
+def frames(findings: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
+    """The places of findings that are told together: those of their own file first, then each other file's."""
+    finding, marks = findings[0], _marks(findings)
     digits = max((len(str(mark.span.line)) for mark in marks), default=1)
     room = width - _INDENT - digits - 3
     paths = dict.fromkeys((finding.span.path, *(mark.span.path for mark in marks)))
@@ -48,19 +48,21 @@ def frames(finding: Finding, paint: Paint, width: int) -> Iterator[str]:
         yield from _lines(here, digits, room, paint)
 
 
-def _marks(finding: Finding) -> list[Mark]:
-    """The places of a finding; what several pieces of evidence say about one place is combined."""
+def _marks(findings: Sequence[Finding]) -> list[Mark]:
+    """The places of findings; what is said about one place is combined. The message of the first stands above."""
     texts: dict[Span, list[str]] = {}
-    if finding.span.source.text:
-        texts[finding.span] = []
-    for evidence in finding.evidence:
+    for number, finding in enumerate(findings):
+        if finding.span.source.text:
+            texts.setdefault(finding.span, []).extend([finding.says.strip()] if number else ())
+    for evidence in findings[0].evidence:
         if evidence.span is None or not evidence.span.source.text:
             continue
         if evidence.span in texts or len(texts) < _MOST:
             said = texts.setdefault(evidence.span, [])
             if evidence.text not in said:
                 said.append(evidence.text)
-    return [Mark(_content(span), "; ".join(said), span == finding.span) for span, said in texts.items()]
+    main = {finding.span for finding in findings}
+    return [Mark(_content(span), "; ".join(said), span in main) for span, said in texts.items()]
 
 
 def _content(span: Span) -> Span:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from shmlint.docker.sizes import human
 from shmlint.fixing.plan import advice, planned
-from shmlint.model.finding import Basis, Evidence, Finding, Reason, cut
+from shmlint.model.finding import Basis, Finding, Reason, cut
 from shmlint.model.launch import Launch
 from shmlint.model.reading import NotReadKind
 from shmlint.model.record import NamedTuple
 from shmlint.reports import escape, one, summary
+from shmlint.reports.causes import Place, alike, causes, others, position
 from shmlint.reports.terminal import WIDTH, Paint, columns, labelled, painter, shortened, usable, wrapped
 from shmlint.rules import all_rules
 from shmlint.run import Run
@@ -47,11 +48,11 @@ def render(
     """The lines of the report, within the style's width but for paths and addresses."""
     paint, width = painter(colour=style.colour), usable(style.width)
     whole = [finding for finding in findings if not finding.unknown_workload]
-    for group in _causes(whole):
+    for group in causes(whole):
         yield from _cause(group, paint, width)
         yield ""
     brief = [finding for finding in findings if finding.unknown_workload]
-    for group in _alike(brief):
+    for group in alike(brief):
         yield from _brief(group, paint, width)
     if brief:
         yield from wrapped("`shmlint explain PATH:LINE` shows what was read, and what would settle it", width)
@@ -60,10 +61,12 @@ def render(
         for changes in _same_change(fixed):
             yield from _fixed(changes, paint, width)
         yield ""
-    unreported = (*_spared(run), *_not_read(run)) if style.verbose else _refused(run)
-    lines = [line for text in unreported for line in _hanging(text, width)]
-    yield from lines
-    if lines:
+    unreported = list(_spared(run) if style.verbose else _refused(run))
+    for text in unreported:
+        yield from _hanging(text, width)
+    left = list(_not_read(run, width)) if style.verbose else []
+    yield from left
+    if unreported or left:
         yield ""
     if not style.quiet:
         yield from _summary(run, findings, fixed, paint, width, listed=style.verbose)
@@ -72,36 +75,11 @@ def render(
 # Findings --------------------------------------------------------------------------------------
 
 
-def _causes(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings that have the same cause and the same remedy, together, whichever file they are in."""
-    groups: dict[object, list[Finding]] = {}
-    for finding in findings:
-        fix = finding.fix
-        remedy = (fix.intention, fix.safe) if fix is not None and planned(finding) is not None else finding.advice
-        cause = (finding.rule, finding.severity, finding.subject, finding.why, remedy, _elsewhere(finding))
-        groups.setdefault(cause if finding.why else id(finding), []).append(finding)
-    return list(groups.values())
-
-
-def _elsewhere(finding: Finding) -> tuple[Evidence, ...]:
-    """What other files than the finding's own show of it."""
-    own = {finding.span.path, finding.launch.span.path if finding.launch is not None else finding.span.path}
-    return tuple(e for e in finding.evidence if e.span is not None and e.span.path not in own)
-
-
-def _alike(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings that say the same of whatever launch, together."""
-    groups: dict[object, list[Finding]] = {}
-    for finding in findings:
-        key = (finding.rule, finding.severity, finding.facts, finding.why)
-        groups.setdefault(key, []).append(finding)
-    return list(groups.values())
-
-
-def _cause(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
+def _cause(group: Sequence[Place], paint: Paint, width: int) -> Iterator[str]:
     from shmlint.reports.frame import frames
 
-    finding = group[0]
+    first = group[0]
+    finding = first[0]
     name = all_rules()[finding.rule][0].name
     level = paint(finding.severity, finding.severity)
     place, title = f"{_place(finding)}:", f"{finding.rule} {name}"
@@ -111,43 +89,19 @@ def _cause(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
         yield f"{_INDENT}{level} {title}"
     for line in wrapped(escape(finding.message), width - len(_INDENT)):
         yield _INDENT + paint(line, "bold")
-    yield from frames(finding, paint, width)
-    yield from _block("also", list(_others(group)), paint, width)
+    yield from frames(first, paint, width)
+    yield from _block("also", list(others(group)), paint, width)
     yield from _why(finding, paint, width)
-    yield from _remedy(finding, paint, width, several=len(group) > 1)
-
-
-def _others(group: Sequence[Finding]) -> Iterator[str]:
-    """The places of all findings of a group but the first; those of one file that say the same are together."""
-    shown, places = group[0], dict[tuple[str, str], list[str]]()
-    for other in group[1:]:
-        places.setdefault((other.span.path, _differing(other, shown)), []).append(_position(other))
-    for (path, text), positions in places.items():
-        yield f"{escape(path)}:{', '.join(positions)}{f': {text}' if text else ''}"
-
-
-def _differing(finding: Finding, shown: Finding) -> str:
-    """What one of several findings says that the first one does not: the launch, the files, or all of it."""
-    same = (finding.subject, finding.facts) == (shown.subject, shown.facts)
-    if same and finding.combination == shown.combination:
-        return "" if finding.about == shown.about or finding.launch is None else finding.launch.words.launch
-    if finding.combination is not None and same and finding.about == shown.about:
-        return finding.combination.text
-    return finding.message
+    yield from _remedy(first, paint, width, several=len(group) > 1)
 
 
 def _place(finding: Finding) -> str:
-    return f"{escape(finding.span.path)}:{_position(finding)}"
+    return f"{escape(finding.span.path)}:{position(finding)}"
 
 
-def _position(finding: Finding) -> str:
-    begin = finding.span.begin
-    return f"{begin.line}:{begin.column}"
-
-
-def _brief(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
+def _brief(group: Sequence[Place], paint: Paint, width: int) -> Iterator[str]:
     """Launches of which nothing is known: a line with what stopped the reading, and where the same is so."""
-    finding = group[0]
+    finding = group[0][0]
     stopped = finding.why[0].text if finding.why else ""
     text = f"{_place(finding)}: {finding.severity} {finding.rule} {finding.message}{f': {stopped}' if stopped else ''}"
     first, *rest = wrapped(escape(text), width - len(_INDENT))
@@ -156,7 +110,7 @@ def _brief(group: Sequence[Finding], paint: Paint, width: int) -> Iterator[str]:
         first = f"{paint(words[0], 'bold')} {paint(words[1], words[1])} {words[2]}"
     yield first
     yield from (_INDENT + line for line in rest)
-    yield from _block("also", list(_others(group)), paint, width)
+    yield from _block("also", list(others(group)), paint, width)
 
 
 def _why(finding: Finding, paint: Paint, width: int) -> Iterator[str]:
@@ -176,11 +130,13 @@ def _why(finding: Finding, paint: Paint, width: int) -> Iterator[str]:
             lead = ""
 
 
-def _remedy(finding: Finding, paint: Paint, width: int, *, several: bool) -> Iterator[str]:
-    change = planned(finding)
-    if finding.fix is not None and change is not None:
+def _remedy(place: Place, paint: Paint, width: int, *, several: bool) -> Iterator[str]:
+    finding = place[0]
+    changes = [change.title for change in map(planned, place) if change is not None]
+    if finding.fix is not None and changes:
+        titles = "; ".join(dict.fromkeys(changes))
         others = ", the same for the others" if several else ""
-        yield from _block("fix", [f"{change.title}{others} · {finding.fix.command}"], paint, width)
+        yield from _block("fix", [f"{titles}{others} · {finding.fix.command}"], paint, width)
     elif said := advice(finding):
         yield from _block("do", [said], paint, width)
 
@@ -283,9 +239,19 @@ def _verdict(run: Run, launch: Launch) -> str:
     return f"large enough: /dev/shm is {given} ({effective.decided_by})"
 
 
-def _not_read(run: Run) -> Iterator[str]:
+def _not_read(run: Run, width: int) -> Iterator[str]:
+    """What was not read, by the reason; the places of a file are together."""
+    reasons: dict[str, dict[str, list[int]]] = {}
     for place in run.not_read:
-        yield f"{place.span.path}:{place.span.line}: not read: {place.because}"
+        reasons.setdefault(place.because, {}).setdefault(place.span.path, []).append(place.span.line)
+    for because, files in reasons.items():
+        places = [f"{path}:{', '.join(map(str, dict.fromkeys(lines)))}" for path, lines in files.items()]
+        if len(places) == 1:
+            yield from _hanging(f"{places[0]}: not read: {because}", width)
+            continue
+        yield from _hanging(f"not read: {because}", width)
+        for text in places:
+            yield from (_INDENT + line for line in _hanging(text, width - len(_INDENT)))
 
 
 def _hanging(text: str, width: int) -> list[str]:

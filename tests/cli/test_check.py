@@ -162,9 +162,12 @@ def test_what_is_excluded_is_counted(run: Run, arguments: tuple[str, ...]) -> No
     write(Path(), {"b/compose.yaml": TRAINER, "b/.shmlint.yaml": "exclude: [compose.yaml]\n"})
     count = 1 if "--config" in arguments else 2
     shown = run("-v", *arguments, "c/compose.yaml", "--exit-zero").stdout
-    assert "a/compose.yaml:1: not read: the settings exclude it\n" in shown
+    places = ["a/compose.yaml:1", "b/compose.yaml:1"]
+    listed = f"{places[0]}: not read: the settings exclude it\n"
+    if count == 2:
+        listed = "not read: the settings exclude it\n" + "".join(f"  {place}\n" for place in places)
+    assert listed in shown
     assert f"; {count} not read ({count} excluded)" in " ".join(shown.split())
-    assert ("b/compose.yaml:1: not read" in shown) == (count == 2)
     found = json.loads(run("--format", "json", *arguments, "c/compose.yaml", "--exit-zero").stdout)
     assert [place["kind"] for place in found["not_read"]] == ["excluded"] * count
     fixed = run("--fix", *arguments, "c/compose.yaml").stdout

@@ -163,7 +163,33 @@ def test_verbose_tells_what_is_large_enough_once_for_a_file(tmp_path: Path) -> N
     ]
 
 
+def test_what_is_not_read_is_listed_by_its_reason(tmp_path: Path) -> None:
+    pod = "```yaml\napiVersion: v1\nnvidia.com/gpu: 1\n```\n"
+    container = '```json\n{"runArgs": ["--gpus", "all"]}\n```\n'
+    files = {"a.md": pod + pod, "b.md": pod + container}
+    started = run(tmp_path, files)
+    lines = list(render(started, [], Style(verbose=True, quiet=True)))
+    assert lines == [
+        "not read: Kubernetes manifests in documents are not read", "  a.md:3, 7", "  b.md:3",
+        "b.md:6: not read: dev containers in documents are not read", "",
+    ]  # fmt: skip
+
+
 ENV = "\ndocker run --gpus all -e NCCL_P2P_DISABLE=1 -e NCCL_DEBUG=INFO --shm-size 64g {} a.py\n"
+
+
+SHARED = """\
+services:
+  a: &a
+    image: own/image
+    environment: &e {NCCL_ALGO: Ring, NCCL_PROTO: LL}
+    command: [a.py]
+    gpus: all
+    shm_size: 8gb
+  b:
+    <<: *a
+  c: {image: own/c, gpus: all, environment: {NCCL_ALGO: Ring, NCCL_PROTO: LL}, shm_size: 8gb}
+"""
 
 
 @table(
@@ -175,6 +201,16 @@ ENV = "\ndocker run --gpus all -e NCCL_P2P_DISABLE=1 -e NCCL_DEBUG=INFO --shm-si
         ({"a.sh": ENV.format("one"), "b.sh": ENV.format("two")},
          ["a.sh:2:23: warning NCCL501 debug-variable-left-in", "also b.sh:2:23: `docker run` of two",
           "a.sh:2:45: note NCCL506 verbose-debug", "also b.sh:2:45: `docker run` of two"]),
+        # The variables of a launch are one cause; what launches share is one place.
+        ({"compose.yaml": SHARED},
+         ["compose.yaml:4:33: warning NCCL501 debug-variable-left-in", "also service `b`",
+          "compose.yaml:10:57, 10:75: service `c`"]),
+        # Of a file and one that a program writes, the first is what to change.
+        ({"compose.yaml": "services: {x: {image: nvcr.io/nvidia/nemo}}\n",
+          "compose.cdi.yaml": "# Generated file, do not edit.\nservices:\n  x:\n    gpus: all\n",
+          "compose.nvidia.yaml": "services:\n  x:\n    gpus: all\n"},
+         ["compose.nvidia.yaml:2:3: error SHM101 missing-shm-size",
+          "also compose.cdi.yaml:3:3: with --unsafe-fixes"]),
         # What other files show of it is not the same.
         ({f"{name}/{file}": text for name in "ab" for file, text in
           {"compose.yaml": "services:\n  x:\n    build: .\n    gpus: all\n    command: python x.py\n",
@@ -186,7 +222,7 @@ ENV = "\ndocker run --gpus all -e NCCL_P2P_DISABLE=1 -e NCCL_DEBUG=INFO --shm-si
 def test_a_cause_is_told_once_with_its_places(tmp_path: Path, files: dict[str, str], said: list[str]) -> None:
     started = run(tmp_path, files)
     lines = [line.strip() for line in render(started, started.findings, Style(width=200))]
-    assert [line for line in lines if re.search(r"^(also )?\S+:\d+:\d+", line)] == said
+    assert [line for line in lines if re.search(r"^(also |\S+:\d+:\d+)", line)] == said
 
 
 def test_after_fixing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
