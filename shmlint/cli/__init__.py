@@ -40,6 +40,8 @@ def main() -> NoReturn:
             "(SHMLINT_DEBUG=1 shows where; please report it)"
         )
         sys.exit(2)
+    finally:
+        gc.freeze()  # at its end Python would look through all of it twice more
 
 
 def _run(arguments: list[str]) -> int:
