@@ -45,7 +45,13 @@ class Scalar(Node):
     def __init__(
         self, start: int, end: int, tag: str | None, anchor: str | None, value: str, style: str
     ) -> None:
-        super().__init__(start, end, tag, anchor)
+        # Not by super(): most nodes of a document are scalars, and that takes as long as all else here.
+        self.start = start
+        self.end = end
+        self.tag = tag
+        self.anchor = anchor
+        self.depth = 0
+        self.weight = 1
         self.value = value
         self.style = style
 

@@ -246,6 +246,9 @@ class _Open:
         self.seen: set[str] = set()
 
 
+_ENDS = frozenset({"MappingEndEvent", "SequenceEndEvent", "DocumentEndEvent"})
+
+
 def _compose(source: Source, parser: Any, anchors: dict[str, Node]) -> Document:
     """Nodes of one document, without recursion. ``parser`` is after its start event.
 
@@ -257,58 +260,53 @@ def _compose(source: Source, parser: Any, anchors: dict[str, Node]) -> Document:
     while True:
         event = parser.get_event()
         kind = type(event).__name__
-        if kind in ("MappingEndEvent", "SequenceEndEvent"):
-            _close(stack, event)
+        if kind in _ENDS:
+            if stack:
+                _close(stack, event)
             if not stack:
                 return document
             continue
-        if kind == "DocumentEndEvent":
-            return document
-        node = _node(source.text, event, stack, anchors, parser)
         written += 1
-        aliased += node.weight if isinstance(node, Alias) else 0
+        is_scalar = kind == "ScalarEvent"
+        node = _scalar(source.text, event, stack, parser) if is_scalar else _node(source.text, event, stack, anchors)
+        aliased += node.weight if kind == "AliasEvent" else 0
         if aliased > MOST_ALIASED + ALIASED_PER_NODE * written:
             raise YamlError(f"its aliases stand for too much ({aliased:,} values)", node.start)
-        if event.anchor is not None and kind != "AliasEvent":
-            anchors[event.anchor] = node
+        if node.anchor is not None:
+            anchors[node.anchor] = node
         if stack:
             _attach(stack[-1], node, document)
         else:
             document.root = node
         if len(stack) + node.depth >= MAX_DEPTH:
             raise YamlError(f"nested more than {MAX_DEPTH} levels deep", node.start)
-        if isinstance(node, MappingNode | SequenceNode):
+        if not is_scalar and isinstance(node, MappingNode | SequenceNode):
             stack.append(_Open(node))
         elif not stack:
             return document
 
 
-def _node(text: str, event: Any, stack: list[_Open], anchors: dict[str, Node], parser: Any) -> Node:
-    kind = type(event).__name__
-    if kind == "ScalarEvent":
-        return _scalar(text, event, stack, parser)
-    if kind == "AliasEvent":
-        return _alias(event, stack, anchors)
-    return _collection(text, event, kind)
-
-
 def _scalar(text: str, event: Any, stack: list[_Open], parser: Any) -> Scalar:
-    tag = _tag(event)
-    start, end, style = event.start_mark.index, event.end_mark.index, event.style or ""
-    if tag is not None or event.anchor is not None:
+    tag, anchor, value, style = _tag(event), event.anchor, event.value, event.style or ""
+    start, end = event.start_mark.index, event.end_mark.index
+    if tag is not None or anchor is not None:
         start = _content_start(text, start)
-    elif not event.value and not style and stack and stack[-1].key is not None and not stack[-1].node.flow:
+    elif not value and not style and stack and stack[-1].key is not None and not stack[-1].node.flow:
         # Nothing after the colon: that is up to where the next thing begins.
         start = end = parser.peek_event().start_mark.index
-    return Scalar(start, end, tag, event.anchor, event.value, style)
+    return Scalar(start, end, tag, anchor, value, style)
 
 
-def _collection(text: str, event: Any, kind: str) -> MappingNode | SequenceNode:
-    start = event.start_mark.index
-    if event.anchor is not None or event.tag is not None:
+def _node(text: str, event: Any, stack: list[_Open], anchors: dict[str, Node]) -> Node:
+    """A node that is no scalar."""
+    kind = type(event).__name__
+    if kind == "AliasEvent":
+        return _alias(event, stack, anchors)
+    tag, start = _tag(event), event.start_mark.index
+    if event.anchor is not None or tag is not None:
         start = _content_start(text, start)
     cls = MappingNode if kind == "MappingStartEvent" else SequenceNode
-    return cls(start, _tag(event), event.anchor, bool(event.flow_style))
+    return cls(start, tag, event.anchor, bool(event.flow_style))
 
 
 def _alias(event: Any, stack: list[_Open], anchors: dict[str, Node]) -> Alias:
@@ -322,10 +320,11 @@ def _alias(event: Any, stack: list[_Open], anchors: dict[str, Node]) -> Alias:
 
 
 def _close(stack: list[_Open], event: Any) -> None:
-    closed = stack.pop().node
+    opened = stack.pop()
+    closed = opened.node
     closed.end = event.end_mark.index if closed.flow else max(_last_end(closed), closed.start)
     closed.depth += 1
-    closed.weight = _weight(closed)
+    closed.weight = _weight(closed, merges="<<" in opened.seen)
     if stack:
         stack[-1].node.depth = max(stack[-1].node.depth, closed.depth)
 
@@ -346,7 +345,8 @@ def _attach(parent: _Open, node: Node, document: Document) -> None:
     else:
         holder.pairs.append((parent.key, node))
         parent.key = None
-    holder.depth = max(holder.depth, node.depth)
+    if node.depth > holder.depth:
+        holder.depth = node.depth
 
 
 def _is_odd_key(key: Node) -> bool:
@@ -356,11 +356,12 @@ def _is_odd_key(key: Node) -> bool:
     return not key.style and (key.value[:1] in _NUMBER or key.value.lower() in _NO_TEXT)
 
 
-def _weight(node: MappingNode | SequenceNode) -> int:
+def _weight(node: MappingNode | SequenceNode, *, merges: bool) -> int:
+    """The parts of a collection; ``merges``: one of its keys may be ``<<``."""
     if isinstance(node, SequenceNode):
         return 1 + len(node.items)
     weight = 1 + len(node.pairs)
-    for key, value in node.pairs:
+    for key, value in node.pairs if merges else ():
         if isinstance(key, Scalar) and key.value == "<<":
             merged = value.resolved
             given = merged.items if isinstance(merged, SequenceNode) else [merged]
