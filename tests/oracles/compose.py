@@ -6,8 +6,17 @@ import json
 import os
 import subprocess
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+
+@cache
+def program() -> tuple[str, ...]:
+    """Compose itself, where the client says where it is: the client starts it twice for each command."""
+    where = '{{range .ClientInfo.Plugins}}{{if eq .Name "compose"}}{{.Path}}{{end}}{{end}}'
+    said = subprocess.run(["docker", "info", "--format", where], capture_output=True, text=True, timeout=60)
+    return (said.stdout.strip(),) if os.path.isabs(said.stdout.strip()) else ("docker", "compose")
 
 
 def compose_config(
@@ -26,7 +35,7 @@ def compose_answer(
     directory: Path, files: Sequence[str] | None = None, *, profiles: bool = True
 ) -> tuple[dict[str, Any] | None, str]:
     """``compose_config``, and what Compose said on stderr."""
-    command = ["docker", "compose"]
+    command = [*program()]
     for file in files or ():
         command += ["-f", file]
     if profiles:
@@ -36,7 +45,7 @@ def compose_answer(
         cwd=directory,
         capture_output=True,
         timeout=60,
-        env={name: os.environ[name] for name in ("PATH", "DOCKER_CONFIG") if name in os.environ},
+        env={name: os.environ[name] for name in ("PATH", "DOCKER_CONFIG") if name in os.environ} | {"GOGC": "off"},
     )
     said = done.stderr.decode(errors="replace").strip()
     if done.returncode != 0:
