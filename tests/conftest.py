@@ -33,6 +33,11 @@ def required() -> bool:
     return os.environ.get("SHMLINT_JUDGES") == "required"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What one worker does alone for a long time comes first, so that the other one does not wait for it at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("packaging") is None)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test whose need is not met, before its fixtures are made."""
