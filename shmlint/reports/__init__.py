@@ -23,7 +23,7 @@ def summary(run: Run, findings: list[Finding], fixed: int = 0) -> dict[str, int]
         "launches": len(seen),
         "gpu_launches": len(gpu),
         "gpu_unknown": len({one(launch) for launch in run.launches if launch.gpu.requested is None}),
-        "not_judged": sum(not _judged(launch, run) for launch in gpu.values()),
+        "not_judged": sum(not judged(launch, run) for launch in gpu.values()),
         "error": levels["error"],
         "warning": levels["warning"],
         "note": levels["note"],
@@ -32,7 +32,7 @@ def summary(run: Run, findings: list[Finding], fixed: int = 0) -> dict[str, int]
     }
 
 
-def _judged(launch: Launch, run: Run) -> bool:
+def judged(launch: Launch, run: Run) -> bool:
     """Whether it is known of a launch with a GPU what it gets."""
     return launch.undecided is None and run.effective(launch).decided_by != "unknown"
 

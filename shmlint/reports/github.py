@@ -45,7 +45,7 @@ def _ordered(findings: Sequence[Finding]) -> list[Finding]:
 def _last_line(run: Run, findings: Sequence[Finding], fixed: int) -> str:
     """How many findings there are, what GitHub shows of them, and what was read."""
     counts = summary(run, list(findings), fixed)
-    read = read_line(run, findings, counts)
+    read = read_line(run, findings, counts, more=bool(run.not_read or counts["not_judged"]))
     return f"{summary_line(counts)}{_hidden(findings)}{f'; {read}' if read else ''}"
 
 

@@ -12,7 +12,7 @@ from shmlint.model.finding import Basis, Finding, Reason, cut
 from shmlint.model.launch import Launch
 from shmlint.model.reading import NotReadKind
 from shmlint.model.record import NamedTuple
-from shmlint.reports import escape, one, summary
+from shmlint.reports import escape, judged, one, summary
 from shmlint.reports.causes import Place, alike, causes, others, position
 from shmlint.reports.terminal import WIDTH, Paint, columns, labelled, painter, shortened, usable, wrapped
 from shmlint.rules import all_rules
@@ -197,22 +197,36 @@ def _difference(before: str, after: str) -> tuple[str, str]:
 
 
 def _refused(run: Run) -> Iterator[str]:
-    """GPU launches that are not checked because of a mistake in them: an option that Docker does not know."""
-    return _spared(run, lambda launch: launch.undecided is not None and launch.undecided.kind == "option")
+    """GPU launches that are not checked because of a mistake in them."""
+    return _spared(run, _is_refused)
+
+
+def _is_refused(launch: Launch) -> bool:
+    """Whether it has an option that Docker does not know."""
+    return launch.undecided is not None and launch.undecided.kind == "option"
 
 
 def _spared(run: Run, is_shown: Callable[[Launch], bool] = lambda launch: True) -> Iterator[str]:
     """Why GPU launches are not reported."""
-    reported = {finding.launch.span for finding in run.findings if finding.launch is not None}
     places: dict[tuple[str, str], dict[str, None]] = {}
-    for launch in run.launches:
-        if launch.span in reported or launch.gpu.requested is False or not is_shown(launch):
-            continue
+    for launch in filter(is_shown, _unreported(run)):
         begin = launch.span.begin
         said = f"{launch.words.launch}: {_spared_by(run, launch)}"
         places.setdefault((launch.span.path, said), {})[f"{begin.line}:{begin.column}"] = None
     for (path, said), positions in places.items():
         yield f"{path}:{', '.join(positions)}: {said}"
+
+
+def _unreported(run: Run) -> Iterator[Launch]:
+    """The launches of which no finding speaks and that may request a GPU."""
+    reported = {finding.launch.span for finding in run.findings if finding.launch is not None}
+    return (each for each in run.launches if each.span not in reported and each.gpu.requested is not False)
+
+
+def _has_more(run: Run) -> bool:
+    """Whether ``--verbose`` says why something was not read or not checked, and the report does not."""
+    unchecked = (each for each in _unreported(run) if each.gpu.requested and not judged(each, run))
+    return bool(run.not_read) or not all(map(_is_refused, unchecked))
 
 
 def _spared_by(run: Run, launch: Launch) -> str:
@@ -230,7 +244,7 @@ def _verdict(run: Run, launch: Launch) -> str:
         return f"/dev/shm unknown: {effective.because}"
     if need.verdict == "not-needed" and effective.decided_by == "default":
         name = f"{need.workload.name}: " if need.workload else ""
-        return f"no larger /dev/shm needed: {name}{need.why}"
+        return f"no larger /dev/shm needed: {name}{need.because}"
     given = "the size of the host's"
     if effective.bytes is not None:
         given = human(effective.bytes)
@@ -275,7 +289,7 @@ def _summary(
 ) -> Iterator[str]:
     counts = summary(run, list(findings), len(fixed))
     worst = next((level for level in ("error", "warning", "note") if counts[level]), "good")
-    found, read = summary_line(counts), read_line(run, findings, counts, listed=listed)
+    found, read = summary_line(counts), read_line(run, findings, counts, more=not listed and _has_more(run))
     unsafe = sum(f.fix is not None and not f.fix.safe and planned(f) is not None for f in findings)
     if unsafe:
         found += f"; {unsafe} {'more ' if counts['fixable'] else 'can be fixed '}with --fix --unsafe-fixes"
@@ -313,17 +327,17 @@ _SKIPPED: dict[NotReadKind, str] = {
 """Why something was not read, in a few words."""
 
 
-def read_line(run: Run, findings: Sequence[Finding], counts: dict[str, int], *, listed: bool = False) -> str:
+def read_line(run: Run, findings: Sequence[Finding], counts: dict[str, int], *, more: bool) -> str:
     """What was read and judged, and what was not; empty if there is nothing of either.
 
-    ``listed``: the report lists what was not read.
+    ``more``: the text report with ``--verbose`` says why.
     """
     reasons = Counter(place.kind for place in run.not_read)
     why = ", ".join(_skipped(kind, count) for kind, count in reasons.items())
     skipped = f"not read ({why})"
     parts = {"suppressed": run.suppressed, "in the baseline": run.accepted, skipped: run.not_read}
     read = [_read(run, findings, counts)] if counts["files"] else []
-    hint = ["see --verbose"] if (run.not_read or counts["not_judged"]) and not listed else []
+    hint = ["see --verbose"] if more else []
     return "; ".join([*read, *(f"{len(some)} {what}" for what, some in parts.items() if some), *hint])
 
 

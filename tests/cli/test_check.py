@@ -19,6 +19,7 @@ from shmlint import __version__
 from shmlint.cli import inputs
 from shmlint.cli import program as cli
 from tests.project import write
+from tests.table import table
 
 TRAINER = """\
 services:
@@ -384,6 +385,13 @@ def test_a_launch_with_an_option_that_docker_does_not_know_is_shown(run: Run) ->
     assert shown.startswith("run.sh:1:1: `docker run`: not checked: unknown flag: --e; what follows is not\n  read\n")
     assert "run.sh:2" not in shown and shown.endswith("2 launches, 2 with a GPU (2 not checked); see\n--verbose\n")
     assert "run.sh:2" in run("-v").stdout and "--verbose" not in run("-v").stdout
+
+
+@table("options", ["--e A=1", "--shm-size=x"])
+def test_verbose_is_not_proposed_where_it_says_no_more(run: Run, options: str) -> None:
+    write(Path(), {"run.sh": f"docker run --gpus all {options} nvcr.io/nvidia/pytorch:24.01-py3\n"})
+    assert run().stdout.endswith("1 with a GPU (1 not checked)\n")
+    assert run("-v").stdout == run().stdout
 
 
 def test_quiet(run: Run) -> None:
