@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
+from shmlint.cli import COLLECTION
 from shmlint.files.discover import Found, discover
 from shmlint.fixing import fix
 from shmlint.formats import KINDS
@@ -73,6 +74,6 @@ def measure(name: str) -> None:
 
 
 if __name__ == "__main__":
-    gc.set_threshold(50_000, 20, 100)  # as the program does
+    gc.set_threshold(*COLLECTION)
     for each in sys.argv[1:] or ("one compose file", "one script", "500 directories"):
         measure(each)

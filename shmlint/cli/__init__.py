@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from shmlint.cli.checking import Options
 
 
+COLLECTION = 200_000, 20, 100
+"""When garbage is collected. What is read is needed to the end, and by default this takes a fifth of a large run."""
+
+
 def main() -> NoReturn:
     """The program. Never ends with a traceback: an internal error is one line and status 2."""
-    # What is read is needed to the end: collecting garbage as often as by default takes a fifth of a large run.
-    gc.set_threshold(200_000, 20, 100)
+    gc.set_threshold(*COLLECTION)
     prepare_streams()
     try:
         sys.exit(_run(sys.argv[1:]))
