@@ -152,7 +152,7 @@ def read(
     ordered = [found[i] for i in sorted(found)]
     count: Count = "all" if "all" in numbers else max((n for n in numbers if isinstance(n, int)), default=None)
     first = ordered[0].accelerator
-    evidence = tuple(found.evidence for found in ordered)
+    evidence = tuple(each.evidence for each in ordered)
     return GpuRequest(True, first.vendor, count, evidence, unknown, accelerator=first.label)
 
 

@@ -153,8 +153,8 @@ def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
         attempt = Round(outcome.run, tries, unsafe=unsafe)
         bad = attempt.extend(first)
         proof = attempt.proof
-        dear = max(1, len(open_) // (IN_THE_WAY * len(first)))
-        in_vain = 0 if proof is not None else in_vain + max(1, attempt.failed) * dear
+        weight = max(1, len(open_) // (IN_THE_WAY * len(first)))
+        in_vain = 0 if proof is not None else in_vain + max(1, attempt.failed) * weight
         if proof is not None:
             gone = [r for r in every if _is_gone(r, proof)]
             outcome.fixed += _fixed_by(gone, attempt.accepted, outcome.run)

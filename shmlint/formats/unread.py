@@ -41,7 +41,6 @@ _IN_PROGRAM = (
     rf"(?P<start>{ENGINE}){_RUN}",
     r"(?P<start>\b(?:containers\.(?:run|create)|ContainerCreate|createContainer|create_container|docker\.run)\()",
 )
-_COMMANDS = "the commands of programs are"
 _BLOCKS = (
     r'(?P<start>\bresource[ \t]+"docker_container")', r'(?P<start>\bdriver[ \t]*=[ \t]*"docker")', _IN_YAML,
     r'(?m)^[ \t]*limits[ \t]*=?[ \t]*\{[^}]{0,500}?(?P<start>"nvidia\.com/gpu")[ \t]*[=:][ \t]*"?[1-9$a-z]',
@@ -66,7 +65,7 @@ _PLAYBOOKS = _Language("playbooks and commands in other tools' YAML are", (_PLAY
 _VALUES = _Language(
     "the values of a Helm chart are", (r"(?m)^[ \t]*[\"']?(?P<start>nvidia\.com/gpu)[\"']?:[ \t]*[\"']?[1-9]",)
 )
-_PROGRAMS = _Language(_COMMANDS, _IN_PROGRAM)
+_PROGRAMS = _Language("the commands of programs are", _IN_PROGRAM)
 
 _GPU = re.compile(
     r"--gpus|device_?request|nvidia/gpu|/dev/(?:nvidia|kfd)|\bgpus?[ \t]*=[ \t]*[\"']|runtime\W{1,6}nvidia|"

@@ -30,7 +30,7 @@ _BEFORE = re.compile(
 )
 """What is before a script's name where that is started, not copied or printed."""
 _PRINTED = re.compile(r"\s*(?:[-@+]*|- )\s*(?:echo|printf|#|//)")
-_BEHIND_PATH = r"[\s;&|()`\"'=:]"
+_BEFORE_PATH = r"[\s;&|()`\"'=:]"
 _SET = re.compile(r"(?<![\w-])([A-Za-z_]\w*)=")
 _BATCH_GIVES = re.compile(
     r"(?m)^#(?:SBATCH[ \t][^\n]*--export|(?:PBS|\$)[ \t][^\n]*-v|BSUB[ \t][^\n]*-env)[= \t]+[\"']?([^\n\"']*)"
@@ -74,7 +74,7 @@ def _passed(text: str, script: str) -> set[str] | None:
     found: set[str] | None = None
     pattern = rf"(?m)^(.*?)(?<![\w.-]){re.escape(script)}(?![\w./-])[\"']?([^\n;|&<>)`]*)"
     for line, behind in re.findall(pattern, text):
-        folder = re.split(_BEHIND_PATH, line)[-1]
+        folder = re.split(_BEFORE_PATH, line)[-1]
         before = line.removesuffix(folder) if folder.endswith("/") else line
         if _PRINTED.match(before.lstrip()) or not _BEFORE.search(before):
             continue

@@ -92,7 +92,6 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
         place = (option.value_word or option.word).span
         if option.unknown or place is None:
             continue
-        changes: tuple[Change, ...] = ()
         if option.value is None:
             message = f"`--gpus` has no value, and {_who(run)} takes the next word for it"
             added = Change((Edit(place.path, place.end, place.end, " all"),), f"add `all` in line {place.line}")
@@ -100,7 +99,8 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
             continue
         if is_one_word(option):
             message = f"`{option.word.text}` is a single word, which {_who(run)} refuses as an unknown flag"
-            changes = () if " " in value else tuple(join_by_sign(option))  # else other options are in the word too
+            alone = " " not in value  # else other options are in the word too
+            changes = tuple(join_by_sign(option)) if alone else ()
             advice = "write the option and its value as two words"
             yield GpuFault(place, "one-word", option.word.text, message, changes, advice)
             continue
