@@ -347,8 +347,10 @@ def _skipped(kind: NotReadKind, count: int) -> str:
 
 def _read(run: Run, findings: Sequence[Finding], counts: dict[str, int]) -> str:
     read = set(run.read)
-    kinds = {kind: len(read.intersection(paths)) for kind, paths in run.files.items()}
-    files = ", ".join(plural(number, _KINDS.get(kind, f"{kind} file")) for kind, number in kinds.items() if number)
+    kinds: Counter[str] = Counter()
+    for kind, paths in run.files.items():
+        kinds[_KINDS.get(kind, f"{kind} file")] += len(read.intersection(paths))
+    files = ", ".join(plural(number, kind) for kind, number in kinds.items() if number)
     line = f"read {files}: {plural(counts['launches'], 'launch', 'launches')}, {counts['gpu_launches']} with a GPU"
     unknown = len({one(f.launch) for f in findings if f.unknown_workload and f.launch is not None})
     some = [plural(unknown, "unknown workload")] if unknown else []

@@ -387,6 +387,11 @@ def test_a_launch_with_an_option_that_docker_does_not_know_is_shown(run: Run) ->
     assert "run.sh:2" in run("-v").stdout and "--verbose" not in run("-v").stdout
 
 
+def test_scripts_of_different_shells_are_counted_together(run: Run) -> None:
+    write(Path(), {"a.sh": "docker run redis\n", "b.fish": "docker run redis\n", "compose.yaml": "services: {}\n"})
+    assert "read 1 Compose file, 2 scripts: 2 launches" in run().stdout
+
+
 @table("options", ["--e A=1", "--shm-size=x"])
 def test_verbose_is_not_proposed_where_it_says_no_more(run: Run, options: str) -> None:
     write(Path(), {"run.sh": f"docker run --gpus all {options} nvcr.io/nvidia/pytorch:24.01-py3\n"})
