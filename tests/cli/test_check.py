@@ -389,7 +389,7 @@ def test_a_launch_with_an_option_that_docker_does_not_know_is_shown(run: Run) ->
 
 def test_scripts_of_different_shells_are_counted_together(run: Run) -> None:
     write(Path(), {"a.sh": "docker run redis\n", "b.fish": "docker run redis\n", "compose.yaml": "services: {}\n"})
-    assert "read 1 Compose file, 2 scripts: 2 launches" in run().stdout
+    assert "read 2 scripts, 1 Compose file: 2" in run().stdout
 
 
 @table("options", ["--e A=1", "--shm-size=x"])
