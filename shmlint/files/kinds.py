@@ -68,16 +68,17 @@ def is_shell(content: bytes) -> bool:
 
 
 _RESOURCE = b"nvidia.com/gpu"
-_REQUESTS_GPU = (
-    rb"--gpus|device_requests|DeviceRequest|nvidia/gpu|/dev/(?:nvidia|kfd)|\bgpus?[ \t]*=[ \t]*[\"']|"
-    rb"runtime\W{1,6}nvidia|nvidia\.com/gpu"
+REQUESTS_GPU = (
+    r"(?i)--gpus|device_?request|nvidia/gpu|/dev/(?:nvidia|kfd)|\bgpus?[ \t]*=[ \t]*[\"']|"
+    r"runtime\W{1,6}nvidia|nvidia\.com/gpu"
 )
+"""What a request for a GPU looks like in a language that is not read."""
 
 
 def may_request_gpu(content: bytes) -> bool:
     """Whether a text in a language that is not read may start a container with a GPU."""
     named = b"docker" in content or b"podman" in content
-    return named and re.search(_REQUESTS_GPU, content) is not None
+    return named and re.search(REQUESTS_GPU.encode(), content) is not None
 
 
 def program_requests_gpu(path: str, content: bytes) -> bool:

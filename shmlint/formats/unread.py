@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from shmlint.files.kinds import REQUESTS_GPU
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.model.launch import ENGINES, Launch
@@ -67,11 +68,6 @@ _VALUES = _Language(
 )
 _PROGRAMS = _Language("the commands of programs are", _IN_PROGRAM)
 
-_GPU = re.compile(
-    r"--gpus|device_?request|nvidia/gpu|/dev/(?:nvidia|kfd)|\bgpus?[ \t]*=[ \t]*[\"']|runtime\W{1,6}nvidia|"
-    r"nvidia\.com/gpu",
-    re.I,
-)
 _NEAR = 1500
 """Characters of a start in which its request for a GPU is looked for."""
 _OTHER = re.compile(r"(?i)\b(?:compose|network|volume|context|exec|buildx)\b")
@@ -116,7 +112,7 @@ def _with_gpu(text: str, starts: Sequence[tuple[int, int]]) -> Iterator[tuple[in
         first = max(0, start - _NEAR) if text[end - 1] == "(" else start
         following = starts[number + 1][0] if number + 1 < len(starts) else len(text)
         last = start + _NEAR if text[end - 1] == "(" else min(following, start + _NEAR)
-        if _SAID.search(line) is None and _GPU.search(text, first, last) is not None:
+        if _SAID.search(line) is None and re.compile(REQUESTS_GPU).search(text, first, last) is not None:
             yield start, end
 
 

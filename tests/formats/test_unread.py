@@ -63,6 +63,7 @@ LIMITS = 'resources {{\n  {} = {{\n    "nvidia.com/gpu" = {}\n  }}\n}}\n'
         ("makefile.py", "x:\n\tls docker\n", []),
         ("x.go", f'exec.Command("docker", "run", {GPU})\n// exec.Command("docker", "run", {GPU})\n', [1]),
         ("x.go", "// docker\ncli.ContainerCreate(ctx, c, &HostConfig{DeviceRequests: d})\n", [2]),
+        ("x.ts", "const docker = new Docker();\ndocker.createContainer({deviceRequests: d});\n", [2]),
         ("x.ts", f'spawn("docker", ["run", {GPU}]);\nexecSync(`{RUN} ${{x}}`);\n', [1, 2]),
         ("x.rs", f'Command::new("docker").arg("run").args([{GPU}]);\n', [1]),
         ("x.tf", 'resource "docker_container" "a" {\n  gpus = "all"\n}\nresource "docker_container" "b" {}\n', [1]),
