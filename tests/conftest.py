@@ -34,8 +34,8 @@ def required() -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What one worker does alone for a long time comes first, so that the other one does not wait for it at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("packaging") is None)
+    """What takes long comes first, so that no worker waits at the end for the one that has it."""
+    items.sort(key=lambda item: not any(map(item.get_closest_marker, ("packaging", "slow"))))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -93,11 +93,11 @@ STEMS = (
     ".travis", "travis", ".drone", ".woodpecker", ".cirrus", "cirrus", "appveyor", ".appveyor", "buildspec",
     "codefresh", "azure-pipelines", "azure-pipelines-x", "xazure-pipelines", "bitbucket-pipelines", "cloudbuild",
     "README", "x", "Taskfile", "taskfile.dist", "x.Taskfile", "mytaskfile", "Jenkinsfile", "x.Jenkinsfile",
-    "Jenkinsfiles",
+    "Jenkinsfiles", ".bashrc", ".profile", "profile", ".envrc", "x.envrc",
 )  # fmt: skip
 ENDINGS = (
     "", ".yml", ".yaml", ".YML", ".json", ".jsonc", ".md", ".mdx", ".markdown", ".rst", ".sh", ".bash", ".ksh", ".zsh",
-    ".fish", ".sbatch", ".slurm", ".mk", ".service", ".container", ".adoc", ".ipynb",
+    ".fish", ".sbatch", ".slurm", ".mk", ".service", ".container", ".adoc", ".org", ".ipynb", ".Rmd", ".qmd",
     ".service.in", ".conf", ".groovy", ".just", ".gpu", ".txt", ".yml.j2", ".md~",
 )  # fmt: skip
 
