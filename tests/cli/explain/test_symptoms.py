@@ -1,8 +1,7 @@
-"""What `shmlint explain` says: a rule's page, what an error message means, what is known of a workload."""
+"""What `shmlint explain` says of error messages."""
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -13,19 +12,15 @@ from hypothesis import strategies as st
 
 from shmlint.cli import explain
 from shmlint.cli import program as cli
-from shmlint.cli.explain.pages import terminal
 from shmlint.cli.explain.symptoms import find, near, symptoms
-from shmlint.cli.explain.workloads import search
 from shmlint.cli.output import Failed
 from shmlint.files import installed as rules
 from shmlint.rules import all_rules
-from shmlint.workloads.knowledge import Workload, builtin
 from tests.table import table
 
 PAGE = Path(rules.directory(), "README.md")
 SYMPTOMS = symptoms()
 TITLES = {symptom.title for symptom in SYMPTOMS}
-
 PASTED = [
     ("Bus error", "Bus error"),
     ("bus ERROR", "Bus error"),
@@ -215,24 +210,6 @@ def test_other_symptoms_that_fit_are_named() -> None:
     assert last == "It could also be: A DataLoader worker dies of a bus error."
 
 
-def test_markdown_for_a_terminal() -> None:
-    text = "One **word** and [a page](SHM101-x.md),\nand [more](https://example.com/x).\n\n- an item\n  goes on\n"
-    text += "- two\n\n```sh\ndf   -h\n```\n" + "word " * 30
-    assert list(terminal(text, 40)) == [
-        "One word and a page, and more",
-        "(https://example.com/x).",
-        "",
-        "- an item goes on",
-        "- two",
-        "",
-        "    df   -h",
-        "word word word word word word word word",
-        "word word word word word word word word",
-        "word word word word word word word word",
-        "word word word word word word",
-    ]
-
-
 @given(st.text(max_size=200))
 def test_any_text_is_answered(pasted: str) -> None:
     try:
@@ -257,194 +234,3 @@ def test_what_comes_near_is_suggested() -> None:
         explain.explain("cannot select a device driver for capabilities gpu")
     with pytest.raises(Failed, match=r"no known error message .*`qqq www`$"):
         explain.explain("qqq www")
-
-
-HERE = os.path.dirname(__file__)
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ("", "nothing to explain"),
-        ("SHM110", "unknown rule `SHM110`; did you mean `SHM"),
-        ("vlm", "unknown workload `vlm`; did you mean `vllm`?"),
-        ("SHM1O1", "unknown rule `SHM1O1`; did you mean `SHM101`?"),
-        ("NCCL59", "unknown rule `NCCL59`; did you mean `NCCL50"),
-        ("Buss eror", "similar are: Bus error;"),
-        ("unhandeled", "similar are: NCCL reports an unhandled system error"),
-        ("nowhere.yaml:3", "nowhere.yaml: no such file"),
-        ("/nowhere:3", "/nowhere: no such file"), ("./nowhere", "./nowhere: no such file"),
-        ("Makefile:3", "Makefile: no such file"), ("nowhere/x.sbatch", "nowhere/x.sbatch: no such file"),
-        (f"{HERE}:3", f"{HERE} is a directory; `shmlint inventory {HERE}` lists its launches"),
-        (HERE, f"{HERE} is a directory; "),
-        (__file__, f"{__file__} is a file; add the line of a launch"),
-        ("nobodys/image:latest", "no workload is known for the image `nobodys/image:latest`"),
-        ("qqqqqq", "nothing is known about `qqqqqq`; see `shmlint rules`"),
-        ("workload:vlln", "unknown workload `vlln`; did you mean `workload:vllm`"),
-        ("workload:qqqqqq", "unknown workload `qqqqqq`; `shmlint explain workload:` lists them"),
-    ],
-)
-def test_what_is_not_known(asked: str, message: str) -> None:
-    with pytest.raises(Failed, match=re.escape(message)):
-        explain.explain(asked)
-
-
-@table(
-    "asked, ids",
-    [
-        ("GPU40", ["GPU401", "GPU402"]), ("shm3", ["SHM301"]), ("nccl50", [f"NCCL50{n}" for n in range(1, 8)]),
-        ("gpu", ["GPU401", "GPU402"]),
-    ],
-)  # fmt: skip
-def test_the_start_of_ids_lists_their_rules(asked: str, ids: list[str]) -> None:
-    head, *lines = explain.explain(asked)
-    assert head.startswith("Rules") and [line.split()[0] for line in lines] == ids
-
-
-def test_a_rule_is_its_page() -> None:
-    first, *lines = explain.explain("shm101")
-    assert first == "missing-shm-size (SHM101)" and set(lines[0]) == {"="}
-    assert list(explain.explain("missing-shm-size")) == [first, *lines]
-    page = rules.page(all_rules()["SHM101"][0]).partition("\n---\n")[2]
-    words = set(re.findall(r"[A-Za-z]{5,}", re.sub(r"\]\([^)]*\)|```.*", "", page)))
-    assert words <= set(re.findall(r"[A-Za-z]{5,}", "\n".join([first, *lines]))), "nothing is left out"
-
-
-def test_headings_tables_and_files_for_a_terminal() -> None:
-    text = "# Title\n\n| a | what |\n|---|---|\n| `long one` | [x](y.md) and so on |\n| b | c |\n"
-    text += "1. first\n   item\n2. second\n"
-    text += "## Part\n```sh run.sh fixed\n# no heading\n```\n"
-    assert list(terminal(text, 30)) == [
-        "Title", "=====", "",
-        "  a           what", "  `long one`  x and so on", "  b           c",
-        "1. first item", "2. second",
-        "Part", "----",
-        "  run.sh as --fix leaves it:", "    # no heading",
-    ]  # fmt: skip
-
-
-# Workloads -------------------------------------------------------------------------------------
-
-
-@table(
-    ("asked", "ids"),
-    [
-        ("vllm", ["vllm"]),
-        ("VLLM", ["vllm"]),
-        ("Hugging Face TGI", ["tgi"]),
-        ("vllm/vllm-openai:v0.11.0", ["vllm"]),
-        ("nvcr.io/nvidia/pytorch:24.01-py3", ["ngc"]),
-        ("frig", ["frigate"]),
-        ("blakeblackshear/frigate", ["frigate"]),
-        ("megatron", ["megatron-lm"]),
-        ("qqqqqq", []),
-    ],
-)
-def test_a_workload_by_id_name_part_or_image(asked: str, ids: list[str]) -> None:
-    assert [workload.id for workload in search(asked, builtin())] == ids
-
-
-def test_a_part_of_several_lists_them() -> None:
-    lines = list(explain.explain("workload:llama"))
-    assert lines[0] == "Several workloads have a name like llama:"
-    assert {"ollama", "llama-cpp", "llama-factory"} <= {line.split()[0] for line in lines[2:]}
-
-
-def test_all_workloads_are_listed() -> None:
-    lines = list(explain.explain("workload:"))
-    assert [line.split()[0] for line in lines[2:]] == [workload.id for workload in builtin()]
-
-
-@table("workload", builtin(), ids=lambda workload: workload.id)
-def test_all_that_is_known_of_a_workload_is_shown(workload: Workload) -> None:
-    shown = " ".join(" ".join(explain.explain(f"workload:{workload.id}")).split())
-    assert shown.startswith(workload.name)
-    told = [str(workload.entry.get(key, "")) for key in ("quote", "condition", "formula", "formula_source", "notes")]
-    for text in (workload.because, workload.source, *told, *workload.images):
-        assert " ".join(text.split()) in shown
-    assert ("not checked against a source" in shown) is not workload.verified
-    command = re.search(r"how much shmlint (size .+)$", shown)
-    assert (command is not None) is (workload.needs != "no")
-    if command is not None:
-        words = command[1].replace(" N ", " 2 ").replace("SIZE", "8g").replace("WIDTHxHEIGHT", "1280x720").split()
-        result = CliRunner().invoke(cli.program, words)
-        assert result.exit_code == 0 and result.stdout.startswith(workload.name)
-
-
-# Launches and images ---------------------------------------------------------------------------
-
-TWO = """\
-services:
-  app:
-    image: example.com/team/app:1
-    gpus: all
-  trainer:
-    image: nvcr.io/nvidia/pytorch:24.01-py3
-    command: torchrun --nproc_per_node=8 train.py
-    gpus: all
-"""
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "compose.yaml").write_text(TWO)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.mark.parametrize("topic", ["compose.yaml:5", "compose.yaml:7", "compose.yaml:5:3", "compose.yaml:5:3:"])
-def test_the_trail_of_a_launch(project: Path, topic: str) -> None:
-    shown = "\n".join(explain.explain(topic))
-    assert shown.startswith("compose.yaml:5: service `trainer`\n")
-    for part in ("torchrun --nproc_per_node=8 train.py (compose.yaml:7)", "gpus: all (compose.yaml:8)",
-                 "64 MiB: the engine's default", "NCCL: 8 ranks", "(our", "found      error SHM101"):  # fmt: skip
-        assert part in shown
-    assert "workloads:" not in shown
-
-
-def test_the_trail_of_an_unknown_workload_ends_with_an_entry_for_the_settings(project: Path) -> None:
-    lines = list(explain.explain("compose.yaml:2"))
-    assert "not known  the image's own command is unknown" in lines
-    at = lines.index("    workloads:")
-    (project / ".shmlint.yaml").write_text("\n".join(line[4:] for line in lines[at:]) + "\n")
-    again = "\n".join(explain.explain("compose.yaml:2"))
-    assert "shm_size: 1gb" in again and "workloads:" not in again
-
-
-@table(
-    ("service", "line"),
-    [
-        ("image: '${A}:${B}'", "image      ${A}:${B} (compose.yaml:3)"),
-        ("build: ./trainer", "image      built from ./trainer (compose.yaml:3)"),
-        ("image: nvcr.io/nvidia/jax:26.01-py3",
-         "           JAX: NCCL between several GPUs keeps buffers in shared memory"),
-    ],
-)
-def test_what_is_known_of_an_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, line: str) -> None:
-    (tmp_path / "compose.yaml").write_text(f"services:\n  x:\n    {service}\n    gpus: all\n")
-    monkeypatch.chdir(tmp_path)
-    assert line in list(explain.explain("compose.yaml:2"))
-
-
-def test_a_place_without_a_launch(project: Path) -> None:
-    with pytest.raises(Failed, match="launches start in 2, 5"):
-        explain.explain("compose.yaml:1")
-
-
-def test_a_place_behind_the_end_and_in_a_file_without_launches(project: Path) -> None:
-    with pytest.raises(Failed, match=r"compose\.yaml: there is no line 999; launches start in 2, 5$"):
-        explain.explain("compose.yaml:999")
-    (project / "run.sh").write_text("echo docker run\n")
-    with pytest.raises(Failed, match=r"run\.sh: no launch was found in this file$"):
-        explain.explain("run.sh:1")
-
-
-def test_a_place_in_an_override_file(project: Path) -> None:
-    (project / "compose.override.yaml").write_text("services:\n  trainer:\n    gpus: 1\n    image: other\n")
-    assert next(explain.explain("compose.override.yaml:4")) == "compose.yaml:5: service `trainer`"
-    with pytest.raises(Failed, match=r"at or before line 1; a launch starts in \d$"):
-        explain.explain("compose.override.yaml:1")
-
-
-def test_an_image_is_explained_as_its_workload() -> None:
-    assert next(explain.explain("vllm/vllm-openai:v0.9")) == "vLLM"

@@ -1,4 +1,4 @@
-"""Units of systemd: their command lines, the containers of Quadlet, and edits in both."""
+"""Units of systemd: their command lines, and edits in them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ from shmlint.formats.systemd.read import parts
 from shmlint.model.source import Source
 from shmlint.syntax.shell_text import Places
 from tests.formats.started import IMAGE, TRAIN, launches, one, seen
+from tests.formats.systemd.units import NAME, QUADLET, SERVICE
 from tests.oracles.programs import Chooser
 from tests.oracles.started_programs import unit
 from tests.oracles.systemd import calls, library
 from tests.project import findings, fixed, run
 from tests.table import table
-
-NAME = "x.service"
-
-SERVICE = "[Service]\nExecStart="
-QUADLET = f"[Container]\nImage={IMAGE}\nAddDevice=nvidia.com/gpu=all\nExec=torchrun --nproc_per_node=8 train.py\n"
 
 
 @pytest.mark.parametrize("name", ["x.service", "x@.service.in", "etc/x.service.d/gpu.conf", "x.service.j2"])
@@ -155,20 +151,6 @@ def test_where_systemd_ends_a_command_is_reported(tmp_path: Path) -> None:
     assert len(result.launches) == 1
 
 
-def test_quadlet(tmp_path: Path) -> None:
-    more = "ShmSize=1g\nContainerName=c\nVolume=/a:/b\nEnvironment=A=b \"C=d e\"\nUlimit=memlock=-1\nPod=p.pod\n"
-    launch = one(tmp_path, QUADLET + more, "x.container")
-    assert (launch.engine, launch.name, launch.words.launch) == ("podman", "c", f"container of {IMAGE}")
-    assert launch.shm is not None and launch.shm.text == "1g"
-    assert {k: v.value for k, v in launch.environment.items()} == {"A": "b", "C": "d e"}
-    assert [bind.source for bind in launch.binds] == ["/a"] and "memlock" in launch.ulimits
-    assert launch.command is not None and launch.command.known == ("torchrun", "--nproc_per_node=8", "train.py")
-    assert launch.effective_shm().decided_by == "unknown", "a pod shares its /dev/shm"
-    assert one(tmp_path, QUADLET + "PodmanArgs=--ipc=host\n", "x.container").effective_shm().decided_by == "host"
-    (built,) = launches(tmp_path, QUADLET.replace(IMAGE, "x.build"), "x.container")
-    assert built.image is not None and built.image.known is None
-
-
 @table(
     ("name", "before", "after"),
     [
@@ -188,21 +170,11 @@ def test_quadlet(tmp_path: Path) -> None:
          f"{SERVICE}docker run --gpus @GPUS@ --shm-size=8g {TRAIN}\n"),
         ("x.service", f"{SERVICE}sh -c 'docker run --gpus all {TRAIN}'\n",
          f"{SERVICE}sh -c 'docker run --gpus all --shm-size=8g {TRAIN}'\n"),
-        ("x.container", QUADLET, QUADLET.replace("=all\n", "=all\nShmSize=8g\n")),
-        ("x.container", QUADLET.replace("\n", "\r\n"),
-         QUADLET.replace("=all\n", "=all\nShmSize=8g\n").replace("\n", "\r\n")),
-        ("x.container", f"{QUADLET}ShmSize = 64m\n", f"{QUADLET}ShmSize = 8g\n"),
-        ("x.container", f"{QUADLET}PodmanArgs=--rm --shm-size 64m\n", f"{QUADLET}PodmanArgs=--rm --shm-size 8g\n"),
     ],
 )  # fmt: skip
 def test_rewriting(tmp_path: Path, name: str, before: str, after: str) -> None:
     assert fixed(tmp_path, {name: before}) == {name: after}
     assert fixed(tmp_path, {name: after}) == {}
-
-
-def test_quadlet_rewrites_its_other_keys(tmp_path: Path) -> None:
-    text = QUADLET + "ShmSize=8g\nPodmanArgs=--ipc=host\n"
-    assert fixed(tmp_path, {"x.container": text}, unsafe=True) == {"x.container": text.replace("ShmSize=8g\n", "")}
 
 
 @pytest.mark.parametrize("text", [f"{SERVICE}docker run --gpus all {TRAIN}\n", QUADLET])
