@@ -13,7 +13,10 @@ from shmlint.rules import all_rules
 
 @click.command(cls=Command)
 def command() -> int:
-    """List the rules: id, name, severity (or `off`), and what each finds."""
+    """List the rules: id, name, severity (or `off`), and what each finds.
+
+    In a file or a pipe each rule is one line.
+    """
     rows = []
     for rule, _ in all_rules().values():
         about = front_matter(page(rule))
@@ -22,6 +25,6 @@ def command() -> int:
     margin = sum(widths) + 2 * len(widths)
     for row in rows:
         lead = "".join(f"{row[i].ljust(widths[i])}  " for i in range(3))
-        for text in labelled(lead, row[3], Output().width, margin):
+        for text in labelled(lead, row[3], Output().table_width, margin):
             line(text)
     return 0
