@@ -16,7 +16,7 @@ from shmlint.model.reading import NOTHING, NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Accepted, Settings
 from shmlint.model.source import Source, Span
-from shmlint.rules import Context, Repository, all_rules, configured, selected
+from shmlint.rules import Context, ProgramSources, all_rules, configured, selected
 from shmlint.rules.shm001_unreadable_file import RULE as UNREADABLE
 from shmlint.rules.shm001_unreadable_file import report
 from shmlint.workloads.knowledge import users
@@ -108,7 +108,7 @@ def _run(
     checked: Callable[[int], None] | None = None,
 ) -> Run:  # fmt: skip
     """``followed`` is whether what launches run may be looked for in files."""
-    repository = Repository(workspace, reading.builds, Shared()) if followed else None
+    repository = ProgramSources(workspace, reading.builds, Shared()) if followed else None
     context = Context(settings, users(settings.workloads), reading.launches, repository)
     launches = iter(reading.launches) if checked is None else _counted(files, reading.launches, checked)
     found = _without_ignored(_checked(reading, launches, context), settings)

@@ -9,6 +9,7 @@ from typing import Any
 from shmlint.config.check import check, validate
 from shmlint.config.file import File, place, read
 from shmlint.docker.sizes import parse_compose
+from shmlint.files.boundary import OUTSIDE, Boundary
 from shmlint.model.settings import Origin, Settings
 
 
@@ -29,8 +30,6 @@ def loaded(path: str, top: str, *, directory: str, anywhere: bool = False) -> Se
 
 def _extended(file: File, name: str, *, anywhere: bool) -> str:
     """The path of the file that another extends."""
-    from shmlint.files.boundary import OUTSIDE, Boundary
-
     path = os.path.normpath(os.path.join(os.path.dirname(file.path), name)).replace(os.sep, "/")
     if not anywhere and not Boundary(top=file.top).inside(path, file.path):
         raise file.error(("extend",), f"extend: {name} is {OUTSIDE}")

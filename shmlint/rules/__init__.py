@@ -22,7 +22,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.rule import Rule
 from shmlint.model.settings import Settings
 from shmlint.workloads.knowledge import Workload, users
-from shmlint.workloads.repository import Shared
+from shmlint.workloads.repository import Repository, Shared
 
 if TYPE_CHECKING:
     from shmlint.workloads.program import Program
@@ -36,7 +36,7 @@ _ENOUGH = 8 * 2**30
 """Bytes. With this much /dev/shm, the program is not read: it makes no difference."""
 
 
-class Repository(NamedTuple):
+class ProgramSources(NamedTuple):
     """What programs are read from: the files of the run, and the images that they build."""
 
     workspace: Workspace
@@ -55,7 +55,7 @@ class Context:
 
     def __init__(
         self, settings: Settings, workloads: tuple[Workload, ...] = (), launches: Sequence[Launch] = (),
-        repository: Repository | None = None,
+        repository: ProgramSources | None = None,
     ) -> None:  # fmt: skip
         self.settings = settings
         self.repository = repository
@@ -122,15 +122,14 @@ class Context:
             return assess(launch, self.workloads)  # reading the program would not change the verdict
         return assess(launch, self.workloads, self._program(launch, self.repository))
 
-    def _program(self, launch: Launch, repository: Repository) -> Program:
+    def _program(self, launch: Launch, repository: ProgramSources) -> Program:
         """The program of a launch, without its documentation and Python code; resolved once."""
         known = self._programs.get(id(launch))
         if known is None:
-            from shmlint.workloads.repository import Repository as Files
             from shmlint.workloads.resolve import resolve
 
             workspace, builds, shared = repository
-            files = Files(workspace, launch.span.path, shared, launch.texts)
+            files = Repository(workspace, launch.span.path, shared, launch.texts)
             known = self._programs[id(launch)] = launch, resolve(launch, files, builds)
         return known[1]
 

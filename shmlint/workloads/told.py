@@ -8,7 +8,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 
 from shmlint.docker.sizes import human
+from shmlint.files import kinds
 from shmlint.files.read import normal
+from shmlint.formats import read_one
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.record import NamedTuple
@@ -150,14 +152,11 @@ def _words(launch: Launch) -> set[str]:
 
 
 def _launches(path: str, repository: Repository) -> tuple[Launch, ...]:
-    from shmlint.files.kinds import kind_of
-    from shmlint.formats import read_one
-
     source = repository.peek(path)
     if source is None:
         return ()
     assert repository.workspace is not None
-    kind = kind_of(source, repository.workspace.top)
+    kind = kinds.kind_of(source, repository.workspace.top)
     if kind not in ("shell", "makefile", "markdown", "compose"):
         return ()
     return read_one(kind, path, repository.workspace).launches

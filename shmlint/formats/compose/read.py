@@ -464,6 +464,8 @@ def _placed(
         except Unreadable:
             return launch
         merged = {m.name: m for m in read_project(together, workspace)}.get(name)
-        if merged is not None and merged.effective_shm() != launch.effective_shm():
-            return launch._replace(combination=Combination((path,), "alone"))
+        if merged is not None:
+            alone, other = launch.effective_shm(), merged.effective_shm()
+            if (alone.decided_by, alone.bytes) != (other.decided_by, other.bytes):
+                return launch._replace(combination=Combination((path,), "alone"))
     return launch
