@@ -454,7 +454,8 @@ def test_explain(run: Run) -> None:
     assert run("explain", "shm101").stdout == shown == run("explain", "missing-shm-size").stdout
 
 
-def test_list_rules(run: Run) -> None:
+def test_list_rules(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     rules = run("rules").stdout.splitlines()
     assert [line.split()[0] for line in rules] == list(all_rules()), "in a pipe each rule is a line"
     assert ["SHM001", "unreadable-file", "error"] in [line.split()[:3] for line in rules]
