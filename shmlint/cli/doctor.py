@@ -206,7 +206,7 @@ def _gpu_words(gpus: Gpus) -> str:
 
 
 def render_json(examination: Examination) -> str:
-    """The report for programs; sizes in bytes, a limit of -1 is none, a size of 0 is no limit."""
+    """The report for programs; sizes in bytes, a limit of -1 or a size of 0 means that there is no limit."""
     import json
 
     from shmlint.reports import json as findings

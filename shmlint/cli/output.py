@@ -154,7 +154,7 @@ class Progress:
         self.doing = doing
         self.files = files
         self.shown = ""
-        self.told = 0.0
+        self.drawn_at = 0.0
         self.timer: Timer | None = None
 
     def __enter__(self) -> Progress:
@@ -171,8 +171,8 @@ class Progress:
         if self.shown:
             from time import monotonic
 
-            if monotonic() - self.told > _PAUSE:
-                self.told = monotonic()
+            if monotonic() - self.drawn_at > _PAUSE:
+                self.drawn_at = monotonic()
                 self._write(f"{self.doing} {count} of {self.files} files ...")
 
     def _write(self, text: str) -> None:

@@ -115,7 +115,7 @@ class Present(NamedTuple):
 
 
 def present(devices: Sequence[str]) -> Present | None:
-    """The GPUs of a machine that has these device nodes. Nodes that only manage GPUs are none."""
+    """The GPUs of a machine that has these device nodes. Nodes that only manage GPUs do not count."""
     for row in ACCELERATORS:
         own = tuple(device for device in devices if row.device and re.fullmatch(row.device, device))
         if own:

@@ -91,7 +91,7 @@ def parse_mount(value: str) -> MountOption:
 
 
 class _BadSize(_Refused):
-    """The size of a tmpfs is none."""
+    """The size of a tmpfs is invalid."""
 
 
 def _without_size(value: str, error: _BadSize) -> MountOption:

@@ -124,7 +124,7 @@ class Local:
         )
 
     def _other(self, file: Leaf) -> Local | str:
-        """The file that ``extends`` names, or why it cannot be had."""
+        """The file that ``extends`` names, or why it cannot be read."""
         if file.text.startswith(("http://", "https://", "git@", "github.com/", "oci://")):
             return "it extends a file from the network, which is not fetched"
         path = normal(os.path.join(self.directory, file.text))

@@ -1,7 +1,7 @@
 """Device requests that Compose refuses, and how they are put right.
 
-Sources: compose-go schema/compose-spec.json, validation/validation.go, types/device.go; asked of
-Compose 2.40 in the tests.
+Sources: compose-go schema/compose-spec.json, validation/validation.go, types/device.go; the tests
+compare with Compose 2.40.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What Compose refuses in a service as a whole: limits that contradict each other, sizes of memory that are none,
+"""What Compose refuses in a service as a whole: limits that contradict each other, invalid sizes of memory,
 names that nothing defines.
 
 Compose looks at the merged service (compose-go loader/validate.go, ``checkConsistency``), so this does too.

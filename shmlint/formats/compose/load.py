@@ -133,7 +133,7 @@ def _import(project: Project, services: dict[str, Service], name: str, service: 
 
 
 def _inclusion(project: Project, item: Tree, layer: Layer, workspace: Workspace) -> _Inclusion | None:
-    """An entry of ``include``; None where what it names cannot be had, which is noted on the project."""
+    """An entry of ``include``; None where what it names cannot be read, which is noted on the project."""
     path = layer.source.path
 
     def leaves(tree: Tree | None) -> list[Leaf]:

@@ -15,7 +15,7 @@ from shmlint.model.source import Edit, Source
 from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode
 
 VARIABLES = ("shm_size", "shm-size")
-"""Variables that were meant as the option. ``SHM_SIZE`` is none: programs and scripts do read it."""
+"""Variables that were meant as the option. ``SHM_SIZE`` is not among them: programs and scripts do read it."""
 
 
 def find(
