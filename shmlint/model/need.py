@@ -36,6 +36,8 @@ class Step(NamedTuple):
 
     text: str
     span: Span | None = None
+    package: bool = False
+    """A package that nobody knows was imported, and only its code was not read."""
 
 
 class Known(NamedTuple):

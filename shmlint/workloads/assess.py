@@ -6,6 +6,7 @@ comes last. Nothing is called not needed because it was not understood.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from shmlint.docker.sizes import rounded, soft_limit
@@ -358,8 +359,14 @@ def _interactive(case: Case) -> Need | None:
         return None
     if case.torch is None:
         return image._replace(verdict="likely")
+    if image.verdict not in ("needed", "likely") and any(re.match(_ROS, name) for name in case.packages):
+        return _unknown(case)._replace(stopped="its build installs ROS; which of the robot's programs run is unknown")
     why = "a shell or a notebook in an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
     return _likely(case, why, case.torch)
+
+
+_ROS = r"ros-[a-z]+-"
+"""Debian's packages of ROS: ``ros-humble-desktop``. What runs beside it mostly drives a robot and does not train."""
 
 
 def _for_other_use(case: Case, need: Need) -> Need:
@@ -390,6 +397,9 @@ def _image(case: Case) -> Need | None:
     read = case.program.entries and not case.known.by_command
     if read and (need.verdict == "not-needed" or (case.findings.idle and not _is_for_training(case))):
         return None
+    rest_read = not case.program.stops and all(stop.package for stop in case.findings.stops)
+    if read and case.findings.without_workers and rest_read:
+        return None  # its code says of workers what the image's maintainers only suppose
     given = case.launch.command
     left_open = case.program.default and given is not None and bool(given.because)  # `docker run IMAGE "$@"`
     if need.verdict == "needed" and (left_open or read or case.program.stops) and not _says_training(case):

@@ -86,10 +86,10 @@ class Walker:
         """How many ``try`` statements around the code go on without a package that is not there."""
         self._names: dict[tuple[str, str], bool] = {}
 
-    def stop(self, text: str, span: Span | None) -> None:
+    def stop(self, text: str, span: Span | None, *, package: bool = False) -> None:
         """Note what keeps the program from being read to its end."""
         if all(step.text != text for step in self.stops) and len(self.stops) < 50:
-            self.stops.append(Step(text, span))
+            self.stops.append(Step(text, span, package))
 
     def walk(self) -> None:
         """Walk all that can be reached from the entry."""
@@ -182,7 +182,7 @@ class Walker:
         if name.startswith(".") or self._optional or is_known(top):
             return
         if not self.modules.is_package(name, unit.loaded.path):
-            self.stop(f"it imports the unknown package `{top}`", scope.span(node))
+            self.stop(f"it imports the unknown package `{top}`", scope.span(node), package=True)
 
     def _reach(self, loaded: Loaded, name: str, *, certain: bool, depth: int = 0) -> None:
         """Reach what a name of a module stands for."""

@@ -989,6 +989,38 @@ def test_documented_programs_that_load_without_workers(
 
 
 @table(
+    "base, program, verdict",
+    [
+        (NGC, ALONE, "unknown"),
+        (NGC, ALONE.replace("=4", "=4, num_workers=n"), "likely"),
+        (NGC, ALONE + "DataLoader(data(), num_workers=2)\n", "likely"),
+        (NGC, ALONE + "import importlib, sys\nimportlib.import_module(sys.argv[1])\n", "likely"),
+        ("python:3.12", ALONE, "unknown"),
+    ],
+)
+def test_programs_that_load_without_workers_say_more_than_their_image(
+    tmp_path: Path, base: str, program: str, verdict: str
+) -> None:
+    build = f"FROM {base}\nWORKDIR /app\nCOPY . .\n"
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": build, "train.py": f"import unheard_of\n{program}"}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "lines, verdict",
+    [
+        ("RUN pip install torch", "likely"),
+        ("RUN pip install torch && apt-get install -y ros-humble-desktop", "unknown"),
+        ("RUN pip install torch && apt install -y rosbridge", "likely"),
+        (f"FROM {NGC}\nRUN apt-get install -y ros-noetic-perception", "likely"),
+    ],
+)
+def test_a_shell_in_an_environment_for_robots(tmp_path: Path, lines: str, verdict: str) -> None:
+    files = {"Dockerfile": f"FROM own/base\n{lines}\n", "compose.yaml": compose("bash")}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "files, verdict",
     [
         ({"fit.py": ALONE}, "not-needed"),
