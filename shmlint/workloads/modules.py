@@ -37,6 +37,8 @@ from shmlint.workloads.values import Scope, text_of
 _PACKAGED = frozenset({"setup.py", "pyproject.toml", "setup.cfg"})
 _MOST_FOLDERS = 100
 """Directories in which packages of the repository are looked for."""
+_ADDS = r"(?m)^\s*sys\.path\.(?:append|insert)\(([^\n]{1,200})"
+_MOST_ADDED = 5
 UNPARSED = f"cannot be parsed as Python {sys.version_info[0]}.{sys.version_info[1]}, which shmlint runs on"
 """What stops at a file that is broken, or written for a later Python."""
 
@@ -445,7 +447,16 @@ class Modules:
         while above not in ("", ".", "/", self._repository.root) and len(found) < 12:
             above = os.path.dirname(above)
             found += [above, os.path.join(above, "src")]
+        found += self._added(start)
         return tuple(dict.fromkeys(normal(f or ".") for f in (*found, self._repository.root)))
+
+    def _added(self, start: str) -> list[str]:
+        """The directories beside the program that it adds to ``sys.path`` itself."""
+        source = self._repository.peek(self._start)
+        calls = re.findall(_ADDS, source.text) if source is not None else []
+        texts = (re.findall(r"""["']([\w.][\w./-]*)["']""", call) for call in calls[:_MOST_ADDED])
+        folders = (normal(os.path.join(start, *parts)) for parts in texts if parts)
+        return [folder for folder in folders if self._repository.is_dir(folder)]
 
     def _names(self, folder: str) -> frozenset[str]:
         """What a directory holds, listed once in a run."""

@@ -1002,7 +1002,23 @@ def test_programs_that_load_without_workers_say_more_than_their_image(
     tmp_path: Path, base: str, program: str, verdict: str
 ) -> None:
     build = f"FROM {base}\nWORKDIR /app\nCOPY . .\n"
-    files = {"compose.yaml": compose("python train.py"), "Dockerfile": build, "train.py": f"import unheard_of\n{program}"}
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": build}
+    assert need(tmp_path, {**files, "train.py": f"import unheard_of\n{program}"}).verdict == verdict
+
+
+@table(
+    "line, verdict",
+    [
+        ('sys.path.append("lib")', "needed"),
+        ("if True:\n    sys.path.insert(0, os.path.join(os.path.dirname(__file__), 'lib'))", "needed"),
+        ('sys.path.append("other")', "unknown"),
+        ("# sys.path.append('lib')", "unknown"),
+        ("sys.path.append('../../..')", "unknown"),
+    ],
+)
+def test_directories_that_a_program_adds_to_its_path(tmp_path: Path, line: str, verdict: str) -> None:
+    files = {"compose.yaml": compose("python run.py"), "Dockerfile": DOCKERFILE, "lib/fit_it.py": LOADER}
+    files["run.py"] = f"import os, sys\n{line}\nimport fit_it\nfit_it.main()\n"
     assert need(tmp_path, files).verdict == verdict
 
 
