@@ -226,6 +226,8 @@ class Walker:
         if known is not None and (known or not certain):
             return
         self._attributes[name] = certain
+        if name in _FITS:
+            self._method("train_dataloader", certain)
         for unit, sure in self._methods.get(name, ()):
             self._push(unit._replace(certain=certain and sure))
 
@@ -237,6 +239,8 @@ class Walker:
         self._names[loaded.path, name] = certain
         head, _, rest = name.partition(".")
         module = loaded.module
+        if head in _FITS:
+            self._method(head, certain)
         if head in module.definitions or (head not in module.imports and module.stars):
             self._reach(loaded, name, certain=certain)
         elif head in module.imports:
@@ -544,9 +548,9 @@ _PASSING = {
     "Timer": 1,
 }  # fmt: skip
 """Calls that call a function for their caller, and which of their arguments it is."""
-_LIFECYCLE = frozenset(
-    {"forward", "setup", "prepare_data", "configure_optimizers", "training_step", "build", "train_dataloader"}
-)
+_LIFECYCLE = frozenset({"forward", "setup", "prepare_data", "configure_optimizers", "training_step", "build"})
+_FITS = frozenset({"fit", "LightningCLI"})
+"""What lets a trainer ask a model for its data; one that is made to predict is never asked."""
 _PLAIN_DECORATORS = frozenset(
     {
         "property", "staticmethod", "classmethod", "setter", "lru_cache", "cache", "no_grad", "inference_mode", "wraps",

@@ -195,7 +195,8 @@ IN_FUNCTIONS: list[tuple[str, str, object, bool]] = [
     ("class A:\n    def __init__(self, cfg):\n        self.cfg = cfg\n    def f(self):\n"
      "        DataLoader(d, num_workers=self.cfg.workers)\nA(make()).f()\n", "--workers 4", 4, True),
     ("class A(lightning.LightningDataModule):\n    def __init__(self, workers: int = 4):\n        self.n = workers\n"
-     "    def train_dataloader(self):\n        return DataLoader(d, num_workers=self.n)\nA()\n", "", 4, True),
+     "    def train_dataloader(self):\n        return DataLoader(d, num_workers=self.n)\nTrainer().fit(A())\n", "",
+     4, True),
     ("def f(n):\n    g(n)\ndef g(n):\n    f(n)\n    DataLoader(d, num_workers=n)\nf(4)\n", "", 4, True),
     ("import hydra\n@hydra.main(config_path='conf', config_name='base')\ndef main(cfg):\n"
      "    DataLoader(d, num_workers=cfg.data.num_workers)\nmain()\n", "", 9, True),

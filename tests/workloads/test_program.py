@@ -1022,6 +1022,31 @@ def test_directories_that_a_program_adds_to_its_path(tmp_path: Path, line: str, 
     assert need(tmp_path, files).verdict == verdict
 
 
+FITTED = """
+import torch, lightning
+from torch.utils.data import DataLoader
+
+class Net(lightning.LightningModule):
+    def train_dataloader(self):
+        return DataLoader(data(), batch_size=64, num_workers=8)
+
+"""
+
+
+@table(
+    "use, verdict",
+    [
+        ("Net.load_from_checkpoint('net.ckpt')(picture())", "not-needed"),
+        ("lightning.Trainer(devices=1).fit(Net())", "likely"),
+        ("from lightning.pytorch.cli import LightningCLI\nLightningCLI(Net)", "likely"),
+        ("Net().train_dataloader()", "likely"),
+    ],
+)
+def test_a_model_is_asked_for_its_data_where_it_is_fitted(tmp_path: Path, use: str, verdict: str) -> None:
+    files = {"compose.yaml": compose("python app.py"), "Dockerfile": DOCKERFILE, "app.py": f"{FITTED}{use}\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table(
     "lines, verdict",
     [
