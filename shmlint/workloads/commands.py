@@ -198,7 +198,7 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
         return None, True
     total: int | None = None
     unknown = False
-    if any(value.startswith(_STRATEGIES) for _, value in options(words, _STRATEGY_OPTIONS)):
+    if "litgpt" in programs or any(value.startswith(_STRATEGIES) for _, value in options(words, _STRATEGY_OPTIONS)):
         names |= {"--devices", "--trainer.devices"}
     for value in (*(value for _, value in options(words, names)), *_of_keys(words), *_included(words)):
         number = whole_number(value)

@@ -46,6 +46,9 @@ RAY_SOURCE = "https://github.com/ray-project/ray/blob/ed6534e9a80a62a03729a4251b
 _DASK_CUDA = "https://github.com/rapidsai/dask-cuda/blob/63a1ea9712fe54facb5e045dd19dc8ffeb6c1086/docs/source/ucx.rst?plain=1#L161"
 _HUGECTR = "https://github.com/NVIDIA-Merlin/HugeCTR/blob/00104a05ba2772b8be79522ad8cb85b1a305b20c/docs/source/api/python_interface.md"
 _SELENIUM = "https://github.com/SeleniumHQ/docker-selenium/blob/3290a305/README.md?plain=1#L111"
+_PCDET = "https://github.com/open-mmlab/OpenPCDet/blob/8cacccec11db6f59bf6934600c9a175dae254806/pcdet/datasets/__init__.py#L54"
+_LEROBOT = "https://github.com/huggingface/lerobot/blob/7427f31801f944f5ec9ce53cda02862ce7d1638b/src/lerobot/configs/train.py#L132"
+_DGL = "https://github.com/dmlc/dgl/blob/3d16000b4170fa741ed9e9667f22ba84d3493026/python/dgl"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
 
 ROWS: tuple[Row, ...] = (
@@ -69,6 +72,17 @@ ROWS: tuple[Row, ...] = (
     Row("ImageDataLoaders.from_name_func", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
     Row("ImageDataLoaders.from_df", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
     Row("mxnet.gluon.data.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", 1, None),
+    Row("dgl.dataloading.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", 6, 1, (),
+        f"{_DGL}/dataloading/dataloader.py#L788"),
+    Row("dgl.dataloading.NodeDataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
+    Row("dgl.dataloading.EdgeDataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
+    Row("dgl.dataloading.GraphDataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1, (),
+        f"{_DGL}/dataloading/dataloader.py#L1376"),
+    Row("pcdet.datasets.build_dataloader", "dataloader", "workers", 5, 4, "batch_size", 2, None, (), _PCDET),
+    Row("lerobot.scripts.lerobot_train.train", "dataloader", "num_workers", -1, 4, "batch_size", -1, 8, (), _LEROBOT,
+        configured=True),
+    Row("lerobot.scripts.train.train", "dataloader", "num_workers", -1, 4, "batch_size", -1, 8, (), _LEROBOT,
+        configured=True),
     Row("DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, None),
     Row("transformers.TrainingArguments", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size",
         -1, 8, (), _TRAINER),
@@ -134,6 +148,7 @@ ROWS: tuple[Row, ...] = (
     Row("selenium.webdriver.Edge", "browser", source=_SELENIUM),
     Row("multiprocessing.shared_memory.SharedMemory", "python-shm", "size", 2, None),
     Row("multiprocessing.managers.SharedMemoryManager", "python-shm"),
+    Row("shared_memory", "python-shm", source=f"{_DGL}/heterograph.py#L6267"),
     Row("torch.multiprocessing.Queue", "torch-sharing"),
     Row("torch.multiprocessing.SimpleQueue", "torch-sharing"),
     Row("batchgenerators.dataloading.multi_threaded_augmenter.MultiThreadedAugmenter", "torch-sharing"),
@@ -165,7 +180,9 @@ NOT_FOLLOWED = frozenset(
         "torch.distributed.launcher.elastic_launch", "torch.multiprocessing.get_context",
         "torch.multiprocessing.Pool", "monai.bundle.run", "monai.apps.auto3dseg.AutoRunner",
         "multiprocessing.shared_memory.ShareableList", "ray.remote", "ray.get",
-        "pytorch_lightning.Trainer.from_argparse_args",
+        "pytorch_lightning.Trainer.from_argparse_args", "dgl.distributed.initialize", "dgl.nn.NodeEmbedding",
+        "dgl.nn.pytorch.NodeEmbedding", "dgl.multiprocessing.spawn", "dgl.multiprocessing.Queue",
+        "dgl.graphbolt.DataLoader",
     }
 )  # fmt: skip
 """Calls that start what a configuration, a file or their arguments name."""

@@ -175,7 +175,7 @@ def _parsed(path: str, source: Source, shared: Shared) -> Loaded | None:
 _LED_TO = WATCHED | OWNERS | COLLECTIVE
 MOST_PASSED_ON = 6
 """So many modules that import a name from one another are looked into."""
-ROW_PACKAGES = frozenset(name.partition(".")[0] for name in (*(row.call for row in ROWS), *COLLECTIVE))
+ROW_PACKAGES = frozenset(name.partition(".")[0] for name in (*WATCHED, *COLLECTIVE))
 
 
 def is_known(package: str) -> bool:
