@@ -42,12 +42,19 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
     known = _with(names, builds, lambda build: image_names(build.tag, build.tag), repository.shared.tags)
     same = _fitting(lambda build: bool(image_names(build.tag, build.tag) & names), known, words, repository)
     if same:
-        return FoundBuild(min(same, key=lambda build: _distance(build.span.path, launch.span.path)))
+        nearest = min(same, key=lambda build: _distance(build.span.path, launch.span.path))
+        # What a script is given is not what another script is given.
+        given = re.fullmatch(_GIVEN, nearest.tag) is not None and nearest.span.path != launch.span.path
+        return FoundBuild(nearest, given)
     namesake = _namesake(launch, builds, repository)
     if namesake is not None:
         return FoundBuild(namesake, True, True)
     guessed = _guess(launch, repository)
     return FoundBuild(guessed, guessed is not None)
+
+
+_GIVEN = r"[\"']?\$\{?[0-9@*]\}?[\"']?"
+"""A word that a script is given."""
 
 
 def _with(

@@ -46,7 +46,7 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> bool:
             from shmlint.workloads.own_python import look  # it parses, which few runs need
 
             found = look(path, source.text)
-            if found is None or not found.called.isdisjoint(_loud()):
+            if found is None or found.filled or not found.called.isdisjoint(_loud()):
                 return False
             imported |= found.packages
             works = works or found.works
@@ -104,6 +104,6 @@ _ENDING = r"\.[A-Za-z]\w*$"
 _READ = (".py", ".ipynb", ".sh", ".yaml", ".yml", ".toml", ".cfg")
 _USES = (
     r"(?i)workers(?!\w*[\"']?\s*[=:,]\s*[\"']?0[\"']?\s*(?:[,;)\]}#\n]|$))|distributed|parallel|torchrun|nproc|spawn|multiprocess|shared?_memory"
-    r"|nccl|deepspeed|world_size|accelerate launch|num_shard|\bray\b"
+    r"|nccl|deepspeed|world_size|accelerate launch|num_shard|\bray\b|\byolo\b[^\n]*\b(?:train|val)\b"
 )
 """Words without which code starts neither workers nor several processes."""

@@ -17,6 +17,8 @@ class Looked(NamedTuple):
     called: frozenset[str]
     """The dotted names of what it calls, imports followed."""
     works: bool
+    filled: bool
+    """Whether a loader may get workers without a word of it: by position, or out of a file of JSON."""
 
 
 def look(path: str, text: str) -> Looked | None:
@@ -27,7 +29,20 @@ def look(path: str, text: str) -> Looked | None:
     packages = {target.partition(".")[0] for target in (*module.imports.values(), *module.stars)}
     packages.discard("")  # modules next to the file
     called = frozenset(_full_name(node.func, module) for node in module.nodes if isinstance(node, ast.Call))
-    return Looked(frozenset(packages), called, any(map(_works, module.nodes)))
+    reads = any(name in ("json.load", "json.loads") for name in called)
+    filled = any(_is_filled(node, reads) for node in module.nodes)
+    return Looked(frozenset(packages), called, any(map(_works, module.nodes)), filled)
+
+
+def _is_filled(node: ast.AST, reads: bool) -> bool:
+    """Whether a loader is given its workers by position (the sixth), or, where a module ``reads`` JSON, a mapping."""
+    if not isinstance(node, ast.Call) or not dotted(node.func).endswith("DataLoader"):
+        return False
+    sixth = node.args[5] if len(node.args) > 5 else ast.Constant(0)
+    if any(isinstance(argument, ast.Starred) for argument in node.args):
+        return True
+    mapped = any(keyword.arg is None for keyword in node.keywords)
+    return not (isinstance(sixth, ast.Constant) and sixth.value == 0) or (mapped and reads)
 
 
 def _full_name(node: ast.expr, module: Module) -> str:

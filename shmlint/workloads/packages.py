@@ -32,7 +32,7 @@ TORCH = frozenset(
 
 _IMAGE_TORCH = (
     r"(?:^|[/:_.-])(?:py)?torch(?:[0-9.]*(?:$|[:_.-]))|kaggle-(?:gpu-)?images/python|kaggle/python|lightning|"
-    r"(?:^|[/:_.-])(?:deepo|fastai|fastdotai|lerobot|monai|nerfstudio|ultralytics|detectron2|mmdetection)(?:$|[/:_.-])"
+    r"(?:^|[/:_.-])(?:deepo|fastai|fastdotai|lerobot|monai|nerfstudio|ultralytics|detectron2|mmdetection|openpcdet)(?:$|[/:_.-])"
 )
 """Images with PyTorch, by their names; that of the owner alone, ``pytorch/manylinux``, does not say so."""
 

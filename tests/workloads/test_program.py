@@ -358,6 +358,28 @@ def test_an_image_leads_to_its_dockerfile_and_a_mount_to_its_files(tmp_path: Pat
 
 
 @table(
+    "tag, image, verdict",
+    [
+        ("docker tag mine:latest a.io/mine:2", "a.io/mine:2", "needed"),
+        ("docker image tag mine other:1", "other:1", "needed"),
+        ("docker tag mine a.io/you/mine && docker tag a.io/you/mine other:1", "other:1", "needed"),
+        ("docker tag yours:1 a.io/other:2", "a.io/other:2", "likely"),
+    ],
+)
+def test_another_name_for_an_image_that_is_built(tmp_path: Path, tag: str, image: str, verdict: str) -> None:
+    text = f"docker build -t mine -f work/Dockerfile .\n{tag}\ndocker run --gpus all {image} python train.py\n"
+    files = {"run.sh": text, "work/Dockerfile": DOCKERFILE + "RUN pip install torch\n", "train.py": LOADER}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table("run, guessed", [("run.sh", False), ("other.sh", True)])
+def test_a_word_that_another_script_is_given_makes_no_error(tmp_path: Path, run: str, guessed: bool) -> None:
+    files = {"run.sh": "docker build -t $1 .\n", "Dockerfile": DOCKERFILE + 'CMD ["python", "train.py"]\n'}
+    files[run] = files.get(run, "") + "docker run --gpus all $1\n"
+    assert need(tmp_path, {**files, "train.py": LOADER}).verdict == ("likely" if guessed else "needed")
+
+
+@table(
     "image, packages, verdict",
     [
         ("python:3.12", "RUN pip install torch\n", "likely"),
@@ -1106,6 +1128,15 @@ def test_a_shell_in_an_environment_for_robots(tmp_path: Path, lines: str, verdic
         ({"fit.py": ALONE.replace("=4", "=4, num_workers=2")}, "likely"),
         ({"fit.py": ALONE, "run.sh": "torchrun --nproc_per_node=2 fit.py\n"}, "likely"),
         ({"fit.py": ALONE, "conf/data.yaml": "workers: 4\n"}, "likely"),
+        # By position, out of a file, by a command.
+        ({"fit.py": ALONE + "DataLoader(d, 4, False, None, None, 8)\n"}, "likely"),
+        ({"fit.py": ALONE + "DataLoader(d, 4, False, None, None, 0)\n"}, "not-needed"),
+        ({"fit.py": ALONE + "DataLoader(*given)\n"}, "likely"),
+        ({"fit.py": ALONE + "import json\nDataLoader(d, **json.load(open('fit.json')))\n"}, "likely"),
+        ({"fit.py": ALONE + "DataLoader(d, **{'batch_size': 4})\n"}, "not-needed"),
+        ({"fit.py": ALONE, "run.sh": "yolo detect train data=x\n"}, "likely"),
+        ({"fit.py": ALONE, "run.sh": "yolo predict data=x\n"}, "not-needed"),
+        ({"fit.py": ALONE, "a.ipynb": CELLS % "numpy\\n!yolo train data=x"}, "likely"),
         ({"fit.py": ALONE + "import lightning\n"}, "likely"),
         ({"fit.py": ALONE + "import unheard_of\n"}, "likely"),
         ({"a.ipynb": CELLS % "fastai"}, "likely"),

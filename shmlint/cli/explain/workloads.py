@@ -27,6 +27,12 @@ _SINGLE = {
     "advised": "with one GPU it is only recommended",
     "not-needed": "with one GPU it needs no shared memory",
 }
+_SURE = {
+    "always": "for its command alone, by the program's own defaults",
+    "multi-gpu": "for its command alone with several GPUs, by the program's own defaults",
+    "never": "not for its command alone: a number of processes or workers decides",
+}
+"""When a command that sets no number is an error."""
 
 
 def explain(asked: str) -> Iterator[str]:
@@ -110,6 +116,8 @@ def about(workload: Workload) -> Iterator[str]:
     if workload.one_process:
         needs += "; it uses one GPU unless its command sets more"
     yield from _row("needs", needs)
+    if workload.needs != "no" and workload.commands:
+        yield from _row("error", _SURE[workload.sure])
     yield from _row("because", f"{workload.because} {workload.condition}".rstrip())
     if workload.formula is not None:
         yield from _row("formula", workload.formula.text)

@@ -24,7 +24,11 @@ _SHORT = {"-t": "--tag", "-f": "--file", "-o": "--output", "-m": "--memory", "-v
 
 
 def builds(found: Sequence[Command], directory: str) -> Iterator[Build]:
-    """The images that commands build; ``directory`` is where the file that holds them lies."""
+    """The images that commands build; ``directory`` is where the file that holds them lies.
+
+    ``docker tag mine registry/mine`` gives what was built before another name.
+    """
+    built: list[Build] = []
     for command in found:
         at = skip_to_engine(command.words)
         if at is None:
@@ -33,7 +37,11 @@ def builds(found: Sequence[Command], directory: str) -> Iterator[Build]:
         while words and words[0].text in ("image", "buildx", "builder"):
             words = words[1:]
         if words and words[0].text in ("build", "b"):
-            yield from _builds(words[1:], command, directory)
+            built += _builds(words[1:], command, directory)
+        elif words and words[0].text == "tag" and len(words) == 3:
+            named = words[1].text.removesuffix(":latest")
+            built += [b._replace(tag=words[2].text) for b in built if b.tag.removesuffix(":latest") == named]
+    return iter(built)
 
 
 def _builds(words: Sequence[Word], command: Command, directory: str) -> Iterator[Build]:

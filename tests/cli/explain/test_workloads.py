@@ -56,3 +56,9 @@ def test_all_that_is_known_of_a_workload_is_shown(workload: Workload) -> None:
         words = command[1].replace(" N ", " 2 ").replace("SIZE", "8g").replace("WIDTHxHEIGHT", "1280x720").split()
         result = CliRunner().invoke(cli.program, words)
         assert result.exit_code == 0 and result.stdout.startswith(workload.name)
+
+
+def test_when_a_command_alone_is_an_error_is_explained() -> None:
+    told = {name: " ".join(" ".join(explain.explain(name)).split()) for name in ("litgpt", "lerobot", "ollama")}
+    assert "error for its command alone with several GPUs" in told["litgpt"]
+    assert "error not for its command alone" in told["lerobot"] and " error " not in told["ollama"]
