@@ -49,6 +49,10 @@ _SELENIUM = "https://github.com/SeleniumHQ/docker-selenium/blob/3290a305/README.
 _PCDET = "https://github.com/open-mmlab/OpenPCDet/blob/8cacccec11db6f59bf6934600c9a175dae254806/pcdet/datasets/__init__.py#L54"
 _LEROBOT = "https://github.com/huggingface/lerobot/blob/7427f31801f944f5ec9ce53cda02862ce7d1638b/src/lerobot/configs/train.py#L132"
 _DGL = "https://github.com/dmlc/dgl/blob/3d16000b4170fa741ed9e9667f22ba84d3493026/python/dgl"
+_DIFFUSION = "https://github.com/lucidrains/denoising-diffusion-pytorch/blob/faed4db28e724735323fa91c70aa9b28a6e1cbac/denoising_diffusion_pytorch/denoising_diffusion_pytorch.py#L955"
+_METRIC = "https://github.com/KevinMusgrave/pytorch-metric-learning/blob/216a792c22b0154d3d3bf008a7317edc7d677e71/src/pytorch_metric_learning"
+_PYANNOTE = "https://github.com/pyannote/pyannote-audio/blob/b749285c5cdd4636b2edc7f766f1352c8dde9369/src/pyannote/audio/core/task.py#L289"
+_SENTENCES = "https://github.com/huggingface/sentence-transformers/blob/cad211983f36ce458e9b3360f3e11b29fc54cbd8/sentence_transformers/base/model.py#L1570"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
 
 ROWS: tuple[Row, ...] = (
@@ -83,6 +87,19 @@ ROWS: tuple[Row, ...] = (
         configured=True),
     Row("lerobot.scripts.train.train", "dataloader", "num_workers", -1, 4, "batch_size", -1, 8, (), _LEROBOT,
         configured=True),
+    Row("denoising_diffusion_pytorch.Trainer", "dataloader", "num_workers", -1, MANY, "train_batch_size", -1, 16, (),
+        _DIFFUSION),
+    Row("denoising_diffusion_pytorch.Trainer1D", "dataloader", "num_workers", -1, MANY, "train_batch_size", -1, 16),
+    *(Row(f"pytorch_metric_learning.testers.{name}", "dataloader", "dataloader_num_workers", -1, 2, "batch_size", -1,
+          32, (), f"{_METRIC}/testers/base_tester.py#L17")
+      for name in ("GlobalEmbeddingSpaceTester", "GlobalTwoStreamEmbeddingSpaceTester", "WithSameParentLabelTester")),
+    *(Row(f"pytorch_metric_learning.trainers.{name}", "dataloader", "dataloader_num_workers", -1, 2, "batch_size", 2,
+          None, (), f"{_METRIC}/trainers/base_trainer.py#L29")
+      for name in ("MetricLossOnly", "TrainWithClassifier", "TwoStreamMetricLoss", "CascadedEmbeddings",
+                   "DeepAdversarialMetricLearning")),
+    *(Row(f"pyannote.audio.tasks.{name}", "dataloader", "num_workers", -1, MANY, "batch_size", -1, 32, (), _PYANNOTE)
+      for name in ("SpeakerDiarization", "VoiceActivityDetection", "MultiLabelSegmentation", "SpeakerEmbedding",
+                   "SupervisedRepresentationLearningWithArcFace", "PixIT")),
     Row("DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, None),
     Row("transformers.TrainingArguments", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size",
         -1, 8, (), _TRAINER),
@@ -148,6 +165,7 @@ ROWS: tuple[Row, ...] = (
     Row("selenium.webdriver.Edge", "browser", source=_SELENIUM),
     Row("multiprocessing.shared_memory.SharedMemory", "python-shm", "size", 2, None),
     Row("multiprocessing.managers.SharedMemoryManager", "python-shm"),
+    Row("start_multi_process_pool", "torch-sharing", source=_SENTENCES),
     Row("shared_memory", "python-shm", source=f"{_DGL}/heterograph.py#L6267"),
     Row("torch.multiprocessing.Queue", "torch-sharing"),
     Row("torch.multiprocessing.SimpleQueue", "torch-sharing"),
@@ -182,7 +200,8 @@ NOT_FOLLOWED = frozenset(
         "multiprocessing.shared_memory.ShareableList", "ray.remote", "ray.get",
         "pytorch_lightning.Trainer.from_argparse_args", "dgl.distributed.initialize", "dgl.nn.NodeEmbedding",
         "dgl.nn.pytorch.NodeEmbedding", "dgl.multiprocessing.spawn", "dgl.multiprocessing.Queue",
-        "dgl.graphbolt.DataLoader",
+        "dgl.graphbolt.DataLoader", "modelscope.trainers.build_trainer", "modelscope.trainers.builder.build_trainer",
+        "modelscope.trainers.EpochBasedTrainer", "modelscope.trainers.NlpEpochBasedTrainer",
     }
 )  # fmt: skip
 """Calls that start what a configuration, a file or their arguments name."""

@@ -497,6 +497,8 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("XTuner in one process", launch("img", "xtuner train config --deepspeed deepspeed_zero2", count=4), "likely"),
     ("XTuner in several", launch("img", "xtuner train config", count=4, env={"NPROC_PER_NODE": "4"}), "needed"),
     ("AutoTrain on all GPUs", launch("img", "autotrain --config c.yml"), "likely"),
+    ("AutoTrain on two GPUs", launch("img", "autotrain --config c.yml", count=2), "needed"),
+    ("AutoTrain's pages", launch("img", "autotrain app", count=2), "likely"),
     ("AutoTrain on one GPU", launch("img", "autotrain llm --train", count=1), "not-needed"),
     ("an example of PyTorch", launch("img", "python moco.py --multiprocessing-distributed data", count=4), "likely"),
     ("one process unless a variable sets more", launch("img", "swift sft --model m", count=4), "likely"),

@@ -59,6 +59,6 @@ def test_all_that_is_known_of_a_workload_is_shown(workload: Workload) -> None:
 
 
 def test_when_a_command_alone_is_an_error_is_explained() -> None:
-    told = {name: " ".join(" ".join(explain.explain(name)).split()) for name in ("litgpt", "lerobot", "ollama")}
-    assert "error for its command alone with several GPUs" in told["litgpt"]
+    told = {name: " ".join(" ".join(explain.explain(name)).split()) for name in ("trl", "lerobot", "ollama")}
+    assert "error for its command alone with several GPUs" in told["trl"]
     assert "error not for its command alone" in told["lerobot"] and " error " not in told["ollama"]
