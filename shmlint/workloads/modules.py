@@ -77,7 +77,7 @@ def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
     conditions: dict[int, Conditions] = {}
     pending = [expression]
     for node in pending:  # grows while it is walked, in the order of ``ast.walk``
-        here = conditions.get(id(node), ())
+        here = conditions.get(id(node), ()) if conditions else ()
         if isinstance(node, ast.Name):
             if isinstance(node.ctx, ast.Load):
                 yield None, node.id, uses.get(id(node), "named"), here
@@ -91,8 +91,8 @@ def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
             pending += _inner(node)
         if here:
             conditions.update((id(inner), here) for inner in pending[before:])
-        for part, wanted in _conditions(node):
-            conditions[id(part)] = (*here, *wanted)
+        if type(node) in _CONDITIONAL:
+            conditions.update((id(part), (*here, *wanted)) for part, wanted in _conditions(node))
         for part in _parts(node, uses.get(id(node)) == "part"):
             uses[id(part)] = "part"
         if isinstance(node, ast.Call):
@@ -118,6 +118,9 @@ def _settings(node: ast.Dict) -> Iterator[tuple[ast.Call, str]]:
             name = text_of(key.value)
             setting = ast.Call(ast.Name(name, ast.Load()), [], [ast.keyword(name, value)])
             yield ast.copy_location(setting, value), name
+
+
+_CONDITIONAL = frozenset({ast.IfExp, ast.BoolOp, ast.Lambda})
 
 
 def _conditions(node: ast.AST) -> Iterator[tuple[ast.AST, Conditions]]:

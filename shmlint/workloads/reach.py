@@ -367,7 +367,7 @@ class Walker:
     def _expression(self, expression: ast.AST, scope: Scope, unit: Unit, *, typed: bool = False) -> None:
         """Reach what an expression names, and note what it calls; ``typed`` where it is a type."""
         for call, name, use, conditions in unit.loaded.named(expression):
-            runs = self._runs(conditions, scope, unit)
+            runs = self._runs(conditions, scope, unit) if conditions else True
             if runs is False:
                 continue
             sure = unit.certain and runs is True
