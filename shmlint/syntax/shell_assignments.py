@@ -170,7 +170,7 @@ class AssignmentReader:
         self._anything(node)
 
     def _printf(self, node: Node, parts: Sequence[Node]) -> None:
-        """``printf -v NAME '%s' VALUE`` assigns a value; another format or several values give an unknown one."""
+        """``printf -v NAME '%s' VALUE`` assigns a value; another format, or several values, one that is not known."""
         if len(parts) < 2 or self.tree.raw(parts[0]) != "-v":
             return
         name = self.tree.raw(parts[1])

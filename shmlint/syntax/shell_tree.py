@@ -7,6 +7,7 @@ from _thread import get_ident
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shmlint.model.source import Span, character_offsets
@@ -96,24 +97,46 @@ class Tree:
         """By id: the grammar's own look-up goes down from the root each time."""
         self.deciding: dict[int, Node] = {}
         """The innermost node around each that decides whether it runs, by id."""
-        self._look_at(parsed(text.text))
         self.chars = character_offsets(text.text)
+        self._look_at(text.text)
         self._exporting: list[Range] | None = None
 
-    def _look_at(self, root: Node) -> None:
-        """Note the nodes below a root, in one pass: a long text has hundreds of thousands."""
-        stack = [root]
+    def _look_at(self, text: str, again: bool = True) -> None:
+        """Note the nodes of a text, in one pass: a long one has hundreds of thousands.
+
+        After ``a | b | c`` the grammar reads the first command of the next line as words of the last one, if ``||`` or
+        ``&&`` is behind it. Such line ends are read as the ``;`` that they mean.
+        """
+        ends: list[int] = []
+        stack = [parsed(text)]
         while stack:
             node = stack.pop()
             kind, children = node.type, node.named_children  # the others are signs and keywords
             if kind in _NOTED:
                 self.nodes.append(node)
+                if kind == "command" and again and node.start_point[0] != node.end_point[0]:
+                    ends += self._line_ends(children)
             around = node if kind in _DECIDING else self.deciding.get(node.id) if children else None
             for child in children:
                 self.parents[child.id] = node
                 if around is not None:
                     self.deciding[child.id] = around
             stack += reversed(children)
+        if ends:
+            self.nodes, self.parents, self.deciding = [], {}, {}
+            chars = list(text)
+            for end in ends:
+                chars[end] = ";"
+            self._look_at("".join(chars), again=False)
+
+    def _line_ends(self, children: Sequence[Node]) -> Iterator[int]:
+        """The line ends between the words of a command, which no backslash hides."""
+        for before, after in pairwise(children):
+            if before.end_point[0] != after.start_point[0] and before.type not in ("variable_assignment", "comment"):
+                start = self.char(before.end_byte)
+                end = re.match(r"[ \t]*\r?\n\s*", self.text.text[start : self.char(after.start_byte)])
+                if end is not None and start + end.end() == self.char(after.start_byte):
+                    yield start + end[0].index("\n")
 
     def char(self, byte: int) -> int:
         """The character of the text that starts at a byte."""

@@ -161,6 +161,19 @@ def test_of_two_functions_of_one_name_a_call_reaches_the_last_before_it(text: st
     assert [known(launch.image) for launch in read(text)] == images
 
 
+@table(
+    ("text", "images"),
+    [
+        ("true | docker run a | cat\ndocker run b || docker run c", ["a", "b", "c"]),
+        ("true | docker run a | cat\r\ndocker run b && docker run c", ["a", "b", "c"]),
+        ("true | docker run a | cat  \n\n# é\ndocker run b x\ncat > y <<EOF\n1\nEOF\n", ["a", "b"]),
+        ("true | docker run a | docker run \\\n  -i b\ndocker run c || true", ["a", "b", "c"]),
+    ],
+)
+def test_a_line_behind_a_pipeline_is_a_command_of_its_own(text: str, images: list[str]) -> None:
+    assert [known(launch.image) for launch in read(text)] == images
+
+
 def test_an_image_that_may_be_lengthened_is_the_image() -> None:
     launch = one("N=a/b:1; x && N+=-tail\ndocker run --gpus all $N python x\n")
     assert not launch.undecided
