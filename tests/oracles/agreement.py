@@ -93,7 +93,7 @@ def _for_gpu(request: dict[str, Any]) -> bool:
 def _count(request: dict[str, Any]) -> object:
     ids = request.get("device_ids") or ()
     if ids:
-        single = {part.strip() for given in ids for part in given.split(",") if part.strip()}
+        single = {part.strip().rpartition("=")[2] for given in ids for part in given.split(",") if part.strip()}
         return "all" if "all" in single else len(single)
     count = request.get("count")
     return "all" if count in (None, -1, "all") else count

@@ -10,7 +10,7 @@ import contextlib
 import os
 import random
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.settings import Settings
 from tests.oracles.agreement import disagreements
 from tests.oracles.compose import compose_config
+from tests.oracles.projects import project as shaped
 
 NAMES = ("a", "b", "c")
 ENV = {"ONE": "1g", "EMPTY": "", "HOST": "host", "TWO": "${ONE}", "QUOTED": "'2g'", "DOLLAR": "'$ONE'"}
@@ -341,9 +342,10 @@ def what_other_files_say(service: dict[str, Any], launch: Launch) -> list[str]:
     context = (service.get("build") or {}).get("context")
     if context is not None and context != os.path.abspath(launch.built_from):
         found.append(f"{launch.name}: it is built from {context}, we read {launch.built_from}")
-    requested = [*(service.get("gpus") or ()), *((service.get("deploy") or {}).get("resources") or {})]
+    deployed = (service.get("deploy") or {}).get("resources") or {}
+    requested = [*(service.get("gpus") or ()), *(service.get("devices") or ()), *deployed]
     visible = (service.get("environment") or {}).get("NVIDIA_VISIBLE_DEVICES")
-    if service.get("runtime") and not requested:
+    if service.get("runtime") == "nvidia" and not requested:
         theirs = "all" if visible is None else 0 if visible == "void" else len(visible.split(","))
         ours = launch.gpu.number if launch.gpu.requested else 0
         if theirs != ours:
@@ -373,12 +375,15 @@ def differences(texts: dict[str, str], used: tuple[str, ...], included: set[str]
     return found + [f"{files} are judged without what includes them" for files in alone]
 
 
-def tried(seed: int, number: int) -> tuple[int, list[str]]:
+Maker = Callable[[random.Random], tuple[dict[str, str], tuple[str, ...], set[str]]]
+
+
+def tried(seed: int, number: int, make: Maker = generate) -> tuple[int, list[str]]:
     """How many of so many generated projects Compose accepts, and what differs in them."""
     accepted = 0
     failures = []
     for at in range(seed, seed + number):
-        texts, used, included = generate(random.Random(at))
+        texts, used, included = make(random.Random(at))
         found = differences(texts, used, included)
         accepted += found is not None
         for _ in range(5):  # Compose takes services in no fixed order, and with tags in a chain that matters
@@ -400,4 +405,20 @@ def test_compose_agrees_across_directories() -> None:
 def test_compose_agrees_on_many_projects(portion: int) -> None:
     accepted, failures = tried(1000 + portion * 100, 100)
     assert accepted >= 50
+    assert not failures, failures
+
+
+@pytest.mark.compose_judge
+def test_compose_agrees_on_the_shapes_of_large_repositories() -> None:
+    accepted, failures = tried(0, 20, shaped)
+    assert accepted >= 5
+    assert not failures, failures
+
+
+@pytest.mark.slow
+@pytest.mark.compose_judge
+@pytest.mark.parametrize("portion", range(20))
+def test_compose_agrees_on_many_shapes_of_large_repositories(portion: int) -> None:
+    accepted, failures = tried(1000 + portion * 100, 100, shaped)
+    assert accepted >= 25
     assert not failures, failures
