@@ -61,9 +61,14 @@ def given_by_callers(source: Source, workspace: Workspace) -> Variables | None:
 
 def is_read_by_another(source: Source, workspace: Workspace, command: str = r"(?:source|\.)") -> bool:
     """Whether another file of the repository takes over what this one sets: by ``source``, or another command."""
-    name = re.escape(os.path.basename(source.path))
-    pattern = re.compile(rf"(?<![\w.]){command}[ \t]+[^\n;&|]*?(?<![\w.-]){name}(?![\w.-])")
-    return any(pattern.search(caller.text) for caller in _candidates(source, workspace))
+    name = re.compile(rf"(?<![\w.-]){re.escape(os.path.basename(source.path))}(?![\w.-])")
+    before = re.compile(rf"(?<![\w.]){command}[ \t]")
+    for caller in _candidates(source, workspace):
+        for part in re.split(r"[\n;&|]", caller.text):  # a single pattern would go on from each `.` to the line's end
+            places = [match.start() for match in name.finditer(part)]
+            if places and before.search(part, 0, places[-1]) is not None:
+                return True
+    return False
 
 
 def _passed(text: str, script: str) -> set[str] | None:

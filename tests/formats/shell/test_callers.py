@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from time import process_time
 
+from shmlint.files.workspace import Workspace
+from shmlint.formats.shell.callers import is_read_by_another
 from tests.project import fixed, run
 from tests.table import table
 
@@ -89,6 +91,27 @@ def test_a_long_line_of_a_caller_does_not_take_long(tmp_path: Path, line: str) -
     begin = process_time()
     assert images(tmp_path, files) == [None]
     assert process_time() - begin < 10
+
+
+@table("line", [". " * 30_000, "source a\t" * 10_000, "opts.sh" * 10_000, ". " * 30_000 + "my-opts.sh"])
+def test_a_long_line_that_may_source_a_script_does_not_take_long(line: str) -> None:
+    workspace = Workspace({"opts.sh": "O=1\n", "all.sh": f"{line}\necho opts.sh\n"})
+    begin = process_time()
+    assert not is_read_by_another(workspace.source("opts.sh"), workspace)
+    assert process_time() - begin < 1
+
+
+@table(
+    "text, read",
+    [
+        (". ./opts.sh", True), ("cd x; source $HERE/opts.sh || exit", True), ("set -a && . opts.sh", True),
+        (". a; cat opts.sh", False), ("opts.sh . x", False), (". ./my-opts.sh", False), (". x\ncat opts.sh", False),
+        (". opts.sh # as opts.sh", True), ("ls x.source opts.sh", False),
+    ],
+)  # fmt: skip
+def test_what_reads_a_script(text: str, read: bool) -> None:
+    workspace = Workspace({"opts.sh": "O=1\n", "all.sh": text})
+    assert is_read_by_another(workspace.source("opts.sh"), workspace) is read
 
 
 @table(
