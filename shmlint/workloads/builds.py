@@ -222,8 +222,7 @@ def _namesake(launch: Launch, builds: Sequence[Build], repository: Repository) -
 def _of_tag(launch: Launch, repository: Repository) -> Build | None:
     """The Dockerfile beside a launch, in a directory whose name is the end of the tag: ``me/robot:noetic-lidar``."""
     image = launch.image.known if launch.image is not None else None
-    top = repository.workspace.top if repository.workspace is not None else ""
-    name = os.path.basename(os.path.abspath(os.path.join(top, repository.home))).lower()
+    name = _name_in_repository(repository).lower()
     tag = (image or "").partition("@")[0].rpartition("/")[2].partition(":")[2].lower()
     if len(name) < _LEAST_NAME or re.search(rf"(?:^|[._-]){re.escape(name)}$", tag) is None:
         return None
@@ -232,6 +231,16 @@ def _of_tag(launch: Launch, repository: Repository) -> Build | None:
     if not repository.is_file(path):
         return None
     return Build(image or "", repository.home, path, None, (), launch.span)
+
+
+def _name_in_repository(repository: Repository) -> str:
+    """The name of the directory that a launch is in; empty at the top, whose name each checkout chooses."""
+    home, workspace = normal(repository.home), repository.workspace
+    if workspace is None:
+        return ""
+    top = workspace.root(repository.of)
+    whole = os.path.realpath(os.path.join(workspace.top, home))
+    return "" if whole == top or (top is None and home == ".") else os.path.basename(whole)
 
 
 _LEAST_NAME = 4

@@ -1908,6 +1908,16 @@ def test_the_dockerfile_beside_a_launch_is_that_of_its_tag(
     assert need(tmp_path, files).verdict == verdict
 
 
+@pytest.mark.parametrize("git", [True, False])
+def test_the_name_of_a_checkout_says_nothing_of_its_dockerfile(tmp_path: Path, git: bool) -> None:
+    own = "FROM other/base\nCMD roslaunch driver driver.launch\n"
+    files = {"Dockerfile": own, "run.sh": "docker run --gpus all -d me/apps:noetic-lidar\n"}
+    folder = tmp_path / "lidar"
+    (folder / ".git").mkdir(parents=True) if git else folder.mkdir()
+    assert need(folder, files).verdict == "unknown"
+    assert need(folder, {"lidar/" + name: text for name, text in files.items()}, ("lidar",)).verdict == "not-needed"
+
+
 @table(
     "image, command, verdict",
     [
