@@ -285,6 +285,19 @@ def _last_takes_value(cluster: str, short: str) -> bool:
     return False
 
 
+def _executed(words: Sequence[Word], at: int) -> tuple[int, Binary] | None:
+    """The engine that ``docker exec NAME docker run …`` starts inside of a container, and its index."""
+    at = next((i for i in range(at, len(words)) if words[i].text == "exec"), len(words))
+    name = next((i for i in range(at + 1, len(words)) if not words[i].text.startswith("-")), len(words))
+    for i in range(name + 1, len(words) - 1):
+        engine = _engine(words[i])
+        if engine is not None and words[i + 1].text in ("run", "create", "container"):
+            return i, engine
+        if _talks(words[i].text):
+            return None
+    return None
+
+
 def _after_binary(
     words: Sequence[Word], binary: int, engine: Binary, assignments: tuple[Word, ...]
 ) -> DockerCommand | None:
@@ -305,6 +318,9 @@ def _after_binary(
     if at >= len(words):  # an option whose value is not there
         return None
     verb = words[at].text
+    inner = _executed(words, at) if verb in ("exec", "compose") else None
+    if inner is not None:
+        return _after_binary(words, *inner, assignments)
     if verb == "run":
         return DockerCommand(engine, "run", assignments, binary, at + 1)
     if verb == "create":

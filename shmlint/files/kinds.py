@@ -70,14 +70,21 @@ def is_shell(content: bytes) -> bool:
 _RESOURCE = b"nvidia.com/gpu"
 REQUESTS_GPU = (
     r"(?i)--gpus|device_?request|nvidia/gpu|/dev/(?:nvidia|kfd)|\bgpus?[ \t]*=[ \t]*[\"']|"
-    r"runtime\W{1,6}nvidia|nvidia\.com/gpu"
+    r"runtime\W{1,6}nvidia|nvidia\.com/gpu|CUDARequirement|nvidia_gpu[ \t]*="
 )
 """What a request for a GPU looks like in a language that is not read."""
+_CONDOR = rb"(?mi)^[ \t]*(?:docker_image[ \t]*=|container_image[ \t]*=[ \t]*[\"']?docker://)"
 
 
 def may_request_gpu(content: bytes) -> bool:
     """Whether a text in a language that is not read may start a container with a GPU."""
     named = b"docker" in content or b"podman" in content
+    return named and re.search(REQUESTS_GPU.encode(), content) is not None
+
+
+def may_request_gpu_of_tool(content: bytes) -> bool:
+    """Whether a workflow of another tool may start a container with a GPU."""
+    named = b"ocker" in content or b"podman" in content or b"containerOptions" in content
     return named and re.search(REQUESTS_GPU.encode(), content) is not None
 
 
@@ -105,7 +112,7 @@ class _Kind(NamedTuple):
     words: tuple[bytes, ...] = ()
 
 
-_UNREAD = (*_DOCKER, _RESOURCE)
+_UNREAD = (*_DOCKER, _RESOURCE, b"containerOptions")
 _TEMPLATE = (*_DOCKER, b"image", b"container")
 _RUNS_CONTAINER = rb"\b(?:%s)\b[^\n]*\brun\b" % "|".join(ENGINES).encode()
 _PROGRAMS = frozenset((
@@ -217,6 +224,18 @@ _KINDS = (
             r"\.vscode/tasks\.json",
         ),
         tells=lambda content: re.search(_RUNS_CONTAINER, content) is not None,
+        words=_UNREAD,
+    ),
+    _Kind(
+        "unread",
+        maybe=_path(r"[^/]*\.(?:nf|smk|cwl)|nextflow[^/]*\.config|snakefile"),
+        tells=may_request_gpu_of_tool,
+        words=_UNREAD,
+    ),
+    _Kind(
+        "unread",
+        maybe=_path(r"[^/]*\.(?:sub|submit|condor|jdl)"),
+        tells=lambda content: re.search(_CONDOR, content) is not None,
         words=_UNREAD,
     ),
     _Kind(

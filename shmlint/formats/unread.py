@@ -47,6 +47,16 @@ _BLOCKS = (
     r'(?m)^[ \t]*limits[ \t]*=?[ \t]*\{[^}]{0,500}?(?P<start>"nvidia\.com/gpu")[ \t]*[=:][ \t]*"?[1-9$a-z]',
 )  # fmt: skip
 _PLAYBOOK = r"(?m)^[ \t]*(?:-[ \t]+)?(?:[a-z]+\.[a-z]+\.)?(?P<start>(?:docker|podman)_container)[ \t]*:"
+_WORKFLOW = _Language(
+    "workflows of other tools are",
+    (
+        _IN_DOCUMENT,
+        rf"(?P<start>\b(?:containerOptions|runOptions)\b)[ \t]*=?[ \t]*(?:\{{[^\n]*)?{_QUOTE}",
+        r"(?P<start>\bCUDARequirement\b)",
+        r"(?P<start>\bnvidia_gpu)[ \t]*=[ \t]*[1-9]",
+    ),
+)
+_CONDOR = _Language("HTCondor's submit files are", (r"(?mi)^[ \t]*(?P<start>request_gpus)[ \t]*=[ \t]*[1-9$]",), False)
 _SCRIPTS = _Language("scripts of PowerShell are", (_IN_SCRIPT,), False)
 _BATCH = _Language("scripts of the Windows command line are", (_IN_SCRIPT,), False)
 _ASCIIDOC = _Language("AsciiDoc is", (_IN_DOCUMENT,), False)
@@ -59,6 +69,8 @@ _LANGUAGES = {
     "ipynb": _Language("the commands of notebooks are", (_IN_DOCUMENT,), False),
     "org": _Language("Org is", (_IN_DOCUMENT,), False), "txt": _TEXT, "readme": _TEXT, "install": _TEXT, "usage": _TEXT,
     **dict.fromkeys(("json", "toml", "ini", "conf", "crontab", "procfile", "earthfile"), _SETTINGS),
+    **dict.fromkeys(("nf", "config", "smk", "snakefile", "cwl"), _WORKFLOW),
+    **dict.fromkeys(("sub", "submit", "condor", "jdl"), _CONDOR),
     "tf": _TERRAFORM, "hcl": _TERRAFORM, "nomad": _TERRAFORM,
 }  # fmt: skip
 """By the ending of a file, or the name of one that has none."""

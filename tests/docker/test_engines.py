@@ -88,6 +88,10 @@ def test_assignments_in_front() -> None:
         "sudo -u",
         "ssh -p",
         "docker exec a run",
+        "docker exec a echo docker run b",
+        "docker exec docker run a",
+        "docker exec a docker ps run",
+        "docker compose up exec",
         "docker compose run a",
         "docker-compose run a",
         "docker build run",
@@ -115,3 +119,18 @@ def test_assignments_in_front() -> None:
 )
 def test_starts_nothing(line: str) -> None:
     assert find_docker(words(line)) is None
+
+
+@table(
+    ("line", "rest"),
+    [
+        ("docker exec a docker run b", "b"),
+        ("docker exec -it -u root a sudo podman run --rm b", "--rm b"),
+        ("docker compose -f c.yml exec -T a docker container run b", "b"),
+        ("sudo docker exec docker docker run b", "b"),
+    ],
+)
+def test_an_engine_inside_of_a_container(line: str, rest: str) -> None:
+    found = find_docker(words(line))
+    assert found is not None
+    assert " ".join(word.text for word in words(line)[found.start :]) == rest
