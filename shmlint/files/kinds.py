@@ -191,7 +191,7 @@ _KINDS = (
     _Kind(
         "markdown",
         named=_path(r"[^/]*\.(?:md|mdx|markdown|rst|rmd|qmd)"),
-        words=(*_DOCKER, b"services:", b"apiVersion:", b'"runArgs"', b'"hostRequirements"'),
+        words=(*_DOCKER, b"services:", b"gpus:", b"capabilities:", b"apiVersion:", b'"runArgs"', b'"hostRequirements"'),
     ),
     _Kind(
         "shell",

@@ -60,7 +60,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     return read_each(paths, workspace, partial(_read, workspace=workspace))
 
 
-_WORDS = ("services:", "apiVersion:", '"runArgs"', '"hostRequirements"')
+_WORDS = ("services:", "gpus:", "capabilities:", "apiVersion:", '"runArgs"', '"hostRequirements"')
 """What a block has that is no command, and starts containers."""
 
 
@@ -154,6 +154,7 @@ def _not_read(block: Block, source: Source) -> Iterator[NotRead]:
     yield from _starts_in_other_language(block, source)
     yield from _manifests(block, source)
     yield from _dev_containers(block, source)
+    yield from _parts_of_services(block, source)
 
 
 def _starts_in_other_language(block: Block, source: Source) -> Iterator[NotRead]:
@@ -191,6 +192,23 @@ def _dev_containers(block: Block, source: Source) -> Iterator[NotRead]:
     if (asks := _DEV_CONTAINER_GPU.search(text)) is not None:
         line = text.count("\n", 0, asks.start())
         yield NotRead(Span(source, *block.lines[line]), "dev containers in documents are not read", "unsupported")
+
+
+_SERVICE_IMAGE = re.compile(r"^[ \t]*(?:image|build):[ \t]*\S", re.M)
+_SERVICE_GPU = re.compile(
+    r"^[ \t]*(?:-[ \t]*)?(?:gpus:[ \t]*\S|runtime:[ \t]*[\"']?nvidia|capabilities:\s*[-\[][-\[ \t\"']*gpu\b)", re.M
+)
+
+
+def _parts_of_services(block: Block, source: Source) -> Iterator[NotRead]:
+    """A service with a GPU without the ``services`` around it, which a document shows."""
+    text = _text(block, source)
+    if block.language not in _YAML | {""} or _is_compose(block, text) or _MANIFEST.search(text):
+        return
+    if _SERVICE_IMAGE.search(text) and (asks := _SERVICE_GPU.search(text)):
+        line = text.count("\n", 0, asks.start())
+        because = "a part of a Compose file in a document is not read"
+        yield NotRead(Span(source, *block.lines[line]), because, "unsupported")
 
 
 def _alone(read_blocks: Sequence[Block], source: Source) -> Iterator[Block]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from shmlint.files.kinds import REQUESTS_GPU
+from shmlint.files.kinds import REQUESTS_GPU, may_request_gpu
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.model.launch import ENGINES, Launch
@@ -79,6 +79,7 @@ _VALUES = _Language(
     "the values of a Helm chart are", (r"(?m)^[ \t]*[\"']?(?P<start>nvidia\.com/gpu)[\"']?:[ \t]*[\"']?[1-9]",)
 )
 _PROGRAMS = _Language("the commands of programs are", _IN_PROGRAM)
+_MANIFESTS = _Language("container starts in a manifest's scripts are", (_IN_YAML,))
 
 _NEAR = 1500
 """Characters of a start in which its request for a GPU is looked for."""
@@ -93,8 +94,21 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     return read_each(paths, workspace, lambda source: Reading(not_read=tuple(_starts(source))))
 
 
-def _starts(source: Source) -> Iterator[NotRead]:
-    language = _language(source.path.lower())
+def in_manifest(source: Source) -> Iterator[NotRead]:
+    """The starts with a GPU in the scripts and arguments of a manifest's containers."""
+    for place in _starts(source, _MANIFESTS) if may_request_gpu(source.text.encode("utf-8", "replace")) else ():
+        yield place._replace(whole=False)
+
+
+def in_program(source: Source, start: int, end: int) -> Iterator[NotRead]:
+    """The starts with a GPU in a program that stands in a file."""
+    for place in _starts(Source(source.path, source.text[:end]), _PROGRAMS):
+        if place.span.start >= start:
+            yield place._replace(span=Span(source, place.span.start, place.span.end), whole=False)
+
+
+def _starts(source: Source, language: _Language | None = None) -> Iterator[NotRead]:
+    language = language or _language(source.path.lower())
     found = sorted(
         match.span("start")
         for pattern in language.patterns

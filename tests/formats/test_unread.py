@@ -99,3 +99,36 @@ def test_programs_are_searched_in_linear_time(tmp_path: Path) -> None:
         started = process_time()
         run(tmp_path, {"x.py": f"docker --gpus\n{text}\n"})
         assert process_time() - started < 5
+
+
+TASK = (
+    "apiVersion: tekton.dev/v1\nkind: Task\nmetadata: {{name: t}}\nspec:\n  steps:\n  - image: docker\n"
+    "    script: |\n      {}\n"
+)
+STEP = "on: push\njobs:\n  a:\n    steps:\n    - shell: {}\n      run: |\n        {}\n"
+PART = "# Title\n\n```yaml\ntrainer:\n  image: IMG\n  {}\n```\n"
+
+
+@table(
+    ("name", "text", "lines"),
+    [
+        ("task.yaml", TASK.format(f"{RUN} IMG"), [8]),
+        ("task.yaml", TASK.format("docker run redis"), []),
+        ("task.yaml", TASK.format(f"# {RUN} IMG"), []),
+        (".github/workflows/x.yml", STEP.format("python", f'os.system("{RUN} IMG")'), [7]),
+        (".github/workflows/x.yml", STEP.format("python3 {0}", f'run(["docker", "run", {GPU}, "IMG"])'), [7]),
+        (".github/workflows/x.yml", STEP.format("python", f'print("{RUN} IMG")'), []),
+        ("README.md", PART.format("gpus: all"), [6]),
+        ("README.md", PART.format("deploy: {resources: {reservations: {devices: [{\n  capabilities: [gpu]}]}}}"), [7]),
+        ("README.md", PART.format("devices:\n  - capabilities:\n      - gpu"), [7]),
+        ("README.md", PART.format("cpus: 2"), []),
+        ("README.md", PART.format("gpus: all").replace("trainer:", "services:\n x:\n"), []),
+    ],
+)  # fmt: skip
+def test_starts_inside_of_files_that_are_read_are_reported(
+    tmp_path: Path, name: str, text: str, lines: list[int]
+) -> None:
+    result = run(tmp_path, {name: text})
+    assert [(place.span.line, place.kind, place.whole) for place in result.not_read] == [
+        (line, "unsupported", False) for line in lines
+    ]

@@ -136,7 +136,8 @@ def _walk_document(root: Node, source: Source, wanted: _Wanted) -> Iterator[Read
             scripts = _input_scripts(node)
             inner = place.inside(node, unsure)
             builds = tuple(_built(node, source, inner.directory))
-            yield Reading(started, builds=builds, not_read=(*_of_action(node, source), *_of_plugin(node, source)))
+            unread = (*_of_action(node, source), *_of_plugin(node, source), *_in_python(node, source))
+            yield Reading(started, builds=builds, not_read=unread)
             for name, value in node.pairs:
                 if not isinstance(name, Scalar) or (name.value in TALK and not _holds_steps(name, value)):
                     continue
@@ -231,6 +232,17 @@ def _of_action(step: MappingNode, source: Source) -> Iterator[NotRead]:
 
 
 _PLUGIN = re.compile(r"(?:.*/)?docker(?:-buildkite-plugin)?(?:\.git)?#")
+
+
+def _in_python(step: MappingNode, source: Source) -> Iterator[NotRead]:
+    """What the program of a step starts that has Python in the place of a shell."""
+    shell, program = step.get("shell"), step.get("run")
+    if not isinstance(shell, Scalar) or not isinstance(program, Scalar) or not mentions_engine(program.value):
+        return
+    if re.match(r"python", shell.value.rpartition("/")[2]):
+        from shmlint.formats.unread import in_program
+
+        yield from in_program(source, program.start, program.end)
 
 
 def _of_plugin(plugins: MappingNode, source: Source) -> Iterator[NotRead]:

@@ -21,6 +21,7 @@ from shmlint.formats.kubernetes.ranks import (
 )
 from shmlint.formats.kubernetes.rewrite import PodRewriter
 from shmlint.formats.kubernetes.tree import Map
+from shmlint.formats.unread import in_manifest
 from shmlint.model.launch import Combination, Launch, ReadOnly
 from shmlint.model.number import whole_number
 from shmlint.model.reading import NotRead, Reading
@@ -45,6 +46,8 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         file = read_file(path, workspace)
         problems += (file.problem,) if file.problem is not None else ()
         not_read += file.not_read
+        if file.manifests:
+            not_read += in_manifest(workspace.source(path))
         if file.manifests and normal(path) not in parts:
             maps = usable(path, nearby, workspace)
             for manifest in file.manifests:
