@@ -39,6 +39,8 @@ class Local:
         self.project = project
         self.workspace = workspace
         self.services = [s for _, root in roots if isinstance(s := root.get("services"), Branch)]
+        self.transformed = False
+        """Whether a service of another file extends one of these: Compose then gives all of them their long forms."""
         self._done: dict[str, Service | None] = {}
         self._others: dict[str, Local | str] = {}
 
@@ -118,7 +120,7 @@ class Local:
             return service
         return Service(
             service.name,
-            merge_service(without_tags(base), service.tree, same_file=where is self),
+            merge_service(without_tags(base), service.tree, same_file=where is self and not self.transformed),
             [*service.bodies, *(Body(b.key, b.node, b.layer, own=False) for b in base.bodies)],
             base.unknown,
         )
@@ -144,4 +146,6 @@ class Local:
         roots = [(layer, tree) for layer, tree in trees if isinstance(tree, Branch)]
         if not roots:
             return f"it extends {path}, which is not a compose file"
-        return Local(path, roots, directory, self.project, self.workspace)
+        found = Local(path, roots, directory, self.project, self.workspace)
+        found.transformed = True
+        return found

@@ -228,6 +228,12 @@ ACROSS: list[tuple[dict[str, str], tuple[str, ...], str, Any]] = [
     ({"compose.yaml": "services:\n  a: {extends: b, gpus: [{device_ids: ['0']}]}\n"
       "  b: {extends: {file: lib.yaml, service: c}}\n", "lib.yaml": "services:\n  c: {image: x, gpus: all}\n"},
      (), "gpu.number", "all"),
+    ({"compose.yaml": "services:\n  a: {extends: b, gpus: [{device_ids: ['0']}]}\n  b: {image: x, gpus: all}\n"},
+     (), "gpu", (1, 1)),
+    # Nor has one in a file that is extended as a whole.
+    ({"compose.yaml": "services:\n  a: {extends: {file: lib.yaml, service: b}}\n", "lib.yaml":
+      "services:\n  b: {extends: c, gpus: [{device_ids: ['0']}]}\n  c: {image: x, gpus: all}\n"},
+     (), "gpu", (2, "all")),
     # A file of the project names others from the project's directory, wherever it lies itself.
     ({"compose.yaml": "services: {}\n", "sub/over.yaml": "services:\n  a: {extends: {file: b.yaml, service: b}}\n",
       "b.yaml": "services:\n  b: {image: x, shm_size: 1g}\n", "sub/b.yaml": "services:\n  b: {image: y}\n"},
