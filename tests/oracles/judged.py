@@ -20,6 +20,8 @@ def may_become(before: list[str], after: list[str]) -> bool:
     """Whether a call is what it was, but for a size that it lacked and for quotation marks around devices."""
     if before == after:
         return True
+    if before[:2] == ["docker", "exec"] and before[2:] != after[2:]:  # an engine inside of a container
+        return after[:3] == before[:3] and may_become(before[3:], after[3:])
     if before[:2] == ["tool", "docker"]:  # a program that runs what it is given
         return after[:1] == before[:1] and may_become(before[1:], after[1:])
     if before[0] == "tool" or _bare(before) != _bare(after):

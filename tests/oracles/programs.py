@@ -222,8 +222,53 @@ def _launch(c: Chooser) -> str:
     return _joined(engine, verb, *own, _image(c))
 
 
+def _in_larger_scripts(c: Chooser) -> str:
+    """Commands as larger scripts have them: ``getopts``, local arrays, functions in functions, other shells."""
+    gpus, size, hold = c.one(PLAIN_GPUS), _size(c).replace('"', ""), c.one(PROTECTED[:3])
+    words = _launch(c)
+    return c.one(
+        (
+            f"E=\nwhile getopts 's:g' o; do case $o in s) E=--shm-size=$OPTARG;; g) E='{gpus}';; esac; done\n"
+            f"docker run {gpus} $E {NEEDY}\ndocker run $E redis",
+            f"h() {{ local -a o=({gpus}); docker run \"${{o[@]}}\" {NEEDY}; docker run \"${{o[@]}}\" redis; }}\nh",
+            f"h() {{ local -a o=({gpus}); [ -n \"$1\" ] && o+=({hold}); docker run \"${{o[@]}}\" {NEEDY}; }}\nh a\nh",
+            f"printf -v L '%s' '{gpus}'\ndocker run $L {NEEDY}\ndocker run $L redis",
+            f"printf -v L '%s %s' --rm '{gpus}'\ndocker run $L {NEEDY}\ndocker run $L {hold} {NEEDY}",
+            f"E=(A=1 B=2)\ndocker run {gpus} \"${{E[@]/#/--env=}}\" {size} {NEEDY}\n"
+            f"docker run \"${{E[@]/#/-e}}\" redis",
+            f"L='{gpus}'\neval docker run $L {NEEDY}\neval \"docker run $L {hold} {NEEDY}\"",
+            f'h() {{ n=$1; shift; docker run --name "$n" "$@"; }}\nh a {gpus} {NEEDY}\nh b redis',
+            f'h() {{ docker run --name "$1" "${{@:2}}"; }}\nh a {gpus} {NEEDY}\nh b {gpus} {hold} {NEEDY}\nh c redis',
+            f'outer() {{ h() {{ docker run {gpus} "$@"; }}; h {NEEDY}; h {hold} {NEEDY}; }}\nouter',
+            f'if [ -n "$X" ]; then A=({hold}); else A=(); fi\ndocker run {gpus} "${{A[@]}}" {NEEDY}\n'
+            f'docker run "${{A[@]}}" redis',
+            f"h() {{ docker run {gpus} redis; }}\ntrap h EXIT\ndocker run {gpus} {NEEDY}",
+            f"L='{gpus}'\nbash -s <<X\ndocker run $L {NEEDY}\ndocker run $L {hold} {NEEDY}\nX\ndocker run $L redis",
+            f"bash -s -- 64m <<'X'\ndocker run {gpus} --shm-size=$1 {NEEDY}\nX",
+            f"echo redis | xargs -I{{}} docker run {gpus} {{}}\n{words}",
+            f"( L='{gpus}' && docker run $L {NEEDY} )\nL='{gpus}'; ( L=\"$L {hold}\"; docker run $L {NEEDY} )\n"
+            f"docker run $L {NEEDY}",
+            f"true | {words} | cat\n{_launch(c)} || {_launch(c)}",
+            f"docker run\t{gpus}\t\\\n\t\t--rm\t{size}\t{NEEDY}",
+            f"L=\"{gpus}\"\\\n\" --rm\"\ndocker run $L {NEEDY}\ndocker run $L redis",
+            f"L='\n  {gpus}\n  --rm\n'\ndocker run $L {NEEDY}\ndocker run $L redis",
+            f"A=({gpus})\nB=(\"${{A[@]}}\")\nA+=({hold})\ndocker run \"${{A[@]}}\" {NEEDY}\n"
+            f"docker run \"${{B[@]}}\" {NEEDY}",
+            f"read -ra B <<< '{gpus}'\ndocker run \"${{B[@]}}\" {NEEDY}\ndocker run \"${{B[@]}}\" redis",
+            f"s() {{ Y=${{1:-64m}}; }}\ns 64g\ndocker run {gpus} --shm-size=$Y {NEEDY}\ns\n"
+            f"docker run {gpus} --shm-size=$Y {NEEDY}",
+            f"Y=64m\nh() {{ docker run {gpus} --shm-size=$Y {NEEDY}; }}\nk() {{ local Y=64g; h; }}\nk\nh",
+            f"declare -A M=([a]='{gpus}' [b]=--rm)\ndocker run ${{M[a]}} {NEEDY}\ndocker run ${{M[b]}} redis",
+            f"docker exec box docker run {gpus} {size} {NEEDY}",
+            f"L='{gpus}'\nexport L\nsh -c 'docker run $L {NEEDY}'\nsh -c 'docker run $L {hold} {NEEDY}; tool $L'",
+        )
+    )
+
+
 def _placed(c: Chooser) -> str:
     """A command where people write one."""
+    if c.maybe(0.3):
+        return _in_larger_scripts(c)
     words, other = _launch(c), _launch(c)
     gpus, size, image = c.one(PLAIN_GPUS), _size(c), _image(c, "$IMG")
     quiet = size.replace('"', "")
@@ -386,6 +431,25 @@ def makefile(c: Chooser) -> str:
                     "b: O := $(O) --ipc=host",
                 )
             )
+        )
+    if c.maybe(0.3):
+        lines.insert(
+            c.random.randrange(2, len(lines)),
+            c.one(
+                (
+                    ".ONESHELL:",
+                    "$(eval S = 64g)",
+                    "define set\nS = $(1)\nendef\n$(eval $(call set,64g))",
+                    "ifeq ($(S),64m)\nO += --ipc=host\nendif",
+                    "ifneq ($(strip $(X)),)\nS = 64g\nelse ifdef S\nO += --rm\nendif",
+                    "$(foreach v,S,$(eval $(v) = 64g))",
+                    "ifeq ($(MAKECMDGOALS),all)\nS := 64g\nendif",
+                    "export\n",
+                    "unexport S",
+                    "undefine S\nS = 1g",
+                    "O += $(shell echo --rm)",
+                )
+            ),
         )
     for target in "abc":
         lines.append(f"{target}:" if c.maybe(0.9) else f"{target}: ; docker run $(O) {_size(c, 'make')} {NEEDY}")
