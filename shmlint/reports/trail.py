@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from shmlint.docker.sizes import human, spell_compose
 from shmlint.fixing.plan import advice, planned
@@ -18,6 +19,7 @@ from shmlint.rules.advice import advised
 from shmlint.rules.wording import why
 from shmlint.run import Run
 from shmlint.workloads.builds import is_name
+from shmlint.workloads.commands import SHELLS, is_python
 from shmlint.workloads.knowledge import image_names
 
 _MARGIN = 11
@@ -178,14 +180,39 @@ def _remedy(finding: Finding) -> Iterator[str]:
 def _entry(launch: Launch, size: int, width: int) -> Iterator[str]:
     """The entry of the settings that would settle what the launch needs, with the ``size`` in bytes that is advised."""
     image = image_names(launch.image.known)[0] if launch.image is not None and launch.image.known else ""
+    command = "" if image else _program(launch)
+    if not image and not command:
+        yield from labelled("", _NOTHING_TO_FIND, width, 0)
+        return
     name = re.sub(r"[^a-z0-9]+", "-", (launch.name or image.rpartition("/")[2]).lower()).strip("-") or "my-workload"
     yield from labelled("", "You can set its need in .shmlint.yaml:", width, 0)
     yield ""
     yield "    workloads:"
     yield f"      - id: {name}"
-    if image:
-        yield f'        images: ["{escape(cut(image))}"]'
-    else:
-        yield '        commands: ["the words that the command starts with"]'
+    yield f'        {"images" if image else "commands"}: ["{escape(cut(image or command))}"]'
     yield '        needs: "yes"  # or "no"'
     yield f"        recommended: {spell_compose(size)}"
+
+
+_NOTHING_TO_FIND = (
+    "An entry of `workloads` in .shmlint.yaml finds a launch by the name of its image or by the words of its command. "
+    "This launch shows neither."
+)
+
+
+def _program(launch: Launch) -> str:
+    """The words that name the program of a launch, up to its first argument. Empty if they are not known."""
+    parts = [part for part in (launch.entrypoint, launch.command) if part is not None]
+    if any(part.known is None or part.private for part in parts):
+        return ""
+    first, *rest = [word for part in parts for word in part.known or ()] or [""]
+    program = first.rpartition("/")[2]
+    options = len(list(takewhile(lambda word: word.startswith("-"), rest))) if is_python(program) else 0
+    named = [first, *(word for word in rest[: options + 1] if options or not word.startswith("-"))]
+    if program in SHELLS or (len(named) == 1 and is_python(program)) or not all(map(_WORD.fullmatch, named)):
+        return ""
+    return " ".join(named)
+
+
+_WORD = re.compile(r"[\w./@=:+-]+")
+"""A word that means itself in a pattern."""

@@ -23,7 +23,7 @@ from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.packages import TORCH, packages
 from shmlint.workloads.program import Findings, Program, Ran
 from shmlint.workloads.repository import Repository
-from shmlint.workloads.resolve import resolve
+from shmlint.workloads.resolve import passed_on, resolve
 
 _MOST_DOCUMENTED = 20
 """Commands of a page that are looked at one by one."""
@@ -579,7 +579,11 @@ def _stopped(case: Case) -> str:
     if case.program.default:
         image = case.launch.image
         unnamed = image is not None and not (image.known or "").partition(":")[0]
-        return "the image's name is not in the files" if unnamed else "the image's own command is unknown"
+        if unnamed:
+            return "the image's name is not in the files"
+        if (passed := passed_on(case.launch) or "").startswith("$"):
+            return f"it runs what its script or function is given (`{passed}`)"
+        return "the image's own command is unknown"
     if case.program.kind == "interactive":
         return "its command is a shell or waits, and no file shows what is started in it"
     words = next((ran.words for ran in case.program.commands), ())

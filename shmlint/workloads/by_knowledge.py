@@ -264,13 +264,13 @@ class _Reading:
         self.count = gpu_count(launch)
         self.by_command = _of_commands(commands, extra, known)
         if self.by_command is not None:
-            says = (command.span for command in ran if match_command(command.words, (self.by_command,)) is not None)
+            says = (command.place for command in ran if match_command(command.words, (self.by_command,)) is not None)
             self.span = next(says, None) or self.span
         self.copy = copy
         servers = [workload for workload in known if workload.id == "servers"]
         self.serves = any(match_command(command, servers) is not None for command in commands)
         workers = [read_workers(command.words) for command in ran]
-        self.workers, self.workers_span = self._most([(count, c.span) for count, c in zip(workers, ran, strict=True)])
+        self.workers, self.workers_span = self._most([(count, c.place) for count, c in zip(workers, ran, strict=True)])
         self.without_workers = bool(workers) and all(count == 0 for count in workers)
         self.workload, self.told, self.weak = self._winner(launch, known, mine)
         self._apply_use(commands)
@@ -300,10 +300,10 @@ class _Reading:
 
     def _most_ranks(self, launcher: bool) -> tuple[int | None, Span | None]:
         """The most ranks that one of the commands asks for, and where it does."""
-        found = [(read_ranks(ran.words, launcher=launcher)[0], ran.span) for ran in self.ran]
+        found = [(read_ranks(ran.words, launcher=launcher)[0], ran.place) for ran in self.ran]
         if isinstance(self.count, int) and self.count > 1:
             every = (ran for ran in self.ran if has_rank_for_each(ran.words))
-            found += [(self.count, ran.span) for ran in every if not _has_several_hosts(ran.words)]
+            found += [(self.count, ran.place) for ran in every if not _has_several_hosts(ran.words)]
         return self._most(found)
 
     def _most(self, found: Sequence[tuple[int | None, Span | None]]) -> tuple[int | None, Span | None]:

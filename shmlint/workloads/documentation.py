@@ -18,7 +18,7 @@ from shmlint.workloads.launchers import LAUNCHERS
 from shmlint.workloads.packages import installed_command
 from shmlint.workloads.program import Program
 from shmlint.workloads.repository import Repository
-from shmlint.workloads.resolve import passes_words
+from shmlint.workloads.resolve import passed_on
 
 if TYPE_CHECKING:
     from shmlint.syntax.shell import Command
@@ -43,7 +43,7 @@ class _Page(NamedTuple):
 def with_documentation(launch: Launch, program: Program) -> Program:
     """A program with what the documentation starts in a container that gives a shell, or adds to its command."""
     anything = program.kind == "interactive" or (program.default and launch.interactive)
-    if not (anything or passes_words(launch)):
+    if not (anything or passed_on(launch) is not None):
         return program
     repository = program.files.repository
     follower = Follower(program.files, dict(program.environment), program.image, guessed=program.guessed)

@@ -439,6 +439,8 @@ def _unnamed(program: str) -> str:
 
 def _missing(program: str, *, built: bool) -> str:
     """What to say of a program that is not in the repository. ``built``: it is known what its image is built from."""
+    if not program:
+        return "the name of its program is empty"
     if "/" in program:
         return f"`{posixpath.basename(program)}` is not in the repository"
     if program[:1].isdigit():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -33,9 +34,28 @@ class Ran(NamedTuple):
 
     words: tuple[str, ...]
     span: Span | None
+    """Its own, or that of the text around it."""
     kind: Kind
     certain: bool = True
     guessed: bool = False
+
+    @property
+    def place(self) -> Span | None:
+        """Where it is written in a text of several lines, if it begins on another line than the text."""
+        span = self.span
+        if span is None or "\n" not in span.text:
+            return span
+        words = list(map(re.escape, self.words))
+        for pattern in (_BETWEEN.join(words), words[0]):
+            found = re.search(rf"(?<![\w./-]){pattern}(?![\w./-])", span.text)
+            if found is not None:
+                first = "\n" not in span.text[: found.start()]
+                return span if first else span._replace(start=span.start + found.start(), end=span.start + found.end())
+        return span
+
+
+_BETWEEN = r"[\s\\\"',\[\]-]+"
+"""What stands between the words of a command in a script, and in a list of YAML or JSON."""
 
 
 class Entry(NamedTuple):

@@ -38,7 +38,7 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
         if image is not None and launch.build is None and dockerfile is not None:
             span = span or _line(dockerfile, image.lines.get("CMD") or image.lines.get("ENTRYPOINT"))
         follower.run(words, span, files.workdir, certain=True, guessed=False, depth=0)
-    default = launch.kind != "devcontainer" and (not words or (passes_words(launch) and not follower.commands))
+    default = launch.kind != "devcontainer" and (not words or (passed_on(launch) is not None and not follower.commands))
     return Program(
         tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
         follower.environment, follower.assigned, files, image, dockerfile, default, found.namesake, guessed,
@@ -46,9 +46,10 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     )  # fmt: skip
 
 
-def passes_words(launch: Launch) -> bool:
-    """Whether a launch passes on the words that its script is given."""
-    return launch.command is not None and any(word in _PASSED_ON for word in launch.command.known or ())
+def passed_on(launch: Launch) -> str | None:
+    """The word with which a launch passes on what its script is given."""
+    words = launch.command.known if launch.command is not None else None
+    return next((word for word in words or () if word in _PASSED_ON), None)
 
 
 _PASSED_ON = frozenset({"$@", "$*", "${@}", "${*}", "..."})

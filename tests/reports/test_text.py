@@ -281,6 +281,32 @@ def test_marks_are_below_what_they_mark(tmp_path: Path) -> None:
     assert mark.count("^") == 6  # two quotes and two wide characters
 
 
+RANKS = "torchrun --nproc_per_node=8 train.py"
+
+
+@table(
+    ("command", "shown"),
+    [
+        (f"command: {RANKS}", RANKS),
+        (f"command: |\n      {RANKS}", RANKS),
+        (f"command: |\n      bash -c \"pip list;\n      {RANKS}\"", RANKS),
+        (f"command:\n      - bash\n      - -c\n      - pip list && {RANKS}", RANKS),
+        ("command:\n      - env\n      - torchrun\n      - --nproc_per_node=8\n      - train.py", "torchrun"),
+        ("command:\n      - torchrun\n      - --nproc_per_node=8\n      - train.py", "- torchrun"),
+        (f"command: |\n      bash -c \"pip list # torchrun\n      exec {RANKS}\"", RANKS),
+    ],
+)  # fmt: skip
+def test_what_needs_it_is_marked_in_a_command_of_several_lines(tmp_path: Path, command: str, shown: str) -> None:
+    text = f"services:\n  x:\n    image: own/image\n    gpus: all\n    {command}\n"
+    finding = run(tmp_path, text).findings[0]
+    assert finding.rule == "SHM101"
+    lines = report(tmp_path, text).splitlines()
+    at = next(number for number, line in enumerate(lines) if "8 ranks" in line)
+    mark = at if "--" in lines[at] else at - 1
+    column = lines[mark].index("-")
+    assert lines[mark - 1][column : column + lines[mark].count("-")] == shown
+
+
 @table(
     ("text", "shown"),
     [

@@ -93,6 +93,32 @@ def test_the_trail_of_an_unknown_workload_ends_with_an_entry_for_the_settings(pr
 
 
 @table(
+    ("service", "entry"),
+    [
+        ("build: ./x\n    command: [mytool, serve, --port, '80']", 'commands: ["mytool serve"]'),
+        ("build: ./x\n    command: python3 -u gone.py --lr 1", 'commands: ["python3 -u gone.py"]'),
+        ("build: ./x\n    entrypoint: /opt/serve\n    command: [--port, '80']", 'commands: ["/opt/serve"]'),
+        ("image: own/image\n    command: [mytool, serve]", 'images: ["own/image"]'),
+        ("build: ./x", ""), ("image: '${A}'", ""), ("build: ./x\n    command: bash -c 'x'", ""),
+        ("build: ./x\n    command: ['$A']", ""), ("build: ./x\n    command: ['tool?', a]", ""),
+    ],
+)  # fmt: skip
+def test_the_entry_finds_the_launch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, entry: str
+) -> None:
+    (tmp_path / "compose.yaml").write_text(f"services:\n  x:\n    gpus: all\n    {service}\n")
+    monkeypatch.chdir(tmp_path)
+    lines = list(explain.explain("compose.yaml:2"))
+    assert next((line.strip() for line in lines if re.match(" +(images|commands):", line)), "") == entry
+    if not entry:
+        assert lines[-1] == "or by the words of its command. This launch shows neither."
+        return
+    at = lines.index("    workloads:")
+    (tmp_path / ".shmlint.yaml").write_text("\n".join(line[4:] for line in lines[at:]) + "\n")
+    assert "workloads:" not in "\n".join(explain.explain("compose.yaml:2"))
+
+
+@table(
     ("service", "line"),
     [
         ("image: '${A}:${B}'", "image      ${A}:${B} (compose.yaml:3)"),
