@@ -70,7 +70,7 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     reading = joined(_read_block(block, part, source, workspace) for block, part in _parts(source, workspace))
     found = sorted(reading.launches, key=lambda launch: launch.span.start)
     reading = reading._replace(launches=tuple(tied(found)), not_read=(*reading.not_read, *_in_html(source, found)))
-    outside = outside_commands(source, reading, "it is not read as a command")
+    outside = outside_commands(source, reading, "it cannot be read as a command")
     return reading._replace(not_read=(*reading.not_read, *outside))
 
 

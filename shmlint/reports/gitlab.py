@@ -18,7 +18,9 @@ _LEVELS = {"error": "major", "warning": "minor", "note": "info"}
 
 def _short(finding: Finding) -> list[str]:
     """The need and the remedy, for the one line that GitLab shows."""
-    return [*([f"why: {finding.needs}"] if finding.needs else []), *remedy(finding)]
+    if not finding.needs:
+        return list(remedy(finding))
+    return [f"{'' if finding.why[0].label else 'why: '}{finding.needs}", *remedy(finding)]
 
 
 def render(run: Run, findings: Sequence[Finding], *, fixed: int = 0) -> str:

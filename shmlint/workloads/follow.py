@@ -138,8 +138,9 @@ class Follower:
         if depth > _DEPTH:
             self.stop("the scripts are nested too deep", span)
             return
-        if len(command) == 1 and "&&" in command[0] and " " in command[0]:
-            # A quoted line as the whole command: the entrypoint of the image hands it to a shell.
+        evaluated = words[0] == "eval" and " " in command[0] and not command[0].startswith("$")
+        if len(command) == 1 and (evaluated or ("&&" in command[0] and " " in command[0])):
+            # A quoted line as the whole command: the entrypoint of the image hands it to a shell, or `eval` reads it.
             context = RunContext(span, directory, certain, True, depth)
             self._text(Source("", command[0]), _unsaid(command[0]), context, inline=True)
             return

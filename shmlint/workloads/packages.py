@@ -42,7 +42,7 @@ def packages(launch: Launch, program: Program) -> Found:
     found: Found = {}
     for image in (launch.image, *launch.base_images):
         if image is not None and image.known and re.search(_IMAGE_TORCH, image.known.lower()):
-            found.setdefault("torch", Evidence(f"image {image.known}", image.span))
+            found.setdefault("torch", Evidence("an image with PyTorch", image.span))
     for name, value in launch.build.args if launch.build is not None else ():
         if value and "IMAGE" in name.upper() and re.search(_IMAGE_TORCH, value.lower()):
             found.setdefault("torch", Evidence(f"built with {name}={value}", launch.build and launch.build.span))
@@ -50,7 +50,7 @@ def packages(launch: Launch, program: Program) -> Found:
         for name, line in program.image.base_images:
             if re.search(_IMAGE_TORCH, name.lower()):
                 span = Span(program.dockerfile, *program.dockerfile.line_span(line))
-                found.setdefault("torch", Evidence(f"built on {name}", span))
+                found.setdefault("torch", Evidence("an image with PyTorch", span))
         for text, line in program.image.runs:
             span = Span(program.dockerfile, *program.dockerfile.line_span(line))
             for name, evidence in _installed(text, span, program.files):

@@ -36,6 +36,14 @@ def test_a_command_goes_on_where_its_reader_goes_on(text: str, line: int) -> Non
     assert [(place.span.line, place.kind) for place in run.not_read] == [(line, "syntax")]
 
 
+@pytest.mark.parametrize("left_out", ["...", "…", "  ..."])
+def test_options_that_a_page_leaves_out_are_no_mistake(left_out: str) -> None:
+    run = read("markdown", "x.md", f"```sh\ndocker run \\\n  {left_out}\n  --gpus all IMG\n```\n")
+    (launch,) = run.launches
+    assert launch.undecided is not None and "may stand for more options" in launch.undecided.because
+    assert run.not_read == ()
+
+
 @pytest.mark.parametrize(
     "text", ["docker run--gpus=all IMG\n", "sudo podman run-it IMG\n", 'docker run -v "/a:/b IMG\necho hi\n']
 )
@@ -119,7 +127,7 @@ def test_a_start_in_a_variable_that_nothing_is_known_to_run_is_reported(text: st
         ("shell", "x.sh", "docker run --gpus all \\\n  --rm # IMG\n", "no image follows its options"),
         ("makefile", "Makefile", "ifdef X\n\tR := docker run --gpus=all\nendif\n", "its image is added elsewhere"),
         ("makefile", "Makefile", "# x\ndocker run --gpus all \\\n  IMG\na:\n\tls\n", "it is not in a recipe"),
-        ("markdown", "x.md", "```yaml\nrun: |\n  docker run --gpus all IMG\n```\n", "it is not read as a command"),
+        ("markdown", "x.md", "```yaml\nrun: |\n  docker run --gpus all IMG\n```\n", "it cannot be read as a command"),
         ("markdown", "x.md", "<pre><code class=sh>\n$ docker run --gpus all IMG</code></pre>\n",
          "commands in HTML are not read"),
     ],

@@ -513,6 +513,7 @@ def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
         ("python gone.py", "", "`gone.py` is not in the repository"),
         ("python -c 'import nobodys as n; n.run()'", "", "the code after `python -c` is not followed"),
         ("bash serve.sh", "", "`gone` is a program of the image, and what it does is unknown (serve.sh:1)"),
+        ("bash -c 'eval \"gone --fast\"'", "", "`gone` is a program of the image, and what it does is unknown"),
         ("ros2 launch a b", "", "`ros2` is a program of the image, and what it does is unknown"),
         ("10s", "", "the image's own program, which gets `10s`, is unknown"),
         ("--model m", "", "the image's own program, which gets `--model`, is unknown"),

@@ -69,9 +69,15 @@ _Found = tuple[Command, int | None, Launch | None]
 _GLUED = re.compile(r"(?:run|create)-\S+")
 
 
+_LEFT_OUT = ("...", "…")
+
+
 def _not_read(text: ShellText, found: Iterable[_Found]) -> Iterator[NotRead]:
     """Where a shell ends a container start that goes on for its reader, and starts that it takes for others."""
     for repair in repaired(text)[1]:
+        start, end = text.source.line_span(text.source.position(repair.at).line)
+        if text.source.text[start:end].strip() in _LEFT_OUT:
+            continue  # it is told of the launch that there may be more options
         because = f"{repair.because}: the shell does not pass on the options after it"
         yield NotRead(Span(text.source, repair.at, repair.at + 1), because, "syntax")
     for command, at, launch in found:
