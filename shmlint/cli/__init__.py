@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from shmlint.cli.checking import Options
 
 
-COLLECTION = 200_000, 20, 100
+COLLECTION = 500_000, 20, 100
 """When garbage is collected. What is read is needed to the end, and by default this takes a fifth of a large run."""
 
 

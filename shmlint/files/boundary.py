@@ -22,8 +22,21 @@ class Boundary:
     def root(self, path: str) -> str | None:
         """The git work tree a file lies in; None outside of any."""
         directory = self._real_directory(os.path.join(self.top, os.path.dirname(path)) or ".")
-        if directory not in self._roots:
-            self._roots[directory] = work_tree(directory)
+        return self._roots[directory] if directory in self._roots else self._nearest(directory)
+
+    def _nearest(self, directory: str) -> str | None:
+        """As ``work_tree``; the directories above, which many files share, are looked at once."""
+        passed: list[str] = []
+        while directory not in self._roots:
+            passed.append(directory)
+            parent = os.path.dirname(directory)
+            if os.path.exists(os.path.join(directory, ".git")):
+                self._roots[directory] = directory
+            elif parent == directory:
+                self._roots[directory] = None
+            else:
+                directory = parent
+        self._roots.update(dict.fromkeys(passed, self._roots[directory]))
         return self._roots[directory]
 
     def inside(self, path: str, of: str) -> bool:

@@ -85,14 +85,16 @@ def _tree(text: ShellText) -> Tree:
 
 _PRINTING = TALKERS - {"alias", "trap"}
 _QUOTING = str.maketrans("", "", "'\"\\\n\r")
-_ENGINE_OR_VARIABLE = re.compile(rf"(?i)[$`{OPEN}{OPEN_BRACE}]|{ENGINE}|container|oci")
+_ENGINE_OR_PLACEHOLDER = re.compile(rf"(?i)[{OPEN}{OPEN_BRACE}]|{ENGINE}|container|oci")
 """An engine's name, what stands for one (``$CONTAINER_CMD``), or what may become one."""
 
 
 def _may_run_engine(raw: str, functions: Collection[str]) -> bool:
     """Whether a command may be one of an engine, or hold one: not if all its words are written there and name none."""
+    if "$" in raw or "`" in raw:
+        return True
     plain = raw.translate(_QUOTING)
-    if _ENGINE_OR_VARIABLE.search(plain) is not None or "--gpus" in plain:
+    if _ENGINE_OR_PLACEHOLDER.search(plain) is not None or "--gpus" in plain:
         return True
     return bool(functions) and any(word in functions for word in re.split(r"[\s<>]+", plain))
 

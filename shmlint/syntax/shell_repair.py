@@ -149,6 +149,8 @@ def one_heredoc(text: ShellText) -> ShellText:
     lines = text.text.split("\n")
     found = False
     for i, line in enumerate(lines):
+        if line.count("<<") < 2:
+            continue
         starts = list(_HEREDOC.finditer(line))
         behind = i + 1
         for start in starts[:-1]:

@@ -107,20 +107,24 @@ class Tree:
         After ``a | b | c`` the grammar reads the first command of the next line as words of the last one, if ``||`` or
         ``&&`` is behind it. Such line ends are read as the ``;`` that they mean.
         """
+        nodes, parents, deciding = self.nodes, self.parents, self.deciding
         ends: list[int] = []
         stack = [parsed(text)]
         while stack:
             node = stack.pop()
-            kind, children = node.type, node.named_children  # the others are signs and keywords
+            kind = node.type
             if kind in _NOTED:
-                self.nodes.append(node)
-                if kind == "command" and again and node.start_point[0] != node.end_point[0]:
-                    ends += self._line_ends(children)
-            around = node if kind in _DECIDING else self.deciding.get(node.id) if children else None
+                nodes.append(node)
+            if not node.named_child_count:  # the others are signs and keywords
+                continue
+            children = node.named_children
+            if kind == "command" and again and node.start_point[0] != node.end_point[0]:
+                ends += self._line_ends(children)
+            around = node if kind in _DECIDING else deciding.get(node.id)
             for child in children:
-                self.parents[child.id] = node
+                parents[child.id] = node
                 if around is not None:
-                    self.deciding[child.id] = around
+                    deciding[child.id] = around
             stack += reversed(children)
         if ends:
             self.nodes, self.parents, self.deciding = [], {}, {}

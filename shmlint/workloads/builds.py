@@ -116,7 +116,10 @@ def _builds_in(files: Iterator[tuple[str, str]], words: set[str], repository: Re
     for path, text in files:
         if looked >= _MOST_LOOKED_AT:
             return
-        if not any(word in text for word in words):
+        for word in words:
+            if word in text:
+                break
+        else:
             continue
         looked += 1
         yield from builds_in(path, repository)

@@ -459,11 +459,11 @@ def _placed(
     if combination.named:
         return launch._replace(combination=Combination(combination.files))
     if combination.rival and launch.gpu.requested:
-        try:
-            together = load_project(combination.rival, workspace)
-        except Unreadable:
+        both = _Combination(combination.rival)
+        together = _loaded(both, workspace)
+        if together is None:
             return launch
-        merged = {m.name: m for m in read_project(together, workspace)}.get(name)
+        merged = next((m for m in _launches(both, together, workspace) if m.name == name), None)
         if merged is not None:
             alone, other = launch.effective_shm(), merged.effective_shm()
             if (alone.decided_by, alone.bytes) != (other.decided_by, other.bytes):
