@@ -72,25 +72,31 @@ def _read_env_file(
         problems.append(RefusedEnvFile(normal(path), error.line, error.message))
 
 
+def named_files(directory: str, workspace: Workspace) -> tuple[str, ...]:
+    """The files that ``COMPOSE_FILE`` in the `.env` of a directory names; empty where it names none that are there."""
+    env = os.path.join(directory, ".env")
+    if not workspace.exists(env):
+        return ()
+    try:
+        if "COMPOSE_FILE" not in workspace.source(env).text:
+            return ()
+    except Unreadable:
+        return ()
+    variables = read_env_file(env, workspace, {})
+    separator = variables.get("COMPOSE_PATH_SEPARATOR") or ":"
+    names = (variables.get("COMPOSE_FILE") or "").split(separator)
+    files = tuple(normal(os.path.join(directory, name)) for name in names if name)
+    return files if all(workspace.exists(file) for file in files) else ()
+
+
 def default_files(directory: str, workspace: Workspace) -> tuple[str, ...]:
     """What ``docker compose`` reads in a directory when no file is named; empty where it finds nothing.
 
     ``COMPOSE_FILE`` in ``.env`` counts.
     """
-    env = os.path.join(directory, ".env")
-    if workspace.exists(env):
-        try:
-            has_setting = "COMPOSE_FILE" in workspace.source(env).text
-        except Unreadable:
-            has_setting = False
-        if has_setting:
-            variables = read_env_file(env, workspace, {})
-            named = variables.get("COMPOSE_FILE")
-            if named:
-                separator = variables.get("COMPOSE_PATH_SEPARATOR") or ":"
-                files = tuple(normal(os.path.join(directory, f)) for f in named.split(separator) if f)
-                if files and all(workspace.exists(f) for f in files):
-                    return files
+    named = named_files(directory, workspace)
+    if named:
+        return named
     base = next((f for f in DEFAULT_FILES if workspace.exists(os.path.join(directory, f))), None)
     if base is None:
         return ()

@@ -17,6 +17,7 @@ from shmlint.formats.compose.files import (
     defined_names,
     incomplete,
     is_variant,
+    named_files,
     service_names,
 )
 from shmlint.formats.compose.invalid_service import service_faults
@@ -233,6 +234,7 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
 
 
 _DEFAULT: Key[tuple[str, ...]] = Key("compose files found by themselves")
+_NAMED: Key[tuple[str, ...]] = Key("compose files named by an env file")
 """By the directory in which Compose is started."""
 
 
@@ -243,12 +245,13 @@ def _found_by(path: str, workspace: Workspace) -> tuple[str, tuple[str, ...]]:
     is none, what Compose reads in the file's directory.
     """
 
-    def files_of(directory: str) -> tuple[str, ...]:
-        return workspace.once(_DEFAULT, directory, lambda files: default_files(directory, files))
-
-    directories = _upwards(path, workspace)
-    started_in = next((d for d in directories if path in files_of(d)), directories[0])
-    return started_in, files_of(started_in)
+    own, *above = _upwards(path, workspace)
+    default = workspace.once(_DEFAULT, own, partial(default_files, own))
+    for directory in above if path not in default else ():
+        named = workspace.once(_NAMED, directory, partial(named_files, directory))
+        if path in named:
+            return directory, named
+    return own, default
 
 
 def _upwards(path: str, workspace: Workspace) -> list[str]:

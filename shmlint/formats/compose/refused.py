@@ -14,15 +14,14 @@ from shmlint.formats.compose.tree import Layer, Leaf
 from shmlint.model.source import Problem
 from shmlint.syntax.yaml import Alias, Document, MappingNode, Node, Scalar, SequenceNode
 
-_ODD = (
-    r"\$\{(?![A-Za-z_][A-Za-z0-9_]*(?::?[-?+][^${}'\"\n]*)?\})"  # anything but the plain ways to name a variable
-    r"|![!<]"
-)
+_ODD_VARIABLE = r"\$\{(?![A-Za-z_][A-Za-z0-9_]*(?::?[-?+][^${}'\"\n]*)?\})"
+"""Anything but the plain ways to name a variable."""
 
 
 def refused(document: Document, layer: Layer) -> Iterator[Problem]:
     """The values and keys of a document that Compose does not take."""
-    if not document.odd_keys and not re.search(_ODD, document.source.text):
+    text = document.source.text
+    if not (document.odd_keys or "!!" in text or "!<" in text or re.search(_ODD_VARIABLE, text)):
         return
     odd_keys = {id(key) for key in document.odd_keys}
     stack: list[tuple[Node, str]] = [(document.root, "")]
