@@ -163,22 +163,28 @@ def test_backslashes_are_printed_as_slashes(monkeypatch: pytest.MonkeyPatch) -> 
 # Progress --------------------------------------------------------------------------------------
 
 
-SLOW = """
-import sys, time, shmlint.run, shmlint.cli
-lint, check = shmlint.run.lint, shmlint.run._checked
-def slow_check(reading, launches, context):
-    return check(reading, (time.sleep(0.3) or launch for launch in launches), context)
-shmlint.run.lint = lambda *a: time.sleep(1.3) or lint(*a)
-shmlint.run._checked = slow_check
+CLOCK = """
+import itertools, threading, time, shmlint.cli
+class Timer:
+    def __init__(self, seconds, call, arguments):
+        self.seconds, self.call, self.arguments = seconds, call, arguments
+    def start(self):
+        if self.seconds < {seconds}:
+            self.call(*self.arguments)
+    def cancel(self):
+        pass
+    join = cancel
+threading.Timer, time.monotonic = Timer, itertools.count(1).__next__
 """
+"""A clock that does not depend on the machine: so many seconds pass at the start of a run, and one at each look."""
 
 
 @pytest.mark.needs("posix")
 @table(
     ("code", "said"),
     [
-        ("import shmlint.cli\n", []),
-        (SLOW, ["checking 2 files ...", "checking 0 of 2 files ...", "checking 1 of 2 files ..."]),
+        (CLOCK.format(seconds=0.9), []),
+        (CLOCK.format(seconds=1.1), ["checking 2 files ...", "checking 0 of 2 files ...", "checking 1 of 2 files ..."]),
     ],
 )
 def test_progress(tmp_path: Path, code: str, said: list[str]) -> None:
