@@ -197,6 +197,7 @@ class _CommandReader:
                 yield from self._heredoc(node)
             elif node.type == "herestring_redirect":
                 yield from self._herestring(node)
+        self.variables.forget_all()  # frees the tree at once, and not when garbage is collected
 
     def _defined(self, name: str, node: Node) -> None:
         """A function of the text."""

@@ -182,6 +182,12 @@ class Variables:
                 if not self.made[name]:
                     del self.made[name]
 
+    def forget_all(self) -> None:
+        """Let go of all values. They refer to the tree of the text, and by that to these variables."""
+        self.made.clear()
+        self.calls.clear()
+        self.entered.clear()
+
     def of_environment(self) -> Iterator[str]:
         """The variables that something around the text sets."""
         return (name for name, made in self.made.items() if any(one.at < 0 for one in made))
