@@ -99,8 +99,7 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
             continue
         if is_one_word(option):
             message = f"`{option.word.text}` is a single word, which {_who(run)} refuses as an unknown flag"
-            alone = " " not in value  # else other options are in the word too
-            changes = tuple(join_by_sign(option)) if alone else ()
+            changes = tuple(join_by_sign(option))
             advice = "write the option and its value as two words"
             yield GpuFault(place, "one-word", option.word.text, message, changes, advice)
             continue

@@ -293,9 +293,9 @@ def _before(option: Option, new: str) -> Change:
 
 
 def join_by_sign(option: Option) -> Iterator[Change]:
-    """Write ``--gpus=all`` for ``--gpus all`` in one word."""
+    """Write ``--gpus=all`` for ``--gpus all`` in one word, unless there are other options in it, too."""
     name, place = option.word.text.partition(" ")[0], option.value_span
-    if place is None:
+    if place is None or " " in (option.value or ""):
         return
     start = place.start
     while place.source.text[start - 1] == " ":

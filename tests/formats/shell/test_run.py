@@ -253,3 +253,8 @@ def test_two_words_in_one_are_read_as_they_were_meant() -> None:
     assert found.shm is not None and found.shm.text == "8g"
     assert [fault.span.text for fault in found.gpu.invalid] == ['"--gpus all"']
     assert [slip.at for slip in found.misplaced] == ["--shm-size 8g"]
+
+
+def test_a_word_with_several_options_is_not_joined_to_one() -> None:
+    found = one(f'O=("--shm-size 32g -p 80:80")\ndocker run --gpus all "${{O[@]}}" {NEEDY}\n')
+    assert [(slip.at, slip.changes) for slip in found.misplaced] == [("--shm-size 32g -p 80:80", ())]
