@@ -20,7 +20,8 @@ from shmlint.workloads.mechanisms import (
     share_term,
 )
 from shmlint.workloads.program import Entry, Findings, Program, Ran
-from shmlint.workloads.python_program import Call, read_program
+from shmlint.workloads.python_program import read_program
+from shmlint.workloads.python_reading import Call
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Found
 
 if TYPE_CHECKING:

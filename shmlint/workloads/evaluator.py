@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from shmlint.model.source import Span
 from shmlint.syntax.python import Definition, dotted
 from shmlint.workloads.assignments import Assignments, Function, of_class, parameters_of
+from shmlint.workloads.declarations import SETTINGS_CLASSES
 from shmlint.workloads.lineage import Lineage
 from shmlint.workloads.modules import MOST_PASSED_ON, Modules
-from shmlint.workloads.options import SETTINGS_CLASSES, Options
+from shmlint.workloads.options import Options
 from shmlint.workloads.values import (
     NOTHING,
     POSITIVE,

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import posixpath
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
-from typing import Literal
 
 from shmlint.files.read import normal
-from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
-from shmlint.syntax.python import EMPTY, Module, dotted, parse
+from shmlint.syntax.python import EMPTY, parse
+from shmlint.workloads.declarations import SETTINGS_CLASSES, SETTINGS_OBJECTS, Declaration, declarations
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import (
     COLLECTIVE,
@@ -25,14 +23,13 @@ from shmlint.workloads.libraries import (
     NOT_FOLLOWED,
     OWNERS,
     ROWS,
-    SETTINGS,
     VOLUME_SIZE_CALLS,
     WATCHED,
     harmless,
 )
-from shmlint.workloads.options import SETTINGS_CLASSES, SETTINGS_OBJECTS, Declaration, declarations
+from shmlint.workloads.loaded import Loaded
 from shmlint.workloads.repository import Shared
-from shmlint.workloads.values import Scope, text_of
+from shmlint.workloads.values import Scope
 
 _PACKAGED = frozenset({"setup.py", "pyproject.toml", "setup.cfg"})
 _MOST_FOLDERS = 100
@@ -44,116 +41,6 @@ UNPARSED = f"cannot be parsed as Python {sys.version_info[0]}.{sys.version_info[
 
 _MOST_HELD = 4 * 1024 * 1024
 """Characters of Python whose trees are held at once; a tree takes many times its text."""
-
-Use = Literal["called", "named", "part"]
-"""A name is called; handed on, kept or returned; or part of a longer name, of a type or of a test for a type."""
-Conditions = tuple[tuple[ast.expr | None, bool], ...]
-"""What must hold, or must not, for a part of an expression to be worked out; None for what nobody can work out."""
-Named = tuple[ast.Call | None, str, Use, Conditions]
-"""What an expression names: the call where it is one, the dotted name, how it is used, and on what that depends."""
-
-
-class Loaded(NamedTuple):
-    """A file of Python. ``names`` caches what its expressions name, by their ids; ``packages`` are those it imports."""
-
-    path: str
-    source: Source
-    module: Module
-    options: tuple[Declaration, ...]
-    packages: frozenset[str]
-    names: dict[int, tuple[Named, ...]]
-
-    def named(self, expression: ast.AST) -> tuple[Named, ...]:
-        """The calls and the names in an expression of this file, found once."""
-        known = self.names.get(id(expression))
-        if known is None:
-            known = self.names[id(expression)] = tuple(_named(expression, self.module))
-        return known
-
-
-def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
-    scope = Scope("", _NO_TEXT, module, None, None)
-    uses: dict[int, Use] = {}
-    conditions: dict[int, Conditions] = {}
-    pending = [expression]
-    for node in pending:  # grows while it is walked, in the order of ``ast.walk``
-        here = conditions.get(id(node), ()) if conditions else ()
-        if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Load):
-                yield None, node.id, uses.get(id(node), "named"), here
-            continue
-        before = len(pending)
-        if isinstance(node, ast.Attribute):
-            uses[id(node.value)] = "part"
-            pending.append(node.value)
-            yield None, dotted(node), uses.get(id(node), "named"), here
-        else:
-            pending += _inner(node)
-        if here:
-            conditions.update((id(inner), here) for inner in pending[before:])
-        if type(node) in _CONDITIONAL:
-            conditions.update((id(part), (*here, *wanted)) for part, wanted in _conditions(node))
-        for part in _parts(node, uses.get(id(node)) == "part"):
-            uses[id(part)] = "part"
-        if isinstance(node, ast.Call):
-            uses[id(node.func)] = "called"
-            yield node, scope.full_name(node.func), "called", here
-        elif isinstance(node, ast.Dict):
-            yield from ((*setting, "called", here) for setting in _settings(node))
-
-
-def _inner(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of an expression that may name something."""
-    for field in node._fields:
-        value = getattr(node, field, None)
-        if type(value) is list:
-            yield from (item for item in value if isinstance(item, ast.AST) and type(item) is not ast.Constant)
-        elif isinstance(value, ast.expr | ast.arguments | ast.arg):
-            yield value
-
-
-def _settings(node: ast.Dict) -> Iterator[tuple[ast.Call, str]]:
-    for key, value in zip(node.keys, node.values, strict=True):
-        if isinstance(key, ast.Constant) and key.value in SETTINGS:
-            name = text_of(key.value)
-            setting = ast.Call(ast.Name(name, ast.Load()), [], [ast.keyword(name, value)])
-            yield ast.copy_location(setting, value), name
-
-
-_CONDITIONAL = frozenset({ast.IfExp, ast.BoolOp, ast.Lambda})
-
-
-def _conditions(node: ast.AST) -> Iterator[tuple[ast.AST, Conditions]]:
-    """The parts of an expression that are worked out on a condition only."""
-    if isinstance(node, ast.IfExp):
-        yield node.body, ((node.test, True),)
-        yield node.orelse, ((node.test, False),)
-    elif isinstance(node, ast.BoolOp):
-        wanted = isinstance(node.op, ast.And)
-        for at, value in enumerate(node.values[1:], 1):
-            yield value, tuple((test, wanted) for test in node.values[: min(at, _MOST_TESTS)])
-    elif isinstance(node, ast.Lambda):
-        yield node.body, ((None, True),)
-
-
-_MOST_TESTS = 5
-"""Tests of ``a and b and c`` that are asked for one of its parts."""
-
-
-_TYPED = frozenset({"isinstance", "issubclass", "cast", "super", "hasattr", "HfArgumentParser"})
-"""Calls that only ask what a class is; the last takes classes whose fields are options."""
-
-
-def _parts(node: ast.AST, inside: bool) -> Iterable[ast.AST]:
-    """What of a node is only part of a type; ``inside`` where the node is itself."""
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name | ast.Attribute):
-        return (node.value, node.slice)
-    if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _TYPED:
-        return node.args
-    return ast.iter_child_nodes(node) if inside and isinstance(node, ast.Tuple | ast.List | ast.BinOp) else ()
-
-
-_NO_TEXT = Source("", "")
 
 
 def _parsed(path: str, source: Source, shared: Shared) -> Loaded | None:

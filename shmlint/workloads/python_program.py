@@ -12,9 +12,9 @@ import re
 from collections.abc import Collection, Iterator
 
 from shmlint.model.need import Step
-from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
+from shmlint.workloads.declarations import SETTINGS_CLASSES
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import (
@@ -31,40 +31,12 @@ from shmlint.workloads.libraries import (
     VOLUME_SIZE_CALLS,
     Row,
 )
-from shmlint.workloads.modules import Loaded
-from shmlint.workloads.options import SETTINGS_CLASSES
+from shmlint.workloads.loaded import Loaded
 from shmlint.workloads.program import Entry
+from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.subclasses import extending, row_of_class
 from shmlint.workloads.values import UNKNOWN, Found, Scope, text_of
-
-
-class Call(NamedTuple):
-    """A call that fills /dev/shm, in code that can be reached; ``certain`` where no unknown branch decides."""
-
-    row: Row
-    processes: Found
-    batch: Found
-    prefetch: Found
-    span: Span
-    certain: bool
-
-
-class Reading(NamedTuple):
-    """What a Python program does."""
-
-    calls: tuple[Call, ...]
-    collective: Span | None
-    """Where ranks are joined."""
-    items: tuple[tuple[tuple[int, ...], Span], ...]
-    """The shapes of items that transforms and datasets tell."""
-    environment: tuple[tuple[str, str, Span], ...]
-    stops: tuple[Step, ...]
-    """Why it was not read completely."""
-    commands: tuple[tuple[tuple[str, ...], Span, bool], ...]
-    """Programs that it starts, and whether it surely does."""
-    full: bool = False
-    """Whether a bound was reached before it was read to its end."""
 
 
 def read_program(entry: Entry, files: Files) -> Reading:

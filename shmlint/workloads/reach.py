@@ -17,7 +17,8 @@ from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.flow import After, after, after_loop, in_turn, one_of
 from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
-from shmlint.workloads.modules import UNPARSED, Conditions, Loaded, Modules, is_known
+from shmlint.workloads.loaded import Conditions, Loaded
+from shmlint.workloads.modules import UNPARSED, Modules, is_known
 from shmlint.workloads.named_modules import NamedModules, is_compiled
 from shmlint.workloads.options import Options
 from shmlint.workloads.program import Entry

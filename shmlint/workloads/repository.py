@@ -13,8 +13,8 @@ from shmlint.model.source import Source, Span
 
 if TYPE_CHECKING:
     from shmlint.syntax.shell import Command
-    from shmlint.workloads.modules import Loaded
-    from shmlint.workloads.python_program import Reading
+    from shmlint.workloads.loaded import Loaded
+    from shmlint.workloads.python_reading import Reading
 
 MOST_FILES = 200
 MOST_BYTES = 2 * 1024 * 1024

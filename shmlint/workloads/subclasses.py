@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from shmlint.syntax.python import dotted
 from shmlint.workloads.libraries import COUNTS, WATCHED, Row
-from shmlint.workloads.modules import Loaded
+from shmlint.workloads.loaded import Loaded
 from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.values import Scope
 

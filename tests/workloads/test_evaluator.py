@@ -14,7 +14,8 @@ from shmlint.model.launch import Unknown
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.modules import UNPARSED
 from shmlint.workloads.program import Entry
-from shmlint.workloads.python_program import Reading, read_program
+from shmlint.workloads.python_program import read_program
+from shmlint.workloads.python_reading import Reading
 from shmlint.workloads.repository import Repository
 from shmlint.workloads.values import POSITIVE, UNKNOWN
 from tests.fuzz.variants import variant

@@ -1,0 +1,78 @@
+"""The options that a file of Python declares."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Span
+from shmlint.syntax.python import dotted
+from shmlint.workloads.values import Scope, key_of
+
+
+class Declaration(NamedTuple):
+    """An option that a program declares, with its default and the spellings that set it."""
+
+    key: str
+    default: ast.expr | None
+    scope: Scope
+    place: Span
+    flags: tuple[str, ...] = ()
+
+
+SETTINGS_CLASSES = ("dict", "EasyDict", "edict", "DotDict", "Namespace", "SimpleNamespace")
+"""What programs keep their settings in, made with keywords."""
+SETTINGS_OBJECTS = frozenset({"cfg", "config", "conf", "opt", "opts", "args", "FLAGS", "hparams", "params", "_C", "C"})
+"""What everybody calls the object that holds the settings: ``cfg.DATALOADER.NUM_WORKERS = 4``."""
+
+
+def declarations(scope: Scope) -> Iterator[Declaration]:
+    """The options that a module declares: argparse, click, absl, and fields of classes."""
+    for node in scope.module.nodes:
+        if isinstance(node, ast.Call):
+            name = dotted(node.func).rpartition(".")[2]
+            if name in ("add_argument", "option", "add_option", "Option") or name.startswith("DEFINE_"):
+                yield from _option(node, name, scope)
+            elif name in SETTINGS_CLASSES:
+                for keyword in node.keywords:
+                    if keyword.arg is not None:
+                        yield Declaration(key_of(keyword.arg), keyword.value, scope, scope.span(keyword.value))
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute) and dotted(target).partition(".")[0] in SETTINGS_OBJECTS:
+                    yield Declaration(key_of(target.attr), node.value, scope, scope.span(node))
+        elif isinstance(node, ast.ClassDef):
+            for item in node.body:
+                if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
+                    yield Declaration(key_of(item.target.id), _default_of_field(item.value), scope, scope.span(item))
+
+
+def _option(node: ast.Call, called: str, scope: Scope) -> Iterator[Declaration]:
+    """What a call of argparse, click or absl declares."""
+    names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    if called.startswith("DEFINE_"):
+        if names and len(node.args) > 1:
+            yield Declaration(key_of(names[0]), node.args[1], scope, scope.span(node))
+        return
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+    flags = [name for name in names if name.startswith("-")]
+    longest = next((name for name in flags if name.startswith("--")), flags[0] if flags else "")
+    named = keywords.get("dest")
+    dest = named.value if isinstance(named, ast.Constant) and isinstance(named.value, str) else ""
+    dest = dest or next((name for name in names if not name.startswith("-")), "") or longest.lstrip("-")
+    default = keywords.get("default")
+    action = keywords.get("action")
+    if default is None and isinstance(action, ast.Constant) and action.value in ("store_true", "store_false"):
+        default = ast.Constant(action.value == "store_false")
+    spellings = tuple(key_of(part) for flag in flags for part in flag.split("/"))
+    yield Declaration(key_of(dest), default, scope, scope.span(node), spellings)
+
+
+def _default_of_field(value: ast.expr) -> ast.expr | None:
+    """The default in ``field(default=…)``, ``Field(…)``, or the value itself."""
+    makers = ("field", "Field", "Option", "Argument")
+    if isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] in makers:
+        named = next((keyword.value for keyword in value.keywords if keyword.arg == "default"), None)
+        return named if named is not None else value.args[0] if value.args else None
+    return value

@@ -1,0 +1,37 @@
+"""What was found out about a Python program of the repository."""
+
+from __future__ import annotations
+
+from shmlint.model.need import Step
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Span
+from shmlint.workloads.libraries import Row
+from shmlint.workloads.values import Found
+
+
+class Call(NamedTuple):
+    """A call that fills /dev/shm, in code that can be reached; ``certain`` where no unknown branch decides."""
+
+    row: Row
+    processes: Found
+    batch: Found
+    prefetch: Found
+    span: Span
+    certain: bool
+
+
+class Reading(NamedTuple):
+    """What a Python program does."""
+
+    calls: tuple[Call, ...]
+    collective: Span | None
+    """Where ranks are joined."""
+    items: tuple[tuple[tuple[int, ...], Span], ...]
+    """The shapes of items that transforms and datasets tell."""
+    environment: tuple[tuple[str, str, Span], ...]
+    stops: tuple[Step, ...]
+    """Why it was not read completely."""
+    commands: tuple[tuple[tuple[str, ...], Span, bool], ...]
+    """Programs that it starts, and whether it surely does."""
+    full: bool = False
+    """Whether a bound was reached before it was read to its end."""
