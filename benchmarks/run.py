@@ -42,68 +42,90 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, default=Path(__file__).with_name("RESULTS.md"))
     options = parser.parse_args(arguments)
 
-    ours, theirs = program("shmlint"), program("yamllint")
-    rows: list[Row] = []
+    runs, fewer = options.runs, max(1, options.runs // 3)
     with tempfile.TemporaryDirectory(prefix="shmlint-run-") as folder:
         here = Path(folder)
-        (here / "one").mkdir()
-        shutil.copy(FILE, here / "one" / "compose.yaml")
-        one: dict[str, Sequence[str] | None] = {
-            "shmlint": [ours, "compose.yaml"],
-            "shmlint --jobs 1": [ours, "--jobs", "1", "compose.yaml"],
-            "yamllint": [theirs, "compose.yaml"],
-            "dclint": installed("dclint", "compose.yaml"),
-            "check-jsonschema": installed(
-                "check-jsonschema", "--builtin-schema", "vendor.compose-spec", "compose.yaml"
-            ),
-        }
-        rows += measured("one compose file, cold start", one, here / "one", options.runs)
+        rows = one_file(here, runs)
         if options.corpus:
-            files = sorted(path for path in options.corpus.rglob("*.y*ml") if path.is_file())
-            names = [str(path.relative_to(options.corpus)) for path in files]  # dclint finds some names only
-            rows += measured(
-                f"{len(files)} compose files ({sum(path.stat().st_size for path in files) / 1e6:.1f} MB) in one run",
-                {"shmlint": [ours, "."], "yamllint": [theirs, "."], "dclint": installed("dclint", *names)},
-                options.corpus, max(1, options.runs // 3),
-            )  # fmt: skip
-        # By a process of its own: what this one holds counts as what the programs it starts hold.
-        subprocess.run([sys.executable, Path(__file__).with_name("large.py"), here], check=True)
-        for what, name in LARGE.items():
-            path = here / name
-            commands: dict[str, Sequence[str] | None] = {
-                "shmlint": [ours, name], "shmlint on half of it": [ours, f"half-{name}"],
-            }  # fmt: skip
-            if path.is_dir():
-                commands = {"shmlint": [ours, name], "shmlint --jobs 1": [ours, "--jobs", "1", name]}
-            elif path.suffix == ".yaml":
-                commands["yamllint"] = [theirs, "-d", "relaxed", name]
-            size = sum(file.stat().st_size for file in ([path] if path.is_file() else path.iterdir()))
-            rows += measured(f"{what} ({size / 1e6:.1f} MB)", commands, here, max(1, options.runs // 3))
+            rows += corpus(options.corpus, fewer)
+        rows += large(here, fewer)
         for count, launches in ((4200, 10), *(((100_000, 500),) if options.monorepo else ())):
-            checkout = here / str(count)
-            checkout.mkdir()
-            size = make_checkout(checkout, count, launches)
-            rows += measured(
-                f"{count:,} files ({size / 1e6:,.0f} MB), {launches} with launches",
-                {
-                    "shmlint": [ours, "."],
-                    "shmlint --jobs 1": [ours, "--jobs", "1", "."],
-                    "git grep": ["git", "grep", "-lE", SNIFFED],
-                },
-                checkout, max(1, options.runs // 3),
-            )  # fmt: skip
-            shutil.rmtree(checkout)
-        programs = here / "programs"
-        programs.mkdir()
-        write_programs(programs)
-        started = {"shmlint": [ours, "."], "shmlint, programs not followed": [ours, "--select", "SHM103", "."]}
-        rows += measured("100 launches of programs in 2,000 files", started, programs, max(1, options.runs // 3))
-    given = f"--runs {options.runs} " if options.runs != parser.get_default("runs") else ""
+            rows += checkout(here, count, launches, fewer)
+        rows += programs(here, fewer)
+    given = f"--runs {runs} " if runs != parser.get_default("runs") else ""
     given += "--corpus DIR " if options.corpus else ""
     given += "--monorepo" if options.monorepo else ""
     text = table(rows, f"python benchmarks/run.py {given}".rstrip())
     options.output.write_text(text, "utf-8")
     print(text, end="")
+
+
+def one_file(here: Path, runs: int) -> list[Row]:
+    (here / "one").mkdir()
+    shutil.copy(FILE, here / "one" / "compose.yaml")
+    commands: dict[str, Sequence[str] | None] = {
+        "shmlint": [program("shmlint"), "compose.yaml"],
+        "shmlint --jobs 1": [program("shmlint"), "--jobs", "1", "compose.yaml"],
+        "yamllint": [program("yamllint"), "compose.yaml"],
+        "dclint": installed("dclint", "compose.yaml"),
+        "check-jsonschema": installed("check-jsonschema", "--builtin-schema", "vendor.compose-spec", "compose.yaml"),
+    }
+    return measured("one compose file, cold start", commands, here / "one", runs)
+
+
+def corpus(directory: Path, runs: int) -> list[Row]:
+    files = sorted(path for path in directory.rglob("*.y*ml") if path.is_file())
+    names = [str(path.relative_to(directory)) for path in files]  # dclint finds some names only
+    commands: dict[str, Sequence[str] | None] = {
+        "shmlint": [program("shmlint"), "."],
+        "yamllint": [program("yamllint"), "."],
+        "dclint": installed("dclint", *names),
+    }
+    size = sum(path.stat().st_size for path in files)
+    return measured(f"{len(files)} compose files ({size / 1e6:.1f} MB) in one run", commands, directory, runs)
+
+
+def large(here: Path, runs: int) -> list[Row]:
+    # By a process of its own: what this one holds counts as what the programs it starts hold.
+    subprocess.run([sys.executable, Path(__file__).with_name("large.py"), here], check=True)
+    ours = program("shmlint")
+    rows = []
+    for what, name in LARGE.items():
+        path = here / name
+        commands: dict[str, Sequence[str] | None] = {
+            "shmlint": [ours, name], "shmlint on half of it": [ours, f"half-{name}"],
+        }  # fmt: skip
+        if path.is_dir():
+            commands = {"shmlint": [ours, name], "shmlint --jobs 1": [ours, "--jobs", "1", name]}
+        elif path.suffix == ".yaml":
+            commands["yamllint"] = [program("yamllint"), "-d", "relaxed", name]
+        size = sum(file.stat().st_size for file in ([path] if path.is_file() else path.iterdir()))
+        rows += measured(f"{what} ({size / 1e6:.1f} MB)", commands, here, runs)
+    return rows
+
+
+def checkout(here: Path, count: int, launches: int, runs: int) -> list[Row]:
+    folder = here / str(count)
+    folder.mkdir()
+    size = make_checkout(folder, count, launches)
+    ours = program("shmlint")
+    commands = {
+        "shmlint": [ours, "."],
+        "shmlint --jobs 1": [ours, "--jobs", "1", "."],
+        "git grep": ["git", "grep", "-lE", SNIFFED],
+    }
+    rows = measured(f"{count:,} files ({size / 1e6:,.0f} MB), {launches} with launches", commands, folder, runs)
+    shutil.rmtree(folder)
+    return rows
+
+
+def programs(here: Path, runs: int) -> list[Row]:
+    folder = here / "programs"
+    folder.mkdir()
+    write_programs(folder)
+    ours = program("shmlint")
+    commands = {"shmlint": [ours, "."], "shmlint, programs not followed": [ours, "--select", "SHM103", "."]}
+    return measured("100 launches of programs in 2,000 files", commands, folder, runs)
 
 
 def installed(name: str, *arguments: str) -> list[str] | None:
