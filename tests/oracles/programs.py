@@ -136,7 +136,29 @@ def _shared(c: Chooser) -> list[str]:
     """Lines that put options into arrays and variables."""
     gpus = c.one(GPUS)
     text = _joined(*c.some((c.one(PLAIN_GPUS), *OTHERS, *OTHERS, c.one(PROTECTED)), 1, 3), c.one(PLAIN_GPUS))
-    array = c.one(
+    found = [_array(c, gpus, text), _string(c, text), _held_size(c)]
+    found += [f"IMG={c.one((NEEDY, NEEDY, 'redis'))}", "R=T", 'U="${U:-$T}"']
+    found.append(
+        c.one(
+            ('P=("${O[@]}" --shm-size=64g)', 'P=(--shm-size=64g "${O[@]}")', 'P=("${O[@]}")', "P=($T --rm)", "P=(--rm)")
+        )
+    )
+    if c.maybe(0.3):
+        found.append(
+            c.one(
+                (
+                    f"set -- {gpus}",
+                    f"set -- {c.one(PLAIN_GPUS)} {c.one(PROTECTED)}",
+                    'set -- "${O[@]}"',
+                    "set -- --rm --init",
+                )
+            )
+        )
+    return found
+
+
+def _array(c: Chooser, gpus: str, text: str) -> str:
+    return c.one(
         (
             f"O=({gpus} --rm)",
             f"O=(--rm)\nO+=({gpus})",
@@ -161,7 +183,10 @@ def _shared(c: Chooser) -> list[str]:
             f"O=({gpus})\ncase $X in a) O+=(--ipc=host);; *) O+=(--shm-size=64g);; esac",
         )
     )
-    string = c.one(
+
+
+def _string(c: Chooser, text: str) -> str:
+    return c.one(
         (
             f'T="{text}"',
             f"T='{text}'",
@@ -179,8 +204,11 @@ def _shared(c: Chooser) -> list[str]:
             f'T="{text} \\\n  --rm"',
         )
     )
+
+
+def _held_size(c: Chooser) -> str:
     size = c.one(SIZES)
-    sizes = c.one(
+    return c.one(
         (
             f"S={size}",
             f"S={size}",
@@ -193,24 +221,6 @@ def _shared(c: Chooser) -> list[str]:
             f"N={size[:-1]}\nS=${{N}}g" if size[-1] == "g" else f"S={size}",
         )
     )
-    found = [array, string, sizes, f"IMG={c.one((NEEDY, NEEDY, 'redis'))}", "R=T", 'U="${U:-$T}"']
-    found.append(
-        c.one(
-            ('P=("${O[@]}" --shm-size=64g)', 'P=(--shm-size=64g "${O[@]}")', 'P=("${O[@]}")', "P=($T --rm)", "P=(--rm)")
-        )
-    )
-    if c.maybe(0.3):
-        found.append(
-            c.one(
-                (
-                    f"set -- {gpus}",
-                    f"set -- {c.one(PLAIN_GPUS)} {c.one(PROTECTED)}",
-                    'set -- "${O[@]}"',
-                    "set -- --rm --init",
-                )
-            )
-        )
-    return found
 
 
 def _launch(c: Chooser) -> str:
@@ -265,6 +275,41 @@ def _in_larger_scripts(c: Chooser) -> str:
     )
 
 
+def _handed_on(gpus: str, size: str, image: str) -> tuple[str, ...]:
+    """Commands that another shell is given, or that a variable holds."""
+    quiet = size.replace('"', "")
+    return (
+        f"cat <<EOF | bash\ndocker run {quiet} $T {image}\nEOF",
+        f"bash <<'EOF'\nT='{gpus}'\ndocker run {quiet.replace('$S', '64m')} $T {NEEDY}\nEOF",
+        f'C="docker run $T {quiet} {image}"\neval "$C"',
+        f'C="docker run $T $U {image}"\n$C\neval "$C"',
+        f'Z="{gpus}"\nY="{quiet}"\nC="docker run ${{Z}} ${{Y}} {image}"\n$C\nbash -c "docker run $Z $Y {NEEDY}"',
+        f'C="docker run $T {quiet} {image}"\n$C\n$C --more',
+        f'bash -c "docker run {quiet} {gpus} {image}"',
+        f'C="docker run $T"\n$C {size} {image}\n$C --shm-size=64g {NEEDY}',
+        f'C=(docker run {gpus})\n"${{C[@]}}" {size} {NEEDY}\n"${{C[@]}}" redis',
+    )
+
+
+def _repeated(words: str, gpus: str, size: str) -> tuple[str, ...]:
+    """Commands that loops and functions run more than once."""
+    return (
+        f"for i in 1 2; do {words}; done",
+        f"for s in 64m 64g; do docker run --shm-size=$s {gpus} {NEEDY}; done",
+        f"for i in {NEEDY} {NEEDY}; do docker run {gpus} {size} $i; done",
+        f"for o in '{gpus}' '{gpus} --shm-size=64g'; do docker run $o {NEEDY}; done",
+        f'launch() {{ docker run "$@"; }}\nlaunch {gpus} {size} {NEEDY}\nlaunch --rm redis',
+        f'launch() {{ docker run {gpus} "$@"; }}\nlaunch {size} {NEEDY}\nlaunch {NEEDY}',
+        f'launch() {{ docker run {gpus} {size} "$@" {NEEDY}; }}\nlaunch --shm-size=64g\nlaunch --ipc=host\nlaunch',
+        f"launch() {{ docker run {gpus} {size} $1 {NEEDY}; }}\nlaunch --shm-size=64g\nlaunch",
+        f'launch() {{ docker run {gpus} {size} "$1"; }}\nlaunch {NEEDY}\nlaunch {NEEDY}',
+        f'launch() {{ docker run {gpus} {size} "$1"; }}\nlaunch {NEEDY}\nlaunch redis',
+        f'launch() {{ docker run {gpus} {size} "$@"; }}\nlaunch {NEEDY}\nlaunch redis',
+        f"launch() {{ local s=$1; docker run {gpus} --shm-size=$s {NEEDY}; }}\nlaunch 64m\nlaunch 64g",
+        f"launch() {{ local S=${{1:-64m}}; docker run {gpus} --shm-size=$S {NEEDY}; }}\nlaunch\nlaunch 64g",
+    )
+
+
 def _placed(c: Chooser) -> str:
     """A command where people write one."""
     if c.maybe(0.3):
@@ -282,28 +327,8 @@ def _placed(c: Chooser) -> str:
             f"( {words} )",
             f"g() {{\n  {words}\n}}\ng {c.one(('', '--rm', '--shm-size=64g', f'{gpus} --rm'))}",
             f"if true; then\n  {words}\nelse\n  {other}\nfi",
-            f"cat <<EOF | bash\ndocker run {quiet} $T {image}\nEOF",
-            f"bash <<'EOF'\nT='{gpus}'\ndocker run {quiet.replace('$S', '64m')} $T {NEEDY}\nEOF",
-            f'C="docker run $T {quiet} {image}"\neval "$C"',
-            f'C="docker run $T $U {image}"\n$C\neval "$C"',
-            f'Z="{gpus}"\nY="{quiet}"\nC="docker run ${{Z}} ${{Y}} {image}"\n$C\nbash -c "docker run $Z $Y {NEEDY}"',
-            f'C="docker run $T {quiet} {image}"\n$C\n$C --more',
-            f'bash -c "docker run {quiet} {gpus} {image}"',
-            f'C="docker run $T"\n$C {size} {image}\n$C --shm-size=64g {NEEDY}',
-            f'C=(docker run {gpus})\n"${{C[@]}}" {size} {NEEDY}\n"${{C[@]}}" redis',
-            f"for i in 1 2; do {words}; done",
-            f"for s in 64m 64g; do docker run --shm-size=$s {gpus} {NEEDY}; done",
-            f"for i in {NEEDY} {NEEDY}; do docker run {gpus} {size} $i; done",
-            f"for o in '{gpus}' '{gpus} --shm-size=64g'; do docker run $o {NEEDY}; done",
-            f'launch() {{ docker run "$@"; }}\nlaunch {gpus} {size} {NEEDY}\nlaunch --rm redis',
-            f'launch() {{ docker run {gpus} "$@"; }}\nlaunch {size} {NEEDY}\nlaunch {NEEDY}',
-            f'launch() {{ docker run {gpus} {size} "$@" {NEEDY}; }}\nlaunch --shm-size=64g\nlaunch --ipc=host\nlaunch',
-            f"launch() {{ docker run {gpus} {size} $1 {NEEDY}; }}\nlaunch --shm-size=64g\nlaunch",
-            f'launch() {{ docker run {gpus} {size} "$1"; }}\nlaunch {NEEDY}\nlaunch {NEEDY}',
-            f'launch() {{ docker run {gpus} {size} "$1"; }}\nlaunch {NEEDY}\nlaunch redis',
-            f'launch() {{ docker run {gpus} {size} "$@"; }}\nlaunch {NEEDY}\nlaunch redis',
-            f"launch() {{ local s=$1; docker run {gpus} --shm-size=$s {NEEDY}; }}\nlaunch 64m\nlaunch 64g",
-            f"launch() {{ local S=${{1:-64m}}; docker run {gpus} --shm-size=$S {NEEDY}; }}\nlaunch\nlaunch 64g",
+            *_handed_on(gpus, size, image),
+            *_repeated(words, gpus, size),
             f"trap '{'docker run --rm redis'}' EXIT\n{words}",
             f'trap "docker run {gpus} {quiet} redis" EXIT',
             f"{words} &\nwait",
@@ -363,8 +388,66 @@ def script(c: Chooser) -> str:
 # Makefiles -----------------------------------------------------------------------------------
 
 
+_FOR_A_TARGET = (
+    "b: O += --shm-size=64g",
+    "b: S = 64g",
+    "b: O = --rm",
+    "b: S := 64g",
+    "a: S = 64g",
+    "b: export S = 64g",
+    "b: private S = 64g",
+    "a b: S = 64m",
+    "%: S = 64g",
+    "b: O := $(O) --ipc=host",
+)
+"""Variables of one target."""
+_DIRECTIVES = (
+    ".ONESHELL:",
+    "$(eval S = 64g)",
+    "define set\nS = $(1)\nendef\n$(eval $(call set,64g))",
+    "ifeq ($(S),64m)\nO += --ipc=host\nendif",
+    "ifneq ($(strip $(X)),)\nS = 64g\nelse ifdef S\nO += --rm\nendif",
+    "$(foreach v,S,$(eval $(v) = 64g))",
+    "ifeq ($(MAKECMDGOALS),all)\nS := 64g\nendif",
+    "export\n",
+    "unexport S",
+    "undefine S\nS = 1g",
+    "O += $(shell echo --rm)",
+)
+"""Lines that change, or may change, what the variables are."""
+
+
 def makefile(c: Chooser) -> str:
     """A Makefile whose recipes share variables."""
+    lines = [
+        *_make_variables(c),
+        f"IMG = {c.one((NEEDY, NEEDY, 'redis'))}",
+        f"define launch\ndocker run {c.one(('$(O)', c.one(PLAIN_GPUS)))} {_size(c, 'make')} $(1)"
+        f" {c.one((NEEDY, '$(2)', '$(IMG)'))}\nendef",
+        f"define both\ndocker run $(O) {_size(c, 'make')} {NEEDY}\ndocker run $(O) {c.one(PROTECTED)} {NEEDY}\nendef",
+        f"run = docker run {c.one(('$(O)', c.one(PLAIN_GPUS)))} $(1)",
+    ]
+    if c.maybe(0.2):
+        lines.insert(
+            c.random.randrange(len(lines) + 1),
+            c.one(("include opts.mk", "-include opts.mk", "-include nothing.mk", "sinclude opts.mk")),
+        )
+    if c.maybe(0.2):
+        lines.append(c.one(("S = 64g", "O += --shm-size=64g", "O = --rm", "S := 64g")))
+    lines.append("all: a b c")
+    if c.maybe(0.4):
+        lines.append(c.one(_FOR_A_TARGET))
+    if c.maybe(0.3):
+        lines.insert(c.random.randrange(2, len(lines)), c.one(_DIRECTIVES))
+    for target in "abc":
+        lines.append(f"{target}:" if c.maybe(0.9) else f"{target}: ; docker run $(O) {_size(c, 'make')} {NEEDY}")
+        lines += ["\t" + _recipe(c) for _ in range(c.random.randint(1, 2))]
+    lines.append(f"again:\n\tdocker run $(O) {_size(c, 'make')} {NEEDY}")
+    return "\n".join(lines) + "\n"
+
+
+def _make_variables(c: Chooser) -> list[str]:
+    """Lines that hold options and a size."""
     text = _joined(
         *c.some(OTHERS, 0, 2),
         c.one((*PLAIN_GPUS, "--gpus '\"device=0,1\"'", '--gpus "device=0,1"')),
@@ -372,7 +455,7 @@ def makefile(c: Chooser) -> str:
     )
     size = c.one(SIZES)
     sign = c.one(("=", ":=", "?=", "::="))
-    lines = [
+    return [
         c.one(
             (
                 f"O {sign} {text}",
@@ -401,61 +484,7 @@ def makefile(c: Chooser) -> str:
                 f"S = {size} # note",
             )
         ),
-        f"IMG = {c.one((NEEDY, NEEDY, 'redis'))}",
-        f"define launch\ndocker run {c.one(('$(O)', c.one(PLAIN_GPUS)))} {_size(c, 'make')} $(1)"
-        f" {c.one((NEEDY, '$(2)', '$(IMG)'))}\nendef",
-        f"define both\ndocker run $(O) {_size(c, 'make')} {NEEDY}\ndocker run $(O) {c.one(PROTECTED)} {NEEDY}\nendef",
-        f"run = docker run {c.one(('$(O)', c.one(PLAIN_GPUS)))} $(1)",
     ]
-    if c.maybe(0.2):
-        lines.insert(
-            c.random.randrange(len(lines) + 1),
-            c.one(("include opts.mk", "-include opts.mk", "-include nothing.mk", "sinclude opts.mk")),
-        )
-    if c.maybe(0.2):
-        lines.append(c.one(("S = 64g", "O += --shm-size=64g", "O = --rm", "S := 64g")))
-    lines.append("all: a b c")
-    if c.maybe(0.4):
-        lines.append(
-            c.one(
-                (
-                    "b: O += --shm-size=64g",
-                    "b: S = 64g",
-                    "b: O = --rm",
-                    "b: S := 64g",
-                    "a: S = 64g",
-                    "b: export S = 64g",
-                    "b: private S = 64g",
-                    "a b: S = 64m",
-                    "%: S = 64g",
-                    "b: O := $(O) --ipc=host",
-                )
-            )
-        )
-    if c.maybe(0.3):
-        lines.insert(
-            c.random.randrange(2, len(lines)),
-            c.one(
-                (
-                    ".ONESHELL:",
-                    "$(eval S = 64g)",
-                    "define set\nS = $(1)\nendef\n$(eval $(call set,64g))",
-                    "ifeq ($(S),64m)\nO += --ipc=host\nendif",
-                    "ifneq ($(strip $(X)),)\nS = 64g\nelse ifdef S\nO += --rm\nendif",
-                    "$(foreach v,S,$(eval $(v) = 64g))",
-                    "ifeq ($(MAKECMDGOALS),all)\nS := 64g\nendif",
-                    "export\n",
-                    "unexport S",
-                    "undefine S\nS = 1g",
-                    "O += $(shell echo --rm)",
-                )
-            ),
-        )
-    for target in "abc":
-        lines.append(f"{target}:" if c.maybe(0.9) else f"{target}: ; docker run $(O) {_size(c, 'make')} {NEEDY}")
-        lines += ["\t" + _recipe(c) for _ in range(c.random.randint(1, 2))]
-    lines.append(f"again:\n\tdocker run $(O) {_size(c, 'make')} {NEEDY}")
-    return "\n".join(lines) + "\n"
 
 
 def _recipe(c: Chooser) -> str:
@@ -532,58 +561,59 @@ def _expressions(text: str, c: Chooser) -> str:
     )
 
 
+def _environment(c: Chooser, pad: str) -> str:
+    values = c.some(("S", "T", "IMG"), 1, 2)
+    told = {
+        "S": c.one(SIZES),
+        "T": _joined(c.one(PLAIN_GPUS), *c.some((*OTHERS, *PROTECTED), 0, 1)),
+        "IMG": c.one((NEEDY, "redis")),
+    }
+    return f"{pad}env:\n" + "".join(
+        f"{pad}  {name}: {c.one((told[name], chr(39) + told[name] + chr(39)))}\n" for name in dict.fromkeys(values)
+    )
+
+
+def _step(c: Chooser, pad: str, shell: bool) -> str:
+    words = _expressions(
+        _joined(
+            "docker run",
+            _size(c),
+            c.one(("$T", "$T", c.one(GPUS))),
+            c.one(("", c.one(PROTECTED), c.one(OTHERS))),
+            _image(c, "$IMG"),
+        ),
+        c,
+    )
+    text = c.one(
+        (
+            words,
+            words,
+            words.replace(" --", " \\\n  --", 1),
+            "\n".join([*_shared(c)[:3], _launch(c), _launch(c)]),
+            f"T='--rm {c.one(PLAIN_GPUS)}'\n{words}",
+            f"{words}\n{_launch(c)}",
+            f'tool $S "$T"\n{words}',
+            f"for s in ${{{{ matrix.size }}}} 64g; do docker run --gpus all --shm-size=$s {NEEDY}; done",
+            f"docker run --gpus all --shm-size=${{{{ matrix.size }}}} {NEEDY}",
+            f"docker run ${{{{ matrix.opts }}}} {NEEDY}",
+            "echo S=64g >> $GITHUB_ENV",
+        )
+    )
+    more = _environment(c, f"{pad}  ") if c.maybe(0.3) else ""
+    extra = f"{pad}  shell: bash\n" if shell else ""
+    return f"{pad}- name: x\n{more}{extra}{pad}  run: {_block(text, pad + '    ', c.one('|>x')).rstrip()}\n"
+
+
 def workflow(c: Chooser) -> str:
     """A GitHub workflow, or an action of several steps."""
-
-    def environment(pad: str) -> str:
-        values = c.some(("S", "T", "IMG"), 1, 2)
-        told = {
-            "S": c.one(SIZES),
-            "T": _joined(c.one(PLAIN_GPUS), *c.some((*OTHERS, *PROTECTED), 0, 1)),
-            "IMG": c.one((NEEDY, "redis")),
-        }
-        return f"{pad}env:\n" + "".join(
-            f"{pad}  {name}: {c.one((told[name], chr(39) + told[name] + chr(39)))}\n" for name in dict.fromkeys(values)
-        )
-
-    def step(pad: str, shell: bool) -> str:
-        words = _expressions(
-            _joined(
-                "docker run",
-                _size(c),
-                c.one(("$T", "$T", c.one(GPUS))),
-                c.one(("", c.one(PROTECTED), c.one(OTHERS))),
-                _image(c, "$IMG"),
-            ),
-            c,
-        )
-        text = c.one(
-            (
-                words,
-                words,
-                words.replace(" --", " \\\n  --", 1),
-                "\n".join([*_shared(c)[:3], _launch(c), _launch(c)]),
-                f"T='--rm {c.one(PLAIN_GPUS)}'\n{words}",
-                f"{words}\n{_launch(c)}",
-                f'tool $S "$T"\n{words}',
-                f"for s in ${{{{ matrix.size }}}} 64g; do docker run --gpus all --shm-size=$s {NEEDY}; done",
-                f"docker run --gpus all --shm-size=${{{{ matrix.size }}}} {NEEDY}",
-                f"docker run ${{{{ matrix.opts }}}} {NEEDY}",
-                "echo S=64g >> $GITHUB_ENV",
-            )
-        )
-        more = environment(f"{pad}  ") if c.maybe(0.3) else ""
-        extra = f"{pad}  shell: bash\n" if shell else ""
-        return f"{pad}- name: x\n{more}{extra}{pad}  run: {_block(text, pad + '    ', c.one('|>x')).rstrip()}\n"
-
     if c.maybe(0.2):
         return "name: x\nruns:\n  using: composite\n  steps:\n" + "".join(
-            step("    ", True) for _ in range(c.random.randint(1, 3))
+            _step(c, "    ", True) for _ in range(c.random.randint(1, 3))
         )
-    text = "on: push\n" + (environment("") if c.maybe() else "") + "jobs:\n"
+    text = "on: push\n" + (_environment(c, "") if c.maybe() else "") + "jobs:\n"
     for job in "ab"[: c.random.randint(1, 2)]:
         text += f"  {job}:\n    runs-on: x\n"
-        text += environment("    ") if c.maybe() else ""
+        text += _environment(c, "    ") if c.maybe() else ""
         text += c.one(
             (
                 "",
@@ -598,7 +628,7 @@ def workflow(c: Chooser) -> str:
             text += (
                 f"    services:\n      m:\n        image: {c.one((NEEDY, 'redis'))}\n        options: {_options(c)}\n"
             )
-        text += "    steps:\n" + "".join(step("      ", False) for _ in range(c.random.randint(1, 3)))
+        text += "    steps:\n" + "".join(_step(c, "      ", False) for _ in range(c.random.randint(1, 3)))
     return text
 
 
