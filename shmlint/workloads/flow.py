@@ -6,6 +6,7 @@ import ast
 from enum import Enum
 
 from shmlint.syntax.python import dotted
+from shmlint.workloads.values import Scope
 
 
 class After(Enum):
@@ -28,24 +29,24 @@ class After(Enum):
         return self not in (After.NEXT, After.PERHAPS)
 
 
-def after(statement: ast.stmt) -> After:
+def after(statement: ast.stmt, scope: Scope) -> After:
     """What follows a statement that holds no others."""
     if isinstance(statement, ast.Return):
         return After.LEFT
     if isinstance(statement, ast.Continue | ast.Break):
         return After.TURN
     if isinstance(statement, ast.Raise):
-        return _exit(statement.exc) or After.FAILED
+        return _exit(statement.exc, scope) or After.FAILED
     if isinstance(statement, ast.Assert):
         return After.FAILED if isinstance(statement.test, ast.Constant) and not statement.test.value else After.NEXT
     call = statement.value if isinstance(statement, ast.Expr) else None
-    return (_exit(call) if isinstance(call, ast.Call) else None) or After.NEXT
+    return (_exit(call, scope) if isinstance(call, ast.Call) else None) or After.NEXT
 
 
-def _exit(node: ast.expr | None) -> After | None:
-    """How a call ends the program; None where it does not."""
+def _exit(node: ast.expr | None, scope: Scope) -> After | None:
+    """How a call ends the program; None where it does not, or where it is one of a function of the module's own."""
     called = node.func if isinstance(node, ast.Call) else node
-    if called is None or dotted(called) not in _EXITS:
+    if called is None or scope.full_name(called) not in _EXITS or dotted(called) in scope.module.definitions:
         return None
     given = node.args[0] if isinstance(node, ast.Call) and node.args else ast.Constant(None)
     return After.FAILED if isinstance(given, ast.Constant) and given.value else After.LEFT
@@ -73,14 +74,21 @@ def one_of(branches: list[After]) -> After:
 def after_loop(statement: ast.For | ast.AsyncFor | ast.While, body: After) -> After:
     """What follows a loop whose body ends like this."""
     endless = isinstance(statement, ast.While) and isinstance(statement.test, ast.Constant) and statement.test.value
-    if endless and not _breaks(statement.body):
+    if endless and not is_broken(statement):
         return After.LEFT
     return After.PERHAPS if body in (After.LEFT, After.PERHAPS) and not endless else After.NEXT
 
 
-def _breaks(body: list[ast.stmt]) -> bool:
-    """Whether a loop with this body can be left for what follows it."""
-    pending: list[ast.AST] = [*body]
+def after_with(body: After) -> After:
+    """What follows a ``with`` whose body ends like this: it may hold back what is raised, as ``suppress`` does."""
+    if body is After.TURN:
+        return After.NEXT
+    return After.PERHAPS if body.ends else body
+
+
+def is_broken(loop: ast.For | ast.AsyncFor | ast.While) -> bool:
+    """Whether a loop has a ``break``: it goes on behind the loop, past its ``else``."""
+    pending: list[ast.AST] = [*loop.body]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Break):

@@ -15,7 +15,7 @@ from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules, p
 from shmlint.workloads.commands import MISSING, NO_NAME
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.flow import After, after, after_loop, in_turn, one_of
+from shmlint.workloads.flow import After, after, after_loop, after_with, in_turn, is_broken, one_of
 from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
 from shmlint.workloads.loaded import Conditions, Loaded
 from shmlint.workloads.modules import UNPARSED, Modules, is_known
@@ -294,13 +294,17 @@ class Walker:
         if isinstance(statement, ast.For | ast.AsyncFor | ast.While):
             turns = certain and not (isinstance(statement, ast.For) and self._may_be_empty(statement.iter))
             left = after_loop(statement, self._statements(statement.body, scope, unit, turns))
-            return left if left.ends else in_turn(left, self._statements(statement.orelse, scope, unit, certain))
+            if left.ends:
+                return left
+            broken = is_broken(statement)
+            every = in_turn(left, self._statements(statement.orelse, scope, unit, certain and not broken))
+            return one_of([left, every]) if broken else every
         if isinstance(statement, ast.With | ast.AsyncWith):
-            return self._statements(statement.body, scope, unit, certain)
+            return after_with(self._statements(statement.body, scope, unit, certain))
         if isinstance(statement, ast.Match):
             cases = [self._statements(case.body, scope, unit, False) for case in statement.cases]
             return one_of([*cases, After.NEXT])
-        return after(statement)
+        return after(statement, scope)
 
     def _try(self, statement: ast.Try | ast.TryStar, scope: Scope, unit: Unit, certain: bool) -> After:
         optional = any(_catches_import(handler) for handler in statement.handlers)
