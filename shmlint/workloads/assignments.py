@@ -27,6 +27,7 @@ class Assignments:
         self._changed: dict[int, set[str]] = {}
         self._added: dict[int, dict[str, list[ast.expr]]] = {}
         self._attributes: dict[int, dict[str, list[tuple[ast.expr, Function | None]]]] = {}
+        self._sets_any: dict[int, bool] = {}
 
     def of_name(self, name: str, function: Function | None) -> Given:
         """The values that a function gives a local name."""
@@ -98,6 +99,13 @@ class Assignments:
                 known.setdefault(attribute, []).append((value, None))
         return known.get(name, [])
 
+    def sets_any(self, owner: ast.ClassDef) -> bool:
+        """Whether a class sets attributes by names that it does not write: ``self.__dict__.update(others)``."""
+        known = self._sets_any.get(id(owner))
+        if known is None:
+            known = self._sets_any[id(owner)] = any(map(_sets_any, ast.walk(owner)))
+        return known
+
 
 def _written(arguments: list[ast.expr]) -> list[tuple[str, ast.expr]] | None:
     """What the mapping holds that ``update`` is given; None where not all of it is written there."""
@@ -107,6 +115,15 @@ def _written(arguments: list[ast.expr]) -> list[tuple[str, ast.expr]] | None:
     pairs = [(k.value, v) for k, v in zip(given.keys, given.values, strict=True) if isinstance(k, ast.Constant)]
     found = [(text_of(key), value) for key, value in pairs]
     return found if len(found) == len(given.keys) else None
+
+
+def _sets_any(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    if dotted(node.func) in ("setattr", "object.__setattr__", "super().__setattr__"):
+        return len(node.args) == 3 and not isinstance(node.args[1], ast.Constant)
+    called = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "update" else None
+    return dotted(called.func) == "vars" if isinstance(called, ast.Call) else dotted(called or node) == "self.__dict__"
 
 
 def of_class(owner: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:

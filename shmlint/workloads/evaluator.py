@@ -56,6 +56,8 @@ class Evaluator:
         self._modules = modules
         self._assignments = Assignments()
         self.lineage = Lineage(self.definition)
+        self._set: set[str] = set()
+        """The attributes that code sets of other objects than its own: ``loader.workers = 8``, ``cls.workers = 8``."""
         self._without_parameters: dict[tuple[int, int], Found] = {}
         self._now: dict[tuple[int, int], Found] = {}
         """What was worked out since the last call was noted: more calls may say more of parameters."""
@@ -72,6 +74,12 @@ class Evaluator:
             found.append((node, scope))
         else:
             self._often.add(last)
+
+    def note_set(self, statement: ast.Assign) -> None:
+        """Remember the attributes of other objects that a statement sets."""
+        for node in (node for target in statement.targets for node in ast.walk(target)):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) != "self":
+                self._set.add(node.attr)
 
     def knows_calls(self, function: Function, scope: Scope) -> bool:
         """Whether all calls of a function were seen that the code shows, and each says what it passes."""
@@ -228,10 +236,22 @@ class Evaluator:
         """What the class around some code, else one that it extends, and those that extend it give an attribute."""
         above = ((self._assignments.of_self(attribute, owner), there) for owner, there in self.lineage.above(scope))
         own = next(((given, there) for given, there in above if given), ([], scope))
-        below = ((self._assignments.of_self(attribute, owner), there) for owner, there in self.lineage.below(scope))
-        return [
-            (value, there._replace(function=function)) for given, there in (own, *below) for value, function in given
+        others = ((self._assignments.of_self(attribute, owner), there) for owner, there in self.lineage.others(scope))
+        found = [
+            (value, there._replace(function=function)) for given, there in (own, *others) for value, function in given
         ]
+        makers = [scope.owner, *(owner for owner, _ in self.lineage.below(scope))] if found else []
+        made = [call for maker in makers if maker is not None for call in self.calls.get(maker.name, ())]
+        return found + [(k.value, there) for call, there in made for k in call.keywords if k.arg == attribute]
+
+    def _is_set_elsewhere(self, node: ast.Attribute, scope: Scope) -> bool:
+        """Whether an attribute of the object around some code may be set by what does not say so by ``self``."""
+        if dotted(node.value) != "self" or scope.owner is None:
+            return False
+        if node.attr in self._set or self.lineage.has_more(scope):
+            return True
+        every = (*self.lineage.above(scope), *self.lineage.others(scope))
+        return any(_method(node.attr, *owned) or self._assignments.sets_any(owned[0]) for owned in every)
 
     def _elsewhere(self, name: str, importer: str, depth: int) -> list[tuple[ast.expr, Scope]]:
         """The values that another module of the repository gives a name of its own."""
@@ -276,8 +296,8 @@ class Evaluator:
 
     def _methods(self, name: str, scope: Scope) -> list[tuple[Function, Scope]]:
         own = next((found for owned in self.lineage.above(scope) if (found := _method(name, *owned)) is not None), None)
-        below = (_method(name, *owned) for owned in self.lineage.below(scope))
-        return [found for found in (own, *below) if found is not None]
+        others = (_method(name, *owned) for owned in self.lineage.others(scope))
+        return [found for found in (own, *others) if found is not None]
 
     def _methods_of(self, called: ast.Attribute, scope: Scope) -> list[tuple[Function, Scope]]:
         """The method of an object that the code makes: ``Builder().made``, or ``builder.made`` after it."""
@@ -328,8 +348,21 @@ class Evaluator:
                 given = node.args[position]
             if given is not None and not isinstance(given, ast.Starred):
                 yield given, where
-            elif default is not None:
+                continue
+            handed = list(self._handed_on(node, name, where))
+            yield from handed
+            if default is not None and not handed:
                 yield default, scope._replace(function=None)
+
+    def _handed_on(self, node: ast.Call, name: str, scope: Scope) -> Iterator[tuple[ast.expr, Scope]]:
+        """What the callers of a function give a keyword that it hands on: ``super().__init__(**kwargs)``."""
+        function = scope.function
+        named = function.args.kwarg.arg if function is not None and function.args.kwarg is not None else None
+        starred = (keyword.value for keyword in node.keywords if keyword.arg is None)
+        if function is None or not any(isinstance(value, ast.Name) and value.id == named for value in starred):
+            return
+        for call, where in self.calls.get(_called(function, scope), ()):
+            yield from ((keyword.value, where) for keyword in call.keywords if keyword.arg == name)
 
     def value(self, node: ast.expr, scope: Scope, depth: int = 0, *, parameters: bool = True) -> Found:
         """What an expression is; ``parameters`` lets the calls that were seen decide parameters."""
@@ -447,7 +480,8 @@ class Evaluator:
             given = [self.value(v, where, depth + 1, parameters=parameters) for v, where in self._given(node, scope)]
             known = [found for found in given if found.value is not UNKNOWN]
             if known:
-                return one_of(known) if len(known) == len(given) else _changed(one_of(known))
+                found = one_of(known) if len(known) == len(given) else _changed(one_of(known))
+                return _changed(found) if not found.value and self._is_set_elsewhere(node, scope) else found
             for value, where in self._set_when_made(node, scope):
                 return self.value(value, where, depth + 1, parameters=parameters)
             mapping = self._mapping(node.value, scope, depth + 1)

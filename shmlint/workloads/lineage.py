@@ -50,10 +50,28 @@ class Lineage:
             found += [heir for heir in more if all(heir[0] is not known for known, _ in found)]
         return found[1:]
 
+    def others(self, scope: Scope) -> list[Owned]:
+        """The other classes that an object of the one around some code may have: those below it and all their bases."""
+        found = above = self.above(scope)
+        for node, there in self.below(scope):
+            owned = self.above(there._replace(owner=node))
+            found = [*found, *(one for one in owned if all(one[0] is not known for known, _ in found))]
+        return found[len(above) :]
+
+    def has_more(self, scope: Scope) -> bool:
+        """Whether there are more of these classes than are followed."""
+        owners = [] if scope.owner is None else [scope.owner, *(owner for owner, _ in self.below(scope))]
+        return len(owners) > _MOST or any(len(self._extending.get(id(owner), ())) >= _MOST for owner in owners)
+
     def _bases(self, node: ast.ClassDef, scope: Scope) -> Iterator[Owned]:
-        for base in node.bases:
+        for base in map(plain, node.bases):
             name = dotted(base)
             own = name in scope.module.definitions
             found = self._definition(name if own else scope.full_name(base), scope)
             if found is not None and isinstance(found[0], ast.ClassDef) and found[0] is not node:
                 yield found[0], found[1]._replace(owner=found[0])
+
+
+def plain(base: ast.expr) -> ast.expr:
+    """A class that another one extends, without its types: ``Base[int]``."""
+    return base.value if isinstance(base, ast.Subscript) else base

@@ -17,6 +17,7 @@ from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.flow import After, after, after_loop, after_with, in_turn, is_broken, one_of
 from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
+from shmlint.workloads.lineage import plain
 from shmlint.workloads.loaded import Conditions, Loaded
 from shmlint.workloads.modules import UNPARSED, Modules, is_known
 from shmlint.workloads.named_modules import NamedModules, is_compiled
@@ -219,7 +220,7 @@ class Walker:
                 if lifecycle or method.name in self._attributes:
                     self._push(Unit(loaded, method, node, certain and self._attributes.get(method.name, lifecycle)))
             for base in node.bases:
-                self._name(dotted(base), loaded, certain)
+                self._name(dotted(plain(base)), loaded, certain)
 
     def _method(self, name: str, certain: bool) -> None:
         """Reach the methods of that name in the classes that were reached."""
@@ -287,6 +288,8 @@ class Walker:
             return self._branch(statement, scope, unit, certain)
         if isinstance(statement, ast.Try | ast.TryStar):
             return self._try(statement, scope, unit, certain)
+        if isinstance(statement, ast.Assign):
+            self.evaluator.note_set(statement)
         here = unit if unit.certain == certain else unit._replace(certain=certain)
         of_type = statement.annotation if isinstance(statement, ast.AnnAssign) else None
         for expression in _expressions(statement):

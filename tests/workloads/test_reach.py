@@ -221,6 +221,24 @@ USES = "    def load(self):\n        DataLoader(d, batch_size=64, num_workers=se
          f"    def more(self):\n        self.workers = 8\n{USES}a = A()\na.more()\na.load()", "likely"),
         (f"class A:\n    def __init__(self):\n        self.workers = 0\n"
          f"    def more(self, n):\n        self.workers = ask()\n{USES}a = A()\na.more(1)\na.load()", "unknown"),
+        (f"class A:\n    workers = 0\n{USES}class M:\n    workers = 8\nclass B(M, A):\n    pass\nB().load()", "likely"),
+        (f"class A:\n    workers = 0\n{USES}class B(A[int]):\n    workers = 8\nB().load()", "likely"),
+        (f"class A:\n    workers = 0\n{USES}class B(A):\n    @property\n    def workers(self):\n        return 8\n"
+         "B().load()", "unknown"),
+        (f"class A:\n    workers = 0\n{USES}A.workers = 8\nA().load()", "unknown"),
+        (f"class A:\n    workers = 0\n{USES}a = A()\na.workers = 8\na.load()", "unknown"),
+        ("class A:\n    workers = 0\n    @classmethod\n    def make(cls):\n        cls.workers = 8\n"
+         f"        return cls()\n{USES}A.make().load()", "unknown"),
+        (f"class A:\n    workers = 0\n    def __init__(self, more):\n        self.__dict__.update(more)\n{USES}"
+         "A(more()).load()", "unknown"),
+        (f"class A:\n    workers = 0\n    def __init__(self, more):\n        for name in more:\n"
+         f"            setattr(self, name, more[name])\n{USES}A(more()).load()", "unknown"),
+        (f"@dataclass\nclass A:\n    workers: int = 0\n{USES}A(workers=8).load()", "likely"),
+        (f"@dataclass\nclass A:\n    workers: int = 0\n{USES}class B(A):\n    pass\nB(workers=8).load()", "likely"),
+        (f"class A:\n    def __init__(self, workers=0):\n        self.workers = workers\n{USES}class B(A):\n"
+         "    def __init__(self, **more):\n        super().__init__(**more)\nB(workers=8).load()", "likely"),
+        (f"class A:\n    workers = 0\n{USES}" + "".join(f"class B{i}(A):\n    workers = 0\nB{i}()\n" for i in range(25))
+         + "class C(A):\n    workers = 8\nC().load()", "unknown"),
         (f"class A(B):\n    workers = 0\n{USES}class B(A):\n    pass\nB().load()", "not-needed"),
     ],
 )  # fmt: skip
