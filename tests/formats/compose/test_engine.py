@@ -70,18 +70,12 @@ def measured(files: Sequence[str], service: str, services: Sequence[str] = ()) -
     """KiB of /dev/shm in a service's container; None where nothing is mounted there."""
     write({"no-gpu.yaml": without_gpus(services or [service])})
     done = compose(
-        "run", "--rm", "--no-deps", "--entrypoint", "sh", service, "-c", SHOWN, files=[*files, "no-gpu.yaml"]
-    )
+        "run", "--rm", "--no-deps", "--entrypoint", "sh", service, "-c",
+        "df -k /dev/shm 2>/dev/null || true", files=[*files, "no-gpu.yaml"],
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return shown(done.stdout.splitlines())
-
-
-SHOWN = "df -k /dev/shm 2>/dev/null || true"
-
-
-def shown(lines: Sequence[str]) -> int | None:
-    """What ``df`` says, one line a file system: where nothing is mounted, /dev/shm lies in another or is not there."""
-    rows = [line.split() for line in lines[1:]]
+    # One line a file system; where nothing is mounted there is no /dev/shm, or it lies in another.
+    rows = [line.split() for line in done.stdout.splitlines()[1:]]
     return next((int(row[1]) for row in rows if row[-1] in ("/dev/shm", "/dev")), None)
 
 
@@ -201,35 +195,14 @@ def expected(launch: Launch, host: int | None) -> set[int | None]:
     return {half, half + 4}
 
 
-def service_of(name: str, ipc: str, size: str, mount: str) -> str:
-    lines = [
-        f"image: {PROBE}", "gpus: all", f"command: [sh, -c, '{SHOWN}']",
-        f"ipc: {ipc}" if ipc else "", f"shm_size: {size}" if size else "", mount,
-    ]  # fmt: skip
-    return f"  {name}:\n" + "".join(f"    {line}\n" for line in lines if line)
-
-
-def test_the_engine_decides_as_we_say() -> None:
-    """All rows are services of one project: Compose starts them, and shows together what they said."""
-    rows = {f"row{number}": row for number, row in enumerate(ROWS)}
-    write({
-        "compose.yaml": "services:\n" + "".join(service_of(name, *row) for name, row in rows.items()),
-        "no-gpu.yaml": without_gpus([*rows]),
-    })  # fmt: skip
-    files = ["compose.yaml", "no-gpu.yaml"]
-    up = compose("up", "-d", files=files)
-    assert up.returncode == 0, up.stderr
-    started = compose("ps", "--all", "--quiet", files=files).stdout.split()
-    subprocess.run(["docker", "wait", *started], capture_output=True, timeout=120, check=True)
-    said: dict[str, list[str]] = {name: [] for name in rows}
-    for line in compose("logs", "--no-color", files=files).stdout.splitlines():
-        service, _, text = line.partition("|")
-        said[service.strip().removesuffix("-1")].append(text)
-    host = host_shm()
-    launches = {launch.name: launch for launch in read("compose.yaml").launches}
-    found = {rows[name]: shown(lines) for name, lines in said.items()}
-    differ = {row: found[row] for name, row in rows.items() if found[row] not in expected(launches[name], host)}
-    assert differ == {}
+@pytest.mark.parametrize(("ipc", "size", "mount"), ROWS)
+def test_the_engine_decides_as_we_say(ipc: str, size: str, mount: str) -> None:
+    lines = [f"ipc: {ipc}" if ipc else "", f"shm_size: {size}" if size else "", mount]
+    body = "".join(f"    {line}\n" for line in lines if line)
+    write({"compose.yaml": HEAD + body})
+    launch = launch_of(read("compose.yaml"), "a")
+    host = host_shm() if launch.effective_shm().decided_by in ("host", "bind") else None
+    assert measured(["compose.yaml"], "a") in expected(launch, host)
 
 
 @cache
