@@ -34,7 +34,7 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> bool:
     names: set[str] = set()
     imported: set[str] = set()
     characters = 0
-    works = False
+    works = mapped = reads = False
     for number, path in enumerate(_files(folders, repository, names)):
         source = repository.peek(path)
         characters += len(source.text) if source is not None else 0
@@ -50,6 +50,9 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> bool:
                 return False
             imported |= found.packages
             works = works or found.works
+            mapped, reads = mapped or found.mapped, reads or found.reads
+            if mapped and reads:
+                return False  # the workers may be in the JSON, which is not read
     works = works and not _FRAMEWORKS.isdisjoint(imported)
     return works and all(name in names or name in _quiet() for name in imported)
 

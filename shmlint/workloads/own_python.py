@@ -18,7 +18,11 @@ class Looked(NamedTuple):
     """The dotted names of what it calls, imports followed."""
     works: bool
     filled: bool
-    """Whether a loader may get workers without a word of it: by position, or out of a file of JSON."""
+    """Whether a loader gets workers by position, without a word of it."""
+    mapped: bool
+    """Whether a loader is given a mapping, which may be out of a file of JSON."""
+    reads: bool
+    """Whether it reads JSON."""
 
 
 def look(path: str, text: str) -> Looked | None:
@@ -29,20 +33,22 @@ def look(path: str, text: str) -> Looked | None:
     packages = {target.partition(".")[0] for target in (*module.imports.values(), *module.stars)}
     packages.discard("")  # modules next to the file
     called = frozenset(_full_name(node.func, module) for node in module.nodes if isinstance(node, ast.Call))
-    reads = any(name in ("json.load", "json.loads") for name in called)
-    filled = any(_is_filled(node, reads) for node in module.nodes)
-    return Looked(frozenset(packages), called, any(map(_works, module.nodes)), filled)
+    reads = not called.isdisjoint({"json.load", "json.loads"})
+    loaders = [node for node in module.nodes if isinstance(node, ast.Call) and _is_loader(node, module)]
+    mapped = any(keyword.arg is None for node in loaders for keyword in node.keywords)
+    filled = any(map(_is_filled, loaders))
+    return Looked(frozenset(packages), called, any(map(_works, module.nodes)), filled, mapped, reads)
 
 
-def _is_filled(node: ast.AST, reads: bool) -> bool:
-    """Whether a loader is given its workers by position (the sixth), or, where a module ``reads`` JSON, a mapping."""
-    if not isinstance(node, ast.Call) or not dotted(node.func).endswith("DataLoader"):
-        return False
+def _is_loader(node: ast.Call, module: Module) -> bool:
+    return _full_name(node.func, module).endswith("DataLoader")
+
+
+def _is_filled(node: ast.Call) -> bool:
+    """Whether a loader is given its workers by position: the sixth."""
     sixth = node.args[5] if len(node.args) > 5 else ast.Constant(0)
-    if any(isinstance(argument, ast.Starred) for argument in node.args):
-        return True
-    mapped = any(keyword.arg is None for keyword in node.keywords)
-    return not (isinstance(sixth, ast.Constant) and sixth.value == 0) or (mapped and reads)
+    starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+    return starred or not (isinstance(sixth, ast.Constant) and sixth.value == 0)
 
 
 def _full_name(node: ast.expr, module: Module) -> str:
