@@ -312,7 +312,7 @@ class Evaluator:
             return None
         name = dotted(made.func)
         found = self.definition(name if name in scope.module.definitions else scope.full_name(made.func), scope)
-        if found is None or not isinstance(found[0], ast.ClassDef):
+        if found is None or not isinstance(found[0], ast.ClassDef) or method in self._set:
             return None
         above = self.lineage.above(found[1]._replace(owner=found[0]))
         return next((own for owned in above if (own := _method(method, *owned)) is not None), None)
@@ -481,6 +481,8 @@ class Evaluator:
             known = [found for found in given if found.value is not UNKNOWN]
             if known:
                 found = one_of(known) if len(known) == len(given) else _changed(one_of(known))
+                if node.attr in self._set and dotted(node.value) != "self":
+                    return _changed(found)
                 return _changed(found) if not found.value and self._is_set_elsewhere(node, scope) else found
             for value, where in self._set_when_made(node, scope):
                 return self.value(value, where, depth + 1, parameters=parameters)

@@ -44,12 +44,24 @@ def after(statement: ast.stmt, scope: Scope) -> After:
 
 
 def _exit(node: ast.expr | None, scope: Scope) -> After | None:
-    """How a call ends the program; None where it does not, or where it is one of a function of the module's own."""
+    """How a call ends the program; None where it does not."""
     called = node.func if isinstance(node, ast.Call) else node
-    if called is None or scope.full_name(called) not in _EXITS or dotted(called) in scope.module.definitions:
+    if called is None or scope.full_name(called) not in _EXITS or _is_own(dotted(called), scope):
         return None
     given = node.args[0] if isinstance(node, ast.Call) and node.args else ast.Constant(None)
     return After.FAILED if isinstance(given, ast.Constant) and given.value else After.LEFT
+
+
+def _is_own(name: str, scope: Scope) -> bool:
+    """Whether a name is the module's own, and not that of Python."""
+    function = scope.function
+    inside = ast.walk(function) if function is not None and name in ("exit", "quit") else ()
+    local = any((isinstance(n, ast.arg) and n.arg == name) or _is_set(n, name) for n in inside)
+    return local or name in scope.module.definitions or name in scope.module.constants
+
+
+def _is_set(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
 
 
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "SystemExit"})

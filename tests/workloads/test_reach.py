@@ -167,6 +167,10 @@ MANY = "DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=8)"
         (f"while ready():\n    if x:\n        break\nelse:\n    {MANY}", "likely"),
         (f"for x in y:\n    print(x)\nelse:\n    sys.exit()\n{MANY}", "not-needed"),
         (f"def exit():\n    print(1)\nexit()\n{MANY}", "needed"),
+        (f"def f(exit):\n    exit()\n    {MANY}\nf(print)", "needed"),
+        (f"def f():\n    quit = print\n    quit()\n    {MANY}\nf()", "needed"),
+        (f"import cfg\ncfg.DRY = ready()\nif cfg.DRY:\n    sys.exit()\n{MANY}", "likely"),
+        (f"import cfg\nif cfg.DRY:\n    sys.exit()\n{MANY}", "not-needed"),
         (f"from sys import exit as leave\nleave()\n{MANY}", "not-needed"),
         (f"def f():\n    return\n    {MANY}\nf()", "not-needed"),
         (f"def f():\n    if ready():\n        return\n    {MANY}\nf()", "likely"),
@@ -189,7 +193,7 @@ MANY = "DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=8)"
     ],
 )
 def test_code_that_may_not_run_makes_no_error(tmp_path: Path, code: str, verdict: str) -> None:
-    assert of_program(tmp_path, f"{CROPS}{code}\n").verdict == verdict
+    assert of_program(tmp_path, f"{CROPS}{code}\n", cfg_py="DRY = True\n").verdict == verdict
 
 
 @table("words, verdict", [("", "likely"), ("a", "needed")])
