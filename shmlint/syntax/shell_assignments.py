@@ -170,11 +170,12 @@ class AssignmentReader:
         self._anything(node)
 
     def _printf(self, node: Node, parts: Sequence[Node]) -> None:
-        """``printf -v NAME '%s' VALUE`` assigns a value; another format, or several values, one that is not known."""
+        """``printf -v NAME '%s' VALUE`` assigns one word; a value that may be several words is not known."""
         if len(parts) < 2 or self.tree.raw(parts[0]) != "-v":
             return
         name = self.tree.raw(parts[1])
-        if len(parts) == 4 and self.tree.raw(parts[2]).strip("'\"") == "%s":
+        one_word = len(parts) == 4 and parts[3].type in ("string", "raw_string", "word", "number")
+        if one_word and self.tree.raw(parts[2]).strip("'\"") == "%s":
             self._assign(name, node, parts[3], self.tree.branch_of(node))
         else:
             self._unknown(name, node)

@@ -283,7 +283,7 @@ def _guess(launch: Launch, repository: Repository) -> Build | None:
     if image is None or image.known is None:
         return None
     name = image.known.partition("@")[0]
-    if "/" in name and not re.search(_OWN, name) and image.because == "":
+    if "/" in name and not re.search(_OWN, name) and not image.because:
         return None
     if "/" not in name and re.fullmatch(_OFFICIAL, name.partition(":")[0]):
         return None

@@ -40,6 +40,8 @@ MOST_COMMANDS = 500
 """Simple commands that are followed for one launch."""
 MOST_STEPS = 5_000
 """Simple commands that are looked at for one launch."""
+_MOST_STOPS = 50
+"""Places at which following a command stops; all but the first one only say that there are more."""
 _MOST_CONFIGURATIONS = 12
 """Configuration files of one supervisord."""
 _MOST_GIVEN = 4
@@ -119,8 +121,9 @@ class Follower:
         """That the image holds what its build puts into it is only guessed."""
 
     def stop(self, text: str, span: Span | None) -> None:
-        if all(step.text != text for step in self.stops):
-            self.stops.append(Step(text, span))
+        step = Step(text, span)
+        if step not in self.stops and len(self.stops) < _MOST_STOPS:
+            self.stops.append(step)
 
     def run(
         self, words: Sequence[str], span: Span | None, directory: str, *, certain: bool, guessed: bool, depth: int

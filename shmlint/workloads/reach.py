@@ -28,6 +28,8 @@ from shmlint.workloads.values import POSITIVE, UNKNOWN, Scope, text_of
 
 MOST_STEPS = 2000
 """Functions, classes and modules that are walked for one program."""
+_MOST_STOPS = 50
+"""Places at which reading a program stops; all but the first one only say that there are more."""
 _MOST_NAMED = 50
 """Calls that load a module by a name which the code puts together."""
 _LOADED_BY_NAME = "it loads code by a name that is computed at run time"
@@ -90,8 +92,9 @@ class Walker:
 
     def stop(self, text: str, span: Span | None, *, package: bool = False) -> None:
         """Note what keeps the program from being read to its end."""
-        if all(step.text != text for step in self.stops) and len(self.stops) < 50:
-            self.stops.append(Step(text, span, package))
+        step, few = Step(text, span, package), len(self.stops) < _MOST_STOPS
+        if step not in self.stops and (few or (not package and all(other.package for other in self.stops))):
+            self.stops.append(step)
 
     def walk(self) -> None:
         """Walk all that can be reached from the entry."""

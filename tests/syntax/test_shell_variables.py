@@ -18,7 +18,7 @@ RUN = "docker run --shm-size=$S img\n"
         (f'S=8g\neval "$(cat .env)"\n{RUN}', "$S?"),
         (f"S=8g\neval S=$1\n{RUN}", "$S?"),
         (f"S=8g\nIFS= read -r S\n{RUN}", "$S?"),
-        (f"S=8g\nprintf -v S %s 9g\n{RUN}", "9g"),
+        (f"S=8g\nprintf -v S %s 9g\n{RUN}", "9g"), (f"V='9g 1'\nprintf -v S %s $V\n{RUN}", "$S?"),
         (f"S=8g\nprintf -v S %dg 9\n{RUN}", "$S?"),
         (f"S=8g\ndeclare -n R=S\nR=9g\n{RUN}", "$S?"),
         (f"load() {{ . ./x.env; }}\nS=8g\nload\n{RUN}", "$S?"),

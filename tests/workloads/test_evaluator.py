@@ -362,7 +362,7 @@ def test_what_ends_the_trail(tmp_path: Path, code: str, stop: str) -> None:
         "broken.py": "subprocess.run(\n", "legacy.py": "print 'old'\n", "other.py": "", "__init__.py": "",
     }  # fmt: skip
     found = reading(tmp_path, {"train.py": f"{code}\n", **beside})
-    assert [step.text for step in found.stops] == ([stop] if stop else [])
+    assert {step.text for step in found.stops} == ({stop} if stop else set())
 
 
 NAMED = "it loads code by a name that is computed at run time"
