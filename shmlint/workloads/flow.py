@@ -77,7 +77,8 @@ def one_of(branches: list[After]) -> After:
 
     A program that does its work has not failed: where other branches go on, one that fails says nothing.
     """
-    if all(branch.ends for branch in branches):
+    both = After.TURN in branches and After.LEFT in branches  # what follows the loop may not run
+    if all(branch.ends for branch in branches) and not both:
         return next((kind for kind in (After.TURN, After.LEFT) if kind in branches), After.FAILED)
     returns = any(branch in (After.LEFT, After.PERHAPS) for branch in branches)
     return After.PERHAPS if returns else After.NEXT

@@ -180,6 +180,7 @@ MANY = "DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=8)"
         (f"def f():\n    if ready():\n        return\nf()\n{MANY}", "needed"),
         (f"for x in y:\n    if x:\n        continue\n    {MANY}", "needed"),
         (f"for x in y:\n    break\n{MANY}", "needed"),
+        (f"def f():\n  for x in y:\n    if x:\n      return\n    else:\n      continue\n  {MANY}\nf()", "likely"),
         (f"for x in sys.argv[1:]:\n    {MANY}", "likely"),
         (f"match y:\n    case 1:\n        sys.exit()\n{MANY}", "likely"),
         (f"x = {MANY} if ready() else None", "likely"),
