@@ -153,6 +153,29 @@ def _looks(case: Case) -> Need | None:
     return None
 
 
+def _mounts(case: Case) -> Need | None:
+    """A command that mounts /dev/shm itself with a size of its own, which takes a privileged container.
+
+    With the capability alone the host's AppArmor may refuse it.
+    """
+    added = {capability.upper().removeprefix("CAP_") for capability in case.launch.cap_add}
+    if case.launch.privileged is False and added.isdisjoint({"SYS_ADMIN", "ALL"}):
+        return None
+    for ran in case.program.commands:
+        options = " ".join(ran.words) if ran.words[0].rpartition("/")[2] == "mount" and "/dev/shm" in ran.words else ""
+        if "size=" in options:
+            why = "its command mounts /dev/shm with a size of its own"
+            told = (Evidence("mounts /dev/shm", ran.place),)
+            if case.launch.privileged and ran.certain and _LARGE.search(options):
+                return Need("not-needed", why=why, evidence=told)
+            return _unknown(case)._replace(stopped=f"{why}, if that succeeds", evidence=told)
+    return None
+
+
+_LARGE = re.compile(r"(?<!\w)size=(?:[1-9]\d*[gt%]|[1-9]\d{2,}m)", re.IGNORECASE)
+"""A size, as the kernel reads it, that is more than the engine's default."""
+
+
 def _asked_for(case: Case) -> bool:
     """Whether the image's maintainers ask for shared memory for what the image is made for."""
     images = (case.launch.image, *(case.launch.base_images if _is_copy(case.program) else ()))
@@ -521,8 +544,8 @@ def _joins_ray(launch: Launch) -> bool:
 
 
 _CLASSIFIERS = (
-    _settings, _looks, _computed, _without_workers, _commands, _models, _ray_serve, _code, _to_the_end, _cloned,
-    _as_documented, _needs_none, _interactive, _image, _perhaps, _training, _section, _limits, _variables,
+    _settings, _looks, _mounts, _computed, _without_workers, _commands, _models, _ray_serve, _code, _to_the_end,
+    _cloned, _as_documented, _needs_none, _interactive, _image, _perhaps, _training, _section, _limits, _variables,
 )  # fmt: skip
 
 

@@ -732,6 +732,32 @@ def test_a_command_that_looks_and_ends(words: tuple[str, ...], looks: bool) -> N
     assert (assess(found).verdict == "not-needed") is looks
 
 
+@table(
+    ("script", "privileged", "capabilities", "verdict"),
+    [
+        ("mount -o remount,size=16G /dev/shm && python train.py", True, (), "not-needed"),
+        ("mount -o size=100%,remount /dev/shm; torchrun --nproc_per_node=8 t.py", True, (), "not-needed"),
+        ("umount /dev/shm; mount -t tmpfs -o rw,size=50g shm /dev/shm; python train.py", True, (), "not-needed"),
+        ("sudo mount -o remount,size=512m /dev/shm; python train.py", True, (), "not-needed"),
+        ("mount -o remount,size=64m /dev/shm; python train.py", True, (), "unknown"),
+        ("mount -o remount,size=$SHM /dev/shm; python train.py", True, (), "unknown"),
+        ("if [ -f x ]; then mount -o remount,size=16G /dev/shm; fi; python train.py", True, (), "unknown"),
+        ("mount -o remount,size=16G /dev/shm; python train.py", None, (), "unknown"),
+        # The capability alone is not enough where AppArmor confines the container
+        ("mount -o remount,size=16G /dev/shm; python train.py", False, ("SYS_ADMIN",), "unknown"),
+        ("mount -o remount,size=16G /dev/shm; python train.py", False, ("cap_sys_admin",), "unknown"),
+        ("mount -o remount,size=16G /dev/shm; python train.py", False, ("SYS_PTRACE",), "needed"),
+        ("mount -o remount,rw /dev/shm; python train.py", True, (), "needed"),
+        ("mount -t tmpfs -o size=16G tmpfs /mnt; python train.py", True, (), "needed"),
+    ],
+)
+def test_a_command_that_mounts_it_itself(
+    script: str, privileged: bool | None, capabilities: tuple[str, ...], verdict: str
+) -> None:
+    case = launch("nvcr.io/nvidia/pytorch:24.01-py3", ["bash", "-c", script])
+    assert assess(case._replace(privileged=privileged, cap_add=capabilities)).verdict == verdict
+
+
 def test_ray_needs_a_share_of_the_memory() -> None:
     need = assess(launch("rayproject/ray:2.9.0-gpu", memory=20 * GIB))
     assert need.verdict == "needed" and (need.minimum, need.recommended) == (None, 6 * GIB)
