@@ -47,9 +47,11 @@ _SILENT = _BUILTINS | frozenset(
     }
 )  # fmt: skip
 """Programs that prepare what is run and tell nothing about it."""
-_IDLE = (("tail", "-f"), ("tail", "-F"), ("nvidia-smi", "dmon"), ("nvidia-smi", "pmon"), ("nvidia-smi", "-l"), ("cat",))
-"""Commands that only keep a container alive: what is run in it later is not known."""
+_IDLE = (("nvidia-smi", "dmon"), ("nvidia-smi", "pmon"), ("nvidia-smi", "-l"))
+"""Commands that look at the GPUs and go on."""
 
+_FOLLOWS = re.compile(r"-[cnqsvz0-9]*[fF]\w*|--follow(?:=.*)?|--retry")
+"""Options of ``tail`` with which it does not end."""
 
 _QUERIES = (
     "is_available()", "device_count()", "get_device_name(", "get_device_properties(", "list_physical_devices(",
@@ -325,7 +327,10 @@ _PROBES: dict[str, frozenset[str]] = {
     "pip": frozenset({"list", "show", "freeze", "check", "config", "debug", "index"}),
     "conda": frozenset({"list", "info", "config", "search"}),
     "yolo": frozenset({"checks", "help", "version", "settings", "cfg"}),
-    "ray": frozenset({"status", "stop", "list", "memory", "summary", "logs", "timeline"}),
+    "ray": frozenset({"status", "stop", "list", "memory", "summary", "logs", "timeline", "health-check", "metrics"}),
+    "accelerate": frozenset({"env", "config", "estimate-memory"}),
+    "mlflow": frozenset({"ui", "server"}),
+    "lmdeploy": frozenset({"check_env", "list"}),
     "nsys": frozenset({"status", "stats", "analyze", "export"}),
     "vllm": frozenset({"--help", "collect-env", "--version"}),
     "ollama": frozenset({"list", "ps", "show"}),
@@ -337,9 +342,12 @@ _PROBE_PROGRAMS = frozenset(
     {"ds_report", "tensorboard", "nvtop", "gpustat", "nvitop", "rocm-smi", "rocminfo", "amd-smi", "clinfo",
      "vulkaninfo", "glxinfo", "nvidia-settings", "deviceQuery", "bandwidthTest", "ibstat", "ibv_devinfo", "cat", "cut",
      "jq", "lsof", "pgrep", "ps", "sort", "tee", "uniq", "yq",
-     "awk", "sed", "tr", "diff", "tree", "file", "md5sum", "sha256sum", "ping", "nc", "dcgmi"}
+     "awk", "sed", "tail", "tr", "diff", "tree", "file", "md5sum", "sha256sum", "ping", "nc", "dcgmi"}
 )  # fmt: skip
-_PROBE_MODULES = frozenset({"torch.utils.collect_env", "platform", "site", "torch.utils.bottleneck", "xformers.info"})
+_PROBE_MODULES = frozenset(
+    {"torch.utils.collect_env", "platform", "site", "torch.utils.bottleneck", "xformers.info", "deepspeed.env_report",
+     "sglang.check_env", "tensorboard", "tensorboard.main"}
+)  # fmt: skip
 _BUILDERS = frozenset(
     {"cmake", "ninja", "gcc", "g++", "clang", "nvcc", "hipcc", "meson", "bazel", "cargo", "go", "sphinx-build",
      "mkdocs", "colcon", "catkin_make", "catkin", "rosdep", "ccache", "tar", "unzip",
@@ -351,8 +359,10 @@ _STARTERS = dict.fromkeys(("cargo", "go", "bazel"), frozenset({"run"}))
 """Builders, and the words with which they start a program instead."""
 _SCRIPTED = frozenset({"make", "npm", "npx", "yarn", "pnpm", "dvc"})
 """Programs that run what a file of the repository calls by a name."""
+_VALUED = frozenset({"-C", "--directory", "-f", "--file", "--makefile", "-I", "-o", "-W", "-l"})
+"""Options of ``make`` that take the next word; that of ``-j`` may be left out."""
 _OF_BUILDS = re.compile(
-    r"(?:all|add|audit|build|cache|ci|clean|compile|config|deps|dist|docs?|fetch|format|get|i|init|install|lint|pack"
+    r"(?:all|add|audit|build|cache|ci|clean|compile|config|deps|dist|docs?|fetch|format|get|html|i|init|install|lint|pack"
     r"|prune|pull|push|remote|run|setup|status|test|update|upgrade|wheel)(?:[:_-].*)?"
 )
 """Names that such programs give to what builds or prepares something."""
@@ -384,27 +394,43 @@ def kind_of(words: Sequence[str]) -> Kind:
         long = seconds >= 3600 or rest[0][-1:] in "hd"
         return "interactive" if long else "silent"
     if any(tuple(words[: len(idle)]) == idle for idle in _IDLE) and len(words) <= 4:
-        return "probe" if program == "nvidia-smi" else "interactive"
+        return "probe"
     if is_python(program):
         return _kind_of_python(rest)
-    if any(word in _HELP for word in rest) or (len(rest) == 1 and rest[0] in _TELLS):
+    if _tells(words) or any(word in _PROBES.get(program, ()) for word in rest[:1]):
         return "probe"
-    if program in _PROBES and any(word in _PROBES[program] for word in rest[:1]):
-        return "probe"
-    if program == "mpirun" and not rest:
-        return "probe"
-    if program in _INTERACTIVE:
+    if program in _INTERACTIVE or _waits(program, rest):
         return "interactive"
     if program in _SILENT and not (program in ("uv", "conda", "mamba") and "run" in rest[:1]):
         return "silent"
     if program in _LOOKS or program in _PROBE_PROGRAMS or program == "watch":
         return "program" if "-exec" in rest else "probe"
     if program in _SCRIPTED:
-        names = [word for word in rest if not word.startswith("-") and "=" not in word]
-        return "build" if all(map(_OF_BUILDS.fullmatch, names[:2] if program != "make" else names)) else "program"
+        return "build" if all(map(_OF_BUILDS.fullmatch, _names(program, rest))) else "program"
     if program in _BUILDERS and _STARTERS.get(program, frozenset()).isdisjoint(rest):
         return "build"
     return "program"
+
+
+def _tells(words: Sequence[str]) -> bool:
+    """Whether a program is only asked for its help or its version, or prints the first because nothing is asked."""
+    if len(words) == 1 and words[0].rpartition("/")[2] == "mpirun":
+        return True
+    return any(word in _HELP for word in words) or (len(words) <= 2 and words[-1] in _TELLS)
+
+
+def _waits(program: str, rest: Sequence[str]) -> bool:
+    """Whether a command only keeps a container alive: what is run in it later is not known."""
+    return (program == "cat" and not rest) or (program == "tail" and any(map(_FOLLOWS.fullmatch, rest)))
+
+
+def _names(program: str, words: Sequence[str]) -> list[str]:
+    """What a program is asked to run by a name."""
+    values = {at + 1 for at, word in enumerate(words) if program == "make" and word in _VALUED}
+    values |= {at + 1 for at, word in enumerate(words[:-1]) if word == "-j" and words[at + 1].isdigit()}
+    left = (word for at, word in enumerate(words) if at not in values)
+    names = [word for word in left if not word.startswith("-") and "=" not in word]
+    return names if program == "make" else names[:2]
 
 
 def never_ends(words: Sequence[str]) -> bool:

@@ -132,7 +132,6 @@ USES = [
     ("ultralytics/yolov5", "python detect.py --weights w.pt", "no"),
     ("ultralytics/yolov5", "python train.py", "yes"),
     ("nvcr.io/nvidia/pytorch", "trtexec --onnx=m.onnx", "no"),
-    ("nvcr.io/nvidia/pytorch", "make -j8", "no"),
     ("nvcr.io/nvidia/pytorch", "python train.py --num_workers 0", "multi-gpu"),
     ("nvcr.io/nvidia/pytorch", "python train.py --num_workers 8", "yes"),
     ("nvcr.io/nvidia/pytorch", "bash -c 'make -j8 && python train.py'", "yes"),
