@@ -273,7 +273,7 @@ class _Reading:
         self.workers, self.workers_span = self._most([(count, c.place) for count, c in zip(workers, ran, strict=True)])
         self.without_workers = bool(workers) and all(count == 0 for count in workers)
         self.workload, self.told, self.weak = self._winner(launch, known, mine)
-        self._apply_use(commands)
+        self._apply_use(commands, launch)
         if self.by_command is not None and self.workload is self.by_command:
             self.weak = False
         self.by_name = self.workload is self.by_command and not self._is_backed(launch, known, mine)
@@ -319,11 +319,12 @@ class _Reading:
             return False
         return image.id == self.by_command.id or (image.needs == "yes" and image.verified)
 
-    def _apply_use(self, commands: list[list[str]]) -> None:
-        """Let the winner say what it says of these commands."""
+    def _apply_use(self, commands: list[list[str]], launch: Launch) -> None:
+        """Let the winner say what it says of these commands and of the launch's variables."""
         if self.workload is None:
             return
-        used = self.workload.used_by(commands)
+        variables = (f"{name}={value.known}" for name, value in launch.environment.items() if value.known)
+        used = self.workload.used_by(commands, variables)
         if self.by_command is self.workload:
             self.by_command = used
         self.workload = used

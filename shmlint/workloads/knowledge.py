@@ -105,13 +105,17 @@ class Workload:
         sure: Literal["always", "multi-gpu", "never"] = self.entry.get("sure", "never")
         return sure
 
-    def used_by(self, commands: Sequence[Sequence[str]]) -> Workload:
-        """What the entry says of these simple commands: itself, or changed by the use that they fit."""
+    def used_by(self, commands: Sequence[Sequence[str]], variables: Iterable[str] = ()) -> Workload:
+        """What the entry says of these simple commands: itself, or changed by the use that they fit.
+
+        Variables (``NAME=value``) may be one as well, but never spare a launch.
+        """
+        settings = [[variable] for variable in variables]
         spared: list[Mapping[str, Any]] = []
         for use in self.entry.get("uses", ()):
             if use["needs"] == "no":
                 spared.append(use)
-            elif any(_fits_any(command, use) for command in commands):
+            elif any(_fits_any(command, use) for command in (*commands, *settings)):
                 return self._changed_by(use)
         fitting = [next((use for use in spared if _fits_any(command, use)), None) for command in commands]
         if fitting and fitting[0] is not None and all(fitting):

@@ -603,6 +603,14 @@ def test_limits_of_training_containers(case: Launch, limits: dict[str, str], ver
         (launch("my/image", env={"RAY_CLIENT_SERVER_PORT": "10001", "RAY_ADDRESS": ""}, count=1), "likely"),
         (launch("my/image", env={"RAY_DASHBOARD_PORT": "8265", "RAY_ADDRESS": "ray://head:10001"}), "unknown"),
         (launch("my/image", env={"ARRAY_SIZE": "3"}), "unknown"),
+        # Programs that read their options from variables
+        (launch("ghcr.io/ggml-org/llama.cpp:server-cuda", env={"LLAMA_ARG_SPLIT_MODE": "tensor"}), "likely"),
+        (launch("ghcr.io/ggml-org/llama.cpp:server-cuda", env={"LLAMA_ARG_SPLIT_MODE": "tensor"}, count=2), "needed"),
+        (launch("ghcr.io/ggml-org/llama.cpp:server-cuda", env={"LLAMA_ARG_SPLIT_MODE": "tensor"}, count=1),
+         "not-needed"),
+        (launch("ghcr.io/ggml-org/llama.cpp:server-cuda", env={"LLAMA_ARG_SPLIT_MODE": "layer"}), "not-needed"),
+        (launch("atinoda/text-generation-webui", env={"EXTRA_LAUNCH_ARGS": "--listen --enable-tp"}), "likely"),
+        (launch("atinoda/text-generation-webui", env={"EXTRA_LAUNCH_ARGS": "--listen"}), "not-needed"),
         # A service that goes on looking at the GPUs waits for what is run in it
         (launch("leogao2/gpt-neox:main", "nvidia-smi dmon"), "likely"),
         (launch("leogao2/gpt-neox:main", "nvidia-smi"), "not-needed"),
