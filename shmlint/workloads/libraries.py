@@ -52,6 +52,10 @@ _DGL = "https://github.com/dmlc/dgl/blob/3d16000b4170fa741ed9e9667f22ba84d349302
 _DIFFUSION = "https://github.com/lucidrains/denoising-diffusion-pytorch/blob/faed4db28e724735323fa91c70aa9b28a6e1cbac/denoising_diffusion_pytorch/denoising_diffusion_pytorch.py#L955"
 _METRIC = "https://github.com/KevinMusgrave/pytorch-metric-learning/blob/216a792c22b0154d3d3bf008a7317edc7d677e71/src/pytorch_metric_learning"
 _PYANNOTE = "https://github.com/pyannote/pyannote-audio/blob/b749285c5cdd4636b2edc7f766f1352c8dde9369/src/pyannote/audio/core/task.py#L289"
+_CLEAN_FID = "https://github.com/GaParmar/clean-fid/blob/f15662789f4e8dced3a9be972f58147ffc5cd4ae/cleanfid/fid.py"
+_FID = "https://github.com/mseitzer/pytorch-fid/blob/af953a98e1e9c50a5e51d9a5294a282bfaee5e07/src/pytorch_fid/fid_score.py"
+_FIDELITY = "https://github.com/toshas/torch-fidelity/blob/8d609eb5ce25e1db78d57f804335a5349c7b0273/torch_fidelity/utils.py"
+_FACES = "https://github.com/1adrianb/face-alignment/blob/bacd0afb400a46ce4e94bf231624591495d932a2/face_alignment/api.py"
 _SENTENCES = "https://github.com/huggingface/sentence-transformers/blob/cad211983f36ce458e9b3360f3e11b29fc54cbd8/sentence_transformers/base/model.py#L1570"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
 
@@ -100,6 +104,15 @@ ROWS: tuple[Row, ...] = (
     *(Row(f"pyannote.audio.tasks.{name}", "dataloader", "num_workers", -1, MANY, "batch_size", -1, 32, (), _PYANNOTE)
       for name in ("SpeakerDiarization", "VoiceActivityDetection", "MultiLabelSegmentation", "SpeakerEmbedding",
                    "SupervisedRepresentationLearningWithArcFace", "PixIT")),
+    *(Row(f"cleanfid.fid.{name}", "dataloader", "num_workers", -1, 12, "batch_size", -1, 32, (), _CLEAN_FID)
+      for name in ("compute_fid", "compute_kid", "get_folder_features", "get_files_features")),
+    *(Row(f"pytorch_fid.fid_score.{name}", "dataloader", "num_workers", 4, 1, "batch_size", 1, None, (), _FID)
+      for name in ("calculate_fid_given_paths", "save_fid_stats")),
+    *(Row(f"pytorch_fid.fid_score.{name}", "dataloader", "num_workers", 5, 1, "batch_size", 2, 50, (), _FID)
+      for name in ("get_activations", "calculate_activation_statistics")),
+    Row("torch_fidelity.calculate_metrics", "dataloader", "num_workers", -1, MANY, "batch_size", -1, 64, (), _FIDELITY),
+    Row("face_alignment.FaceAlignment.get_landmarks_from_directory", "dataloader", "num_workers", -1, 2, "batch_size",
+        -1, 1, (), _FACES),
     Row("DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, None),
     Row("transformers.TrainingArguments", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size",
         -1, 8, (), _TRAINER),
@@ -150,6 +163,7 @@ ROWS: tuple[Row, ...] = (
     Row("tensor_parallel_size", "ranks", "tensor_parallel_size", -1, 1),
     Row("hugectr.CreateSolver", "ranks", "vvgpu", -1, 1, source=_HUGECTR),
     Row("hugectr.solver_parser_helper", "ranks", "vvgpu", -1, 1),
+    Row("tensorrt_llm.LLM", "ranks", "tensor_parallel_size", -1, 1),
     Row("sglang.Engine", "ranks", "tp_size", -1, 1),
     Row("lmdeploy.TurbomindEngineConfig", "ranks", "tp", -1, 1),
     Row("ray.init", "ray", "object_store_memory", -1, None, source=RAY_SOURCE),
@@ -202,6 +216,9 @@ NOT_FOLLOWED = frozenset(
         "dgl.nn.pytorch.NodeEmbedding", "dgl.multiprocessing.spawn", "dgl.multiprocessing.Queue",
         "dgl.graphbolt.DataLoader", "modelscope.trainers.build_trainer", "modelscope.trainers.builder.build_trainer",
         "modelscope.trainers.EpochBasedTrainer", "modelscope.trainers.NlpEpochBasedTrainer",
+        "basicsr.data.build_dataloader", "basicsr.train.train_pipeline", "pyiqa.create_metric",
+        "open3d.ml.torch.pipelines.ObjectDetection", "open3d.ml.torch.pipelines.SemanticSegmentation",
+        "yolox.core.Trainer", "yolox.core.launch", "haystack.nodes.FARMReader", "ffmpegcv.noblock",
     }
 )  # fmt: skip
 """Calls that start what a configuration, a file or their arguments name."""
