@@ -19,7 +19,7 @@ from shmlint.model.source import Source, Span
 from shmlint.rules import Context, ProgramSources, all_rules, configured, selected
 from shmlint.rules.shm001_unreadable_file import RULE as UNREADABLE
 from shmlint.rules.shm001_unreadable_file import report
-from shmlint.workloads.knowledge import users
+from shmlint.workloads.knowledge import Workload, users
 from shmlint.workloads.repository import Shared
 
 Files = Mapping[str, Sequence[str]]
@@ -108,12 +108,23 @@ def _run(
     checked: Callable[[int], None] | None = None,
 ) -> Run:  # fmt: skip
     """``followed`` is whether what launches run may be looked for in files."""
+    own = users(settings.workloads)
+    reading = reading._replace(launches=tuple(_with_render_nodes(launch, own) for launch in reading.launches))
     repository = ProgramSources(workspace, reading.builds, Shared()) if followed else None
-    context = Context(settings, users(settings.workloads), reading.launches, repository)
+    context = Context(settings, own, reading.launches, repository)
     launches = iter(reading.launches) if checked is None else _counted(files, reading.launches, checked)
     found = _without_ignored(_checked(reading, launches, context), settings)
     run = Run(files, settings, workspace, reading, context, list(found))
     return _compared(_merged(_suppressed(run)))
+
+
+def _with_render_nodes(launch: Launch, own: Sequence[Workload]) -> Launch:
+    """A launch with the GPUs that nothing but its program tells of."""
+    if not launch.devices or launch.gpu.requested is not False:
+        return launch
+    from shmlint.workloads.by_knowledge import with_render_nodes
+
+    return with_render_nodes(launch, own)
 
 
 def _counted(files: Files, launches: Sequence[Launch], checked: Callable[[int], None]) -> Iterator[Launch]:

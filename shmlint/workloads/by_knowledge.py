@@ -6,12 +6,13 @@ launch's own number of GPUs decides for workloads that need shared memory betwee
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence
-from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch, Value
+from shmlint.model.launch import DOCKER_DEFAULT_SHM, GpuEvidence, GpuRequest, Launch, Value
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Verdict
 from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
@@ -456,6 +457,24 @@ def gpu_count(launch: Launch) -> Count:
         if not isinstance(count, int) or len(ids) < count:
             count = len(ids)
     return count
+
+
+def with_render_nodes(launch: Launch, extra: Sequence[Workload] = ()) -> Launch:
+    """A launch that gets Intel's GPUs as ``/dev/dri``, where its program is one that computes on them.
+
+    Others that get these nodes draw or transcode, and ask for no GPU.
+    """
+    device = next((d for d in launch.devices if re.fullmatch(r"/dev/dri(?:/.*)?", d.known or "")), None)
+    if device is None or launch.gpu.requested is not False:
+        return launch
+    command = match_command(flatten(_command(launch)), (*extra, *builtin()))
+    images = (image.known or "" for image in (launch.image, *launch.base_images) if image is not None)
+    known = [command, *(recognise(image, (*extra, *builtin()))[0] for image in images)]
+    if not any(workload is not None and workload.entry.get("render_nodes") for workload in known):
+        return launch
+    path = "devices" if launch.kind == "compose-service" else "--device"
+    told = GpuEvidence(path, f"{path}: {device.text}", device.span or launch.span)
+    return launch._replace(gpu=GpuRequest(True, "intel", None, (told,), accelerator="Intel"))
 
 
 _VISIBLE = (

@@ -122,7 +122,8 @@ REAL, MADE_UP = TABLE["real"], TABLE["made up"]
 INTENDED = {
     ("triton-llm", "triton"), ("triton-sdk", "triton"), ("triton-min", "triton"),  # by tag
     ("rocm", "vllm"), ("rocm", "megatron-lm"),  # AMD's own images
-    ("nim-vlm", "nim"), ("nim-biology", "nim"), ("nim-speech", "nim"), ("zoneminder-ml", "zoneminder"),  # the more special one
+    ("nim-vlm", "nim"), ("nim-biology", "nim"), ("nim-speech", "nim"),  # the more special one
+    ("zoneminder-ml", "zoneminder"),
 }  # fmt: skip
 """Entries that both know an image: the first one is meant to win."""
 

@@ -15,7 +15,7 @@ from shmlint.files import installed
 from shmlint.workloads import libraries
 from shmlint.workloads.commands import flatten, kind_of, simple_commands
 from shmlint.workloads.knowledge import builtin, recognise
-from tests.project import run
+from tests.project import findings, fixed, run
 from tests.table import table
 
 GIB = 1024**3
@@ -162,6 +162,38 @@ def test_what_of_an_image_needs_it(image: str, command: str | None, needs: str) 
     commands = list(simple_commands(flatten(words)))
     telling = [command for command in commands if kind_of(command) in ("program", "interactive")]
     assert workload.used_by(telling or commands).needs == needs
+
+
+@table(
+    ("started", "severity"),
+    [
+        ("docker run --device /dev/dri vllm-xpu-env vllm serve m -tp 2", "warning"),
+        ("docker run --device /dev/dri/renderD128 intel/vllm:0.10.0-xpu --model m -tp 2", "warning"),
+        ("docker run --device=/dev/dri img vllm serve m -tp 2", "warning"),
+        ("docker run --device=/dev/dri --shm-size=32g img vllm serve m -tp 2", None),
+        ("docker run --device=/dev/dri img vllm serve m", None),
+        ("docker run -itd --device=/dev/dri intelanalytics/ipex-llm-serving-xpu", "warning"),
+        ("docker run -td --device=/dev/dri --entrypoint /bin/bash intel/llm-scaler-vllm:0.14.0-b8.3", "warning"),
+        # Others draw or transcode
+        ("docker run --device /dev/dri jellyfin/jellyfin", None),
+        ("docker run --device /dev/dri ghcr.io/blakeblackshear/frigate:stable", None),
+        ("docker run --device /dev/dri lscr.io/linuxserver/plex", None),
+        ("docker run --device /dev/dri ollama/ollama", None),
+        ("docker run --device /dev/dri img torchrun --nproc_per_node=2 train.py", None),
+        ("docker run --device /dev/video0 img vllm serve m -tp 2", None),
+        ("docker run img vllm serve m -tp 2", None),
+    ],
+)
+def test_render_nodes_are_gpus_where_a_program_computes_on_them(
+    tmp_path: Path, started: str, severity: str | None
+) -> None:
+    found = [finding for finding in findings(tmp_path, {"run.sh": started + "\n"}) if finding.rule == "SHM101"]
+    assert [finding.severity for finding in found] == ([severity] if severity else [])
+
+
+def test_render_nodes_of_a_service_are_repaired(tmp_path: Path) -> None:
+    text = "services:\n  a:\n    image: vllm-xpu-env\n    command: vllm serve m -tp 2\n    devices: [/dev/dri]\n"
+    assert "shm_size: 8gb" in fixed(tmp_path, text)["compose.yaml"]
 
 
 IMAGES = [
