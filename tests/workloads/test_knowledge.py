@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from shmlint.docker.sizes import parse_compose
 from shmlint.files import installed
 from shmlint.workloads import libraries
@@ -197,32 +199,40 @@ def test_render_nodes_of_a_service_are_repaired(tmp_path: Path) -> None:
 
 
 IMAGES = [
-    pattern.replace("*/", "someone/").replace("*", "x") for entry in ENTRIES for pattern in entry["images"][:2]
+    [pattern.replace("*/", "someone/").replace("*", "x") for pattern in entry["images"]] for entry in ENTRIES
 ]
-"""An image for the first patterns of every entry."""
+"""An image for each pattern of each entry."""
+Texts = dict[str, str | tuple[str, str]]
+"""Files by their names: one for each image, or one with a beginning and a part for each image."""
 
 
-def each(text: str) -> list[str]:
+def each(text: str, images: list[str]) -> list[str]:
     """A text for each image: ``@`` is the image, ``#`` its number."""
-    return [text.replace("#", f"{number:03}").replace("@", image) for number, image in enumerate(IMAGES)]
+    return [text.replace("#", f"{number:04}").replace("@", image) for number, image in enumerate(images)]
 
 
-def files(name: str, text: str) -> dict[str, str]:
-    return dict(zip(each(name), each(text), strict=True))
+def written(texts: Texts, images: list[str]) -> dict[str, str]:
+    done: dict[str, str] = {}
+    for name, text in texts.items():
+        if isinstance(text, tuple):
+            done[name] = text[0] + "".join(each(text[1], images))
+        else:
+            done.update(zip(each(name, images), each(text, images), strict=True))
+    return done
 
 
-def compose(*keys: str) -> dict[str, str]:
-    return {"compose.yaml": "services:\n" + "".join(each(f"  s#: {{{', '.join(keys)}, gpus: all}}\n"))}
+def compose(*keys: str) -> Texts:
+    return {"compose.yaml": ("services:\n", f"  s#: {{{', '.join(keys)}, gpus: all}}\n")}
 
 
-def script(text: str) -> dict[str, str]:
-    return {"run.sh": "".join(each(text + "\n"))}
+def script(text: str) -> Texts:
+    return {"run.sh": ("", f"{text}\n")}
 
 
-BUILT = files("d#/Dockerfile", "FROM @\nENV A=1\nCOPY a /a\n")
+BUILT: Texts = {"d#/Dockerfile": "FROM @\nENV A=1\nCOPY a /a\n"}
 CONTAINER = ".devcontainer/c#/devcontainer.json"
 DOCKERFILE = '"build": {"dockerfile": "../../d#/Dockerfile"}'
-WAYS = {
+WAYS: dict[str, dict[str, Texts]] = {
     "the image's own command": {
         "service": compose("image: '@'"),
         "service that is built": compose("build: d#") | BUILT,
@@ -230,35 +240,63 @@ WAYS = {
         "service that is built of a text": compose("build: {dockerfile_inline: 'FROM @'}"),
         "docker run": script("docker run --gpus all @"),
         "image that is built": script("docker build -t own# d#\ndocker run --gpus all own#") | BUILT,
-        "unit": files("u#.container", "[Container]\nImage=@\nAddDevice=nvidia.com/gpu=all\n"),
+        "image that is built for a service":
+            compose("image: 'own#'") | script("docker build -t own# d#") | BUILT,
+        "image that a recipe builds":
+            compose("image: 'own#'") | {"Makefile": ("build:\n", "\tdocker build -t own# d#\n")} | BUILT,
+        "service that is built with a name": compose("image: 'own#'", "build: d#") | BUILT,
+        "service that is built of a stage": compose("build: {context: d#, target: run}")
+            | {"d#/Dockerfile": "FROM @ AS base\nFROM base AS run\nCOPY a /a\nFROM scratch\n"},
+        "service that is built of an argument": compose("build: {context: d#, args: {BASE: '@'}}")
+            | {"d#/Dockerfile": "ARG BASE=scratch\nFROM $BASE\nCOPY a /a\n"},
+        "unit": {"u#.container": "[Container]\nImage=@\nAddDevice=nvidia.com/gpu=all\n"},
     },
     "a shell": {
-        "dev container": files(CONTAINER, '{"image": "@", "runArgs": ["--gpus=all"]}'),
-        "dev container that is built": files(CONTAINER, f'{{{DOCKERFILE}, "runArgs": ["--gpus=all"]}}') | BUILT,
+        "dev container": {CONTAINER: '{"image": "@", "runArgs": ["--gpus=all"]}'},
+        "dev container that is built": {CONTAINER: f'{{{DOCKERFILE}, "runArgs": ["--gpus=all"]}}'} | BUILT,
         "docker run": script("docker run --gpus all -it @ bash"),
         "service": compose("image: '@'", "command: sleep infinity"),
         "service that is built": compose("build: d#", "command: sleep infinity") | BUILT,
+        "image that is built": script("docker build -t own# d#\ndocker run --gpus all -it own# bash") | BUILT,
+        "image that is built for a service":
+            compose("image: 'own#'", "command: sleep infinity") | script("docker build -t own# d#") | BUILT,
     },
     "several ranks": {
         "service": compose("image: '@'", "command: torchrun --nproc_per_node=8 train.py"),
         "service that is built": compose("build: d#", "command: torchrun --nproc_per_node=8 train.py") | BUILT,
         "docker run": script("docker run --gpus all @ torchrun --nproc_per_node=8 train.py"),
+        "image that is built":
+            script("docker build -t own# d#\ndocker run --gpus all own# torchrun --nproc_per_node=8 train.py") | BUILT,
+        "image that is built for a service":
+            compose("image: 'own#'", "command: torchrun --nproc_per_node=8 train.py")
+            | script("docker build -t own# d#") | BUILT,
     },
 }  # fmt: skip
 
 
-@table("ways", WAYS.values(), ids=WAYS)
-def test_an_image_needs_the_same_however_it_is_started(tmp_path: Path, ways: dict[str, dict[str, str]]) -> None:
-    answers: dict[str, dict[object, list[str]]] = {image: {} for image in IMAGES}
-    for way, written in ways.items():
-        (directory := tmp_path / way).mkdir()
-        started = run(directory, written)
-        with contextlib.chdir(directory):
+def check_ways(directory: Path, ways: dict[str, Texts], images: list[str]) -> None:
+    """All ways to start an image give it the same verdict and size."""
+    answers: dict[str, dict[object, list[str]]] = {image: {} for image in images}
+    for way, texts in ways.items():
+        (place := directory / way).mkdir()
+        started = run(place, written(texts, images))
+        with contextlib.chdir(place):
             needs = [started.context.need(launch) for launch in started.launches]
-        for image, need in zip(IMAGES, needs, strict=True):
+        for image, need in zip(images, needs, strict=True):
             answer = need.verdict, need.minimum, need.recommended, need.workload
             answers[image].setdefault(answer, []).append(way)
     assert {image: found for image, found in answers.items() if len(found) > 1} == {}
+
+
+@table("ways", WAYS.values(), ids=WAYS)
+def test_an_image_needs_the_same_however_it_is_started(tmp_path: Path, ways: dict[str, Texts]) -> None:
+    check_ways(tmp_path, ways, [image for images in IMAGES for image in images[:1]])
+
+
+@pytest.mark.slow
+@table("ways", WAYS.values(), ids=WAYS)
+def test_every_image_needs_the_same_however_it_is_started(tmp_path: Path, ways: dict[str, Texts]) -> None:
+    check_ways(tmp_path, ways, [image for images in IMAGES for image in images])
 
 
 def test_packages_without_shared_memory_are_listed_once_in_their_order() -> None:
