@@ -61,9 +61,19 @@ class Boundary:
         return os.path.join(self._real_directory(directory or "."), name)
 
     def _real_directory(self, path: str) -> str:
-        if path not in self._real:
-            self._real[path] = os.path.realpath(path)
-        return self._real[path]
+        """As ``os.path.realpath``; the directories above, which many share, are looked at once."""
+        passed: list[str] = []
+        while path not in self._real:
+            above, name = os.path.split(path)
+            if not above or name in ("", ".", "..") or os.path.islink(path):
+                self._real[path] = os.path.realpath(path)
+            else:
+                passed.append(path)
+                path = above
+        real = self._real[path]
+        for below in reversed(passed):
+            real = self._real[below] = os.path.join(real, os.path.basename(below))
+        return real
 
 
 def work_tree(directory: str) -> str | None:
