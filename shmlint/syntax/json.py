@@ -21,19 +21,63 @@ if TYPE_CHECKING:
 
 class Json:
     """A value and its place. ``kind`` is ``object``, ``array``, ``string``, ``number``, ``true``,
-    ``false`` or ``null``. ``offsets`` has the place of each character of a string's ``text``."""
+    ``false`` or ``null``.
 
-    __slots__ = ("end", "entries", "items", "kind", "offsets", "source", "start", "text")
+    What is in it is read when it is asked for: most of a file is about other things than the container.
+    """
 
-    def __init__(self, source: Source, kind: str, start: int, end: int) -> None:
+    __slots__ = ("_char", "_entries", "_items", "_node", "_string", "end", "kind", "source", "start")
+
+    def __init__(self, source: Source, node: Node, char: Callable[[int], int]) -> None:
         self.source = source
-        self.kind = kind
-        self.start = start
-        self.end = end
-        self.text = ""
-        self.offsets: Sequence[int] = ()
-        self.entries: dict[str, tuple[Json, Json]] = {}
-        self.items: list[Json] = []
+        self.kind = node.type
+        self.start = char(node.start_byte)
+        self.end = char(node.end_byte)
+        self._node = node
+        self._char = char
+        self._string: tuple[str, Sequence[int]] | None = None
+        self._entries: dict[str, tuple[Json, Json]] | None = None
+        self._items: list[Json] | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of a string or key; empty for all else."""
+        return self._decoded()[0]
+
+    @property
+    def offsets(self) -> Sequence[int]:
+        """The place of each character of the text."""
+        return self._decoded()[1]
+
+    def _decoded(self) -> tuple[str, Sequence[int]]:
+        if self._string is None:
+            is_string = self.kind == "string"
+            self._string = _decode(self.source.text, self.start + 1, self.end - 1) if is_string else ("", ())
+        return self._string
+
+    @property
+    def items(self) -> list[Json]:
+        """The values of an array; none of all else."""
+        if self._items is None:
+            nodes = self._node.named_children if self.kind == "array" else ()
+            values = (node for node in nodes if node.type not in ("comment", "ERROR") and not node.is_missing)
+            self._items = [Json(self.source, node, self._char) for node in values]
+        return self._items
+
+    @property
+    def entries(self) -> dict[str, tuple[Json, Json]]:
+        """The keys and values of an object, by the text of the key; none of all else."""
+        if self._entries is None:
+            self._entries = {}
+            for pair in self._node.named_children if self.kind == "object" else ():
+                if pair.type != "pair":
+                    continue
+                key, held = pair.child_by_field_name("key"), pair.child_by_field_name("value")
+                if key is not None and held is not None and not held.is_missing:
+                    name = Json(self.source, key, self._char)
+                    name._string = _decode(self.source.text, name.start + 1, name.end - 1)
+                    self._entries[name.text] = name, Json(self.source, held, self._char)
+        return self._entries
 
     @property
     def span(self) -> Span:
@@ -94,7 +138,7 @@ def parse_all(source: Source) -> tuple[list[Json], list[Problem]]:
         problems.append(_problem(source, wrong, char))
     if not values and not problems:
         problems.append(Problem(Span(source, 0, 0), "not JSON: it is empty", "syntax"))
-    return [_value(value, source, char) for value in values], problems
+    return [Json(source, value, char) for value in values], problems
 
 
 def _problem(source: Source, wrong: Node, char: Callable[[int], int]) -> Problem:
@@ -162,54 +206,23 @@ def _neighbours(node: Node) -> tuple[Node | None, Node | None]:
     return before, after
 
 
-def _value(root: Node, source: Source, char: Callable[[int], int]) -> Json:
-    """The value of a node, without recursion."""
-
-    def make(node: Node) -> Json:
-        return Json(source, node.type, char(node.start_byte), char(node.end_byte))
-
-    top = make(root)
-    stack = [(root, top)]
-    while stack:
-        node, value = stack.pop()
-        if node.type == "string":
-            _decode(value)
-        elif node.type == "array":
-            for child in node.named_children:
-                if child.type not in ("comment", "ERROR") and not child.is_missing:
-                    item = make(child)
-                    value.items.append(item)
-                    stack.append((child, item))
-        elif node.type == "object":
-            for pair in node.named_children:
-                key, held = pair.child_by_field_name("key"), pair.child_by_field_name("value")
-                if pair.type == "pair" and key is not None and held is not None and not held.is_missing:
-                    name, item = make(key), make(held)
-                    _decode(name)
-                    value.entries[name.text] = (name, item)
-                    stack.append((held, item))
-    return top
-
-
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.S)
 _LONE = "\ufffd"
 """Stands for half of a surrogate pair, which is not a character."""
 
 
-def _decode(value: Json) -> None:
-    """The text of a string, and the place of each of its characters."""
-    raw = value.source.text[value.start + 1 : value.end - 1]
+def _decode(text: str, start: int, end: int) -> tuple[str, Sequence[int]]:
+    """What is written between two quotation marks, and the place of each of its characters."""
+    raw = text[start:end]
     if "\\" not in raw:
-        value.text, value.offsets = raw, range(value.start + 1, value.end - 1)
-        return
+        return raw, range(start, end)
     chars: list[str] = []
     offsets: list[int] = []
-    value.offsets = offsets
     at = 0
     while at < len(raw):
         escape = _ESCAPE.match(raw, at) if raw[at] == "\\" else None
-        offsets.append(value.start + 1 + at)
+        offsets.append(start + at)
         if escape is None:
             chars.append(raw[at])
             at += 1
@@ -226,4 +239,4 @@ def _decode(value: Json) -> None:
                 at = second.end()
                 code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
         chars.append(_LONE if 0xD800 <= code < 0xE000 else chr(code))
-    value.text = "".join(chars)
+    return "".join(chars), offsets
