@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_LOOKED_AT = 60
 """Files near a launch in which a build of its image is looked for."""
-_FOLDERS = ("", "docker", "scripts", ".devcontainer", "docs", "tools", "build", "dockerfiles")
+_FOLDERS = ("docker", "scripts", ".devcontainer", "docs", "tools", "build", "dockerfiles")
 
 
 class FoundBuild(NamedTuple):
@@ -153,8 +153,14 @@ def directories(repository: Repository) -> tuple[str, ...]:
     above = repository.above()
     known = repository.shared.around
     if above not in known:
-        known[above] = tuple(dict.fromkeys(normal(os.path.join(folder, part)) for folder in above for part in _FOLDERS))
+        known[above] = tuple(dict.fromkeys(found for folder in above for found in _beside(folder, repository)))
     return known[above]
+
+
+def _beside(folder: str, repository: Repository) -> Iterator[str]:
+    names = repository.names(folder)
+    yield normal(folder)
+    yield from (normal(os.path.join(folder, part)) for part in _FOLDERS if part in names)
 
 
 def _builders(directory: str, repository: Repository, names: str | None = None) -> tuple[tuple[str, str], ...]:

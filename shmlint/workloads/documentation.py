@@ -252,12 +252,11 @@ def _own_programs(launch: Launch, program: Program, follower: Follower) -> None:
     seen = [folder for folder in (*files.folders(), files.repository.root) if folder]
     for folder in dict.fromkeys(normal(folder) for folder in seen):
         for below in ("", "tools", "scripts", "src"):
-            for name in _TRAINERS:
-                path = normal(os.path.join(folder, below, name))
-                if files.repository.is_file(path):
-                    words = ("python", posixpath.join(below, name) if below else name)
-                    follower.run(words, launch.span, files.workdir, certain=False, guessed=False, depth=1)
-                    return
+            name = files.repository.first(normal(os.path.join(folder, below)), _TRAINERS)
+            if name is not None:
+                words = ("python", posixpath.join(below, name) if below else name)
+                follower.run(words, launch.span, files.workdir, certain=False, guessed=False, depth=1)
+                return
 
 
 _TRAINERS = ("train.py", "training.py", "run_train.py", "main_train.py", "train_net.py", "finetune.py")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from shmlint.files.read import Unreadable, normal
@@ -168,6 +168,14 @@ class Repository:
             files = self.workspace if self.is_dir(directory) else None
             known[key] = tuple(sorted(files.names_in(directory))) if files is not None else ()
         return known[key]
+
+    def first(self, directory: str, names: Iterable[str]) -> str | None:
+        """The first of some names that a file of a directory has."""
+        held = self.names(directory)
+        for name in names:
+            if (name in held or self.texts) and self.is_file(normal(os.path.join(directory, name))):
+                return name
+        return None
 
     def folders_named(self, name: str) -> list[str]:
         """All directories of that name; none outside of a work tree, or in one with too many directories."""
