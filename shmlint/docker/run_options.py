@@ -142,7 +142,7 @@ class RunCommand(NamedTuple):
             for option in self.all("--gpus")
         )
 
-    def mounts(self) -> tuple[tuple[Option, MountOption], ...]:
+    def mounts(self) -> Mounts:
         """All mounts in the order given. Where ``option.unknown``, what is written has been read as it is."""
         return tuple(
             (option, _MOUNTS[option.name](option.value or ""))
@@ -150,13 +150,9 @@ class RunCommand(NamedTuple):
             if option.name in _MOUNTS
         )
 
-    def shm_mounts(self) -> tuple[tuple[Option, MountOption], ...]:
+    def shm_mounts(self) -> Mounts:
         """The mounts that decide /dev/shm: those on it, and those on /dev, which hide it."""
-        return tuple(
-            (option, mount)
-            for option, mount in self.mounts()
-            if (not mount.error or mount.size_text) and mount.target and mount.path in SHM_TARGETS
-        )
+        return on_shm(self.mounts())
 
     def env(self) -> Mapping[str, EnvSetting]:
         """Environment variables of the command line, the last of a name winning."""
@@ -174,6 +170,18 @@ class RunCommand(NamedTuple):
     def ulimits(self) -> Mapping[str, Option]:
         """Ulimits by name; the option's value is ``name=soft[:hard]``."""
         return {(option.value or "").partition("=")[0]: option for option in self.all("--ulimit")}
+
+
+Mounts = tuple[tuple[Option, MountOption], ...]
+
+
+def on_shm(mounts: Mounts) -> Mounts:
+    """Of some mounts those that decide /dev/shm."""
+    return tuple(
+        (option, mount)
+        for option, mount in mounts
+        if (not mount.error or mount.size_text) and mount.target and mount.path in SHM_TARGETS
+    )
 
 
 _MOUNTS = {"--mount": parse_mount, "--volume": parse_volume, "--tmpfs": parse_tmpfs}

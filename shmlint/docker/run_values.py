@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from shmlint.docker import ipc, mounts
 from shmlint.docker.mounts import MountRequest
-from shmlint.docker.run_options import Option, RunCommand
+from shmlint.docker.run_options import Mounts, Option, RunCommand, on_shm
 from shmlint.docker.sizes import docker_size
 from shmlint.model.launch import Bind, Mount, Size, Unknown, Value
 from shmlint.model.source import Span
@@ -88,9 +88,9 @@ def bytes_of(option: Option | None, span: Span) -> Value[int] | None:
     return Value(size.bytes, place, text) if size.bytes is not None else None
 
 
-def mounts_of(run: RunCommand, span: Span) -> Iterator[Mount]:
+def mounts_of(mounted: Mounts, span: Span) -> Iterator[Mount]:
     """What is mounted on /dev/shm or over it."""
-    for option, given in run.shm_mounts():
+    for option, given in on_shm(mounted):
         place = place_of(option, span)
         size_span = None
         if given.size_at is not None and option.value_span is not None:
@@ -114,8 +114,8 @@ def mounts_of(run: RunCommand, span: Span) -> Iterator[Mount]:
             yield mount
 
 
-def binds_of(run: RunCommand, span: Span) -> Iterator[Bind]:
+def binds_of(mounted: Mounts, span: Span) -> Iterator[Bind]:
     """The directories and volumes that are mounted."""
-    for option, mount in run.mounts():
+    for option, mount in mounted:
         if option.name != "--tmpfs" and mount.source and mount.target and not mount.error:
             yield Bind(mount.source, mount.path, place_of(option, span))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from shmlint.docker.engines import find_docker
 from shmlint.docker.images import is_reference
@@ -22,8 +23,10 @@ from shmlint.formats.shell.gpus import read_gpu
 from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.model.launch import BINARIES, GpuRequest, Kind, Launch, Misplaced, Rewriter, Unknown, Value, Words
 from shmlint.model.source import Span
-from shmlint.syntax.shell import Command
 from shmlint.syntax.word import Word
+
+if TYPE_CHECKING:
+    from shmlint.syntax.shell import Command
 
 
 def read_launch(command: Command) -> Launch | None:
@@ -108,13 +111,12 @@ def launch_of(
         if first is not None and last is not None and first.source is last.source and last.end > first.start:
             place = Span(first.source, first.start, last.end)
         command = Value(texts, place, " ".join(texts), because)
-    entrypoint = run.entrypoint()
-    home = span
+    entrypoint, mounted = run.entrypoint(), run.mounts()
     return Launch(
         kind=kind,
         name=None,
         span=span,
-        home=home,
+        home=span,
         words=Words(label, "--shm-size", image=image.text if image is not None else ""),
         rewriter=rewriter,
         files=(span.path,),
@@ -124,8 +126,8 @@ def launch_of(
         gpu=gpu,
         shm=size_of(run, span),
         ipc=ipc_of(run, span),
-        mounts=tuple(mounts_of(run, span)),
-        binds=tuple(binds_of(run, span)),
+        mounts=tuple(mounts_of(mounted, span)),
+        binds=tuple(binds_of(mounted, span)),
         workdir=text_of(run.last("--workdir"), span),
         interactive=bool(run.flag("--interactive") or run.flag("--tty")),
         memory_limit=bytes_of(run.memory(), span),
