@@ -125,8 +125,9 @@ class Word(NamedTuple):
         home = self.span or self.used
         if part and home is not None and len(self.offsets) == len(self.text):
             places = self.offsets[len(self.text) - len(part) :]
-            if places[0] >= 0 and all(place == places[0] + i for i, place in enumerate(places)):
-                return Span(home.source, places[0], places[-1] + 1)
+            first = places[0]
+            if first >= 0 and (type(places) is range or all(place == first + i for i, place in enumerate(places))):
+                return Span(home.source, first, places[-1] + 1)
         if self.span is None:
             return None
         written = self.span.text
