@@ -342,10 +342,13 @@ def _needs_none(case: Case) -> Need | None:
     """A container for the repository's own code, which was read and needs no more than the default."""
     if not (case.program.default or case.program.kind == "interactive") or _runs_own(case):
         return None
+    enough = not case.program.guessed and not _starts_notebook(case.program) and not _asked_for(case)
+    if not enough and case.torch is None:
+        return None
     from shmlint.workloads.own_code import needs_none
 
     quiet = needs_none(case.program.files)
-    if quiet and not _asked_for(case) and not case.program.guessed and not _starts_notebook(case.program):
+    if quiet and enough:
         why = "all code that the container sees of the repository loads its data in one process and without workers"
         return Need("not-needed", why=why)
     if case.torch is None:
