@@ -10,19 +10,24 @@ OUTSIDE = "outside the repository and is not followed (setting `follow-outside`)
 class Boundary:
     """Decides what may be followed. ``follow_outside`` lets files refer to others outside of their repository."""
 
-    __slots__ = ("_real", "_roots", "follow_outside", "top")
+    __slots__ = ("_of", "_real", "_roots", "follow_outside", "top")
 
     def __init__(self, *, follow_outside: bool = False, top: str = "") -> None:
         self.top = top
         """The directory that relative paths count from; the working directory where it is empty."""
         self.follow_outside = follow_outside
+        self._of: dict[str, str | None] = {}
+        """The work trees of files, by the directories that were asked about."""
         self._roots: dict[str, str | None] = {}
+        """The same, by the real paths of these directories and of those above them."""
         self._real: dict[str, str] = {}
 
     def root(self, path: str) -> str | None:
         """The git work tree a file lies in; None outside of any."""
-        directory = self._real_directory(os.path.join(self.top, os.path.dirname(path)) or ".")
-        return self._roots[directory] if directory in self._roots else self._nearest(directory)
+        directory = os.path.dirname(path)
+        if directory not in self._of:
+            self._of[directory] = self._nearest(self._real_directory(os.path.join(self.top, directory) or "."))
+        return self._of[directory]
 
     def _nearest(self, directory: str) -> str | None:
         """As ``work_tree``; the directories above, which many files share, are looked at once."""
@@ -50,7 +55,7 @@ class Boundary:
         root = self.root(of)
         if root is None:
             return not os.path.isabs(path)
-        real = self._real_path(os.path.join(self.top, path))
+        real = self._real_path(os.path.join(self.top, path) if self.top else path)
         return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
 
     def _real_path(self, path: str) -> str:

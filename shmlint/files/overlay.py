@@ -53,7 +53,9 @@ class Overlay:
         """Whether there is such a file."""
         if path in self._texts:
             return True
-        return self._base.exists(path) if self._base is not None else os.path.isfile(os.path.join(self.top, path))
+        if self._base is not None:
+            return self._base.exists(path)
+        return os.path.isfile(os.path.join(self.top, path) if self.top else path)
 
     def names_in(self, directory: str) -> list[str]:
         """The names of what a directory holds; nothing where it cannot be listed."""

@@ -60,7 +60,7 @@ class Workspace:
 
     def on_disk(self, path: str) -> str:
         """The path that opens a file."""
-        return os.path.join(self.top, path)
+        return os.path.join(self.top, path) if self.top else path
 
     def exists(self, path: str) -> bool:
         """Whether there is such a file."""
