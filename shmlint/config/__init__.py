@@ -52,11 +52,12 @@ def nested(settings: Settings, files: Iterable[str], top: str = "") -> Settings:
 def _find(directory: str, known: dict[str, str | None], top: str) -> str | None:
     """The settings file of a directory or of the nearest one above it; ``known`` is what was found before."""
     if directory not in known:
-        own = _settings_file_in(directory)
+        inside = os.path.join(directory, "")
+        own = _settings_file_in(inside)
         parent = os.path.dirname(directory)
         if own is not None:
             known[directory] = os.path.relpath(own, top or None).replace(os.sep, "/")
-        elif parent == directory or os.path.exists(os.path.join(directory, ".git")):
+        elif parent == directory or os.path.exists(f"{inside}.git"):
             known[directory] = None
         else:
             known[directory] = _find(parent, known, top)
@@ -69,12 +70,12 @@ def _loaded(path: str, top: str, *, directory: str, anywhere: bool = False) -> S
     return loaded(path, top, directory=directory, anywhere=anywhere)
 
 
-def _settings_file_in(directory: str) -> str | None:
-    """The settings file in a directory."""
-    own = os.path.join(directory, FILE)
+def _settings_file_in(inside: str) -> str | None:
+    """The settings file in a directory; ``inside`` is its path with a slash."""
+    own = inside + FILE
     if os.path.isfile(own):
         return own
-    project = os.path.join(directory, "pyproject.toml")
+    project = f"{inside}pyproject.toml"
     if os.path.isfile(project):
         try:
             with open(project, "rb") as file:

@@ -5,7 +5,6 @@ For a container that gives a shell or a notebook. What runs in it is not known, 
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -77,7 +76,7 @@ def _files(folders: tuple[str, ...], repository: Repository, names: set[str]) ->
             continue
         seen.add(folder)
         for name in repository.names(folder):
-            path = os.path.join(folder, name)
+            path = name if folder == "." else f"{folder}/{name}"
             if name.endswith(_READ):
                 names.update(path.removesuffix(".py").split("/") if name.endswith(".py") else ())
                 yield path

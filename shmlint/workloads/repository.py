@@ -140,16 +140,16 @@ class Repository:
             return None
 
     def is_file(self, path: str) -> bool:
-        return path in self.texts or self._once(self.shared.files, path, lambda: self._exists(path))
+        return path in self.texts or self._once(self.shared.files, path, self._exists)
 
     def is_dir(self, path: str) -> bool:
-        return self._once(self.shared.folders, path, lambda: self._is_directory(path))
+        return self._once(self.shared.folders, path, self._is_directory)
 
-    def _once(self, known: dict[tuple[str | None, str], bool], path: str, look: Callable[[], bool]) -> bool:
+    def _once(self, known: dict[tuple[str | None, str], bool], path: str, look: Callable[[str], bool]) -> bool:
         key = self._tree, path
         found = known.get(key)
         if found is None:
-            found = known[key] = "\0" not in path and look() and self._inside(path)
+            found = known[key] = "\0" not in path and look(path) and self._inside(path)
         return found
 
     def _exists(self, path: str) -> bool:
