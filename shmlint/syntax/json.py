@@ -26,15 +26,16 @@ class Json:
     What is in it is read when it is asked for: most of a file is about other things than the container.
     """
 
-    __slots__ = ("_char", "_entries", "_items", "_node", "_string", "end", "kind", "source", "start")
+    __slots__ = ("_characters", "_entries", "_items", "_node", "_string", "end", "kind", "source", "start")
 
-    def __init__(self, source: Source, node: Node, char: Callable[[int], int]) -> None:
+    def __init__(self, source: Source, node: Node, characters: Sequence[int] | None) -> None:
+        start, end = node.start_byte, node.end_byte
         self.source = source
         self.kind = node.type
-        self.start = char(node.start_byte)
-        self.end = char(node.end_byte)
+        self.start = start if characters is None else characters[start]
+        self.end = end if characters is None else characters[end]
         self._node = node
-        self._char = char
+        self._characters = characters
         self._string: tuple[str, Sequence[int]] | None = None
         self._entries: dict[str, tuple[Json, Json]] | None = None
         self._items: list[Json] | None = None
@@ -61,7 +62,7 @@ class Json:
         if self._items is None:
             nodes = self._node.named_children if self.kind == "array" else ()
             values = (node for node in nodes if node.type not in ("comment", "ERROR") and not node.is_missing)
-            self._items = [Json(self.source, node, self._char) for node in values]
+            self._items = [Json(self.source, node, self._characters) for node in values]
         return self._items
 
     @property
@@ -74,9 +75,9 @@ class Json:
                     continue
                 key, held = pair.child_by_field_name("key"), pair.child_by_field_name("value")
                 if key is not None and held is not None and not held.is_missing:
-                    name = Json(self.source, key, self._char)
+                    name = Json(self.source, key, self._characters)
                     name._string = _decode(self.source.text, name.start + 1, name.end - 1)
-                    self._entries[name.text] = name, Json(self.source, held, self._char)
+                    self._entries[name.text] = name, Json(self.source, held, self._characters)
         return self._entries
 
     @property
@@ -138,7 +139,7 @@ def parse_all(source: Source) -> tuple[list[Json], list[Problem]]:
         problems.append(_problem(source, wrong, char))
     if not values and not problems:
         problems.append(Problem(Span(source, 0, 0), "not JSON: it is empty", "syntax"))
-    return [Json(source, value, char) for value in values], problems
+    return [Json(source, value, offsets) for value in values], problems
 
 
 def _problem(source: Source, wrong: Node, char: Callable[[int], int]) -> Problem:
