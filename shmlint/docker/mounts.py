@@ -134,7 +134,8 @@ def _mount_field(item: str) -> tuple[str, str]:
 def _check_mount(given: Mapping[str, str]) -> None:
     """What is refused of the fields together. Raises _Refused."""
     kind = given.get("type", "volume")
-    groups = [name for name in _KEYS_BY_TYPE if any(key.startswith(f"{name}-") for key in given)]
+    prefixes = {key.partition("-")[0] for key in given if "-" in key}
+    groups = [name for name in _KEYS_BY_TYPE if name in prefixes]
     recursive = given.get("bind-recursive")
     if not kind:
         raise _Refused("type is required")

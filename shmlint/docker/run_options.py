@@ -82,11 +82,14 @@ class RunCommand(NamedTuple):
 
     def all(self, name: str) -> tuple[Option, ...]:
         """Every use of an option, in order."""
-        return tuple(option for option in self.options if option.name == name)
+        return tuple([option for option in self.options if option.name == name])
 
     def last(self, name: str) -> Option | None:
         """The use of an option that counts where the last one wins."""
-        return next((option for option in reversed(self.options) if option.name == name), None)
+        for option in reversed(self.options):
+            if option.name == name:
+                return option
+        return None
 
     def flag(self, name: str) -> bool | None:
         """Whether a truth option is on; None where its value is not known."""
