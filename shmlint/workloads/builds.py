@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from shmlint.files.kinds import kind_of
@@ -15,7 +16,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
 from shmlint.workloads.filesystem import dockerfile_of
 from shmlint.workloads.knowledge import builtin, recognise
-from shmlint.workloads.repository import Repository
+from shmlint.workloads.repository import Repository, Texts
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
@@ -110,18 +111,10 @@ def _distance(path: str, other: str) -> tuple[int, int]:
     return 1, path.count("/") + other.count("/") - 2 * common.count("/")
 
 
-def _builds_in(files: Iterator[tuple[str, str]], words: set[str], repository: Repository) -> Iterator[Build]:
+def _builds_in(files: Iterator[Texts], words: set[str], repository: Repository) -> Iterator[Build]:
     """The builds in those of some files that have one of the words."""
-    looked = 0
-    for path, text in files:
-        if looked >= _MOST_LOOKED_AT:
-            return
-        for word in words:
-            if word in text:
-                break
-        else:
-            continue
-        looked += 1
+    holding = (path for texts in files for path in texts.holding(words))
+    for path in islice(holding, _MOST_LOOKED_AT):
         yield from builds_in(path, repository)
 
 
@@ -142,10 +135,9 @@ def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
     return read_one(kind, source.path, repository.workspace).builds
 
 
-def _around(repository: Repository) -> Iterator[tuple[str, str]]:
-    """The files around a launch that speak of building, and their text in lower case."""
-    for directory in directories(repository):
-        yield from _builders(directory, repository)
+def _around(repository: Repository) -> Iterator[Texts]:
+    """The files around a launch that speak of building, with their text in lower case."""
+    return (_builders(directory, repository) for directory in directories(repository))
 
 
 def directories(repository: Repository) -> tuple[str, ...]:
@@ -163,28 +155,28 @@ def _beside(folder: str, repository: Repository) -> Iterator[str]:
     yield from (normal(os.path.join(folder, part)) for part in _FOLDERS if part in names)
 
 
-def _builders(directory: str, repository: Repository, names: str | None = None) -> tuple[tuple[str, str], ...]:
+def _builders(directory: str, repository: Repository, names: str | None = None) -> Texts:
     key = repository.root, directory, names or ""
     known = repository.shared.builders.get(key)
     if known is None:
         speaks = names or f"{SPEAKS}|{_BUILDS.removeprefix('(?i)')}"
         paths = [os.path.join(directory, name) for name in repository.names(directory) if re.search(speaks, name)]
         sources = ((path, repository.peek(path)) for path in paths)
-        known = tuple((path, s.text.lower()) for path, s in sources if s is not None and "build" in s.text)
+        known = Texts.of((path, s.text.lower()) for path, s in sources if s is not None and "build" in s.text)
         repository.shared.builders[key] = known
     return known
 
 
-def _further(repository: Repository) -> Iterator[tuple[str, str]]:
+def _further(repository: Repository) -> Iterator[Texts]:
     """The scripts that build images, by their names, in the directories next to and below that of a launch."""
     for folder in repository.above()[:3]:
-        yield from _below(folder, repository)
+        yield _below(folder, repository)
     workflows = os.path.join(repository.root, ".github/workflows")
     if repository.is_dir(workflows):
-        yield from _builders(os.path.normpath(workflows), repository)
+        yield _builders(os.path.normpath(workflows), repository)
 
 
-def _below(folder: str, repository: Repository) -> tuple[tuple[str, str], ...]:
+def _below(folder: str, repository: Repository) -> Texts:
     """The scripts that build images in the directories of a directory."""
     known = repository.shared.builders
     key = repository.root, folder, "below"
@@ -192,7 +184,7 @@ def _below(folder: str, repository: Repository) -> tuple[tuple[str, str], ...]:
         names = [name for name in repository.names(folder) if not name.startswith(".")]
         inner = (os.path.normpath(os.path.join(folder, name)) for name in names[:_MOST_FOLDERS])
         files = (_builders(path, repository, _BUILDS) for path in inner if repository.is_dir(path))
-        known[key] = tuple(file for found in files for file in found)
+        known[key] = Texts.of(file for found in files for file in found.files)
     return known[key]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.model.launch import NO_TEXTS, Build, Launch
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 
 if TYPE_CHECKING:
@@ -23,6 +24,24 @@ _MOST_FOLDERS = 5_000
 """Directories of a repository that are looked through for one of a name."""
 _MOST_LEVELS = 19
 """Directories above that of a launch."""
+
+
+class Texts(NamedTuple):
+    """Some files, and all their text: what this does not hold, none of them holds."""
+
+    files: tuple[tuple[str, str], ...] = ()
+    """The paths, and the text of each."""
+    together: str = ""
+
+    @classmethod
+    def of(cls, files: Iterable[tuple[str, str]]) -> Texts:
+        every = tuple(files)
+        return cls(every, "\n".join(text for _, text in every))
+
+    def holding(self, words: Collection[str]) -> Iterator[str]:
+        """The paths of those that hold one of some words."""
+        if any(word in self.together for word in words):
+            yield from (path for path, text in self.files if any(word in text for word in words))
 
 
 class Shared:
@@ -42,7 +61,7 @@ class Shared:
         """The directories from that of a launch up, by the root of the repository and the first of them."""
         self.around: dict[tuple[str, ...], tuple[str, ...]] = {}
         """The directories in which people keep the scripts of a container, by those from that of a launch up."""
-        self.builders: dict[tuple[str, str, str], tuple[tuple[str, str], ...]] = {}
+        self.builders: dict[tuple[str, str, str], Texts] = {}
         """The files of a directory that speak of building, and their text in lower case, by the root, the path
         and the names that were looked for."""
         self.builds: dict[str, tuple[Build, ...]] = {}
@@ -53,7 +72,7 @@ class Shared:
         """The directories of the packages in a repository, by its root."""
         self.launches: dict[str, tuple[Launch, ...]] = {}
         """The launches of a file in which the same container is looked for, by its path."""
-        self.sizes: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
+        self.sizes: dict[tuple[str, str], Texts] = {}
         """The files of a directory that speak of shared memory, and their text, by the root and the path."""
         self.found: dict[tuple[object, ...], str | None] = {}
         """The files of modules, by the directories in which they were looked for and their names."""

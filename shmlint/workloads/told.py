@@ -6,6 +6,7 @@ import os
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from shmlint.docker.sizes import human
 from shmlint.files import kinds
@@ -20,7 +21,7 @@ from shmlint.workloads.by_knowledge import gpu_count
 from shmlint.workloads.commands import kind_of
 from shmlint.workloads.filesystem import dockerfile_of
 from shmlint.workloads.program import Program
-from shmlint.workloads.repository import Repository
+from shmlint.workloads.repository import Repository, Texts
 
 _MOST_LOOKED_AT = 20
 """Files near that of the launch in which the same container is looked for."""
@@ -78,7 +79,7 @@ def _by_other_page(launch: Launch, page: Source, repository: Repository) -> Told
         return None
     pattern = rf"{_BEGIN}{re.escape(image)}{_END}"
     for folder in repository.above()[:_LEVELS]:
-        for path, text in _speaking(folder, repository):
+        for path, text in _speaking(folder, repository).files:
             named = path.endswith(_PAGES) and path != page.path and re.search(pattern, text)
             source = repository.peek(path) if named else None
             said = _said(source, repository)[0] if source is not None else None
@@ -115,26 +116,20 @@ def _others(launch: Launch, program: Program) -> Iterator[Launch]:
 def _paths(launch: Launch, built: str | None, repository: Repository) -> Iterator[str]:
     """The files in which a size is given and the container is named, or one is built from its Dockerfile."""
     words = _words(launch) | ({_BUILDS} if built is not None else set())
-    looked = 0
-    found = dict(_speaking(normal(os.path.dirname(launch.span.path) or "."), repository))
-    for directory in directories(repository):
-        found |= dict(_speaking(directory, repository))
-    for path, text in found.items():
-        if looked >= _MOST_LOOKED_AT:
-            return
-        if any(word in text for word in words):
-            looked += 1
-            yield path
+    own = normal(os.path.dirname(launch.span.path) or ".")
+    around = dict.fromkeys((own, *directories(repository)))
+    holding = (path for directory in around for path in _speaking(directory, repository).holding(words))
+    return islice(holding, _MOST_LOOKED_AT)
 
 
-def _speaking(directory: str, repository: Repository) -> tuple[tuple[str, str], ...]:
-    """The files of a directory in which a size is given, and their text."""
+def _speaking(directory: str, repository: Repository) -> Texts:
+    """The files of a directory in which a size is given."""
     key = repository.root, directory
     known = repository.shared.sizes.get(key)
     if known is None:
         paths = [normal(os.path.join(directory, n)) for n in repository.names(directory) if re.search(SPEAKS, n)]
         sources = ((path, repository.peek(path)) for path in paths)
-        known = tuple((path, s.text) for path, s in sources if s is not None and re.search(_GIVEN, s.text))
+        known = Texts.of((path, s.text) for path, s in sources if s is not None and re.search(_GIVEN, s.text))
         repository.shared.sizes[key] = known
     return known
 
