@@ -288,7 +288,7 @@ def _guess(launch: Launch, repository: Repository) -> Build | None:
     for folder in repository.above():
         for part in ("", "docker"):
             directory = os.path.normpath(os.path.join(folder, part))
-            files = [n for n in repository.names(directory) if n.startswith("Dockerfile") or n.endswith(".Dockerfile")]
+            files = _dockerfiles(directory, repository)
             if len(files) == 1 and repository.is_file(os.path.join(directory, files[0])):
                 context = directory if part == "" else folder
                 return Build(name, context, os.path.join(directory, files[0]), None, (), launch.span, "")

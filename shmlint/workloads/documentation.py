@@ -81,7 +81,7 @@ def _readmes(repository: Repository, own: str | None) -> list[str]:
     paths = [
         normal(posixpath.join(folder, name))
         for folder in repository.above()[: _LEVELS + 1]
-        for name in sorted(repository.names(folder)) if name.lower() == "readme.md"
+        for name in repository.names(folder) if name.lower() == "readme.md"
     ]  # fmt: skip
     return [path for path in paths if own is None or path != normal(own)]
 
@@ -96,8 +96,9 @@ def _further(repository: Repository, own: str | None) -> Iterator[str]:
     near = len(repository.above()) < _LEVELS + 1  # a project further down has guides of its own
     for folder in (*(("",) if near else ()), "docs", "doc", "documentation"):
         directory = os.path.join(repository.root, folder)
-        for name in sorted(repository.names(directory), key=lambda name: "train" not in name.lower()):
-            if not name.endswith(_PAGES) or looked >= _MOST_PAGES or not (folder or re.search(_GUIDES, name)):
+        pages = [name for name in repository.names(directory) if name.endswith(_PAGES)]
+        for name in sorted(pages, key=lambda name: "train" not in name.lower()):
+            if looked >= _MOST_PAGES or not (folder or re.search(_GUIDES, name)):
                 continue
             source = repository.peek(os.path.join(directory, name))
             looked += 1

@@ -131,9 +131,12 @@ class Files:
 
     def _below(self, folder: str, written: Sequence[str], there: Callable[[str], bool]) -> Place | None:
         """The only file of that name in the directories of a directory."""
-        names = self.repository.names(normal(folder)) if written[-1:] and written[-1].endswith((".py", ".sh")) else []
-        folders = [normal(os.path.join(folder, name)) for name in names[:_MOST_FOLDERS] if not name.startswith(".")]
-        found = [path for inner in folders if there(path := normal(os.path.join(inner, *written)))]
+        if not written or not written[-1].endswith((".py", ".sh")):
+            return None
+        names = self.repository.names(normal(folder))[:_MOST_FOLDERS]
+        inner = (normal(os.path.join(folder, name)) for name in names if not name.startswith("."))
+        folders = filter(self.repository.is_dir, inner)
+        found = [path for folder in folders if there(path := normal(os.path.join(folder, *written)))]
         return Place(found[0], guessed=True) if len(found) == 1 else None
 
     def _by_ending(self, place: str, written: Sequence[str], there: Callable[[str], bool]) -> Place | None:
