@@ -50,9 +50,12 @@ class Boundary:
         The repository may be a stranger's pull request. Outside of any repository, relative paths
         may be followed and absolute ones may not.
         """
+        return self.follow_outside or self.within(path, self.root(of))
+
+    def within(self, path: str, root: str | None) -> bool:
+        """The same for the files of a work tree; None for those outside of any."""
         if self.follow_outside:
             return True
-        root = self.root(of)
         if root is None:
             return not os.path.isabs(path)
         real = self._real_path(os.path.join(self.top, path) if self.top else path)

@@ -77,8 +77,10 @@ class Workspace:
 
         ``make`` is given the workspace to read from, so that what it asks for is known.
         """
-        path = normal(path)
-        made = self._overlay.find(key, path)
+        made = self._overlay.find(key, path)  # most paths are normal
+        if made is None:
+            path = normal(path)
+            made = self._overlay.find(key, path)
         if made is None:
             view = self._view(self._overlay)
             try:
@@ -96,6 +98,10 @@ class Workspace:
     def inside(self, path: str, of: str) -> bool:
         """Whether the file ``of`` may refer to ``path``."""
         return self._boundary.inside(path, of)
+
+    def within(self, path: str, root: str | None) -> bool:
+        """The same for the files of a work tree; None for those outside of any."""
+        return self._boundary.within(path, root)
 
     # For several processes ---------------------------------------------------------------------
 

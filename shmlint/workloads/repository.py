@@ -178,7 +178,7 @@ class Repository:
         return self.workspace is not None and os.path.isdir(self.workspace.on_disk(path))
 
     def _inside(self, path: str) -> bool:
-        return self.workspace is not None and self.workspace.inside(path, self.of)
+        return self.workspace is not None and self.workspace.within(path, self._tree)
 
     def names(self, directory: str) -> tuple[str, ...]:
         """What a directory holds, in the order of the names."""

@@ -207,10 +207,9 @@ class Branch:
         """The value under a path of keys; None where there is none."""
         here: Tree = self
         for key in path:
-            entry = here.entries.get(key) if isinstance(here, Branch) else None
-            if entry is None:
+            if not isinstance(here, Branch) or (entry := here.entries.get(key)) is None:
                 return None
-            here = entry.tree
+            here = entry._tree or entry.tree
         return here
 
     def leaf(self, *path: str) -> Leaf | None:
