@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from shmlint.cli.names import COMMANDS
-from shmlint.cli.output import Failed, error, prepare_streams
+from shmlint.cli.output import FORMATS, Failed, error, prepare_streams
 from shmlint.version import __version__
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ HOOKS = {
 
 
 def _without_click(arguments: list[str]) -> Options | None:
-    """The options of a run whose arguments are only paths, or paths after what a hook puts before them.
+    """The options of a run whose arguments are only paths, after a format or what a hook puts before them.
 
     There is nothing to parse then, and a run without click takes a fifth less: it and the options
     of the command take 20 ms of CPU time, the rest of a run over one compose file 75 ms.
@@ -84,6 +84,9 @@ def _without_click(arguments: list[str]) -> Options | None:
     for start, fixes in HOOKS.items():
         if tuple(arguments[: len(start)]) == start:
             return Options(tuple(arguments[len(start) :]), fix=fixes, force_exclude=True)
+    report = None
+    if arguments[:1] == ["--format"] and arguments[1:2] and arguments[1] in FORMATS:
+        report, arguments = arguments[1], arguments[2:]
     if (arguments and arguments[0] in COMMANDS) or any(argument.startswith("-") for argument in arguments):
         return None
-    return Options(tuple(arguments))
+    return Options(tuple(arguments), format=report)

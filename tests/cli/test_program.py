@@ -107,6 +107,13 @@ def test_paths_alone_mean_what_the_parser_makes_of_them(monkeypatch: pytest.Monk
         CliRunner().invoke(cli.program, paths)
         assert given == [checking.Options(tuple(paths))] * 2
         given.clear()
+    for paths in ([], ["a.yaml", "b.yaml"]):
+        monkeypatch.setattr(sys, "argv", ["shmlint", "--format", "concise", *paths])
+        with pytest.raises(SystemExit):
+            main()
+        CliRunner().invoke(cli.program, ["--format", "concise", *paths])
+        assert given == [checking.Options(tuple(paths), format="concise")] * 2
+        given.clear()
     for hook, fixes in HOOKS.items():
         for paths in (["a.yaml", "--fix", "-"], ["size"]):
             monkeypatch.setattr(sys, "argv", ["shmlint", *hook, *paths])
@@ -124,7 +131,9 @@ def test_paths_alone_start_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyP
     code += "atexit.register(lambda: print('click' in sys.modules)); cli.main()"
     for arguments, is_parsed in (
         ([], False), (["compose.yaml"], False), (["gone.yaml"], False), (["-V"], False), (["files"], True),
-        ([*next(iter(HOOKS)), "compose.yaml"], False),
+        ([*next(iter(HOOKS)), "compose.yaml"], False), (["--format", "json", "compose.yaml"], False),
+        (["--format", "json", "files"], True), (["--format", "json", "-q"], True), (["--format", "xml"], True),
+        (["--format"], True),
     ):  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,
