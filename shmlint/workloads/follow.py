@@ -29,6 +29,7 @@ from shmlint.workloads.knowledge import builtin, match_command
 from shmlint.workloads.launchers import python_words, with_processes
 from shmlint.workloads.program import Entry, Program, Ran, RunContext
 from shmlint.workloads.python_entries import SERVERS, by_installed_name, by_python, by_server
+from shmlint.workloads.python_tests import TESTERS, by_tests
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
@@ -311,6 +312,9 @@ class Follower:
             return
         if program in SERVERS:
             self._start(by_server(command, self.files, context))
+            return
+        if program in TESTERS:
+            self._start(by_tests(command[1:], self.files, context))
             return
         if program == "supervisord" and self._supervised(command, context):
             return

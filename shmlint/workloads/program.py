@@ -68,6 +68,8 @@ class Entry(NamedTuple):
     guessed: bool = False
     function: str = ""
     """The function that is called, where an installed command names one."""
+    more: tuple[str, ...] = ()
+    """The files of which any function may be called: those of tests."""
 
 
 class Program(NamedTuple):

@@ -12,6 +12,7 @@ from shmlint.model.need import Step
 from shmlint.workloads.commands import MISSING, NO_NAME, options
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.program import Entry, RunContext
+from shmlint.workloads.python_tests import TESTERS, by_tests
 
 MOST_ALTERNATIVES = 12
 """Programs that one path may mean of which a part is not known."""
@@ -63,6 +64,9 @@ def _by_module(name: str, arguments: tuple[str, ...], files: Files, context: Run
     path = name.replace(".", "/")
     if name in SERVERS:
         yield from by_server((name, *arguments), files, context)
+        return
+    if name in TESTERS:
+        yield from by_tests(arguments, files, context)
         return
     place = _first(path, "__main__.py", files, context.directory)
     if place is not None:

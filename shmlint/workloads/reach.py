@@ -105,6 +105,8 @@ class Walker:
         self._pending.append(Unit(first, first.module.tree, None, self.entry.certain))
         if self.entry.function and self.entry.function in first.module.definitions:
             self._reach(first, self.entry.function, certain=True)
+        for path in self.entry.more:
+            self._whole(path)
         self._walk_all()
         self._walk_commands()
         if self._evaluated:

@@ -105,6 +105,42 @@ def test_servers_that_a_program_starts(tmp_path: Path, command: str, count: str,
     assert need(tmp_path, files).verdict == verdict
 
 
+PYTEST = {
+    "tests/conftest.py": "import pytest\n\n@pytest.fixture\n"
+    "def model():\n    import torch\n    return torch.nn.Linear(2, 2)\n",
+    "tests/test_small.py": "def test_small(model):\n    assert model is not None\n",
+    "tests/deep/test_deep.py": "from work import total\n\n"
+    "class TestTotal:\n    def test_it(self):\n        assert total()\n",
+    "work.py": "import torch\n\ndef total():\n    return torch.ones(2).sum()\n",
+    "loads/test_loads.py": "from torch.utils.data import DataLoader\n\n"
+    "def test_loads():\n    assert DataLoader(data(), batch_size=64, num_workers=8)\n",
+    "plug/conftest.py": "pytest_plugins = ['work.fixtures']\n", "plug/test_plug.py": "def test_it():\n    pass\n",
+    "strange/test_strange.py": "import nobody_knows_it\n",
+}  # fmt: skip
+
+
+@table(
+    "command, verdict",
+    [
+        ("pytest tests/", "not-needed"),
+        ("pytest -q -k small tests/test_small.py::test_small", "not-needed"),
+        ("python -m pytest tests", "not-needed"),
+        ("coverage run -m pytest tests/deep", "not-needed"),
+        ("pytest tests loads", "likely"),
+        ("pytest strange", "unknown"),
+        ("pytest tests missing", "unknown"),
+        ("pytest plug", "unknown"),
+        ("pytest", "likely"),
+        ("pytest --doctest-modules tests", "unknown"),
+        ("pytest nothing/here", "unknown"),
+    ],
+)
+def test_what_pytest_collects(tmp_path: Path, command: str, verdict: str) -> None:
+    """All functions of the files of tests may run."""
+    files = {"compose.yaml": compose(command), "Dockerfile": DOCKERFILE, **PYTEST}
+    assert need(tmp_path, files).verdict == verdict
+
+
 RANKS = "torchrun --nproc_per_node=8"
 
 

@@ -1,0 +1,100 @@
+"""The tests that ``pytest`` runs: all that the files which it collects define."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+
+from shmlint.files.read import normal
+from shmlint.model.need import Step
+from shmlint.workloads.filesystem import Files
+from shmlint.workloads.program import Entry, RunContext
+from shmlint.workloads.repository import Repository
+
+TESTERS = frozenset({"pytest", "py.test"})
+_MOST_FILES = 100
+"""Files of tests of one command."""
+_MOST_FOLDERS = 200
+_TEST = r"test_.*\.py|.*_test\.py"
+_LEFT_OUT = r"\..*|_darcs|CVS|build|dist|node_modules|venv|.*\.egg|\{arch\}"
+"""Directories that pytest does not look into (``norecursedirs``, its default)."""
+_TAKES = frozenset(
+    {"-k", "-m", "-c", "-o", "-p", "-n", "-W", "-r", "--rootdir", "--confcutdir", "--basetemp", "--ignore",
+     "--deselect", "--maxfail", "--durations", "--junitxml", "--junit-xml", "--cov", "--timeout", "--tb", "--log-level",
+     "--reruns"}
+)  # fmt: skip
+"""Options of pytest and of its usual plugins that take the next word."""
+_OTHER_CODE = r"--(?:doctest|nbval|nbmake|pyargs|pylint|mypy)|-p\b|-p[a-z]|--import"
+"""Options with which it runs what is in no file of tests."""
+
+
+def by_tests(words: Sequence[str], files: Files, context: RunContext) -> Iterator[Entry | Step]:
+    """The tests of the files and directories that a command of pytest names, as one program."""
+    named = tuple(word.partition("::")[0] for word in _named(words))
+    found: list[str] = []
+    for name in named or (".",):
+        collected = list(_collected(name, files, context))
+        found += collected
+        if not any(re.fullmatch(_TEST, posixpath.basename(path)) or name.endswith(".py") for path in collected):
+            yield Step(f"the tests in `{name}` are not in the repository", context.span)
+    if not found:
+        return
+    sources = map(files.repository.source, found)
+    if any(source is not None and "pytest_plugins" in source.text for source in sources):
+        yield Step("which plugins its tests load is not followed", context.span)
+    if len(found) > _MOST_FILES:
+        yield Step("it has too many tests", context.span)
+    if any(re.match(_OTHER_CODE, word) for word in words) or not named:
+        yield Step("what else `pytest` runs is not followed", context.span)
+    first, *more = dict.fromkeys(found[:_MOST_FILES])
+    yield Entry(first, (), context.span, context.certain, True, more=(first, *more))
+
+
+def _named(words: Sequence[str]) -> Iterator[str]:
+    """The files and directories among the words of pytest."""
+    before = ""
+    for word in words:
+        if not word.startswith("-") and before not in _TAKES:
+            yield word
+        before = word
+
+
+def _collected(name: str, files: Files, context: RunContext) -> Iterator[str]:
+    """The files of tests below a directory, or one file, and what they all share."""
+    repository = files.repository
+    place = files.find(name, context.directory)
+    if place is not None:
+        yield from _shared(posixpath.dirname(place.path), repository)
+        yield place.path
+        return
+    folder = files.find(name, context.directory, folder=True)
+    if folder is not None:
+        yield from _shared(folder.path, repository)
+        yield from _below(folder.path, repository)
+
+
+def _below(start: str, repository: Repository) -> Iterator[str]:
+    pending = [normal(start)]
+    for number, folder in enumerate(pending):  # grows while it is walked
+        for name in sorted(repository.names(folder)):
+            path = normal(os.path.join(folder, name))
+            if re.fullmatch(_TEST, name) or name == "conftest.py":
+                yield path
+            elif "." not in name and not re.fullmatch(_LEFT_OUT, name) and repository.is_dir(path):
+                pending.append(path)
+        if number > _MOST_FOLDERS:
+            return
+
+
+def _shared(folder: str, repository: Repository) -> Iterator[str]:
+    """What pytest reads of the directories above: ``conftest.py``."""
+    while folder := normal(folder):
+        path = normal(os.path.join(folder, "conftest.py"))
+        if repository.is_file(path):
+            yield path
+        above = os.path.dirname(folder)
+        if folder in (repository.root, above, "."):
+            return
+        folder = above or "."
