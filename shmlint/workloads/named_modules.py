@@ -50,6 +50,11 @@ class NamedModules:
             found = tuple(inner + name for inner in self.texts(package, scope, 0) for name in found)
         return found if len(found) <= _MOST and all(not name.startswith(ANY) for name in found) else ()
 
+    def written(self, node: ast.expr, scope: Scope) -> Names:
+        """All texts that an expression may be, with ``*`` for what is not known."""
+        self._left = 400
+        return self.texts(node, scope, 0)
+
     def texts(self, node: ast.expr, scope: Scope, depth: int) -> Names:
         """The texts that an expression may be."""
         self._left -= 1

@@ -14,6 +14,7 @@ from shmlint.model.source import Span
 from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules, parse
 from shmlint.workloads.commands import MISSING, NO_NAME
 from shmlint.workloads.evaluator import Evaluator
+from shmlint.workloads.executed import holds_only_values, names_of_code
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.flow import After, after, after_loop, after_with, in_turn, is_broken, one_of
 from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
@@ -70,6 +71,8 @@ class Walker:
         self._starts: list[tuple[str, ast.Call, Scope, bool]] = []
         self._named: list[tuple[ast.Call, Scope, Unit]] = []
         """Calls that load a module by a name that they put together."""
+        self._executed: list[tuple[ast.Call, Scope, Unit]] = []
+        """Calls of ``exec`` with more than values."""
         self._evaluated: list[tuple[ast.Call, Scope, Unit]] = []
         """Calls of ``eval``, and what finds functions by their names."""
         self._commands: list[Unit] = []
@@ -109,6 +112,7 @@ class Walker:
             self._whole(path)
         self._walk_all()
         self._walk_commands()
+        self._execute()
         if self._evaluated:
             self._evaluate()
         self._load_named(last=True)
@@ -134,6 +138,17 @@ class Walker:
             named = [unit for unit in commands if isinstance(unit.node, Definition) and unit.node.name in words]
             for unit in named or commands:
                 self._push(unit)
+            self._walk_all()
+
+    def _execute(self) -> None:
+        """What ``exec`` runs where all that it may be given is written down: ``exec(f"y = model.{name}(x)")``."""
+        for node, scope, unit in self._executed:  # grows while it is walked
+            texts = self._names_of_modules.written(node.args[0], scope) if node.args else ()
+            names = [names_of_code(text, unit.loaded.module, _FILLS | _OWNERS | _DYNAMIC) for text in texts]
+            if not names or None in names:
+                self.stop("it runs code with `exec`", scope.span(node))
+            for name in (name for found in names for name in found or ()):
+                self._name(name, unit.loaded, False)
             self._walk_all()
 
     def _evaluate(self) -> None:
@@ -467,7 +482,9 @@ class Walker:
         named = node.args[0] if len(node.args) == 1 else None
         if name == "exec":
             if not (node.args and _only_assigns(node.args[0])):
-                self.stop("it runs code with `exec`", scope.span(node))
+                self._executed.append((node, scope, unit))
+        elif name == "locals" and scope.function is not None and holds_only_values(scope.function):
+            pass  # whatever the names of a function stand for is reached where it gets them
         elif name in ("eval", "globals", "locals"):
             self._evaluated.append((node, scope, unit))
         elif isinstance(named, ast.Constant) and isinstance(named.value, str):

@@ -77,11 +77,24 @@ def test_a_number_of_workers_that_changes(tmp_path: Path, code: str, verdict: st
     assert of_program(tmp_path, LOADER + code + "\n").verdict == verdict
 
 
+EXECUTES = "def call(name='draw'):\n    exec(f'got = {name}(1)')\ndef draw(x): pass\ndef load(x): train()\n"
+
+
 @table(
     "code, words, verdict",
     [
         ("import sys\nglobals()[sys.argv[1]]()", "train", "unknown"),
         ("import sys\ngetattr(sys.modules[__name__], sys.argv[1])()", "train", "unknown"),
+        ("def show(a, b):\n    for name in a:\n        print(locals()[name])\nshow(['b'], 1)", "", "not-needed"),
+        ("def show(a):\n    def inner():\n        train()\n    locals()[a]()\nshow('inner')", "", "unknown"),
+        ("import sys\nlocals()[sys.argv[1]]()", "train", "unknown"),
+        (f"{EXECUTES}call()\ncall('draw')", "", "not-needed"),
+        (f"{EXECUTES}call()\ncall('load')", "", "likely"),
+        ("def call(name):\n    exec(f'got = {name}()')\ncall(input())", "", "unknown"),
+        ("import os\ndef call(name):\n    exec(f'os.{name}(\"python x.py\")')\ncall('system')", "", "unknown"),
+        ("exec('import torch')", "", "unknown"),
+        ("exec('DataLoader(d, num_workers=8)')", "", "unknown"),
+        ("exec('eval(x)')", "", "unknown"),
         ("import typer\napp = typer.Typer()\napp.command()(train)\napp()", "", "likely"),
         ("import typer\napp = typer.Typer()\n@app.command()\ndef run():\n    train()\napp()", "", "likely"),
         ("import click\n@click.group()\ndef cli(): pass\n@cli.command()\ndef run():\n    train()\n"
