@@ -219,6 +219,9 @@ NOT_FOLLOWED = frozenset(
         "basicsr.data.build_dataloader", "basicsr.train.train_pipeline", "pyiqa.create_metric",
         "open3d.ml.torch.pipelines.ObjectDetection", "open3d.ml.torch.pipelines.SemanticSegmentation",
         "yolox.core.Trainer", "yolox.core.launch", "haystack.nodes.FARMReader", "ffmpegcv.noblock",
+        "hyperpyyaml.load_hyperpyyaml", "tianshou.env.ShmemVectorEnv", "tianshou.env.SubprocVectorEnv",
+        "tianshou.env.RayVectorEnv", "speechbrain.Brain", "speechbrain.core.Brain",
+        "speechbrain.dataio.dataloader.make_dataloader", "speechbrain.dataio.dataloader.SaveableDataLoader",
     }
 )  # fmt: skip
 """Calls that start what a configuration, a file or their arguments name."""

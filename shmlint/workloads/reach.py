@@ -240,7 +240,11 @@ class Walker:
                 if lifecycle or method.name in self._attributes:
                     self._push(Unit(loaded, method, node, certain and self._attributes.get(method.name, lifecycle)))
             for base in node.bases:
-                self._name(dotted(plain(base)), loaded, certain)
+                name = dotted(plain(base))
+                self._name(name, loaded, certain)
+                if (full := self.modules.outside(name, loaded)) in NOT_FOLLOWED:
+                    place = Scope(loaded.path, loaded.source, loaded.module, None, None).span(base)
+                    self.stop(f"what `{full}` starts is not followed", place)
 
     def _method(self, name: str, certain: bool) -> None:
         """Reach the methods of that name in the classes that were reached."""
