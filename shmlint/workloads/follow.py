@@ -318,7 +318,8 @@ class Follower:
             return
         if program == "supervisord" and self._supervised(command, context):
             return
-        place = self.files.find(command[0], context.directory) if "/" in command[0] else None
+        path = command[0]
+        place = self.files.find(path, context.directory) if "/" in path else None
         if place is None and self._passes_on(command[0], command[1:], context):
             self.commands = [ran for ran in self.commands if ran.words != command]
             return
@@ -327,9 +328,9 @@ class Follower:
             if found is not None:
                 self._start((found,))
                 return
-            place = self._copied_program(command[0], context)
+            path, place = self._copied_program(command[0], context)
         if place is not None:
-            self._file(place, command, context)
+            self._file(place, path, command, context)
         elif "$" in command[0]:
             self._either(command, context)
             self.stop(_unnamed(command[0]), context.span)
@@ -381,16 +382,19 @@ class Follower:
                 )  # fmt: skip
         return bool(read)
 
-    def _copied_program(self, name: str, context: RunContext) -> Place | None:
-        """A program that the image's build put on the path."""
-        for folder in ("/usr/local/bin", "/usr/bin", "/bin"):
-            found = self.files.find(posixpath.join(folder, name), context.directory)
+    def _copied_program(self, name: str, context: RunContext) -> tuple[str, Place | None]:
+        """A program that the image's build put on the path: it copied it there, or linked to it."""
+        paths = [posixpath.join(folder, name) for folder in ("/usr/local/bin", "/usr/bin", "/bin")]
+        texts = [text for text, _ in self.image.runs] if self.image is not None else []
+        linked = [match[1] for text in texts for match in re.finditer(_LINK, text) if match[2] in paths]
+        for path in (*paths, *linked[-1:]):
+            found = self.files.find(path, context.directory)
             if found is not None and not found.guessed:
-                return found
-        return None
+                return path, found
+        return name, None
 
-    def _file(self, place: Place, command: tuple[str, ...], context: RunContext) -> None:
-        """A file of the repository that is run by its name: its first line says by what."""
+    def _file(self, place: Place, path: str, command: tuple[str, ...], context: RunContext) -> None:
+        """A file of the repository that is run by its name in the container: its first line says by what."""
         source = self.files.repository.source(place.path)
         if source is None:
             self.stop(f"{place.path} cannot be read as text", context.span)
@@ -400,7 +404,7 @@ class Follower:
         if place.path.endswith(".py") or ("python" in first and first.startswith("#!")):
             self._start((Entry(place.path, command[1:], context.span, context.certain, guessed),))
         elif place.path.endswith((".sh", ".bash")) or "sh" in first:
-            self._script(command[0], command[1:], context._replace(guessed=guessed))
+            self._script(path, command[1:], context._replace(guessed=guessed))
             self.commands = [ran for ran in self.commands if ran.words != command]  # what it runs counts
         else:
             self.stop(f"{place.path} is neither a shell script nor Python", context.span)
@@ -466,6 +470,8 @@ class _Body(NamedTuple):
 
 _SETS_UP = r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|environ"
 """Files that only set variables, by the names that everybody gives them."""
+_LINK = r"\bln\s+-s\w*\s+(/[^\s;&|]+)\s+(/[^\s;&|]+)"
+"""A link that a build makes, and what it leads to."""
 _PLACEHOLDER = r"(?<![\w<])<[A-Za-z_][\w-]*>"
 """What a page leaves to the reader; a shell would read it as redirections."""
 

@@ -89,6 +89,8 @@ def by_server(command: Sequence[str], files: Files, context: RunContext) -> Iter
         target = _of_flask(files, context.directory)
     below = given.get("--app-dir") or given.get("--chdir") or ""
     directory = posixpath.normpath(posixpath.join(context.directory, below)) if below else context.directory
+    if not target and posixpath.basename(command[0]) == "uwsgi":
+        target = _of_uwsgi(command, files, context.directory)
     module = target.partition(":")[0]
     place = _first(module.replace(".", "/"), "__init__.py", files, directory) if module else None
     if place is not None:
@@ -97,6 +99,17 @@ def by_server(command: Sequence[str], files: Files, context: RunContext) -> Iter
         yield Step(f"module `{module}` is not in the repository", context.span)
     else:
         yield Step(f"what `{posixpath.basename(command[0])}` serves is unknown", context.span)
+
+
+def _of_uwsgi(command: Sequence[str], files: Files, directory: str) -> str:
+    """The module that a configuration file of uWSGI names: ``module = app:make()``, ``wsgi-file = app.py``."""
+    for word in command[1:]:
+        place = files.find(word.partition("=")[2] or word, directory) if word.endswith(".ini") else None
+        source = files.repository.source(place.path) if place is not None else None
+        named = re.search(_OF_UWSGI, source.text) if source is not None else None
+        if named is not None:
+            return named[1].removesuffix(".py").replace("/", ".").lstrip(".")
+    return ""
 
 
 def _of_flask(files: Files, directory: str) -> str:
@@ -131,6 +144,7 @@ def _entry(place: Place, arguments: tuple[str, ...], context: RunContext) -> Ent
     return Entry(place.path, arguments, context.span, context.certain, context.guessed or place.guessed)
 
 
+_OF_UWSGI = r"(?m)^[ \t]*(?:module|wsgi-file|wsgi)[ \t]*=[ \t]*([\w./:]+)"
 _PART = r"\$\{[^{}]*\}|\$\w+"
 SERVERS = frozenset(
     {"uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "waitress-serve", "celery", "uwsgi", "flask"}

@@ -141,6 +141,35 @@ def test_what_pytest_collects(tmp_path: Path, command: str, verdict: str) -> Non
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "build, command, verdict",
+    [
+        ("COPY tool/serve /usr/local/bin/serve", "serve", "not-needed"),
+        ("COPY . /app\nRUN chmod +x tool/serve && \\\n    ln -sf /app/tool/serve /usr/local/bin/serve", "serve",
+         "not-needed"),
+        ("COPY . /app\nRUN ln -s /app/tool/serve.sh /usr/bin/serve", "serve", "not-needed"),
+        ("COPY tool/serve.sh /usr/local/bin/serve", "serve", "not-needed"),
+        ("COPY . /app\nRUN ln -s /app/tool/fill /usr/bin/fill", "fill", "needed"),
+        ("COPY . /app\nRUN ln -s /opt/other/serve /usr/bin/serve", "serve", "unknown"),
+        ("COPY . /app\nRUN ln -s /app/tool/serve /opt/serve", "serve", "unknown"),
+        ("COPY . /app", "uwsgi --ini conf/app.ini", "not-needed"),
+        ("COPY . /app", "uwsgi conf/fill.ini", "needed"),
+        ("COPY . /app", "uwsgi --ini conf/none.ini", "unknown"),
+    ],
+)  # fmt: skip
+def test_programs_that_the_build_or_a_configuration_names(
+    tmp_path: Path, build: str, command: str, verdict: str
+) -> None:
+    python = "#!/usr/bin/env python3\nimport json\nprint(json.loads('1'))\n"
+    files = {
+        "compose.yaml": compose(command), "Dockerfile": f"FROM python:3.12\nWORKDIR /app\n{build}\n",
+        "tool/serve": python, "tool/fill": f"#!/usr/bin/env python3\n{LOADER}", "work.py": python, "fill.py": LOADER,
+        "tool/serve.sh": "#!/bin/sh\nffmpeg -i x.mp4 out.mp4\n", "conf/app.ini": "[uwsgi]\nmodule = work:make()\n",
+        "conf/fill.ini": "[uwsgi]\nmaster = true\nwsgi-file = fill.py\n", "conf/none.ini": "[uwsgi]\nmaster = true\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
 RANKS = "torchrun --nproc_per_node=8"
 
 
