@@ -100,7 +100,7 @@ def _quiet() -> frozenset[str]:
     return harmless() | sys.stdlib_module_names | (called - loud) | {"torch"}
 
 
-_FRAMEWORKS = frozenset({"torch", "tensorflow", "keras"})
+_FRAMEWORKS = frozenset({"torch", "tensorflow", "keras", "theano"})
 _ENDING = r"\.[A-Za-z]\w*$"
 """Of a file, or of a hidden directory; `net-1.5` may be a directory."""
 _READ = (".py", ".ipynb", ".sh", ".yaml", ".yml", ".toml", ".cfg")

@@ -1205,6 +1205,7 @@ def test_a_shell_in_an_environment_for_robots(tmp_path: Path, lines: str, verdic
         ({"a.ipynb": CELLS % "numpy\\n%matplotlib inline"}, "not-needed"),
         ({"fit.py": ALONE + '"""\nimport unheard_of\n"""\n'}, "not-needed"),
         ({"fit.py": "import tensorflow as tf\nmodel().fit(data, epochs=3)\n"}, "not-needed"),
+        ({"fit.py": "import lasagne, theano\nmodel().fit(theano.function(data))\n"}, "not-needed"),
         # Nobody can run what is no notebook, nor a cell that is no Python.
         ({"fit.py": ALONE, "broken.ipynb": "{"}, "not-needed"),
         ({"fit.py": ALONE, "list.ipynb": "[]"}, "not-needed"),
