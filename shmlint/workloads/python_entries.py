@@ -107,7 +107,7 @@ def _of_uwsgi(command: Sequence[str], files: Files, directory: str) -> str:
         place = files.find(word.partition("=")[2] or word, directory) if word.endswith(".ini") else None
         source = files.repository.source(place.path) if place is not None else None
         named = re.search(_OF_UWSGI, source.text) if source is not None else None
-        if named is not None:
+        if source is not None and named is not None and re.search(_MORE_OF_UWSGI, source.text) is None:
             return named[1].removesuffix(".py").replace("/", ".").lstrip(".")
     return ""
 
@@ -145,6 +145,10 @@ def _entry(place: Place, arguments: tuple[str, ...], context: RunContext) -> Ent
 
 
 _OF_UWSGI = r"(?m)^[ \t]*(?:module|wsgi-file|wsgi)[ \t]*=[ \t]*([\w./:]+)"
+_MORE_OF_UWSGI = (
+    r"(?m)^[ \t]*(?:attach-\w*daemon\w*|smart-attach|mules?|spooler|(?:shared-|py)?import|exec-|hook-|ini|include)\b"
+)
+"""Settings with which uWSGI runs more than its module."""
 _PART = r"\$\{[^{}]*\}|\$\w+"
 SERVERS = frozenset(
     {"uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "waitress-serve", "celery", "uwsgi", "flask"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import posixpath
 import re
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from shmlint.files.read import normal
 from shmlint.model.need import Step
+from shmlint.syntax.python import Module, dotted, parse
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.program import Entry, RunContext
 from shmlint.workloads.repository import Repository
@@ -41,9 +43,11 @@ def by_tests(words: Sequence[str], files: Files, context: RunContext) -> Iterato
             yield Step(f"the tests in `{name}` are not in the repository", context.span)
     if not found:
         return
-    sources = map(files.repository.source, found)
-    if any(source is not None and "pytest_plugins" in source.text for source in sources):
+    sources = [source for path in found[:_MOST_FILES] if (source := files.repository.source(path)) is not None]
+    if any("pytest_plugins" in source.text for source in sources):
         yield Step("which plugins its tests load is not followed", context.span)
+    for name in sorted(_of_plugins([module for source in sources if (module := parse(source.text)) is not None])):
+        yield Step(f"what the fixture `{name}` of its tests does is unknown", context.span)
     if len(found) > _MOST_FILES:
         yield Step("it has too many tests", context.span)
     if any(re.match(_OTHER_CODE, word) for word in words) or not named:
@@ -86,6 +90,42 @@ def _below(start: str, repository: Repository) -> Iterator[str]:
                 pending.append(path)
         if number > _MOST_FOLDERS:
             return
+
+
+def _of_plugins(modules: Sequence[Module]) -> set[str]:
+    """The fixtures that tests ask for and that no file of theirs has: those of plugins."""
+    functions = [node for module in modules for node in module.nodes if isinstance(node, _FUNCTION)]
+    known = {*_FIXTURES, *(function.name for function in functions)}
+    known.update(name for module in modules for name in module.imports)
+    asked: set[str] = set()
+    for function in functions:
+        decorators = {dotted(d.func if isinstance(d, ast.Call) else d) for d in function.decorator_list}
+        fixture = any(name.rpartition(".")[2] == "fixture" for name in decorators)
+        given = any("patch" in name or name.rpartition(".")[2] == "given" for name in decorators)
+        if given or not (fixture or function.name.startswith("test")):
+            continue
+        texts = _texts(function.decorator_list)
+        known.update(texts if fixture else ())  # the name that a fixture has for tests
+        asked.update(argument.arg for argument in function.args.args if argument.arg not in texts)
+    named = (call for module in modules for call in module.nodes if isinstance(call, ast.Call))
+    used = (call for call in named if dotted(call.func).rpartition(".")[2] in ("usefixtures", "getfixturevalue"))
+    asked.update(text for call in used for text in _texts(call.args))
+    return asked - known
+
+
+def _texts(nodes: Sequence[ast.AST]) -> set[str]:
+    """The words in the texts that are written in some nodes: ``"a, b"``."""
+    parts = (part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Constant))
+    return {word for part in parts if isinstance(part.value, str) for word in re.findall(r"\w+", part.value)}
+
+
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+_FIXTURES = frozenset(
+    {"self", "cls", "request", "tmp_path", "tmp_path_factory", "tmpdir", "tmpdir_factory", "monkeypatch", "capsys",
+     "capsysbinary", "capfd", "capfdbinary", "caplog", "recwarn", "pytestconfig", "cache", "doctest_namespace",
+     "record_property", "record_testsuite_property", "subtests", "mocker", "benchmark", "event_loop", "requests_mock"}
+)  # fmt: skip
+"""The fixtures of pytest itself, and of plugins that start nothing."""
 
 
 def _shared(folder: str, repository: Repository) -> Iterator[str]:

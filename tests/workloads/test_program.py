@@ -116,6 +116,12 @@ PYTEST = {
     "def test_loads():\n    assert DataLoader(data(), batch_size=64, num_workers=8)\n",
     "plug/conftest.py": "pytest_plugins = ['work.fixtures']\n", "plug/test_plug.py": "def test_it():\n    pass\n",
     "strange/test_strange.py": "import nobody_knows_it\n",
+    "web/test_web.py": "def test_web(page):\n    page.goto('x')\n",
+    "web/test_used.py": "import pytest\n\n@pytest.mark.usefixtures('page')\ndef test_used():\n    pass\n",
+    "given/test_given.py": "import pytest\nfrom unittest.mock import patch\n\n"
+    "@pytest.fixture(name='one')\ndef make(tmp_path):\n    return 1\n\n"
+    "@pytest.mark.parametrize('a, b', [(1, 2)])\ndef test_given(a, b, one, monkeypatch):\n    pass\n\n"
+    "@patch('work.total')\ndef test_patched(total):\n    pass\n",
 }  # fmt: skip
 
 
@@ -128,6 +134,9 @@ PYTEST = {
         ("coverage run -m pytest tests/deep", "not-needed"),
         ("pytest tests loads", "likely"),
         ("pytest strange", "unknown"),
+        ("pytest web/test_web.py", "unknown"),
+        ("pytest web/test_used.py", "unknown"),
+        ("pytest given", "not-needed"),
         ("pytest tests missing", "unknown"),
         ("pytest plug", "unknown"),
         ("pytest", "likely"),
@@ -155,6 +164,7 @@ def test_what_pytest_collects(tmp_path: Path, command: str, verdict: str) -> Non
         ("COPY . /app", "uwsgi --ini conf/app.ini", "not-needed"),
         ("COPY . /app", "uwsgi conf/fill.ini", "needed"),
         ("COPY . /app", "uwsgi --ini conf/none.ini", "unknown"),
+        ("COPY . /app", "uwsgi --ini conf/more.ini", "unknown"),
     ],
 )  # fmt: skip
 def test_programs_that_the_build_or_a_configuration_names(
@@ -166,6 +176,7 @@ def test_programs_that_the_build_or_a_configuration_names(
         "tool/serve": python, "tool/fill": f"#!/usr/bin/env python3\n{LOADER}", "work.py": python, "fill.py": LOADER,
         "tool/serve.sh": "#!/bin/sh\nffmpeg -i x.mp4 out.mp4\n", "conf/app.ini": "[uwsgi]\nmodule = work:make()\n",
         "conf/fill.ini": "[uwsgi]\nmaster = true\nwsgi-file = fill.py\n", "conf/none.ini": "[uwsgi]\nmaster = true\n",
+        "conf/more.ini": "[uwsgi]\nmodule = work\nattach-daemon = python fill.py\n",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
 
