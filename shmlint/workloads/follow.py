@@ -28,8 +28,7 @@ from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.knowledge import builtin, match_command
 from shmlint.workloads.launchers import python_words, with_processes
 from shmlint.workloads.program import Entry, Program, Ran, RunContext
-from shmlint.workloads.python_entries import SERVERS, by_installed_name, by_python, by_server
-from shmlint.workloads.python_tests import TESTERS, by_tests
+from shmlint.workloads.python_entries import SERVERS, TESTERS, by_installed_name, by_python, by_server
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
@@ -314,7 +313,7 @@ class Follower:
             self._start(by_server(command, self.files, context))
             return
         if program in TESTERS:
-            self._start(by_tests(command[1:], self.files, context))
+            self._start(by_python(("-m", program, *command[1:]), self.files, context))
             return
         if program == "supervisord" and self._supervised(command, context):
             return

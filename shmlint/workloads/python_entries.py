@@ -12,7 +12,6 @@ from shmlint.model.need import Step
 from shmlint.workloads.commands import MISSING, NO_NAME, options
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.program import Entry, RunContext
-from shmlint.workloads.python_tests import TESTERS, by_tests
 
 MOST_ALTERNATIVES = 12
 """Programs that one path may mean of which a part is not known."""
@@ -66,6 +65,8 @@ def _by_module(name: str, arguments: tuple[str, ...], files: Files, context: Run
         yield from by_server((name, *arguments), files, context)
         return
     if name in TESTERS:
+        from shmlint.workloads.python_tests import by_tests  # it parses, which few runs need
+
         yield from by_tests(arguments, files, context)
         return
     place = _first(path, "__main__.py", files, context.directory)
@@ -153,5 +154,6 @@ _PART = r"\$\{[^{}]*\}|\$\w+"
 SERVERS = frozenset(
     {"uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "waitress-serve", "celery", "uwsgi", "flask"}
 )  # fmt: skip
+TESTERS = frozenset({"pytest", "py.test"})
 _SERVED = frozenset({"-A", "--app", "--app-dir", "--chdir"})
 _APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*"

@@ -15,7 +15,6 @@ from shmlint.workloads.filesystem import Files
 from shmlint.workloads.program import Entry, RunContext
 from shmlint.workloads.repository import Repository
 
-TESTERS = frozenset({"pytest", "py.test"})
 _MOST_FILES = 100
 """Files of tests of one command."""
 _MOST_FOLDERS = 200
@@ -50,7 +49,9 @@ def by_tests(words: Sequence[str], files: Files, context: RunContext) -> Iterato
         yield Step(f"what the fixture `{name}` of its tests does is unknown", context.span)
     if len(found) > _MOST_FILES:
         yield Step("it has too many tests", context.span)
-    if any(re.match(_OTHER_CODE, word) for word in words) or not named:
+    settings = (files.repository.source(path) for path in _above(posixpath.dirname(found[-1]), _SETTINGS, files))
+    told = any(source is not None and re.search(_OTHER_SETTINGS, source.text) for source in settings)
+    if told or any(re.match(_OTHER_CODE, word) for word in words) or not named:
         yield Step("what else `pytest` runs is not followed", context.span)
     first, *more = dict.fromkeys(found[:_MOST_FILES])
     yield Entry(first, (), context.span, context.certain, True, more=(first, *more))
@@ -67,16 +68,15 @@ def _named(words: Sequence[str]) -> Iterator[str]:
 
 def _collected(name: str, files: Files, context: RunContext) -> Iterator[str]:
     """The files of tests below a directory, or one file, and what they all share."""
-    repository = files.repository
     place = files.find(name, context.directory)
     if place is not None:
-        yield from _shared(posixpath.dirname(place.path), repository)
+        yield from _above(posixpath.dirname(place.path), _SHARED, files)
         yield place.path
         return
     folder = files.find(name, context.directory, folder=True)
     if folder is not None:
-        yield from _shared(folder.path, repository)
-        yield from _below(folder.path, repository)
+        yield from _above(folder.path, _SHARED, files)
+        yield from _below(folder.path, files.repository)
 
 
 def _below(start: str, repository: Repository) -> Iterator[str]:
@@ -128,13 +128,19 @@ _FIXTURES = frozenset(
 """The fixtures of pytest itself, and of plugins that start nothing."""
 
 
-def _shared(folder: str, repository: Repository) -> Iterator[str]:
-    """What pytest reads of the directories above: ``conftest.py``."""
+def _above(folder: str, names: Sequence[str], files: Files) -> Iterator[str]:
+    """The files of some names in a directory and in those above it."""
     while folder := normal(folder):
-        path = normal(os.path.join(folder, "conftest.py"))
-        if repository.is_file(path):
-            yield path
+        paths = (normal(os.path.join(folder, name)) for name in names)
+        yield from filter(files.repository.is_file, paths)
         above = os.path.dirname(folder)
-        if folder in (repository.root, above, "."):
+        if folder in (files.repository.root, above, "."):
             return
         folder = above or "."
+
+
+_SHARED = ("conftest.py",)
+"""What pytest reads of the directories above."""
+_SETTINGS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+_OTHER_SETTINGS = r"\bpython_(?:files|functions|classes)\b|--(?:doctest|nbval|nbmake)|\baddopts\b[^\n]*[\s\"']-p\b"
+"""Settings with which pytest runs what is in no file of tests, or takes others for tests."""

@@ -116,6 +116,7 @@ PYTEST = {
     "def test_loads():\n    assert DataLoader(data(), batch_size=64, num_workers=8)\n",
     "plug/conftest.py": "pytest_plugins = ['work.fixtures']\n", "plug/test_plug.py": "def test_it():\n    pass\n",
     "strange/test_strange.py": "import nobody_knows_it\n",
+    "set/pytest.ini": "[pytest]\npython_files = check_*.py\n", "set/test_set.py": "def test_it():\n    pass\n",
     "web/test_web.py": "def test_web(page):\n    page.goto('x')\n",
     "web/test_used.py": "import pytest\n\n@pytest.mark.usefixtures('page')\ndef test_used():\n    pass\n",
     "given/test_given.py": "import pytest\nfrom unittest.mock import patch\n\n"
@@ -134,6 +135,7 @@ PYTEST = {
         ("coverage run -m pytest tests/deep", "not-needed"),
         ("pytest tests loads", "likely"),
         ("pytest strange", "unknown"),
+        ("pytest set", "unknown"),
         ("pytest web/test_web.py", "unknown"),
         ("pytest web/test_used.py", "unknown"),
         ("pytest given", "not-needed"),
