@@ -308,7 +308,7 @@ def read_workers(words: Sequence[str]) -> int | None:
     names = [word.rpartition("/")[2] for word in words]
     python = words[:1] and words[0].startswith("-")  # options of the image's own program
     python = python or any(is_python(n) or n.endswith((".py", ".sh")) or n in _STARTS_PYTHON for n in names)
-    trains = not _TORCHRUN.isdisjoint(words) or "yolo" in names or names_training(words)
+    trains = not _TORCHRUN.isdisjoint(names) or "yolo" in names or names_training(words)
     number = "(?:num_)?workers" if trains else "num_workers"
     keys = (re.fullmatch(rf"\+{{0,2}}(?:\w+\.)*(dataloader_)?{number}=(\d{{1,4}})", word) for word in words)
     names_of = _WORKER_OPTIONS | _TRAINERS_OPTIONS if trains else _WORKER_OPTIONS

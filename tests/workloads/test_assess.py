@@ -415,6 +415,8 @@ NEEDS: list[tuple[str, Launch, str]] = [
      launch("nvcr.io/nvidia/pytorch:24.01-py3", "torchrun --nproc_per_node=1 t.py --workers=0"), "not-needed"),
     ("no workers, one rank of three hosts",
      launch("my/app", "torchrun --nproc_per_node=1 --nnodes=3 t.py --workers=0", count=1), "not-needed"),
+    ("no workers, the launcher by its path",
+     launch("my/app", "/usr/local/bin/torchrun --nproc_per_node=1 main.py --workers=0", count=1), "not-needed"),
     ("no workers, by a key", launch("my/app", "python train.py loader.workers=0", count=1), "not-needed"),
     ("no workers, four ranks", launch("my/app", "torchrun --nproc_per_node=4 t.py --workers=0"), "needed"),
     ("no workers, all GPUs", launch("my/app", "deepspeed t.py --num_workers 0", count=2), "needed"),
