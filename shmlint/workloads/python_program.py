@@ -123,7 +123,7 @@ _MAKES_DATA = re.compile(r"(?i)data|image|folder|transform|crop|resize|augment")
 
 def _counted(site: Site, walker: Walker) -> str:
     """The argument by which a call of another library may be told to start workers or ranks; empty without one."""
-    if site.name.rpartition(".")[2] in _ONLY_KEPT:
+    if site.name.rpartition(".")[2] in _ONLY_KEPT or site.name in _IN_THREADS:
         return ""
     for keyword in site.node.keywords:
         name = keyword.arg or ""
@@ -140,6 +140,11 @@ _ONLY_KEPT = frozenset(
     {*SETTINGS_CLASSES, "update", "set_defaults", "setdefault", "format", "print", "info", "debug", "partial"}
 )
 """Calls that only keep or print what they are given; what is bound by ``partial`` is passed on."""
+
+
+_IN_THREADS = frozenset({"faster_whisper.WhisperModel", "faster_whisper.transcribe.WhisperModel"})
+"""Calls whose workers are threads
+(https://github.com/SYSTRAN/faster-whisper/blob/65882eee9f5c/faster_whisper/transcribe.py#L654)."""
 
 
 def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
