@@ -6,6 +6,7 @@ comes last. Nothing is called not needed because it was not understood.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 
@@ -16,6 +17,7 @@ from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
+from shmlint.workloads.builds import bare_name
 from shmlint.workloads.by_knowledge import Known, by_knowledge, gpu_count
 from shmlint.workloads.commands import SHELLS, names_training, never_ends
 from shmlint.workloads.documentation import with_documentation
@@ -291,13 +293,22 @@ def _as_documented(case: Case) -> Need | None:
         if several and (need is None or case.torch is None):
             why = "the repository trains in it; DataLoader workers and ranks on several GPUs use shared memory"
             return _likely(case, why, told)
-    if need is not None and case.torch is not None:
+    if need is not None and (case.torch is not None or _is_named_after_code(case)):
         return need
     if said is None or said.need.verdict not in ("needed", "likely") or not (said.by_command or said.need.mechanisms):
         return None
     if case.torch is None and all(ran.span == case.launch.span for ran in case.program.documented_commands):
         return None  # the repository's own programs, and nothing says that they run in this image
     return said.need
+
+
+def _is_named_after_code(case: Case) -> bool:
+    """Whether the image, or the container, has the name of a Python package at the top of the repository."""
+    launch, repository = case.launch, case.program.files.repository
+    named = launch.name if launch.kind == "docker-run" else None
+    image = bare_name(launch.image.text) if launch.image is not None else ""
+    names = {name.replace("-", "_").lower() for name in (named, image) if name}
+    return any(repository.is_file(os.path.join(repository.root, name, "__init__.py")) for name in names)
 
 
 def _asks_for_processes(case: Case) -> bool:

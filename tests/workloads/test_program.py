@@ -1279,6 +1279,21 @@ def test_a_shell_for_code_that_needs_nothing(tmp_path: Path, files: dict[str, st
 
 
 @table(
+    "command, verdict",
+    [
+        ("docker run --gpus all -it registry.example.org/team/our-net:${1} bash", "likely"),
+        ("docker run --gpus all -it --name our_net app:1 bash", "likely"),
+        ("docker run --gpus all -it registry.example.org/team/net:${1} bash", "unknown"),
+        ("docker run --gpus all -it registry.example.org/team/other:${1} bash", "unknown"),
+    ],
+)
+def test_an_image_with_the_name_of_the_repositorys_package(tmp_path: Path, command: str, verdict: str) -> None:
+    """Nothing else says what is in it, but it is made for this code, which has a program for training."""
+    files = {"our_net/__init__.py": "", "net/layers.py": "", "train.py": LOADER, "run.sh": f"{command}\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "fetch, command, verdict",
     [
         ("git clone --depth=1 https://github.com/comfyanonymous/ComfyUI.git .", "python main.py -l", "not-needed"),
