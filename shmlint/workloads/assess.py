@@ -356,15 +356,15 @@ def _needs_none(case: Case) -> Need | None:
     enough = not case.program.guessed and not _starts_notebook(case.program) and not _asked_for(case)
     if not enough and case.torch is None:
         return None
-    from shmlint.workloads.own_code import needs_none
+    from shmlint.workloads.own_code import own_code
 
-    quiet = needs_none(case.program.files)
-    if quiet and enough:
+    said = own_code(case.program.files)
+    if said.quiet and said.known and enough:
         why = "all code that the container sees of the repository loads its data in one process and without workers"
         return Need("not-needed", why=why)
     if case.torch is None:
         return None
-    if quiet:
+    if said.quiet:
         stopped = "the repository's code uses neither workers nor several processes; what else runs is unknown"
     elif _fits_as_documented(case):
         stopped = "what the documentation runs in it needs no more; what else runs is unknown"

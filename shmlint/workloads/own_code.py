@@ -11,49 +11,61 @@ from collections.abc import Iterator
 from functools import cache
 
 from shmlint.files.read import normal
+from shmlint.model.record import NamedTuple
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import COLLECTIVE, ROWS, harmless
 from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
 
 
-def needs_none(files: Files) -> bool:
-    """Whether the code that the container sees trains or loads data, in one process and without workers.
+class OwnCode(NamedTuple):
+    """What the code that a container sees says of shared memory."""
 
-    False where it does neither, so that it is not what runs; where there is too much of it, and where it imports a
-    package of which nothing is known.
-    """
+    quiet: bool
+    """It trains or loads data, in one process and without workers. False where there is too much of it."""
+    known: bool
+    """Of every package that it imports it is known what it does."""
+
+
+def own_code(files: Files) -> OwnCode:
+    """What the code that the container sees says; neither where it does not train, so that it is not what runs."""
     folders = files.seen()
     known = files.repository.shared.quiet
     if folders not in known:
-        known[folders] = bool(folders) and _looked_at(folders, files.repository)
-    return known[folders]
+        known[folders] = _looked_at(folders, files.repository) if folders else _LOUD
+    return OwnCode(*known[folders])
 
 
-def _looked_at(folders: tuple[str, ...], repository: Repository) -> bool:
+_LOUD = OwnCode(False, False)
+
+
+def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     names: set[str] = set()
     imported: set[str] = set()
     characters = 0
-    works = mapped = reads = False
+    works = steps = mapped = reads = False
     for number, path in enumerate(_files(folders, repository, names)):
         source = repository.peek(path)
         characters += len(source.text) if source is not None else 0
         if source is None or number >= MOST_FILES or characters > MOST_BYTES:
-            return False
+            return _LOUD
         if re.search(_USES, source.text) is not None and _says_so(path, source.text):
-            return False
+            return _LOUD
         if path.endswith((".py", ".ipynb")):
             from shmlint.workloads.own_python import look  # it parses, which few runs need
 
             found = look(path, source.text)
             if found is None or found.filled or not found.called.isdisjoint(_loud()):
-                return False
+                return _LOUD
             imported |= found.packages
-            works = works or found.works
+            works, steps = works or found.works, steps or found.steps
             mapped, reads = mapped or found.mapped, reads or found.reads
             if mapped and reads:
-                return False  # the workers may be in the JSON, which is not read
+                return _LOUD  # the workers may be in the JSON, which is not read
     works = works and not _FRAMEWORKS.isdisjoint(imported)
-    return works and all(name in names or name in _quiet() for name in imported)
+    unknown = {name for name in imported if name not in names and name not in _quiet()}
+    # A package may be what trains; code with loaders or steps of its own does so without it. A submodule is code too.
+    alone = steps and unknown.isdisjoint(_starters()) and not any(map(repository.folders_named, unknown))
+    return OwnCode(works and (not unknown or alone), works and not unknown)
 
 
 def _says_so(path: str, text: str) -> bool:
@@ -90,6 +102,12 @@ def _files(folders: tuple[str, ...], repository: Repository, names: set[str]) ->
 def _loud() -> frozenset[str]:
     """What uses shared memory where it is called without a word about workers or ranks."""
     return COLLECTIVE.union(row.call for row in ROWS if row.use != "dataloader" or row.default not in (0, None))
+
+
+@cache
+def _starters() -> frozenset[str]:
+    """Packages whose objects start workers or processes: the calls of such an object are not told apart by name."""
+    return frozenset(row.call.partition(".")[0] for row in ROWS if row.call in _loud() and row.use != "ranks")
 
 
 @cache

@@ -15,8 +15,10 @@ class Looked(NamedTuple):
 
     packages: frozenset[str]
     called: frozenset[str]
-    """The dotted names of what it calls, imports followed."""
+    """The dotted names of what it calls, imports followed; without trainers on one device."""
     works: bool
+    steps: bool
+    """Whether it has loaders of PyTorch, or trains step by step, by itself."""
     filled: bool
     """Whether a loader gets workers by position, without a word of it."""
     mapped: bool
@@ -32,12 +34,25 @@ def look(path: str, text: str) -> Looked | None:
         return None
     packages = {target.partition(".")[0] for target in (*module.imports.values(), *module.stars)}
     packages.discard("")  # modules next to the file
-    called = frozenset(_full_name(node.func, module) for node in module.nodes if isinstance(node, ast.Call))
+    calls = [node for node in module.nodes if isinstance(node, ast.Call)]
+    called = frozenset(_full_name(node.func, module) for node in calls if not _has_one_device(node))
     reads = not called.isdisjoint({"json.load", "json.loads"})
-    loaders = [node for node in module.nodes if isinstance(node, ast.Call) and _is_loader(node, module)]
+    loaders = [node for node in calls if _is_loader(node, module)]
+    steps = bool(loaders) or any(dotted(node.func).endswith(".backward") for node in calls)
     mapped = any(keyword.arg is None for node in loaders for keyword in node.keywords)
     filled = any(map(_is_filled, loaders))
-    return Looked(frozenset(packages), called, any(map(_works, module.nodes)), filled, mapped, reads)
+    return Looked(frozenset(packages), called, any(map(_works, module.nodes)), steps, filled, mapped, reads)
+
+
+def _has_one_device(node: ast.Call) -> bool:
+    """Whether a trainer gets one GPU of one host: ``Trainer(devices=1)``, ``Trainer(gpus=[0])``."""
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
+    devices, hosts = given.get("devices", given.get("gpus")), given.get("num_nodes", ast.Constant(1))
+    if isinstance(devices, ast.List) and len(devices.elts) == 1:
+        one = isinstance(devices.elts[0], ast.Constant)
+    else:
+        one = isinstance(devices, ast.Constant) and devices.value in (0, 1, "1")
+    return one and isinstance(hosts, ast.Constant) and hosts.value == 1
 
 
 def _is_loader(node: ast.Call, module: Module) -> bool:
