@@ -267,10 +267,12 @@ class _OptionReader:
                     for option in found:
                         self.options.append(option)
                     continue
-                if word.unknown and word.options and word.maybe_many:
+                if word.unknown and word.options:
                     if not word.harmless:
                         self.unknown = self.unknown or Unknown("arguments", word.because, text)
-                    passed = word
+                    if _PART_OF_ARRAY.search(text):  # its last word may be an option that takes the next one
+                        raise _UnreadableError
+                    passed = word if word.maybe_many else passed
                     self.at += 1
                     continue
                 if word.unknown and self._holds_options(word):
@@ -414,6 +416,7 @@ def can_be_reference(text: str) -> bool:
     return re.fullmatch(r"(?!\$)[\w./:@+-]*", _PLACE.sub("", text)) is not None
 
 
+_PART_OF_ARRAY = re.compile(r"\$\{\w+\[(?:[@*]\]:|\d)")
 _LITERAL_START = re.compile(r"[A-Za-z0-9_/]|\.[^.]")
 _NAMED_OPTIONS = re.compile(
     r"(?i)(?:arg|opt|option|flag|param|argument|parameter)s?(?:\[[@*]\])?\W*$|\$\{?[@*]|\.\.\.|…"

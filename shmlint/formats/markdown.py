@@ -37,7 +37,7 @@ from shmlint.syntax.shell_text import (
     mentions_engine,
     not_set,
 )
-from shmlint.syntax.shell_variables import given, may_set
+from shmlint.syntax.shell_variables import given, may_set, set_to_options
 from shmlint.syntax.word import Cause
 
 _SHELL = frozenset(
@@ -104,6 +104,7 @@ def _parts(source: Source, workspace: Workspace, *, every: bool = False) -> Iter
     """The blocks of a document in their order, with the commands of those that speak of an engine, or of all."""
     read_blocks = blocks_of(source, workspace)
     values: dict[str, str | None] = {}
+    for_options: set[str] = set()
     for block in sorted([*read_blocks, *_alone(read_blocks, source)], key=lambda block: block.lines[0]):
         text = _text(block, source)
         if not _is_shell(block, text):
@@ -111,9 +112,10 @@ def _parts(source: Source, workspace: Workspace, *, every: bool = False) -> Iter
             continue
         part = None
         if every or mentions_engine(text):
-            part = Part(_shell_text(block, source), given(values))
+            part = Part(_shell_text(block, source), given(values, for_options))
         yield block, part
-        found = {name: value for name, _, value in _VALUE.findall(text)}
+        for_options |= set_to_options(text, for_options)
+        found = {name: value for name, _, value in _VALUE.findall(text) if len(re.findall(rf"\b{name}\+?=", text)) == 1}
         for name in may_set(text):
             value = found.get(name)
             values[name] = value if values.get(name, value) == value else None

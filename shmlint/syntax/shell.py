@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shmlint.model.launch import ENGINES
@@ -18,7 +19,7 @@ from shmlint.syntax.shell_assignments import AssignmentReader
 from shmlint.syntax.shell_conditions import Conditions, When, leaves, when
 from shmlint.syntax.shell_output import PAGE, PRINTERS, RUNNERS, SCRIPT, TAKERS, goes_to, plainly_printed
 from shmlint.syntax.shell_repair import one_heredoc, repaired
-from shmlint.syntax.shell_text import ENGINE, OPEN, OPEN_BRACE, STARTS, ShellText, mentions_engine, place
+from shmlint.syntax.shell_text import CLOSE_BRACE, ENGINE, OPEN, OPEN_BRACE, STARTS, ShellText, mentions_engine, place
 from shmlint.syntax.shell_tree import Tree, walk
 from shmlint.syntax.shell_variables import END, MOST_CALLS, Assignment, Buffer, Call, Range, Variables
 from shmlint.syntax.shell_words import WordReader
@@ -43,6 +44,7 @@ _ARGUMENT = re.compile(r"\$\{?[@*]")
 
 _TAKES_COMMAND = re.compile(r"-*(?:[\w-]+-)?(?:command|cmd|exec|wrap|script|run)=")
 _NAMED = re.compile(r"(?<!\\)\$\{?(\w+)")
+_STOOD_FOR_VARIABLE = re.compile(rf"\${OPEN_BRACE}(\w+){CLOSE_BRACE}")
 _SETS = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)\+?=")
 _HIDDEN = re.compile(r"\\\$\{?(\w+)")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
@@ -80,7 +82,7 @@ def engine_commands(text: ShellText, given: Variables | None = None) -> Iterator
 
 
 def _tree(text: ShellText) -> Tree:
-    return Tree(repaired(one_heredoc(_with_backslashes(_without_comments(text))))[0])
+    return Tree(repaired(one_heredoc(_with_backslashes(_without_comments(_with_whole_words(text)))))[0])
 
 
 _PRINTING = TALKERS - {"alias", "trap"}
@@ -133,6 +135,22 @@ def values(text: ShellText) -> dict[str, list[str]]:
     return found
 
 
+_CUT = re.compile(r"(?<=[\"'])\\\n(?=[\"'])")
+
+
+def _with_whole_words(text: ShellText) -> ShellText:
+    """A text without the line ends inside of words, ``"a"\\⏎"b"``, at which the grammar ends them."""
+    cuts = [found.span() for found in _CUT.finditer(text.text)] if "\\\n" in text.text else []
+    if not cuts:
+        return text
+    kept = [range(a, b) for (_, a), (b, _) in pairwise([(0, 0), *cuts, (len(text.text), 0)])]
+    used_at = [text.used_at[i] for part in kept for i in part] if text.used_at else ()
+    return text._replace(
+        text="".join(text.text[part.start : part.stop] for part in kept),
+        offsets=[text.offsets[i] for part in kept for i in part], used_at=used_at,
+    )  # fmt: skip
+
+
 _CONTINUED = re.compile(r"[^`\n]*\S[ \t]+`\r?")
 
 
@@ -169,6 +187,7 @@ class _CommandReader:
         self.joined = joined
         """Whether the text is of words that have been read before."""
         self.variables = variables.inside(tree.text.unset)
+        self.variables.for_options |= tree.text.for_options
         self.words = WordReader(tree, self.variables)
         self.conditions = Conditions(self.words)
         self.names: dict[Range, str] = {}
@@ -206,8 +225,11 @@ class _CommandReader:
         self.bodies[place] = node
         self.defined.add(name)
         outer = self.tree.parents.get(node.id)
-        if self.tree.branch_of(node) is not None or (outer is not None and self.tree.function_of(outer) is not None):
+        around = self.tree.function_of(outer) if outer is not None else None
+        if self.tree.branch_of(node) is not None or around is not None:
             self.variables.perhaps_defined.add(place)
+        if self.tree.branch_of(node) is None and around is not None:
+            self.variables.defined_in[place] = around
 
     def _is_read(self, node: Node) -> bool:
         """Whether a command is one of those that are asked for."""
@@ -453,6 +475,8 @@ class _CommandReader:
             kept = list(_unescaped(text, escapes))
             text, offsets = "".join(text[i] for i in kept), [offsets[i] for i in kept]
             used_at = [used_at[i] for i in kept] if used_at else ()
+        if not escapes:  # between single quotes: a shell reads now what stood for a variable
+            text = _STOOD_FOR_VARIABLE.sub(r"${\1}", text)
         home = whole.span(start, end) or whole.home
         nested = ShellText(whole.source, text, offsets, home, used_at, whole.unset)
         tree = Tree(nested, self.tree.place if at is None else (at, None), self.tree.function_of(node))

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING
 
 from shmlint.model.number import whole_number
 from shmlint.syntax.shell_text import mentions_engine
-from shmlint.syntax.shell_variables import ANY, Assignment, Buffer, Call, Moved, Range, Value, nothing
+from shmlint.syntax.shell_variables import (
+    ANY,
+    END,
+    Assignment,
+    Buffer,
+    Call,
+    Moved,
+    Range,
+    Value,
+    are_options,
+    nothing,
+)
 from shmlint.syntax.shell_words import WordReader
 from shmlint.syntax.word import Cause, Word
 
@@ -34,6 +45,8 @@ class AssignmentReader:
         self.words = words
         self.tree = words.tree
         self.variables = words.variables
+        self.readonly: dict[str, int] = {}
+        """Variables that can be set no more, and from where on."""
         self.references: set[str] = set()
         """Variables that stand for others, whose names are not known."""
 
@@ -77,6 +90,8 @@ class AssignmentReader:
                 name = child.child_by_field_name("name")
                 if "n" in options and name is not None:
                     self.references.add(self.tree.raw(name))
+                if name is not None and ("r" in options or self.tree.raw(node.children[0]) == "readonly"):
+                    self.readonly[self.tree.raw(name)] = self.tree.end_of(node)
             elif child.type == "variable_name":
                 if "f" in options:
                     self.variables.unread_calls.add(self.tree.raw(child))
@@ -107,12 +122,33 @@ class AssignmentReader:
             self._evaluation(node, rest)
         elif name == "printf":
             self._printf(node, rest)
+        elif name == "set" and _SETS_ARGUMENTS.match(self.tree.raw(node)):
+            if are_options(self.words.arguments(rest)[1:2]):
+                self.variables.for_options.update("123456789")
         elif name in _SETTERS:
-            for child in rest:
-                if child.type == "word" and not self.tree.raw(child).startswith("-"):
-                    self._unknown(self.tree.raw(child), node)
-                elif child.type in ("string", "simple_expansion", "expansion") and name == "read":
-                    self._anything(node)
+            self._setter(name, node, rest)
+
+    def _setter(self, name: str, node: Node, rest: Sequence[Node]) -> None:
+        """``read`` and its like, which set the variables that they name."""
+        words = [child for child in rest if child.type != "herestring_redirect"]
+        given = self._given_line(node, words) if name == "read" else None
+        if given is not None:
+            self._assign(self.tree.raw(words[-1]), node, given, self.tree.branch_of(node))
+            return
+        for child in rest:
+            if child.type == "word" and not self.tree.raw(child).startswith("-"):
+                self._unknown(self.tree.raw(child), node)
+            elif child.type in ("string", "simple_expansion", "expansion") and name == "read":
+                self._anything(node)
+
+    def _given_line(self, node: Node, words: Sequence[Node]) -> Node | None:
+        """The text of ``read -r NAME <<< text``; None where the command is another one, or reads more or less of it."""
+        given = next((child for child in node.children if child.type == "herestring_redirect"), None)
+        if given is None or not given.named_children or [*map(self.tree.raw, words[:-1])] not in ([], ["-r"]):
+            return None
+        text, plain = given.named_children[-1], words and words[-1].type == "word"
+        raw = self.tree.raw(text)
+        return text if plain and text.type in ("string", "raw_string") and "\n" not in raw and "\\" not in raw else None
 
     # Functions -------------------------------------------------------------------------------
 
@@ -209,6 +245,9 @@ class AssignmentReader:
         self._assign(text, node, value, self.tree.branch_of(node))
 
     def _assign(self, name: str, node: Node, value: Node | None, branch: Range | None) -> None:
+        if self.readonly.get(name, END) < self.tree.at(node):  # the shell refuses it
+            self._unknown(name, node)
+            return
         append = any(child.type == "+=" for child in node.children)
         raw = self.tree.raw(value) if value is not None else ""
         lengthens = f"${name}" in raw or f"${{{name}" in raw

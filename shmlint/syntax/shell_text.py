@@ -57,6 +57,8 @@ class ShellText(NamedTuple):
     a variable's value is written at its definition and used at its name."""
     unset: Callable[[str], Cause] = not_set
     """Why a variable that nothing sets is not known, by its name; some mean something that is not a variable."""
+    for_options: frozenset[str] = frozenset()
+    """Variables that stand for options which are not known."""
 
     def offset(self, at: int) -> int:
         """The place of a character; that of the next one that has any, where it has none."""
@@ -139,6 +141,8 @@ class Builder:
         self.offsets: list[int] = []
         self.used_at: list[int] | None = None
         """Where the characters are used; None while that is where they are written."""
+        self.for_options: set[str] = set()
+        """Variables put in for options."""
         self.quotes = 0
         """How many single quotation marks have been put in."""
 
@@ -169,8 +173,10 @@ class Builder:
         if self.used_at is not None:
             self.used_at += offsets if used_at is None else used_at
 
-    def put_unknown(self, name: str) -> None:
+    def put_unknown(self, name: str, *, options: bool = False) -> None:
         """A variable, for what is not known here; between single quotes the shell would take one for text."""
+        if options:
+            self.for_options.add(name)
         quoted = self.quotes % 2 == 1
         self.put(f"${OPEN_BRACE}{name}{CLOSE_BRACE}" if quoted else f"${{{name}}}")
 
@@ -183,7 +189,10 @@ class Builder:
             self.used_at[since:] = [start] * (count - 1) + [end - 1]
 
     def build(self, home: Span) -> ShellText:
-        return ShellText(self.source, "".join(self.parts), self.offsets, home, self.used_at or ())
+        text = "".join(self.parts)
+        return ShellText(
+            self.source, text, self.offsets, home, self.used_at or (), for_options=frozenset(self.for_options)
+        )
 
 
 def restore(text: str) -> str:

@@ -133,6 +133,8 @@ class Variables:
         self.functions: dict[str, list[Range]] = {}
         self.perhaps_defined: set[Range] = set()
         """Functions whose definition is in a branch or in another function, so it may not be made."""
+        self.defined_in: dict[Range, Range] = {}
+        """Functions that other functions define, outside of all branches."""
         self.calls: list[Call] = []
         self.moved: list[Moved] = []
         self.unread_calls: set[str] = set()
@@ -141,6 +143,8 @@ class Variables:
         """The variables that single calls of functions set."""
         self.doubtful: set[str] = set()
         """Variables of a text that both the shell around it and its own set."""
+        self.for_options: set[str] = set()
+        """Variables that something around the text sets to options; their values are not known in it."""
         self.own_arguments = False
         """Whether the arguments are those of a text inside, which are not known."""
         self.noted = 0
@@ -162,11 +166,13 @@ class Variables:
         inner.made = {name: list(made) for name, made in self.made.items()}
         inner.functions = {name: list(ranges) for name, ranges in self.functions.items()}
         inner.perhaps_defined = set(self.perhaps_defined)
+        inner.defined_in = dict(self.defined_in)
         inner.calls = list(self.calls)
         inner.moved = list(self.moved)
         inner.unread_calls = set(self.unread_calls)
         inner.set_for_calls = set(self.set_for_calls)
         inner.doubtful = set(self.doubtful)
+        inner.for_options = set(self.for_options)
         inner.own_arguments = self.own_arguments
         inner.only = self.only  # the same one: values of the text around are asked for from inside
         return inner
@@ -200,11 +206,14 @@ class Variables:
     def holds_options(self, name: str) -> bool:
         """Whether something that a variable is set to begins with an option: then it is for options, whatever else
         it may be."""
+        if name in self.for_options:
+            return True
         made = self.made.get(name, ()) if name not in self.under_test else ()
         if not 0 < len(made) <= MOST_CALLS:
             return False
         self.under_test.add(name)
-        found = any(are_options(one.value()) for one in made)
+        values = ((one.append, one.value()) for one in made)
+        found = any(are_options(value) and not (append and _goes_on(value)) for append, value in values)
         self.under_test.discard(name)
         return found
 
@@ -280,8 +289,11 @@ class Variables:
         Those whose definition may not be made leave the earlier one in its place.
         """
         ranges = self.functions.get(call.name, ())
-        if not 1 < len(ranges) <= MOST_CALLS or call.function is not None:
+        if not 1 < len(ranges) <= MOST_CALLS:
             return ranges
+        if call.function is not None:
+            own = [found for found in ranges if self.defined_in.get(found) == call.function and found[0] < call.at]
+            return own[-1:] or ranges
         before = [found for found in ranges if found[0] < call.at]
         sure = next((i for i in reversed(range(len(before))) if before[i] not in self.perhaps_defined), 0)
         return before[sure:] or ranges
@@ -428,6 +440,11 @@ class Variables:
         return any(isinstance(v, Buffer) and v.chars and not v.unknown and is_harmless(v) for v in values)
 
 
+def _goes_on(value: Value) -> bool:
+    """Whether a value that is added begins in the word before it: ``IMAGE+=-gpu``."""
+    return isinstance(value, Buffer) and bool(value.chars) and not value.chars[0].isspace()
+
+
 def is_argument(name: str) -> bool:
     """Whether a name is that of an argument, or of all of them."""
     return name in ("@", "*", "#") or (name.isdecimal() and name != "0")
@@ -499,7 +516,12 @@ def are_options(value: Buffer | list[Word] | Cause | None) -> bool:
     """Whether a value begins with an option."""
     if isinstance(value, Buffer):
         return "".join(value.chars[:200]).lstrip().startswith("-") or value.options
-    return isinstance(value, list) and any(word.text.startswith("-") or word.options for word in value)
+    words = value if isinstance(value, list) else ()
+    return any(word.options or _KEY.sub("", word.text).startswith("-") for word in words)
+
+
+_KEY = re.compile(r"^\[[^]]*\]=")
+"""What stands before an element of an array that has a key."""
 
 
 _ROLES = ("device", "volume", "mount", "port", "user", "label", "hostname")
@@ -543,9 +565,13 @@ Environment = Mapping[str, str | None]
 """Variables that something around a text sets; None where the value is not known. ``ANY``: it may set others too."""
 
 
-def given(values: Environment) -> Variables:
-    """Variables that are set before a text runs: its environment, and its arguments by their numbers."""
+def given(values: Environment, for_options: Collection[str] = ()) -> Variables:
+    """Variables that are set before a text runs: its environment, and its arguments by their numbers.
+
+    Those ``for_options`` hold options wherever it is not known what they hold.
+    """
     variables = Variables()
+    variables.for_options |= set(for_options)
     for name, value in values.items():
         if value is None:
             variables.note(name, Assignment(-1 if name else -2, nothing))
@@ -556,14 +582,32 @@ def given(values: Environment) -> Variables:
     return variables
 
 
-_SET = r"(?m)(?:^|[;&|(]|(?<!-e)(?<!--env)(?<!-arg)\s)([A-Za-z_]\w*)\+?=|\bread\s+(?:-\S+\s+)*([A-Za-z_]\w*)"
+_SET = (
+    r"(?m)(?:^|[;&|(]|(?<!-e)(?<!--env)(?<!-arg)\s)([A-Za-z_]\w*)\+?="
+    r"|\b(?:read|printf|for)\s+(?:-\S+\s+)*([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*):?="
+)
 _SET_ANY = r"(?m)(?:^|[\s;&|])(?:source|\.|eval)\s(?!\S*/activate\b)|\bexport\s+[\"']?\$"
 
 
 def may_set(text: str) -> frozenset[str]:
     """The variables that a text may set for those that run after it in the same shell; ``ANY``: others too."""
-    names = {first or second for first, second in re.findall(_SET, text)}
+    names = {name for found in re.findall(_SET, text) for name in found if name}
     return frozenset(names | ({ANY} if re.search(_SET_ANY, text) else set()))
+
+
+_VALUE = re.compile(
+    r"(?:(?<![\w-])([A-Za-z_]\w*)(?:=|\+=(?=\(|[\"']?\s))(?:\(\s*)?[\"']?\s*(?:\$\{\1:?-)?|\$\{([A-Za-z_]\w*):?="
+    r"|\bprintf\s+-v\s+([A-Za-z_]\w*)\s+[\"']?%s[\"']?\s+|\bread\s+(?:-\S+\s+)*([A-Za-z_]\w*)\s*<<<\s*)[\"']?(?:-|\$\{?(\w+))"
+)
+
+
+def set_to_options(text: str, known: Collection[str] = ()) -> frozenset[str]:
+    """The variables that a text sets to options, or to what variables ``known`` to be for options hold."""
+    found = set(known)
+    for *names, held in _VALUE.findall(text):
+        if not held or held in found:
+            found.update(filter(None, names))
+    return frozenset(found)
 
 
 def _same(value: Buffer) -> Value:

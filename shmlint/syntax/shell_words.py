@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.model.source import Span
+from shmlint.syntax.shell_output import PRINTERS, plainly_printed
 from shmlint.syntax.shell_text import has_placeholder, place, restore
 from shmlint.syntax.shell_tree import Tree
 from shmlint.syntax.shell_variables import (
@@ -35,13 +36,28 @@ _LONGEST = 30_000
 _EXPANSION = re.compile(r"\$\{(\w+)(:?[-=+?])")
 """The start of ``${NAME:-…}`` and its like."""
 
+_INDIRECT = re.compile(r"\$\{!(\w+)\}")
+"""``${!NAME}``, the variable whose name another holds."""
+
 _WHOLE_ARRAY = re.compile(r'\$\{(\w+)\[([@*])\]\}|\$\{(\w+)\[@\]:?\+"\$\{\3\[(@)\]\}"\}')
 """``${NAME[@]}``, and ``${NAME[@]+"${NAME[@]}"}``, which is the same where unset variables are errors."""
 
 _ALL_ARGUMENTS = frozenset({"$@", "$*", "${@}", "${*}"})
 
+_SOME_ELEMENTS = re.compile(
+    r"\$\{(\w+)\[(?:(?P<one>\w{1,30})\]"
+    r"|@\]:(?:[ \t]*(?P<first>\d{1,6})|[ \t]+-(?P<last>\d{1,6}))(?::[ \t]*(?P<count>\d{1,6}))?)\}"
+)
+"""``${NAME[0]}``, ``${NAME[key]}``, ``${NAME[@]:1}``, ``${NAME[@]:0:2}`` and ``${NAME[@]: -1}``."""
+
+_PREFIXED = re.compile(r"\$\{(\w+)\[@\]/#/([\w=:./-]+)\}")
+"""``${NAME[@]/#/--env=}``, with something before each of them."""
+
 _SOME_ARGUMENTS = re.compile(r"\$\{[@*]:[ \t]*([1-9]\d{0,5})(?::[ \t]*(\d{1,6}))?\}")
 """``${@:2}``, the arguments from the second on, and ``${@:2:1}``, so many of them."""
+
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+"""A variable alone, which a longer text held."""
 
 _ESCAPE = re.compile(r"\\(?:(?P<end>\r?\n|\r)|.)", re.S)
 _QUOTED_ESCAPE = re.compile(r'\\(?:(?P<end>\n)|[$`"\\])')
@@ -157,6 +173,12 @@ class WordReader:
             words = self._all_arguments(node, quoted)
             first, count = int(some[1]) - 1, int(some[2]) if some[2] else None
             return _some(words, first, count) if words is not None else None
+        part = _SOME_ELEMENTS.fullmatch(raw)
+        if part is not None and (not quoted or len(node.named_children) == 1):
+            return self._elements(node, part, quoted)
+        prefixed = _PREFIXED.fullmatch(raw)
+        if prefixed is not None and quoted:
+            return self._prefixed(node, prefixed[1], prefixed[2])
         found = _WHOLE_ARRAY.fullmatch(raw)
         if found is None or (quoted and len(node.named_children) != 1):
             return None
@@ -170,6 +192,40 @@ class WordReader:
         if isinstance(value, Buffer):
             return self._split(value, self.tree.span(node))
         return [Word(self.tree.raw(node), self.tree.span(node), value, True)]
+
+    def _elements(self, node: Node, part: re.Match[str], quoted: bool) -> list[Word] | None:
+        """Some of the words of an array; None where they are not known. None of them is where it can be edited."""
+        value = self._held(part[1], node)
+        if not isinstance(value, list) or any(word.maybe_many for word in value):
+            return None
+        if any(word.text.startswith("[") for word in value):
+            value = [word for word in value if part["one"] and word.text.startswith(f"[{part['one']}]=")][-1:]
+            value = [word._replace(text=word.text.partition("=")[2]) for word in value]
+            first, count = 0, 1
+        elif part["one"]:
+            if not part["one"].isdecimal():
+                return None
+            first, count = int(part["one"]), 1
+        else:
+            first = int(part["first"]) if part["first"] else len(value) - int(part["last"])
+            count = int(part["count"]) if part["count"] else len(value)
+        if first < 0:
+            return []
+        used = self.tree.span(node)
+        some = [word._replace(span=None, offsets=(), array=None, used=used) for word in value[first : first + count]]
+        if not some and part["one"] and quoted:
+            return [Word("", used)]
+        return some if quoted else [split for word in some for split in _parts_of(word)]
+
+    def _prefixed(self, node: Node, name: str, prefix: str) -> list[Word] | None:
+        """The words of an array with a text before each of them; None where they are not known."""
+        value, used = self._held(name, node), self.tree.span(node)
+        if not isinstance(value, list) or any(word.maybe_many for word in value):
+            return None
+        return [
+            word._replace(text=prefix + word.text, span=None, offsets=(), array=None, used=used, options=False)
+            for word in value
+        ]
 
     def _all_arguments(self, node: Node, quoted: bool) -> list[Word] | None:
         """The words of ``"$@"`` in a function; None where they are not known."""
@@ -196,6 +252,7 @@ class WordReader:
         text = "".join(buffer.chars[start:end])
         because: Cause | None = None
         many = False
+        named = _VARIABLE.fullmatch(text)
         for a, b, why, splits in buffer.unknown:
             if (a < end and b > start) or (a == b and start <= a <= end):
                 because = because or why
@@ -206,7 +263,8 @@ class WordReader:
         word = self._placed(restore(text), buffer.offsets[start:end], written, whole=whole)
         if because is None:
             return word
-        return word._replace(unknown=because, maybe_many=many, harmless=buffer.harmless, options=buffer.options)
+        options = buffer.options or (named is not None and self.variables.holds_options(named[1]))
+        return word._replace(unknown=because, maybe_many=many, harmless=buffer.harmless, options=options)
 
     def _placed(self, text: str, offsets: Sequence[int], written: Span | None, *, whole: bool = True) -> Word:
         """A word of a stretch that is ``written`` somewhere, or all of it (``whole``)."""
@@ -249,6 +307,7 @@ class WordReader:
         elif kind == "expansion":
             self._expansion(buffer, node, quoted)
         elif kind == "command_substitution":
+            buffer.options = buffer.options or (not buffer.chars and self._prints_options(node))
             buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("output"), not quoted)
         elif kind in ("brace_expression", "extglob_pattern"):
             buffer.add(self.tree.raw(node), self.tree.places(node))
@@ -258,6 +317,13 @@ class WordReader:
                 buffer.add_unknown(text, self.tree.places(node), Cause("run time"), not quoted)
             else:
                 self._literal(buffer, self.tree.char(node.start_byte), self.tree.char(node.end_byte))
+
+    def _prints_options(self, node: Node) -> bool:
+        """Whether what ``$(echo …)`` gives begins with an option."""
+        command = node.named_children[0] if len(node.named_children) == 1 else None
+        if command is None or command.type != "command" or self.tree.raw(command.named_children[0]) not in PRINTERS:
+            return False
+        return are_options(list(plainly_printed(self.arguments(command.named_children))[:1]))
 
     def _parts(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         if not quoted and self._is_several(node):
@@ -348,6 +414,16 @@ class WordReader:
         if re.fullmatch(r"\$\{\w+\}", raw):
             self._variable(buffer, node, raw[2:-1], quoted)
             return
+        indirect = _INDIRECT.fullmatch(raw)
+        held = self._held(indirect[1], node) if indirect is not None else None
+        if isinstance(held, Buffer) and not held.unknown and re.fullmatch(r"[A-Za-z_]\w*", "".join(held.chars)):
+            self._variable(buffer, node, "".join(held.chars), quoted)
+            return
+        part = _SOME_ELEMENTS.fullmatch(raw)
+        element = self._elements(node, part, True) if part is not None and part["one"] else None
+        if element and not element[0].unknown:
+            buffer.add(element[0].text, splits=not quoted)
+            return
         start = _EXPANSION.match(raw)
         if start is None:
             whole = not buffer.chars
@@ -358,7 +434,8 @@ class WordReader:
             buffer.add_unknown(raw, self.tree.places(node), because, many)
             if whole and named is not None and "[" in raw:
                 array = self._held(named[1], node)
-                buffer.options, buffer.harmless = are_options(array), is_harmless(array)
+                buffer.options = are_options(array) or self.variables.holds_options(named[1])
+                buffer.harmless = is_harmless(array)
             elif whole and named is not None:
                 buffer.options = self.variables.holds_options(named[1])
             return

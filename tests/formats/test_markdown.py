@@ -191,6 +191,17 @@ def test_where_commands_are(tmp_path: Path, text: str, expected: list[int]) -> N
     assert after_fix(tmp_path, text).count("--shm-size=8g") == len(expected)
 
 
+@table(
+    "block",
+    ["T='--rm'\nT=\"$T --ipc=host\"", ': "${T:=--ipc=host}"', "printf -v T '%s' '--ipc=host'", "T=(\n  --ipc=host\n)"],
+)
+def test_options_of_an_earlier_block_are_no_image(tmp_path: Path, block: str) -> None:
+    text = f"```bash\n{block}\n```\n\n```bash\ndocker run --gpus all $T redis\n```\n"
+    (launch,) = run(tmp_path, {"x.md": text}).launches
+    assert launch.image is not None and launch.image.known == "redis"
+    assert launch.undecided is not None
+
+
 def test_mdx(tmp_path: Path) -> None:
     text = (
         "import Tabs from 'x'\n\n<Tabs>\n  <Tab title=\"a\">\n    ```bash\n    ls\n\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 
 from shmlint.formats.shell.run import with_texts
 from shmlint.model.launch import Launch
@@ -60,6 +60,13 @@ def _as_variable(match: re.Match[str]) -> str:
     written = match[0]
     name = re.sub(r"\W", "_", written[3:-1])
     return f"${{_{name}}}" if name else "_" * len(written)
+
+
+def options_among(text: str, names: Collection[str]) -> Iterator[str]:
+    """The variables for expressions that are nothing but one of the ``names``: ``${{ matrix.gpu }}``."""
+    for found in _EXPRESSION.finditer(text, 0, _closed(text)):
+        if found[0].strip("${}<> \t").rpartition(".")[2] in names:
+            yield _as_variable(found).strip("${}")
 
 
 def _unset(name: str) -> Cause:

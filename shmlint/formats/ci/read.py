@@ -18,7 +18,7 @@ from shmlint.formats.ci.containers import containers, job_names
 from shmlint.formats.ci.expressions import shell_text, with_expressions, written_in
 from shmlint.formats.ci.steps import with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
-from shmlint.formats.ci.variables import unsure_names, within
+from shmlint.formats.ci.variables import names_for_options, unsure_names, within
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_part
 from shmlint.formats.shell.run import read_launch
@@ -86,6 +86,8 @@ class _Place(NamedTuple):
     """The directory of the repository."""
     directory: str
     """Relative paths count from there."""
+    for_options: frozenset[str] = frozenset()
+    """The variables that the file sets to options."""
 
     def inside(self, node: MappingNode, unsure: frozenset[str]) -> _Place:
         """What holds for the scripts in a mapping."""
@@ -124,7 +126,9 @@ def _containers(body: MappingNode, root: Node, jobs: dict[int, str], source: Sou
 
 
 def _walk_document(root: Node, source: Source, wanted: _Wanted) -> Iterator[Reading | _Script]:
-    stack: list[tuple[Node, str, _Place]] = [(root, "", _Place({}, *[_top(source.path)] * 2))]
+    top = _top(source.path)
+    outermost = _Place({}, top, top, names_for_options(root, source.text))
+    stack: list[tuple[Node, str, _Place]] = [(root, "", outermost)]
     jobs = job_names(root)
     unsure = unsure_names(root, source.text)
     while stack:
@@ -194,7 +198,7 @@ _BY_HAND = "add `--shm-size={size}` to the arguments"
 
 
 def _script(text: ShellText, place: _Place) -> _Script:
-    return _Script(Part(text, given(place.environment)), place.directory)
+    return _Script(Part(text, given(place.environment, place.for_options)), place.directory)
 
 
 def _built(step: MappingNode, source: Source, directory: str) -> Iterator[Build]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.syntax.shell_variables import ANY, Environment, may_set
+from shmlint.formats.ci.expressions import options_among
+from shmlint.syntax.shell_variables import ANY, Environment, may_set, set_to_options
 from shmlint.syntax.yaml import Alias, MappingNode, Node, Scalar, SequenceNode
 
 _KEYS = ("env", "variables", "environment")
@@ -31,6 +32,30 @@ def _given(node: MappingNode) -> Iterator[tuple[str, str | None]]:
             inner = value.get("value") if isinstance(value, MappingNode) else value
             if isinstance(name, Scalar):
                 yield name.value, inner.value if isinstance(inner, Scalar) else None
+
+
+def names_for_options(root: Node, text: str) -> frozenset[str]:
+    """The variables that anything in a file sets to options, whatever else they may be: a matrix and inputs too."""
+    found: set[str] = set()
+    given: list[tuple[str, str]] = []
+    stack: list[tuple[Node, str]] = [(root, "")]
+    while stack:
+        node, key = stack.pop()
+        if isinstance(node, MappingNode):
+            given += [(name, value) for name, value in _given(node) if value is not None]
+            for inner_key, inner in node.pairs:
+                name = inner_key.value if isinstance(inner_key, Scalar) else ""
+                stack.append((inner, key if name == "default" else name))
+        elif isinstance(node, SequenceNode):
+            stack += [(item, key) for item in node.items]
+        elif isinstance(node, Scalar):
+            found |= set_to_options(node.value) if key in _BEFORE else set()
+            found |= {key} if node.value.lstrip().startswith("-") else set()
+    expressions = set(options_among(text, found))
+    for name, value in given:
+        first = value.lstrip().partition("}}")[0]
+        found |= {name} if first.startswith("${{") and any(options_among(f"{first}}}}}", found)) else set()
+    return frozenset(found | expressions)
 
 
 def unsure_names(root: Node, text: str) -> frozenset[str]:

@@ -85,7 +85,9 @@ _OF_TARGET = re.compile(
 )
 """The value that a variable has for some targets alone, and for what they need."""
 _GIVEN_ON = re.compile(r"\$[({]MAKE[)}][^\n]*")
-_GIVEN = re.compile(r"(?<=\s)([\w.-]+)=|\$[({]eval[ \t]+(?:override[ \t]+)?([\w.-]+)[ \t]*(?:\?|\+|!|:{1,3})?=")
+_GIVEN = re.compile(r"(?<=\s)([\w.-]+)=|\$[({]eval[ \t]+(?:override[ \t]+)?([^\s:=?+!#]+)[ \t]*(?:\?|\+|!|:{1,3})?=")
+_ASSIGNED = r"[ \t]*(?:(?:override|export)[ \t]+)*([\w.-]+)[ \t]*(?:\?|\+|!|:{1,3})?="
+_BODY = re.compile(r"(?ms)^[ ]*(?:(?:override|export)[ ]+)*define\b[^\n]*\n(.*?)^[ ]*endef\b")
 _ANY = ""
 """Stands for variables whose names are not known."""
 
@@ -96,7 +98,9 @@ def _set_elsewhere(source: Source) -> Iterator[str]:
     if "MAKE" in text or "eval" in text:
         for line in _GIVEN_ON.findall(text):
             yield from (name for name, _ in _GIVEN.findall(line) if name)
-        yield from (name for _, name in _GIVEN.findall(text) if name)
+        yield from (_ANY if "$" in name else name for _, name in _GIVEN.findall(text) if name)
+    if "eval" in text:  # perhaps of what a template gives, `$(eval $(call NAME,…))`
+        yield from (name for body in _BODY.findall(text) for name in re.findall(rf"(?m)^{_ASSIGNED}", body))
 
 
 def _set_by(files: str, source: Source, workspace: Workspace | None) -> Iterator[str]:
@@ -121,7 +125,10 @@ class _Variables:
     """The variables of a makefile as far as it has been read."""
 
     def __init__(self, source: Source) -> None:
+        self.source = source
         self.known: dict[str, Variable] = {}
+        self.for_options = set(_given_options(source.text))
+        """Those that something sets to options, whatever else they may be."""
         self.unsure = set(_set_elsewhere(source))
         """Those that something else sets for some recipes."""
         self.included: set[str] = set()
@@ -143,13 +150,46 @@ class _Variables:
 
     def assign(self, name: str, operator: str, value: tuple[int, int], *, always: bool) -> None:
         """An assignment; ``always`` is whether it is outside of conditions."""
+        self.note_options(name, self.source.text[value[0] : value[1]])
         known = self.known.get(name)
         holds_other = operator in ("?=", "+=") and known is None and not self.included.isdisjoint((name, _ANY))
         if operator == "+=" and known is not None:
             self.known[name] = Variable((*known.values, value), known.sure and always)
         else:
-            sure = always and operator != "!=" and known is None and name not in self.unsure
+            sure = always and operator != "!=" and known is None and self.unsure.isdisjoint((name, _ANY))
             self.known[name] = Variable((value,), sure and not holds_other)
+
+    def note_options(self, name: str, value: str) -> None:
+        """Note a variable whose value begins with an option."""
+        value = value.lstrip()
+        if value.startswith("-") or (
+            value[:2] in ("$(", "${") and self.are_options(value[2 : closing(value, 1, len(value))])
+        ):
+            self.for_options.add(name)
+
+    def are_options(self, expression: str) -> bool:
+        """Whether what make puts in for an expression, what stands between its brackets, begins with an option."""
+        name = re.match(r"[\w.-]+", expression)
+        if name is None or re.search(r"[ ,]-", expression):
+            return name is not None
+        if name[0] in _KEEPING and expression[name.end() :][:1].isspace():
+            return any(found in self.for_options for found in _REFERENCE.findall(expression))
+        return expression[name.end() :][:1] in ("", ":") and name[0] in self.for_options
+
+
+_REFERENCE = re.compile(r"\$[({]([\w.-]+)")
+_KEEPING = frozenset({"strip", "filter", "filter-out", "sort", "subst", "patsubst", "wordlist", "if", "or", "and"})
+"""Make's functions that give back words that they get."""
+
+
+def _given_options(text: str) -> Iterator[str]:
+    """The numbers of the arguments that a ``$(call …)`` gives options for."""
+    for call in re.finditer(r"\$[({]call[ \t]+[\w.-]+,", text) if "call" in text else ():
+        line = text.find("\n", call.end())
+        end = closing(text, call.start() + 1, line if line >= 0 else len(text))
+        for number, argument in enumerate(text[call.end() : end].split(","), 1):
+            if argument.lstrip().startswith("-"):
+                yield str(number)
 
 
 def make_lines(source: Source, workspace: Workspace | None = None) -> Iterator[ShellText]:
@@ -162,9 +202,9 @@ def make_lines(source: Source, workspace: Workspace | None = None) -> Iterator[S
             start += 1
         at = start
         while line.prefix != "\t" and (below := source.text.find(f"\n{line.prefix}", at, line.end)) >= 0:
-            _expand(builder, source, at, below + 1, variables.known, 0)
+            _expand(builder, source, at, below + 1, variables, 0)
             at = below + 2
-        _expand(builder, source, at, line.end, variables.known, 0)
+        _expand(builder, source, at, line.end, variables, 0)
         yield builder.build(Span(source, start, line.end))
 
 
@@ -180,11 +220,13 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
     called: list[Line] = []
     depth = 0
     defining = False
+    name = ""
     for line in lines_of(source):
         text = source.text[line.start : line.end]
         if defining:
             defining = not text.strip().startswith("endef")
             if defining:
+                variables.note_options(name, text)
                 recipes.append(line)
             continue
         if ("shell" in text or "foreach" in text) and not text.lstrip().startswith("#"):
@@ -198,8 +240,8 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
             continue
         define = DEFINE.match(text)
         if define is not None:
-            defining = True
-            variables.forget([define[1]] if define[1] else [])
+            defining, name = True, define[1] or ""
+            variables.forget([name] if name else [])
             continue
         called += _noted(variables, source, line, workspace, always=depth == 0)
         if ";" in text and ":" in text.partition(";")[0] and not ASSIGNMENT.match(text.lstrip()):  # target: ; command
@@ -240,6 +282,7 @@ def _noted(
         variables.forget([undefined[1]])
     elif (of_target := _OF_TARGET.match(text)) is not None:
         variables.forget([of_target[1]])
+        variables.note_options(of_target[1], text[of_target.end() :])
 
 
 _ARGUMENT = re.compile(r"\$(?:\(1\)|\{1\}|1\b)")
@@ -261,7 +304,7 @@ def _called(source: Source, line: Line) -> Iterator[Line]:
 
 
 def _expand(
-    builder: Builder, source: Source, start: int, end: int, variables: dict[str, Variable], depth: int
+    builder: Builder, source: Source, start: int, end: int, variables: _Variables, depth: int
 ) -> None:
     """Put text of a recipe or a value into a shell text, make's variables replaced by their values."""
     text = source.text
@@ -283,7 +326,7 @@ _TEMPLATE = re.compile(r"\{\{-?[ \t]*([A-Za-z_][^{}\n]*?)-?\}\}|\{%[^\n]*?%\}|\{
 
 
 def _expand_make(
-    builder: Builder, source: Source, start: int, end: int, variables: dict[str, Variable], depth: int
+    builder: Builder, source: Source, start: int, end: int, variables: _Variables, depth: int
 ) -> None:
     text = source.text
     at = start
@@ -300,29 +343,28 @@ def _expand_make(
         elif following in "({":
             close = closing(text, dollar + 1, end)
             name = text[dollar + 2 : close]
-            variable = variables.get(name)
+            variable = variables.known.get(name)
             since = len(builder.offsets)
             if variable is not None and variable.sure and depth < _DEPTH:
                 for i, value in enumerate(variable.values):
                     builder.put(" " if i else "")
                     _expand(builder, source, *value, variables, depth + 1)
             else:
-                put_unknown(builder, name)
+                put_unknown(builder, name, options=variables.are_options(name))
             builder.used(since, dollar, min(close + 1, end))
             at = close + 1
         else:  # $1; $@ $< $^ …: make's own
-            put_unknown(builder, following if following.isdigit() else "_target")
+            name = following if following.isdigit() else "_target"
+            put_unknown(builder, name, options=name in variables.for_options)
             at = dollar + 2
 
 
-def put_unknown(builder: Builder, name: str) -> None:
+def put_unknown(builder: Builder, name: str, *, options: bool = False) -> None:
     """Put a shell variable, which no shell text sets, for what is not known: ``$(NAME)``, ``$(if …,--rm)``."""
     plain = re.sub(r"\W", "_", name) or "_"
-    if re.search(r"[ ,]-", name):
-        plain += "_args"
     if plain[0].isdigit():
         plain = f"_{plain}"
-    builder.put_unknown(plain)
+    builder.put_unknown(plain, options=options)
 
 
 def closing(text: str, opening: int, end: int) -> int:

@@ -92,6 +92,9 @@ def _not_read(text: ShellText, found: Iterable[_Found]) -> Iterator[NotRead]:
         elif launch is not None and launch.image is None and (dash := _other_dash(command.words[at or 0 :])):
             because = f"`{dash}` begins with a dash that is no `-`: the engine does not take it for an option"
             yield NotRead(command.span, because, "syntax")
+        elif at is not None and [word.text for word in command.words[at + 1 : at + 3]] == ["service", "create"]:
+            because = "services of a swarm are not read: they have no `--shm-size`, `--mount` sets their /dev/shm"
+            yield NotRead(command.span, because, "unsupported")
         elif at is None and (other := _other_engine(command)):
             known = other in ENGINES
             because = "its image is added elsewhere" if known else f"`{other}` is not an engine that is known"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shmlint.docker.engines import find_docker
@@ -23,7 +25,7 @@ from shmlint.formats.shell.gpus import read_gpu
 from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.model.launch import BINARIES, GpuRequest, Kind, Launch, Misplaced, Rewriter, Unknown, Value, Words
 from shmlint.model.source import Span
-from shmlint.syntax.word import Word
+from shmlint.syntax.word import Cause, Word
 
 if TYPE_CHECKING:
     from shmlint.syntax.shell import Command
@@ -34,7 +36,7 @@ def read_launch(command: Command) -> Launch | None:
     docker = find_docker(command.words)
     if docker is None:
         return None
-    words = command.words[docker.start :]
+    words = _with_input(command.words, docker.start)
     run = read_run(words, docker.engine, docker.verb)
     if run.image is None and not run.unknown:
         return None
@@ -59,6 +61,23 @@ def read_launch(command: Command) -> Launch | None:
         because = "the word where its image belongs is not an image name"
         launch = launch._replace(undecided=Unknown("arguments", because, " ".join(no_image.text.split())[:80]))
     return with_misspelt(launch, run)
+
+
+def _with_input(words: Sequence[Word], start: int) -> Sequence[Word]:
+    """The words after ``docker run``; ``xargs -I{}`` and ``parallel`` put into them what they read."""
+    named = [word.text.rpartition("/")[2] for word in words[:start]]
+    if "xargs" in named:
+        before = words[named.index("xargs") : start]
+        signs = [after.text for word, after in pairwise(before) if word.text in ("-I", "--replace")]
+        signs += [word.text[2:] or "{}" for word in before if re.match(r"-i|-I.", word.text)]
+    else:
+        signs = ["{}"] if "parallel" in named else []
+    sign, last = next(iter(signs), ""), words[-1]
+    return [
+        word._replace(unknown=Cause("output"), maybe_many=True, options=word.text == sign and word is not last)
+        if sign and sign in word.text else word
+        for word in words[start:]
+    ]  # fmt: skip
 
 
 def with_misspelt(launch: Launch, run: RunCommand) -> Launch:

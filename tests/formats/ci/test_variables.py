@@ -31,3 +31,36 @@ def test_variables_that_something_else_sets_are_not_known(tmp_path: Path, text: 
     (launch,) = run(tmp_path, {".gitlab-ci.yml": text}).launches
     assert launch.shm is not None
     assert (launch.shm.known is not None) == known
+
+
+@table(
+    "text",
+    [
+        "variables: {T: '--rm --ipc=host'}\na:\n  script:\n    - START\n  before_script: [export T=--rm]\n",
+        "a:\n  before_script:\n    - T='--ipc=host'\n  script:\n    - START\n",
+        ".a:\n  variables: {T: '--ipc=host'}\n  script:\n    - START\nb: {extends: .a, variables: {T: $O}}\n",
+        "variables: {T: --rm}\na:\n  script:\n    - START\n  artifacts: {reports: {dotenv: x.env}}\n",
+    ],
+)
+def test_a_variable_that_is_set_to_options_is_no_image(tmp_path: Path, text: str) -> None:
+    text = text.replace("START", "docker run --gpus all $T redis")
+    (launch,) = run(tmp_path, {".gitlab-ci.yml": text}).launches
+    assert launch.image is not None and launch.image.known == "redis"
+    assert launch.undecided is not None
+
+
+@table(
+    "job",
+    [
+        "    strategy: {matrix: {x: ['--rm', '--ipc=host']}}\n    env: {T: '${{ matrix.x }}'}\n",
+        "    env: {T: '${{ inputs.x }}'}\n",
+        "    env: {T: '${{ inputs.x }} --rm'}\n",
+    ],
+)
+def test_an_expression_that_is_set_to_options_is_no_image(tmp_path: Path, job: str) -> None:
+    on = "on: {workflow_call: {inputs: {x: {type: string, default: --rm}}}}\n" if "inputs" in job else "on: push\n"
+    for use in ("$T", "${{ matrix.x }}" if "matrix" in job else "${{ inputs.x }}"):
+        text = f"{on}jobs:\n  a:\n    runs-on: x\n{job}    steps:\n      - run: docker run --gpus all {use} redis\n"
+        (launch,) = run(tmp_path, {".github/workflows/x.yml": text}).launches
+        assert launch.image is not None and launch.image.known == "redis"
+        assert launch.undecided is not None

@@ -187,6 +187,34 @@ def test_words_in_the_place_of_options_leave_it_undecided(use: str) -> None:
     assert launch.effective_shm().decided_by == "unknown"
 
 
+@table(
+    "text",
+    [
+        "set -- --gpus all\ndocker run $1 IMG",
+        "O=--rm\n. ./x\ndocker run $(echo $O) IMG",
+        'A=(--rm)\n. ./x\ndocker run "${A[0]}" ubuntu ls',
+        "O=--rm\n. ./x\nC=\"docker run $O ubuntu\"\n$C",
+        "echo --rm | xargs -I@ docker run @ ubuntu",
+        "ls | parallel docker run {} ubuntu",
+    ],
+)
+def test_what_may_hold_options_leaves_it_undecided_whatever_it_is_called(text: str) -> None:
+    launch = one(text.replace("IMG", "redis") + "\n")
+    assert launch.undecided is not None
+    assert launch.gpu.requested is None
+
+
+def test_behind_a_part_of_an_array_that_is_not_known_nothing_is_read() -> None:
+    launch = one('A=(--gpus all)\n. ./x\ndocker run "${A[@]:1}" ubuntu ls\n')
+    assert launch.undecided is not None
+    assert (launch.image, launch.command) == (None, None)
+
+
+def test_a_function_that_another_defines_again_is_that_one_there() -> None:
+    text = 'f() { docker run "$1" a; }\nf --init\ng() { f() { docker run "$1" b; }; f --rm; }\ng\n'
+    assert [known(launch.image) for launch in read(text)] == ["a", "b"]
+
+
 def test_an_assigned_value_that_is_not_known_leaves_it_undecided() -> None:
     assert one("A=$(flags)\ndocker run --gpus all $A org/img\n").undecided
 
