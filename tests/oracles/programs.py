@@ -562,12 +562,13 @@ def _expressions(text: str, c: Chooser) -> str:
 
 
 def _environment(c: Chooser, pad: str) -> str:
-    values = c.some(("S", "T", "IMG"), 1, 2)
+    values = c.some(("S", "T", "IMG", "M"), 1, 2)
     told = {
         "S": c.one(SIZES),
         "T": _joined(c.one(PLAIN_GPUS), *c.some((*OTHERS, *PROTECTED), 0, 1)),
         "IMG": c.one((NEEDY, "redis")),
     }
+    told["M"] = c.one(("${{ matrix.opts }}", "${{ inputs.opts }}", f"--shm-size=${{{{ matrix.size }}}} {told['T']}"))
     return f"{pad}env:\n" + "".join(
         f"{pad}  {name}: {c.one((told[name], chr(39) + told[name] + chr(39)))}\n" for name in dict.fromkeys(values)
     )
@@ -596,12 +597,22 @@ def _step(c: Chooser, pad: str, shell: bool) -> str:
             f"for s in ${{{{ matrix.size }}}} 64g; do docker run --gpus all --shm-size=$s {NEEDY}; done",
             f"docker run --gpus all --shm-size=${{{{ matrix.size }}}} {NEEDY}",
             f"docker run ${{{{ matrix.opts }}}} {NEEDY}",
+            f"docker run ${{{{ inputs.opts }}}} --shm-size ${{{{ inputs.size }}}} {NEEDY}",
+            f"docker run $M {NEEDY}\ndocker run --gpus all $M redis",
             "echo S=64g >> $GITHUB_ENV",
         )
     )
     more = _environment(c, f"{pad}  ") if c.maybe(0.3) else ""
-    extra = f"{pad}  shell: bash\n" if shell else ""
+    language = c.one(("bash", "bash", "sh", "bash -e {0}", "python", "pwsh")) if shell or c.maybe(0.2) else ""
+    extra = f"{pad}  shell: {language}\n" if language else ""
+    if language == "python":
+        text = f"import os\nos.system('docker run {c.one(PLAIN_GPUS)} {NEEDY}')"
+    if c.maybe(0.1):
+        extra += f"{pad}  working-directory: {c.one(('.', './', '${{ github.workspace }}'))}\n"
     return f"{pad}- name: x\n{more}{extra}{pad}  run: {_block(text, pad + '    ', c.one('|>x')).rstrip()}\n"
+
+
+_DEFAULTS = ("shell: bash", "shell: sh", "working-directory: .", "shell: bash, working-directory: ./")
 
 
 def workflow(c: Chooser) -> str:
@@ -610,10 +621,17 @@ def workflow(c: Chooser) -> str:
         return "name: x\nruns:\n  using: composite\n  steps:\n" + "".join(
             _step(c, "    ", True) for _ in range(c.random.randint(1, 3))
         )
-    text = "on: push\n" + (_environment(c, "") if c.maybe() else "") + "jobs:\n"
+    inputs = f"\n  workflow_call:\n    inputs:\n      size: {{type: string, default: {c.one(SIZES)}}}\n"
+    inputs += f"      opts: {{type: string, default: {c.one(('--rm', '--gpus all --ipc=host'))}}}\n"
+    text = f"on:{c.one((' push', inputs.rstrip()))}\n" + (_environment(c, "") if c.maybe() else "")
+    text += c.one(("", "", "", *(f"defaults: {{run: {{{set_}}}}}\n" for set_ in _DEFAULTS))) + "jobs:\n"
+    if "inputs:" in text and c.maybe():
+        given = f"size: {c.one(SIZES)}, opts: '{c.one(PLAIN_GPUS)} {c.one(PROTECTED)}'"
+        text += f"  again:\n    uses: ./.github/workflows/x.yml\n    with: {{{given}}}\n"
     for job in "ab"[: c.random.randint(1, 2)]:
         text += f"  {job}:\n    runs-on: x\n"
         text += _environment(c, "    ") if c.maybe() else ""
+        text += f"    defaults: {{run: {{{c.one(_DEFAULTS)}}}}}\n" if c.maybe(0.2) else ""
         text += c.one(
             (
                 "",

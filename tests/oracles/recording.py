@@ -22,7 +22,7 @@ _STAND_IN = """#!/bin/sh
 STAND_INS = ("docker", "podman", "nerdctl")
 _TOOL = _STAND_IN.replace('"$@"', '"$@" "S=$S" "T=$T"')
 """Stands for any other program that gets what launches share, as its arguments or in its environment."""
-_HARMLESS = ("bash", "sh", "cat", "env", "grep", "xargs", "sed", "true", "make", "timeout")
+_HARMLESS = ("bash", "sh", "cat", "env", "grep", "xargs", "sed", "true", "make", "timeout", "python3")
 
 
 def sandbox(home: Path) -> Path:
@@ -90,35 +90,56 @@ def _loaded(text: str) -> Any:
     return YAML(typ="safe", pure=True).load(text)
 
 
-def _step(script: str, environment: Mapping[str, str]) -> str:
+def _step(script: str, environment: Mapping[str, str], shell: str = "bash") -> str:
+    """A command that runs a script in an environment; none where the sandbox has no such shell."""
+    language = shell.partition(" ")[0]
+    if language == "pwsh":
+        return ""
+    program = "python3 -c" if language == "python" else f"{language} -e -c"
     given = " ".join(f"{name}={shlex.quote(str(value))}" for name, value in environment.items())
-    return f"env {given} bash -e -c {shlex.quote(script)}" if given else f"bash -e -c {shlex.quote(script)}"
+    return f"env {given} {program} {shlex.quote(script)}" if given else f"{program} {shlex.quote(script)}"
 
 
 def _workflow(text: str) -> Iterator[str]:
-    """The steps of a workflow or an action, and the command that the runner makes of a job's container."""
+    """The steps of a workflow or an action, and the command that the runner makes of a job's container.
+
+    A job that calls the workflow itself runs all others once more, with the inputs that it gives.
+    """
     loaded = _loaded(text)
-    jobs = [loaded["runs"]] if "runs" in loaded else loaded["jobs"].values()
-    for job in jobs:
-        matrix = (job.get("strategy") or {}).get("matrix") or {}
-        for at in range(max((len(values) for values in matrix.values()), default=1)):
-            chosen = {name: values[at] for name, values in matrix.items()}
-            own = job.get("container")
-            for body in (own, *(job.get("services") or {}).values()):
-                if isinstance(body, dict):
-                    options = _expressions(str(body.get("options", "")), {}, chosen)
-                    if body is own:  # the runner adds an entrypoint of its own, and the last one counts
-                        options = re.sub(r"--entrypoint[= ]\S+", "", options)
-                    yield " ".join(map(shlex.quote, ["docker", "create", *split_arguments(options), body["image"]]))
-            for step in job["steps"]:
-                environment = {**(loaded.get("env") or {}), **(job.get("env") or {}), **(step.get("env") or {})}
-                yield _step(_expressions(step["run"], environment, chosen), environment)
+    jobs = {"": loaded["runs"]} if "runs" in loaded else loaded["jobs"]
+    on = loaded["on"] if "on" in loaded else loaded.get(True)
+    asked = on["workflow_call"]["inputs"] if isinstance(on, dict) else {}
+    inputs = {name: body["default"] for name, body in asked.items()}
+    for given in ({}, *(job["with"] for job in jobs.values() if "uses" in job)):
+        for job in jobs.values():
+            if "uses" not in job:
+                yield from _job(job, loaded, {**inputs, **given})
 
 
-def _expressions(text: str, environment: Mapping[str, Any], matrix: Mapping[str, Any]) -> str:
+def _job(job: Mapping[str, Any], loaded: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterator[str]:
+    matrix = (job.get("strategy") or {}).get("matrix") or {}
+    defaults = [((holder.get("defaults") or {}).get("run") or {}) for holder in (job, loaded)]
+    shell = next((found["shell"] for found in defaults if "shell" in found), "bash")
+    for at in range(max((len(values) for values in matrix.values()), default=1)):
+        known = {"matrix": {name: values[at] for name, values in matrix.items()}, "inputs": inputs}
+        own = job.get("container")
+        for body in (own, *(job.get("services") or {}).values()):
+            if isinstance(body, dict):
+                options = _expressions(str(body.get("options", "")), known)
+                if body is own:  # the runner adds an entrypoint of its own, and the last one counts
+                    options = re.sub(r"--entrypoint[= ]\S+", "", options)
+                yield " ".join(map(shlex.quote, ["docker", "create", *split_arguments(options), body["image"]]))
+        for step in job["steps"]:
+            written = {**(loaded.get("env") or {}), **(job.get("env") or {}), **(step.get("env") or {})}
+            environment = {name: _expressions(str(value), known) for name, value in written.items()}
+            script = _expressions(step["run"], {**known, "env": environment})
+            yield _step(script, environment, step.get("shell", shell))
+
+
+def _expressions(text: str, known: Mapping[str, Mapping[str, Any]]) -> str:
     def value(found: re.Match[str]) -> str:
         where, _, name = found[1].partition(".")
-        return str({"env": environment, "matrix": matrix}.get(where, {}).get(name, ""))
+        return str(known.get(where, {}).get(name, ""))
 
     return re.sub(r"\$\{\{ *([\w.]+) *\}\}", value, text)
 

@@ -224,8 +224,13 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
     "environment": ("{A: '${SIZE-}', B: 1}", "[A=2, 'C=${ONE-}']", "{C: 3, SIZE: }", "[B]"),
     "deploy": ("{resources: {reservations: {devices: [{capabilities: [gpu], count: 2}]}}}",
                "{resources: {reservations: {devices: @[{capabilities: [gpu], device_ids: ['3']}]}}}",
-               "{resources: {limits: {memory: 2g}}}", "{resources: {reservations: @{}}}"),
-    "gpus": ("all", "[{count: 2}]", "[{device_ids: ['0', '1']}]"),
+               "{resources: {limits: {memory: 2g}}}", "{resources: {reservations: @{}}}",
+               "{resources: {reservations: {devices: @[{driver: nvidia, count: all, capabilities: [gpu, utility]}]}}}",
+               "{resources: @{reservations: {devices: [{driver: cdi, device_ids: ['nvidia.com/gpu=all']}]}}}",
+               "@{resources: {reservations: {devices: [{capabilities: [gpu]}, {capabilities: [tpu], count: 1}]}}}",
+               "{resources: {reservations: {cpus: '1', devices: [@{capabilities: [@gpu], count: '${N-3}'}]}}}"),
+    "gpus": ("all", "[{count: 2}]", "[{device_ids: ['0', '1']}]", "@[{count: @1, driver: nvidia}]", "[@{count: 3}]"),
+    "devices": ("[/dev/nvidia0]", "@['/dev/nvidia1:/dev/nvidia1:rw', '/dev/fuse']", "['nvidia.com/gpu=${N-all}']"),
     "volumes": ("[/dev/shm:/dev/shm]", "[{type: tmpfs, target: /dev/shm, tmpfs: {size: 2g}}]", "[./x:/dev/shm]"),
     "tmpfs": ("/dev/shm:size=1g", "[/run]"),
     "build": (".", "./ctx", "{context: ../ctx, shm_size: 2g}", "{dockerfile: D}", "{context: ., shm_size: 1g}"),
@@ -242,7 +247,9 @@ def service_text(rng: random.Random, *, whole: bool, tags: bool, extends: Sequen
         value = rng.choice(SPELLINGS[name])
         tag = rng.choice(("", "", "", "!override ", "!reset ")) if tags else ""
         if "@" in value or value.startswith("!"):
-            value, tag = value.replace("@", "!override " if tag else ""), ""
+            parts = value.split("@")
+            marks = (rng.choice(("", "!override ", "!reset ")) if tag else "" for _ in parts[1:])
+            value, tag = parts[0] + "".join(mark + part for mark, part in zip(marks, parts[1:], strict=True)), ""
         entries[name] = tag + value
     if whole and "build" not in entries:
         entries["image"] = "y"
