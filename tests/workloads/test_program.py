@@ -1120,7 +1120,7 @@ ONE_IMAGE = LOADER.replace("default=64", "default=1")
     [
         ("README.md", ALONE.replace("=4", "=4, num_workers=0"), "unknown"),
         ("readme.md", ALONE, "unknown"),
-        ("other.md", ALONE, "likely"),
+        ("other.md", ALONE, "unknown"),  # no page about it, but all code that the container sees loads so
         ("README.md", "import torch\n", "likely"),
         ("README.md", ALONE.replace("=4", "=4, num_workers=n"), "likely"),
         ("README.md", ALONE + "DataLoader(data(), num_workers=2)\n", "likely"),
