@@ -21,6 +21,7 @@ from shmlint.workloads.commands import (
     flatten,
     has_rank_for_each,
     is_mpi_only,
+    names_training,
     options,
     read_ranks,
     read_workers,
@@ -92,9 +93,16 @@ class _Case:
 
 
 def _spared(case: _Case) -> Need | None:
-    if case.workload is not None and case.workload.needs == "no":
+    """What needs nothing; of training in an image that is made for something else its maintainers say nothing."""
+    workload, reading = case.workload, case.reading
+    if workload is None or workload.needs != "no":
+        return None
+    if workload is reading.by_command or reading.by_use:
         return case.need("not-needed")
-    return None
+    if reading.workers:
+        return None
+    trains = any(ran.kind == "program" and names_training(ran.words) for ran in reading.ran)
+    return case.need("unknown" if trains else "not-needed")
 
 
 def _ranks(case: _Case) -> Need | None:
@@ -274,6 +282,8 @@ class _Reading:
         self.workers, self.workers_span = self._most([(count, c.place) for count, c in zip(workers, ran, strict=True)])
         self.without_workers = bool(workers) and all(count == 0 for count in workers)
         self.workload, self.told, self.weak = self._winner(launch, known, mine)
+        self.by_use = False
+        """What the entry says of these commands alone decides."""
         self._apply_use(commands, launch)
         if self.by_command is not None and self.workload is self.by_command:
             self.weak = False
@@ -328,6 +338,7 @@ class _Reading:
         used = self.workload.used_by(commands, variables)
         if self.by_command is self.workload:
             self.by_command = used
+        self.by_use = used is not self.workload
         self.workload = used
 
     def _ranks_of_environment(self, launch: Launch, names: Sequence[str]) -> None:

@@ -367,6 +367,15 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("probe in a loop",
      launch("nvidia/cuda", ["bash", "-c", "while true; do nvidia-smi; sleep 5; done"]), "not-needed"),
     ("probe, then training", launch("nvidia/cuda", ["bash", "-c", "nvidia-smi && python train.py"]), "unknown"),
+    # Of training in an image that is made for something else nobody says that it needs nothing
+    ("training where TensorRT is", launch("nvcr.io/nvidia/tensorrt:24.01-py3", "python train.py", count=1), "unknown"),
+    ("workers where TensorRT is",
+     launch("nvcr.io/nvidia/tensorrt:24.01-py3", "python train.py --num_workers 8", count=1), "needed"),
+    ("a shell where TensorRT is", launch("nvcr.io/nvidia/tensorrt:24.01-py3", "bash", count=1), "not-needed"),
+    ("no workers where TensorRT is",
+     launch("nvcr.io/nvidia/tensorrt:24.01-py3", "python run.py --num_workers 0", count=1), "not-needed"),
+    ("fine-tuning of a voice", launch("ghcr.io/idiap/coqui-tts", "python finetune.py --num_workers 4"), "needed"),
+    ("training that its entry knows", launch("nvcr.io/nvidia/isaac-lab:2.0", "python rsl_rl/train.py"), "not-needed"),
     ("static files", launch("nvcr.io/nvidia/pytorch:24.01-py3", "python -m http.server"), "not-needed"),
     # Nobody knows
     ("nothing said", launch(), "unknown"),

@@ -132,6 +132,8 @@ USES = [
     ("wasserth/totalsegmentator", "nnUNetv2_plan_and_preprocess -d 1", "no"),
     ("wasserth/totalsegmentator", "nnUNetv2_train 1 3d_fullres 0", "yes"),
     ("vllm/vllm-openai", "vllm chat", "no"),
+    ("alleninstituteforai/olmocr", "-c 'olmocr /w --markdown'", "no"),
+    ("alleninstituteforai/olmocr", "-c 'olmocr /w --tensor-parallel-size 2'", "multi-gpu"),
     ("ghcr.io/huggingface/text-generation-inference", "text-generation-server download-weights m", "no"),
     ("ghcr.io/huggingface/text-generation-inference", "--model-id m --sharded false", "no"),
     ("ghcr.io/huggingface/text-generation-inference", "--model-id m --num-shard 2", "multi-gpu"),
