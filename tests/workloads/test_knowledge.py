@@ -143,6 +143,7 @@ USES = [
     ("vllm/vllm-openai", "sleep infinity", "depends"),
     ("ghcr.io/ggml-org/llama.cpp", "-m m.gguf -sm layer", "no"),
     ("ghcr.io/ggml-org/llama.cpp", "-m m.gguf -sm tensor", "multi-gpu"),
+    ("ghcr.io/ikawrakow/ik_llama.cpp", "-m m.gguf -sm graph", "depends"),
     ("atinoda/text-generation-webui", "python server.py", "no"),
     ("atinoda/text-generation-webui", "python server.py --enable-tp", "multi-gpu"),
     ("linuxserver/faster-whisper", "python finetune.py", "depends"),
