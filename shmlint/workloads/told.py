@@ -103,8 +103,8 @@ def _others(launch: Launch, program: Program) -> Iterator[Launch]:
     sure = program.dockerfile is not None and not program.guessed and not program.namesake
     built = normal(program.dockerfile.path) if sure and program.dockerfile is not None else None
     for path in _paths(launch, built, repository):
-        if launch.kind == "compose-service" and path == launch.span.path:
-            continue  # which has one service of the name
+        if launch.kind == "compose-service" and path == launch.span.path and path.endswith((".yaml", ".yml")):
+            continue  # it has one service of the name, where a page may have several
         known = repository.shared.launches
         if path not in known:
             known[path] = _launches(path, repository)

@@ -1492,6 +1492,7 @@ NGC_NOTE = """
 Note: "if you use Torch multiprocessing for multi-threaded data loaders, the default shared memory
 segment may not be enough. Therefore, you should increase the size by issuing ..." `--shm-size=`.
 """
+SERVICE = f"```yaml\nservices:\n  app:\n    image: {PYTORCH}\n    command: bash\n    {GPUS}\n```\n"
 HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_size,", "batch(),")
 
 
@@ -1501,6 +1502,9 @@ HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_si
         ({"README.md": PAGE, "start.sh": SIZED}, "needed"),
         ({"README.md": PAGE, "start.sh": SIZED.replace("--shm-size=16g", "--ipc=host")}, "needed"),
         ({"README.md": PAGE, "start.sh": SIZED.replace("16g", "64m")}, "likely"),
+        # A page shows one service in several ways.
+        ({"README.md": SERVICE + SERVICE.replace("    deploy:", "    shm_size: 16g\n    deploy:")}, "needed"),
+        ({"README.md": SERVICE + SERVICE.replace("  app:", "  other:\n    shm_size: 16g")}, "likely"),
         ({"README.md": PAGE, "start.sh": SIZED.replace(PYTORCH, "other/image")}, "likely"),
         ({"README.md": PAGE, "start.sh": SIZED.replace(" bash\n", " python serve.py\n")}, "likely"),
         ({"README.md": f"{PAGE}Training needs more memory in the container: set `--shm-size`.\n"}, "needed"),
