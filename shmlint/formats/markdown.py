@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
@@ -115,7 +116,8 @@ def _parts(source: Source, workspace: Workspace, *, every: bool = False) -> Iter
             part = Part(_shell_text(block, source), given(values, for_options))
         yield block, part
         for_options |= set_to_options(text, for_options)
-        found = {name: value for name, _, value in _VALUE.findall(text) if len(re.findall(rf"\b{name}\+?=", text)) == 1}
+        times = Counter(_ASSIGNED.findall(text))
+        found = {name: value for name, _, value in _VALUE.findall(text) if times[name] == 1}
         for name in may_set(text):
             value = found.get(name)
             values[name] = value if values.get(name, value) == value else None
@@ -135,6 +137,7 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
 
 _VALUE = re.compile(r"^\s*(?:\$ )?(?:export\s+)?([A-Za-z_]\w*)=([\"']?)([\w./:@+-]*)\2[ \t]*$", re.M)
 """An assignment of a value that is known."""
+_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\+?=")
 
 
 def _is_shell(block: Block, text: str) -> bool:

@@ -252,7 +252,6 @@ class WordReader:
         text = "".join(buffer.chars[start:end])
         because: Cause | None = None
         many = False
-        named = _VARIABLE.fullmatch(text)
         for a, b, why, splits in buffer.unknown:
             if (a < end and b > start) or (a == b and start <= a <= end):
                 because = because or why
@@ -263,6 +262,7 @@ class WordReader:
         word = self._placed(restore(text), buffer.offsets[start:end], written, whole=whole)
         if because is None:
             return word
+        named = _VARIABLE.fullmatch(text)
         options = buffer.options or (named is not None and self.variables.holds_options(named[1]))
         return word._replace(unknown=because, maybe_many=many, harmless=buffer.harmless, options=options)
 

@@ -86,8 +86,7 @@ _OF_TARGET = re.compile(
 """The value that a variable has for some targets alone, and for what they need."""
 _GIVEN_ON = re.compile(r"\$[({]MAKE[)}][^\n]*")
 _GIVEN = re.compile(r"(?<=\s)([\w.-]+)=|\$[({]eval[ \t]+(?:override[ \t]+)?([^\s:=?+!#]+)[ \t]*(?:\?|\+|!|:{1,3})?=")
-_ASSIGNED = r"[ \t]*(?:(?:override|export)[ \t]+)*([\w.-]+)[ \t]*(?:\?|\+|!|:{1,3})?="
-_BODY = re.compile(r"(?ms)^[ ]*(?:(?:override|export)[ ]+)*define\b[^\n]*\n(.*?)^[ ]*endef\b")
+_ASSIGNED = re.compile(r"[ \t]*(?:(?:override|export)[ \t]+)*([\w.-]+)[ \t]*(?:\?|\+|!|:{1,3})?=")
 _ANY = ""
 """Stands for variables whose names are not known."""
 
@@ -99,8 +98,6 @@ def _set_elsewhere(source: Source) -> Iterator[str]:
         for line in _GIVEN_ON.findall(text):
             yield from (name for name, _ in _GIVEN.findall(line) if name)
         yield from (_ANY if "$" in name else name for _, name in _GIVEN.findall(text) if name)
-    if "eval" in text:  # perhaps of what a template gives, `$(eval $(call NAME,…))`
-        yield from (name for body in _BODY.findall(text) for name in re.findall(rf"(?m)^{_ASSIGNED}", body))
 
 
 def _set_by(files: str, source: Source, workspace: Workspace | None) -> Iterator[str]:
@@ -129,6 +126,7 @@ class _Variables:
         self.known: dict[str, Variable] = {}
         self.for_options = set(_given_options(source.text))
         """Those that something sets to options, whatever else they may be."""
+        self.evaluates = "eval" in source.text
         self.unsure = set(_set_elsewhere(source))
         """Those that something else sets for some recipes."""
         self.included: set[str] = set()
@@ -159,6 +157,13 @@ class _Variables:
             sure = always and operator != "!=" and known is None and self.unsure.isdisjoint((name, _ANY))
             self.known[name] = Variable((value,), sure and not holds_other)
 
+    def define(self, name: str, line: str) -> None:
+        """Note a line of what ``define`` gives to a variable; ``$(eval $(call NAME,…))`` runs it as make's own."""
+        self.note_options(name, line)
+        assigned = _ASSIGNED.match(line) if self.evaluates else None
+        if assigned is not None:
+            self.forget([assigned[1]])
+
     def note_options(self, name: str, value: str) -> None:
         """Note a variable whose value begins with an option."""
         value = value.lstrip()
@@ -178,6 +183,8 @@ class _Variables:
 
 
 _REFERENCE = re.compile(r"\$[({]([\w.-]+)")
+_LONGEST_CALL = 2_000
+"""Characters of a ``$(call …)`` that are looked at."""
 _KEEPING = frozenset({"strip", "filter", "filter-out", "sort", "subst", "patsubst", "wordlist", "if", "or", "and"})
 """Make's functions that give back words that they get."""
 
@@ -185,8 +192,8 @@ _KEEPING = frozenset({"strip", "filter", "filter-out", "sort", "subst", "patsubs
 def _given_options(text: str) -> Iterator[str]:
     """The numbers of the arguments that a ``$(call …)`` gives options for."""
     for call in re.finditer(r"\$[({]call[ \t]+[\w.-]+,", text) if "call" in text else ():
-        line = text.find("\n", call.end())
-        end = closing(text, call.start() + 1, line if line >= 0 else len(text))
+        line = text.find("\n", call.end(), call.end() + _LONGEST_CALL)
+        end = closing(text, call.start() + 1, line if line >= 0 else min(call.end() + _LONGEST_CALL, len(text)))
         for number, argument in enumerate(text[call.end() : end].split(","), 1):
             if argument.lstrip().startswith("-"):
                 yield str(number)
@@ -226,7 +233,7 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
         if defining:
             defining = not text.strip().startswith("endef")
             if defining:
-                variables.note_options(name, text)
+                variables.define(name, text)
                 recipes.append(line)
             continue
         if ("shell" in text or "foreach" in text) and not text.lstrip().startswith("#"):
