@@ -463,6 +463,8 @@ class WordReader:
         buffer = Buffer()
         for node in nodes:
             self.add(buffer, node, quoted=True)
+        # Where the expansion is without quotation marks, they may still become many words.
+        buffer.unknown = [(start, end, why, True) for start, end, why, _ in buffer.unknown]
         return buffer
 
     def _alternative(

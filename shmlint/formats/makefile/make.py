@@ -126,6 +126,8 @@ class _Variables:
         self.known: dict[str, Variable] = {}
         self.for_options = set(_given_options(source.text))
         """Those that something sets to options, whatever else they may be."""
+        self.overriding: set[str] = set()
+        """Those that ``override`` sets: make passes over any other assignment of them."""
         self.evaluates = "eval" in source.text
         self.unsure = set(_set_elsewhere(source))
         """Those that something else sets for some recipes."""
@@ -280,6 +282,10 @@ def _noted(
     match = ASSIGNMENT.match(text.lstrip())
     if match is not None:
         value = _value_of(source, line, match)
+        if "override" in match[0].split():
+            variables.overriding |= {match[1]} if always else set()
+        elif match[1] in variables.overriding:
+            return
         variables.assign(match[1], match[2], (value.start, value.end), always=always)
         if match[2] == "!=" or _ARGUMENT.search(source.text, value.start, value.end):  # for `$(call …)`
             yield value

@@ -98,6 +98,8 @@ def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> Non
         ("S = 64m\n$(foreach v,S,$(eval $(v) = 64g))\n", False),
         ("S = 64m\ndefine set\nS = $(1)\nendef\n$(eval $(call set,64g))\n", False),
         ("S = 64m\ndefine set\nT = $(1)\nendef\n$(eval $(call set,64g))\n", True),
+        ("override S = 64m\nS = 64g\n", True),
+        ("ifdef X\noverride S = 64m\nendif\nS = 64g\n", False),
         ("S = 64m\ndefine S\n64g\nendef\n", False),
         ("include sizes.mk\nS = 64m\n", True),
         ("S = 64m\ninclude sizes.mk\n", False),
