@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
@@ -112,12 +113,11 @@ def read(text: str, target: str | None = None, args: Mapping[str, str] | None = 
     args = args or {}
     arguments: dict[str, str] = {}
     stages: list[_Stage] = []
-    for name, value, line in _instructions(text, escape):
-        words = _split(value, escape)
+    for name, value, line, words in _instructions(text, escape):
         if name == "FROM":
-            words = [word for word in words if not word.startswith("--")]
-            if words:
-                stages.append(_begin(words, line, stages, arguments, escape))
+            named = [word for word in words if not word.startswith("--")]
+            if named:
+                stages.append(_begin(named, line, stages, arguments, escape))
         elif name == "ARG" and not stages:
             _declare(_pairs(words, arguments, escape), args, {}, arguments)
         elif name == "ARG":
@@ -143,7 +143,7 @@ def _declare(
 
 
 def _begin(
-    words: list[str], line: int, stages: list[_Stage], arguments: Mapping[str, str], escape: str
+    words: Sequence[str], line: int, stages: list[_Stage], arguments: Mapping[str, str], escape: str
 ) -> _Stage:
     """The stage that ``FROM image [AS name]`` begins, with what it inherits from an earlier one."""
     image = _expand(words[0], arguments, escape)
@@ -165,7 +165,7 @@ def _find_or_count(stages: list[_Stage], name: str) -> _Stage | None:
     return _find(stages, name) or (stages[number] if number is not None and number < len(stages) else None)
 
 
-def _apply(stage: _Stage, name: str, value: str, words: list[str], escape: str) -> None:
+def _apply(stage: _Stage, name: str, value: str, words: Sequence[str], escape: str) -> None:
     """Carry out an instruction that changes what the image is started with."""
     if name == "ENV":
         # All of one ENV sees the values from before it.
@@ -188,7 +188,7 @@ def _apply(stage: _Stage, name: str, value: str, words: list[str], escape: str) 
             stage.command = None
 
 
-def _record(stages: list[_Stage], name: str, value: str, words: list[str], line: int, escape: str) -> None:
+def _record(stages: list[_Stage], name: str, value: str, words: Sequence[str], line: int, escape: str) -> None:
     """Note what an instruction puts into the image, and where it is."""
     stage = stages[-1]
     if name in ("CMD", "ENTRYPOINT"):
@@ -204,7 +204,7 @@ def _record(stages: list[_Stage], name: str, value: str, words: list[str], line:
         stage.copies += _copies(stages, value, words, escape)
 
 
-def _copies(stages: list[_Stage], value: str, words: list[str], escape: str) -> Iterator[Copy]:
+def _copies(stages: list[_Stage], value: str, words: Sequence[str], escape: str) -> Iterator[Copy]:
     stage = stages[-1]
     options = [word for word in words if word.startswith("--")]
     rest = words[len(options) :]
@@ -245,7 +245,7 @@ def _split(text: str, escape: str) -> list[str]:
     return re.findall(rf"""(?s)(?:"(?:{e}.|[^"{e}])*"|'[^']*'|{e}.?|[^\s{e}])+""", text)
 
 
-def _pairs(words: list[str], variables: Mapping[str, str], escape: str) -> Iterator[tuple[str, str | None]]:
+def _pairs(words: Sequence[str], variables: Mapping[str, str], escape: str) -> Iterator[tuple[str, str | None]]:
     """``key=value`` words, quoting and variables resolved; None for the value of a bare key."""
     for word in words:
         key, equals, value = word.partition("=")
@@ -295,8 +295,9 @@ def _escape(text: str) -> str:
     return "\\"
 
 
-def _instructions(text: str, escape: str) -> Iterator[tuple[str, str, int]]:
-    """Name in capitals, value and 1-based line of each instruction."""
+@lru_cache(maxsize=32)
+def _instructions(text: str, escape: str) -> tuple[tuple[str, str, int, Sequence[str]], ...]:
+    """Name in capitals, value, 1-based line and words of each instruction. Several services are built of one file."""
     from io import BytesIO
 
     from dockerfile_parse import DockerfileParser
@@ -304,9 +305,10 @@ def _instructions(text: str, escape: str) -> Iterator[tuple[str, str, int]]:
     lines = _without_heredocs(text.removeprefix("\ufeff").split("\n"), escape)
     # The library overwrites its file only when it is told to change it; this one is in memory.
     parser = DockerfileParser(fileobj=BytesIO("\n".join(lines).encode("utf-8", "replace")))
-    for part in parser.structure:
-        if part["instruction"] != "COMMENT":
-            yield part["instruction"], part["value"].strip(), part["startline"] + 1
+    return tuple(
+        (part["instruction"], value := part["value"].strip(), part["startline"] + 1, tuple(_split(value, escape)))
+        for part in parser.structure if part["instruction"] != "COMMENT"
+    )  # fmt: skip
 
 
 def _without_heredocs(lines: list[str], escape: str) -> list[str]:
@@ -331,9 +333,11 @@ def _without_heredocs(lines: list[str], escape: str) -> list[str]:
             result.append(escape)
             continue
         result.append(line)
-        instruction += continued.sub(lambda match: match[0].partition(escape)[0], line)
-        if continued.search(line):
+        goes_on = continued.search(line) if line.rstrip(" \t\r").endswith(escape) else None
+        if goes_on is not None:
+            instruction += line[: goes_on.start()] + goes_on[0].partition(escape)[0]
             continue
+        instruction += line
         for name, tabs in _heredocs(instruction, escape):
             body = lines[at:]
             ends = (row.lstrip("\t") if tabs else row for row in body)
