@@ -145,14 +145,16 @@ def directories(repository: Repository) -> tuple[str, ...]:
     above = repository.above()
     known = repository.shared.around
     if above not in known:
-        known[above] = tuple(dict.fromkeys(found for folder in above for found in _beside(folder, repository)))
+        found = (_folder_in(folder, part, repository) for folder in above for part in ("", *_FOLDERS))
+        known[above] = tuple(dict.fromkeys(directory for directory in found if directory is not None))
     return known[above]
 
 
-def _beside(folder: str, repository: Repository) -> Iterator[str]:
-    names = repository.names(folder)
-    yield normal(folder)
-    yield from (normal(os.path.join(folder, part)) for part in _FOLDERS if part in names)
+def _folder_in(folder: str, part: str, repository: Repository) -> str | None:
+    """A directory of a directory, or itself; None where nothing there has the name, which its list tells for all."""
+    if part and part.partition("/")[0] not in repository.names(folder):
+        return None
+    return normal(os.path.join(folder, part))
 
 
 def _builders(directory: str, repository: Repository, names: str | None = None) -> Texts:
@@ -213,9 +215,9 @@ def _namesake(launch: Launch, builds: Sequence[Build], repository: Repository) -
         return min(found, key=lambda build: _distance(build.span.path, launch.span.path))
     for folder in repository.above():
         for part in ("", "docker", name, f"docker/{name}"):
-            directory = normal(os.path.join(folder, part))
-            path = _called(name, directory, repository)
-            if path is not None:
+            directory = _folder_in(folder, part, repository)
+            path = _called(name, directory, repository) if directory is not None else None
+            if directory is not None and path is not None:
                 return Build(image.known or "", directory if part != "docker" else folder, path, None, (), launch.span)
     return _of_tag(launch, repository)
 
@@ -287,9 +289,9 @@ def _guess(launch: Launch, repository: Repository) -> Build | None:
         return None
     for folder in repository.above():
         for part in ("", "docker"):
-            directory = os.path.normpath(os.path.join(folder, part))
-            files = _dockerfiles(directory, repository)
-            if len(files) == 1 and repository.is_file(os.path.join(directory, files[0])):
+            directory = _folder_in(folder, part, repository)
+            files = _dockerfiles(directory, repository) if directory is not None else ()
+            if directory is not None and len(files) == 1 and repository.is_file(os.path.join(directory, files[0])):
                 context = directory if part == "" else folder
                 return Build(name, context, os.path.join(directory, files[0]), None, (), launch.span, "")
     return None
