@@ -152,6 +152,8 @@ class Variables:
         """Calls that were followed for one use of a variable."""
         self.entered: dict[object, State] = {}
         """What was found of variables and arguments where functions begin: calls ask for it again and again."""
+        self.in_order: dict[tuple[str, Range | None, int, int], Sequence[Assignment | Call]] = {}
+        """What is done to a variable in a function, while so many assignments and calls are known."""
         self.setting: dict[tuple[str, Range, int, int], bool] = {}
         """Whether functions set variables, while so many assignments and calls are known."""
         self.only: dict[Range, Call] = {}
@@ -193,6 +195,7 @@ class Variables:
         self.made.clear()
         self.calls.clear()
         self.entered.clear()
+        self.in_order.clear()
 
     def of_environment(self) -> Iterator[str]:
         """The variables that something around the text sets."""
@@ -347,11 +350,10 @@ class Variables:
 
         ``called``: the place is after the call of that function, which does not see its local variables.
         """
-        made = [m for m in (*self.made.get(name, ()), *self.made.get(ANY, ())) if m.function == function]
-        if called and any(m.local for m in made):
+        steps = self._steps_in(name, function)
+        if called and any(isinstance(step, Assignment) and step.local for step in steps):
             return state
-        steps: list[Assignment | Call] = [*made, *(call for call in self.calls if call.function == function)]
-        for step in sorted(steps, key=lambda step: step.at):
+        for step in steps:
             if step.at >= at:
                 repeated = isinstance(step, Assignment) and step.loop and step.loop[0] <= at < step.loop[1]
                 if repeated and isinstance(step, Assignment):
@@ -361,6 +363,18 @@ class Variables:
             else:
                 state = self._assigned(name, state, step, at)
         return state
+
+    def _steps_in(self, name: str, function: Range | None) -> Sequence[Assignment | Call]:
+        """What is done to a variable in a function, or outside of all: assignments, and calls of what may set it."""
+        key = name, function, self.noted, len(self.calls)
+        if key not in self.in_order:
+            made = (*self.made.get(name, ()), *self.made.get(ANY, ()))
+            steps: list[Assignment | Call] = [m for m in made if m.function == function]
+            if any(m.function is not None for m in made):
+                calls = (call for call in self.calls if call.function == function)
+                steps += (call for call in calls if any(self._sets(name, reached) for reached in self.called(call)))
+            self.in_order[key] = sorted(steps, key=lambda step: step.at)
+        return self.in_order[key]
 
     def _called(self, name: str, state: State, call: Call, at: int) -> State:
         """What a variable holds after the call of a function."""
