@@ -77,6 +77,7 @@ RUNS = "docker run --gpus all img"
         (f". lib.sh\ntry_hard {RUNS}\n", ["docker"]),
         (f"log_it {RUNS}\nskip {RUNS}\nassert_fails {RUNS}\n", []),
         ("usage docker run x\nneeds docker\ninstall docker podman\n", []),
+        (f"complete -W '{RUNS}' x\ncomplete -c docker -a {RUNS}\n", []),
         (f"bash <<A <<B\n{RUNS}\nA\npodman run b\nB\n", ["podman"]),
         (f"bash <<-'A' - <<B\n\t{RUNS}\n\tA\nB\n{RUNS}\n", ["docker"]),
         (f"cat <<A; bash <<B\n{RUNS}\nA\npodman run b\nB\n", ["podman"]),
