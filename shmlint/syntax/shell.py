@@ -323,10 +323,11 @@ class _CommandReader:
         The name of a function that does something else with them is marked, because it is not a program's name.
         """
         at = next((i for i, word in enumerate(words) if not _ASSIGNED.match(word.text)), len(words))
+        if at == len(words) or words[at].unknown or words[at].text not in self.variables.functions:
+            return tuple(words)
         tree = self.tree
         function = tree.function_of(node)
-        named = at < len(words) and not words[at].unknown
-        reached = self.variables.called(Call(tree.at(node), words[at].text, function=function)) if named else ()
+        reached = self.variables.called(Call(tree.at(node), words[at].text, function=function))
         body = next((self.bodies[place] for place in reversed(reached) if place in self.bodies), None)
         if body is None or (function is None and tree.at(node) < tree.at(body)) or function == tree.range_of(body):
             return tuple(words)
@@ -371,6 +372,8 @@ class _CommandReader:
             yield from self._printed(node, words)
             return
         if (name in TALKERS and name != "trap") or name.startswith(("log", "print")):
+            return
+        if name not in _READERS and not mentions_engine(self.tree.raw(node)):
             return
         for child in map(self._value, node.named_children):
             if name in _READERS and child.type in ("string", "simple_expansion", "expansion"):
@@ -545,17 +548,20 @@ class _EngineReader(_CommandReader):
 
     def read(self) -> Iterator[Command]:
         """The commands, and container starts in variables that none of them is known to run."""
+        held = [
+            node for node in self.tree.nodes if node.type == "variable_assignment"
+            and mentions_engine(raw := self.tree.raw(node)) and re.match(_HELD_START, raw)
+        ] if self.depth == 0 else []  # fmt: skip
         places: set[int] = set()
         for command in super().read():
-            if self.depth == 0:
+            if held:
                 alone = (word for word in command.words if word.offsets and " " not in word.text)
                 places.update(word.offsets[0] for word in alone if mentions_engine(word.text))
             yield command
-        for node in self.tree.nodes if self.depth == 0 else ():
-            if node.type == "variable_assignment" and re.match(_HELD_START, self.tree.raw(node)):
-                start, end = self.tree.range_of(node)
-                if not any(start <= place < end for place in places):
-                    yield self._unread(node, "no command is known to run what the variable holds")
+        for node in held:
+            start, end = self.tree.range_of(node)
+            if not any(start <= place < end for place in places):
+                yield self._unread(node, "no command is known to run what the variable holds")
 
     def _is_read(self, node: Node) -> bool:
         raw = self.tree.raw(node)

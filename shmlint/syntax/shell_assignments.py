@@ -34,6 +34,9 @@ _SETS_ARGUMENTS = re.compile(r"set[ \t]+(?:--|[^-+\s])")
 
 _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts"})
 
+_SETTING = _SETTERS | {"command", "builtin", ".", "source", "eval", "printf"}
+"""Commands that may set variables, or run one that does."""
+
 _SETS = re.compile(r"(?:^[\"']?|[;&|\n]\s*|\bexport\s+)[A-Za-z_]\w*\+?=")
 """An assignment in a text that is evaluated."""
 
@@ -107,6 +110,9 @@ class AssignmentReader:
 
     def _command(self, node: Node) -> None:
         """The variables that a command sets: ``read``, ``.``, ``eval``; the function that it calls."""
+        first = next((c for c in node.named_children if c.type != "variable_assignment"), None)
+        if first is None or not (self.variables.functions or self.tree.raw(first) in _SETTING):
+            return
         parts = [c for c in node.named_children if c.type != "variable_assignment"]
         while parts and self.tree.raw(parts[0]) in ("command", "builtin"):
             parts = parts[1:]

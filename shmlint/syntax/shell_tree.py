@@ -146,6 +146,11 @@ class Tree:
         """The character of the text that starts at a byte."""
         return byte if self.chars is None else self.chars[byte]
 
+    def extent(self, node: Node) -> tuple[int, int]:
+        """The characters of a node."""
+        start, end = node.start_byte, node.end_byte
+        return (start, end) if self.chars is None else (self.chars[start], self.chars[end])
+
     def begin(self, node: Node) -> int:
         """The character at which a node starts; the grammar adds the blanks between two expansions to the second."""
         start = self.char(node.start_byte)
@@ -156,10 +161,8 @@ class Tree:
 
     def raw(self, node: Node) -> str:
         """A node's text."""
-        if self.chars is None:
-            found = self.text.text[node.start_byte : node.end_byte]
-        else:
-            found = self.text.text[self.chars[node.start_byte] : self.chars[node.end_byte]]
+        start, end = self.extent(node)
+        found = self.text.text[start:end]
         return found.lstrip() if found[:1].isspace() and node.type in _EXPANSIONS else found
 
     def at(self, node: Node) -> int:

@@ -58,6 +58,8 @@ _SOME_ARGUMENTS = re.compile(r"\$\{[@*]:[ \t]*([1-9]\d{0,5})(?::[ \t]*(\d{1,6}))
 
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 """A variable alone, which a longer text held."""
+_SIMPLE = frozenset({"word", "number", "raw_string", "string"})
+"""The nodes that may say what they stand for."""
 
 _ESCAPE = re.compile(r"\\(?:(?P<end>\r?\n|\r)|.)", re.S)
 _QUOTED_ESCAPE = re.compile(r'\\(?:(?P<end>\n)|[$`"\\])')
@@ -144,21 +146,25 @@ class WordReader:
 
     def _plain(self, node: Node) -> list[Word] | None:
         """The word of a node that says what it stands for; None where it holds escapes, variables or placeholders."""
-        kind, raw = node.type, self.tree.raw(node)
+        kind = node.type
+        if kind not in _SIMPLE:
+            return None
+        text = self.tree.text
+        first, last = self.tree.extent(node)
+        start, end, raw = first, last, text.text[first:last]
         if "\\" in raw or not raw.isascii():
             return None
-        start, end = self.tree.char(node.start_byte), self.tree.char(node.end_byte)
         if kind in ("word", "number"):
             if raw.startswith("$"):
                 return None
-        elif kind == "raw_string" or (kind == "string" and "$" not in raw and "`" not in raw):
+        elif kind == "raw_string" or ("$" not in raw and "`" not in raw):
             if len(raw) < 2 or raw[0] != raw[-1]:
                 return None
             start, end, raw = start + 1, end - 1, raw[1:-1]
         else:
             return None
-        offsets, written = self.tree.offsets(start, end), self.tree.span(node)
-        if written is None or self.tree.text.used_at:
+        offsets, written = text.offsets[start:end], text.span(first, last)
+        if written is None or text.used_at:
             return [self._placed(raw, offsets, written)]
         return [Word(raw, written, offsets=offsets)]  # it stands where it is used
 
