@@ -181,10 +181,9 @@ def test_an_image_that_may_be_lengthened_is_the_image() -> None:
     assert known(launch.command) == ("python", "x")
 
 
-USES = ("${V:-$T}", "$DOCKER_ARGS", "$OPTS")
-
-
-@pytest.mark.parametrize("use", [*USES, '"$@"', "${@:2}", "$*", '"${X[@]}"', "$(gpu_args)"])
+@pytest.mark.parametrize(
+    "use", ["${V:-$T}", "$DOCKER_ARGS", "$OPTS", '"$@"', "${@:2}", "$*", '"${X[@]}"', "$(gpu_args)"]
+)
 def test_words_in_the_place_of_options_leave_it_undecided(use: str) -> None:
     launch = one(f"docker run --gpus all {use} org/img python x\n")
     assert launch.undecided is not None and "it may hold --shm-size" in launch.undecided.because
