@@ -32,16 +32,20 @@ class Module(NamedTuple):
     imports: dict[str, str]
     stars: tuple[str, ...]
     definitions: dict[str, Definition]
-    """Functions and classes at the top level, and functions inside of functions."""
+    """Functions and classes at the top level, and those inside of functions."""
     constants: dict[str, tuple[ast.expr, ...]]
     """The values of names that are assigned at the top level, in their order."""
+    other_imports: dict[str, tuple[str, ...]]
+    """Further targets of names that are imported several times."""
+    other_definitions: dict[str, tuple[Definition, ...]]
+    """Further functions and classes of names that are defined several times."""
     changed: frozenset[str]
     """The names that are changed in place, or by a function: ``name += 1``, ``global name``."""
     starts: tuple[int, ...]
     """The offset, in characters, of each line."""
 
 
-EMPTY = Module(ast.Module([], []), (), {}, (), {}, {}, frozenset(), (0,))
+EMPTY = Module(ast.Module([], []), (), {}, (), {}, {}, {}, {}, frozenset(), (0,))
 """A module without anything in it."""
 
 
@@ -56,12 +60,15 @@ def parse(text: str) -> Module | None:
     if tree is None:
         return None
     nodes = tuple(_nodes(tree))
-    imports, stars = _imports(nodes)
-    definitions, constants = _names(tree, nodes)
+    imports, other_imports, stars = _imports(nodes)
+    definitions, other_definitions, constants = _names(tree, nodes)
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    return Module(tree, nodes, imports, stars, definitions, constants, frozenset(_changed(nodes)), tuple(starts))
+    changed = frozenset(_changed(nodes))
+    return Module(
+        tree, nodes, imports, stars, definitions, constants, other_imports, other_definitions, changed, tuple(starts)
+    )
 
 
 def _tree(text: str) -> ast.Module | None:
@@ -123,47 +130,61 @@ def _changed(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
             yield node.target.id
 
 
-def _imports(nodes: tuple[ast.AST, ...]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The dotted targets by local name, and the modules of which everything is imported."""
-    imports: dict[str, str] = {}
+def _imports(nodes: tuple[ast.AST, ...]) -> tuple[dict[str, str], dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """The dotted targets by local name, further ones of the same, and the modules of which everything is imported."""
+    found: dict[str, list[str]] = {}
     stars: list[str] = []
     for node in nodes:
         if isinstance(node, ast.Import):
             for name in node.names:
                 top = name.name.partition(".")[0]
-                imports[name.asname or top] = name.name if name.asname else top
+                found.setdefault(name.asname or top, []).append(name.name if name.asname else top)
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
             for name in node.names:
                 if name.name == "*":
                     stars.append(base)
                 else:
-                    imports[name.asname or name.name] = f"{base}{'' if base.endswith('.') else '.'}{name.name}"
-    return imports, tuple(stars)
+                    target = f"{base}{'' if base.endswith('.') else '.'}{name.name}"
+                    found.setdefault(name.asname or name.name, []).append(target)
+    others = {name: tuple(dict.fromkeys(t for t in targets if t != targets[-1])) for name, targets in found.items()}
+    imports = {name: targets[-1] for name, targets in found.items()}
+    return imports, {name: targets for name, targets in others.items() if targets}, tuple(stars)
+
+
+_Definitions = dict[str, Definition]
 
 
 def _names(
     tree: ast.Module, nodes: tuple[ast.AST, ...]
-) -> tuple[dict[str, Definition], dict[str, tuple[ast.expr, ...]]]:
-    """What a module defines, and the values it gives its names."""
-    definitions: dict[str, Definition] = {}
+) -> tuple[_Definitions, dict[str, tuple[Definition, ...]], dict[str, tuple[ast.expr, ...]]]:
+    """What a module defines, further definitions of the same names, and the values it gives its names."""
+    inside: _Definitions = {}
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for inner in node.body:
-                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
-                    definitions.setdefault(inner.name, inner)
+            for inner in _top(node.body):
+                if isinstance(inner, Definition):
+                    inside.setdefault(inner.name, inner)
+    definitions = dict(inside)
+    others: dict[str, tuple[Definition, ...]] = {}
     constants: dict[str, tuple[ast.expr, ...]] = {}
     for statement in _top(tree.body):
         if isinstance(statement, Definition):
+            former = definitions.get(statement.name)
+            if former is not None and former is not inside.get(statement.name):
+                others[statement.name] = (*others.get(statement.name, ()), former)
             definitions[statement.name] = statement
         elif isinstance(statement, ast.Assign):
-            named = [target for target in statement.targets if isinstance(target, ast.Name)]
-            for target in named:
-                constants[target.id] = (*constants.get(target.id, ()), statement.value)
+            pairs = [(target, statement.value) for target in statement.targets]
+            for target, value in pairs:  # grows while it is walked
+                if isinstance(target, ast.Name):
+                    constants[target.id] = (*constants.get(target.id, ()), value)
+                elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+                    pairs += zip(target.elts, value.elts, strict=False) if len(target.elts) == len(value.elts) else ()
         elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value:
             name = statement.target.id
             constants[name] = (*constants.get(name, ()), statement.value)
-    return definitions, constants
+    return definitions, others, constants
 
 
 def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:

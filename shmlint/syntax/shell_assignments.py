@@ -34,7 +34,7 @@ _SETS_ARGUMENTS = re.compile(r"set[ \t]+(?:--|[^-+\s])")
 
 _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts"})
 
-_SETTING = _SETTERS | {"command", "builtin", ".", "source", "eval", "printf"}
+_SETTING = _SETTERS | {"command", "builtin", ".", "source", "eval", "printf", "set"}
 """Commands that may set variables, or run one that does."""
 
 _SETS = re.compile(r"(?:^[\"']?|[;&|\n]\s*|\bexport\s+)[A-Za-z_]\w*\+?=")

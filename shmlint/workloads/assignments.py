@@ -27,7 +27,11 @@ class Assignments:
         self._changed: dict[int, set[str]] = {}
         self._added: dict[int, dict[str, list[ast.expr]]] = {}
         self._attributes: dict[int, dict[str, list[tuple[ast.expr, Function | None]]]] = {}
+        self._handed: dict[int, dict[str, list[tuple[str, int]]]] = {}
+        self._altered: dict[int, frozenset[str]] = {}
         self._sets_any: dict[int, bool] = {}
+        self._outer: dict[int, dict[int, tuple[Function, ...]]] = {}
+        """The functions around those of a module that are inside of others, the nearest first."""
 
     def of_name(self, name: str, function: Function | None) -> Given:
         """The values that a function gives a local name."""
@@ -36,12 +40,25 @@ class Assignments:
         self._look(function)
         return tuple(self._locals[id(function)].get(name, ()))
 
-    def is_changed(self, name: str, function: Function | None) -> bool:
-        """Whether a function changes a name in place: ``name //= 2``, or takes it in a loop."""
-        if function is None:
+    def is_changed(self, name: str, code: Function | ast.Module | None) -> bool:
+        """Whether a function or a module changes a name in place, ``name //= 2``, or gives it a value otherwise."""
+        if code is None:
             return False
-        self._look(function)
-        return name in self._changed[id(function)]
+        self._look(code)
+        return name in self._changed[id(code)]
+
+    def outer(self, name: str, function: Function, module: ast.Module) -> Function | None:
+        """The function around another one whose name it uses: it gives it a value, and the inner one does not."""
+        if id(module) not in self._outer:
+            self._outer[id(module)] = dict(_nested(module, ()))
+        around = self._outer[id(module)].get(id(function), ())
+        every = (function, *around) if around else ()
+        found = next((one for one in every if self._binds(name, one)), None)
+        return None if found is function else found
+
+    def _binds(self, name: str, function: Function) -> bool:
+        known = name in parameters_of(function) or bool(self.of_name(name, function))
+        return known or self.is_changed(name, function)
 
     def items_of(self, name: str, code: Function | ast.Module) -> list[tuple[str, ast.expr]]:
         """What a function or a module puts into a mapping: ``name["key"] = value``, ``name.update(key=value)``."""
@@ -53,30 +70,65 @@ class Assignments:
         self._look(code)
         return f"{name}{_FILLED}" in self._changed[id(code)]
 
-    def added_to(self, name: str, function: Function) -> Given:
-        """What a function appends to a list or a text; the items of a list that is added as a starred expression."""
-        if id(function) not in self._added:
-            found = self._added[id(function)] = {}
-            added = [pair for node in ast.walk(function) for pair in _appended(node)]
+    def added_to(self, name: str, code: Function | ast.Module) -> Given:
+        """What a function or a module appends to a list or a text; of a list that is added, its items, as starred."""
+        if id(code) not in self._added:
+            found = self._added[id(code)] = {}
+            nodes = _own(code) if isinstance(code, ast.Module) else ast.walk(code)
+            added = [pair for node in nodes for pair in _appended(node)]
             for target, value in sorted(added, key=lambda pair: (pair[1].lineno, pair[1].col_offset)):
                 found.setdefault(target, []).append(value)
-        return tuple(self._added[id(function)].get(name, ()))
+        return tuple(self._added[id(code)].get(name, ()))
+
+    def is_altered(self, name: str, function: Function | None, module: ast.Module) -> bool:
+        """Whether a list is changed otherwise than at its end by the code around: ``words[1] = word``, ``more(words)``.
+
+        What other functions add to a list of the module or of the object around them is not followed either.
+        """
+        code = function or module
+        if name in self._altered_by(code) or name in self._altered_by(module, own=True):
+            return True
+        if function is not None and "." not in name:
+            return False
+        others = (node for node in ast.walk(module) if isinstance(node, Function) and node is not function)
+        return any(
+            (name in self._altered_by(other) or self.added_to(name, other)) and not self.of_name(name, other)
+            for other in others
+        )
+
+    def handed(self, name: str, code: Function | ast.Module) -> list[tuple[str, int]]:
+        """The functions that some code calls with a name alone, and at which position."""
+        if id(code) not in self._handed:
+            found = self._handed[id(code)] = {}
+            for node in _own(code):
+                for at, argument in enumerate(node.args if isinstance(node, ast.Call) else ()):
+                    if isinstance(argument, ast.Name) and isinstance(node, ast.Call):
+                        found.setdefault(argument.id, []).append((dotted(node.func), at))
+        return self._handed[id(code)].get(name, [])
+
+    def _altered_by(self, code: Function | ast.Module, *, own: bool = False) -> frozenset[str]:
+        if id(code) not in self._altered:
+            nodes = _own(code) if own or isinstance(code, ast.Module) else ast.walk(code)
+            self._altered[id(code)] = frozenset(name for node in nodes for name in _altered(node))
+        return self._altered[id(code)]
 
     def _look(self, function: Function | ast.Module) -> None:
         if id(function) in self._locals:
             return
         names = self._locals[id(function)] = {}
         items = self._items[id(function)] = {}
-        changed = self._changed[id(function)] = set()
+        changed = self._changed[id(function)] = {*given_otherwise(function), *_looped(function)}
         for node in ast.walk(function):
             for target, value in _assigned(node):
                 if isinstance(target, ast.Name):
                     names.setdefault(target.id, []).append(value)
                 elif isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
                     items.setdefault(dotted(target.value), []).append((text_of(target.slice.value), value))
-            if isinstance(node, ast.AugAssign | ast.For) and isinstance(node.target, ast.Name):
-                changed.add(node.target.id)
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
+                elif isinstance(target, ast.Subscript):
+                    changed.add(f"{dotted(target.value)}{_FILLED}")
+            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.BitOr):
+                changed.add(f"{dotted(node.target)}{_FILLED}")
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
                 name = dotted(node.func.value)
                 items.setdefault(name, []).extend((k.arg, k.value) for k in node.keywords if k.arg is not None)
                 written = _written(node.args)
@@ -157,6 +209,15 @@ def _appended(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield dotted(node.func.value), _starred(node.args[0])
 
 
+def _altered(node: ast.AST) -> Iterator[str]:
+    """The lists that a node changes without adding to their ends."""
+    targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else ()
+    yield from (dotted(target.value) for target in targets if isinstance(target, ast.Subscript))
+    called = node.func if isinstance(node, ast.Call) else None
+    if isinstance(called, ast.Attribute) and called.attr in ("insert", "remove", "pop", "clear", "reverse"):
+        yield dotted(called.value)
+
+
 def _starred(node: ast.expr) -> ast.Starred:
     return ast.copy_location(ast.Starred(node, ast.Load()), node)
 
@@ -169,3 +230,78 @@ def parameters_of(function: Function) -> dict[str, ast.expr | None]:
     found = {argument.arg: default for argument, default in zip(positional, defaults, strict=True)}
     found |= {a.arg: d for a, d in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)}
     return found
+
+
+_ADDS = frozenset({"update", "setdefault", "append", "extend", "insert", "add"})
+
+
+def given_otherwise(inside: ast.AST) -> Iterator[str]:
+    """What gets values in ways that are not followed: ``name += more``, ``with f() as name``, ``table.update(more)``.
+
+    Attributes of other objects than ``self`` are given with a dot alone, ``.name``.
+    """
+    pending = [(node, True) for node in ast.iter_child_nodes(inside)]
+    while pending:
+        node, own = pending.pop()
+        for target in _other_targets(node):
+            for part in ast.walk(target):
+                if isinstance(part, ast.Attribute) or (isinstance(part, ast.Name) and own):
+                    yield dotted(part)
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            yield from node.names
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name is not None and own:
+            yield node.name
+        elif (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)) or (
+            isinstance(node, ast.Attribute) and node.attr in _ADDS
+        ):
+            yield dotted(node.value)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) != "self":
+            yield f".{node.attr}"
+        own = own and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
+        pending += ((child, own) for child in ast.iter_child_nodes(node))
+
+
+def _other_targets(node: ast.AST) -> Iterator[ast.expr]:
+    """The targets of a node whose values are not followed."""
+    if isinstance(node, ast.AugAssign | ast.NamedExpr | ast.AsyncFor):
+        yield node.target
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        yield node.optional_vars
+    elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Tuple | ast.List):
+        yield from (target for target in node.target.elts if not isinstance(target, ast.Name))
+    elif isinstance(node, ast.Assign):
+        values = node.value.elts if isinstance(node.value, ast.Tuple | ast.List) else []
+        several = (target for target in node.targets if isinstance(target, ast.Tuple | ast.List))
+        yield from (target for target in several if len(target.elts) != len(values))
+
+
+def _looped(code: Function | ast.Module) -> Iterator[str]:
+    """The names that loops and lambdas give."""
+    for node in _own(code):
+        if isinstance(node, ast.For | ast.comprehension):
+            targets = node.target.elts if isinstance(node.target, ast.Tuple | ast.List) else [node.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.Lambda):
+            yield from (argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg))
+
+
+def _own(code: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function or a module that are not of functions and classes inside of it."""
+    pending = list(ast.iter_child_nodes(code))
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            pending += ast.iter_child_nodes(node)
+
+
+def _nested(code: ast.AST, around: tuple[Function, ...]) -> Iterator[tuple[int, tuple[Function, ...]]]:
+    """The functions inside of others, by their ids, each with those around it, the nearest first."""
+    for node in ast.iter_child_nodes(code):
+        inside = around
+        if isinstance(node, Function):
+            if around:
+                yield id(node), around
+            inside = (node, *around)
+        if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield from _nested(node, inside)

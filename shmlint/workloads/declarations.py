@@ -34,7 +34,7 @@ def declarations(scope: Scope) -> Iterator[Declaration]:
             name = dotted(node.func).rpartition(".")[2]
             if name in ("add_argument", "option", "add_option", "Option") or name.startswith("DEFINE_"):
                 yield from _option(node, name, scope)
-            elif name in SETTINGS_CLASSES:
+            elif name in SETTINGS_CLASSES or name == "set_defaults":
                 for keyword in node.keywords:
                     if keyword.arg is not None:
                         yield Declaration(key_of(keyword.arg), keyword.value, scope, scope.span(keyword.value))

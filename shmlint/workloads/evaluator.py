@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from shmlint.model.source import Span
 from shmlint.syntax.python import Definition, dotted
 from shmlint.workloads.assignments import Assignments, Function, of_class, parameters_of
+from shmlint.workloads.changes import ANY, Changes
 from shmlint.workloads.declarations import SETTINGS_CLASSES
 from shmlint.workloads.lineage import Lineage
 from shmlint.workloads.modules import MOST_PASSED_ON, Modules
@@ -20,6 +21,7 @@ from shmlint.workloads.values import (
     Found,
     Scope,
     arithmetic,
+    changed,
     compared,
     either,
     extreme,
@@ -56,16 +58,21 @@ class Evaluator:
         self._modules = modules
         self._assignments = Assignments()
         self.lineage = Lineage(self.definition)
-        self._set: set[str] = set()
-        """The attributes that code sets of other objects than its own: ``loader.workers = 8``, ``cls.workers = 8``."""
+        self.changes = Changes()
         self._without_parameters: dict[tuple[int, int], Found] = {}
         self._now: dict[tuple[int, int], Found] = {}
         """What was worked out since the last call was noted: more calls may say more of parameters."""
         self._left = _MOST_STEPS
 
-    def note_call(self, name: str, node: ast.Call, scope: Scope) -> None:
-        """Remember a call, for the parameters of the function it calls."""
+    def forget(self) -> None:
+        """Work everything out again: more code is known that may change it."""
+        self._without_parameters.clear()
         self._now.clear()
+
+    def note_call(self, name: str, node: ast.Call, scope: Scope) -> None:
+        """Remember a call, for the parameters of the function it calls, and what it changes."""
+        self._now.clear()
+        self.changes.note_call(name, node, scope)
         last = name.rpartition(".")[2]
         found = self.calls.setdefault(last, [])
         if any(node is known for known, _ in found):
@@ -74,12 +81,6 @@ class Evaluator:
             found.append((node, scope))
         else:
             self._often.add(last)
-
-    def note_set(self, statement: ast.Assign) -> None:
-        """Remember the attributes of other objects that a statement sets."""
-        for node in (node for target in statement.targets for node in ast.walk(target)):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) != "self":
-                self._set.add(node.attr)
 
     def knows_calls(self, function: Function, scope: Scope) -> bool:
         """Whether all calls of a function were seen that the code shows, and each says what it passes."""
@@ -129,19 +130,22 @@ class Evaluator:
         """A keyword out of ``**kwargs``; None where it surely is not there."""
         mapping = self._mapping(starred, scope, 0)
         if name in mapping.entries:
-            value, where = mapping.entries[name]
-            found = self.value(value, where)
+            found = self._entry(mapping, dotted(starred), name, 0)
             return found._replace(certain=found.certain and mapping.certain)
         if mapping.complete:
             return None
         passed = self._passed_on(starred, name, scope)
+        function = scope.function
+        filled = function is not None and self._assignments.is_filled(dotted(starred), function)
+        own = function is not None and _is_own_mapping(starred, function) and not filled
+        if passed is None and own and function is not None and self.knows_calls(function, scope):
+            return None if not self._is_open(function, scope) else NOTHING
         return passed if passed is not None else self.options.get(name, self.value, 0)._replace(certain=False)
 
     def _passed_on(self, starred: ast.expr, name: str, scope: Scope) -> Found | None:
         """A keyword that the callers of a function give to its ``**kwargs``."""
         function = scope.function
-        named = function.args.kwarg.arg if function is not None and function.args.kwarg is not None else None
-        if function is None or not isinstance(starred, ast.Name) or starred.id != named:
+        if function is None or not _is_own_mapping(starred, function):
             return None
         values = [
             self.value(keyword.value, where, 1)
@@ -190,7 +194,8 @@ class Evaluator:
         """A mapping with what is put into it later, by the function or else by the module."""
         function = scope.function
         local = function is not None and (
-            name in parameters_of(function) or bool(self._assignments.of_name(name, function))
+            name in parameters_of(function) or _is_own_mapping(ast.Name(name), function)
+            or bool(self._assignments.of_name(name, function))
         )
         code = function if local and function is not None else scope.module.tree
         for item, value in self._assignments.items_of(name, code):
@@ -248,9 +253,11 @@ class Evaluator:
         """Whether an attribute of the object around some code may be set by what does not say so by ``self``."""
         if dotted(node.value) != "self" or scope.owner is None:
             return False
-        if node.attr in self._set or self.lineage.has_more(scope):
+        if node.attr in self.changes.attributes or self.lineage.has_more(scope):
             return True
         every = (*self.lineage.above(scope), *self.lineage.others(scope))
+        if any(self.changes.is_remade(owner) for owner, _ in every):
+            return True
         return any(_method(node.attr, *owned) or self._assignments.sets_any(owned[0]) for owned in every)
 
     def _elsewhere(self, name: str, importer: str, depth: int) -> list[tuple[ast.expr, Scope]]:
@@ -312,7 +319,7 @@ class Evaluator:
             return None
         name = dotted(made.func)
         found = self.definition(name if name in scope.module.definitions else scope.full_name(made.func), scope)
-        if found is None or not isinstance(found[0], ast.ClassDef) or method in self._set:
+        if found is None or not isinstance(found[0], ast.ClassDef) or method in self.changes.attributes:
             return None
         above = self.lineage.above(found[1]._replace(owner=found[0]))
         return next((own for owned in above if (own := _method(method, *owned)) is not None), None)
@@ -333,8 +340,39 @@ class Evaluator:
         return None
 
     def additions(self, node: ast.Name | ast.Attribute, scope: Scope) -> tuple[ast.expr, ...]:
-        """What the function around a name appends to the list or the text that it stands for."""
-        return self._assignments.added_to(dotted(node), scope.function) if scope.function is not None else ()
+        """What the code around a name appends to the list or the text that it stands for."""
+        local = scope.function is not None and (isinstance(node, ast.Attribute) or self._is_local(node.id, scope))
+        code = scope.function if local and scope.function is not None else scope.module.tree
+        return self._assignments.added_to(dotted(node), code)
+
+    def _is_local(self, name: str, scope: Scope) -> bool:
+        function = scope.function
+        if function is None:
+            return False
+        return name in parameters_of(function) or bool(self._assignments.of_name(name, function))
+
+    def is_altered(self, node: ast.Name | ast.Attribute, scope: Scope) -> bool:
+        """Whether the list that a name stands for is changed in ways that are not followed."""
+        if isinstance(node, ast.Name) and not self._is_local(node.id, scope):
+            scope = scope._replace(function=None)
+        name, code = dotted(node), scope.function or scope.module.tree
+        if self._assignments.is_altered(name, scope.function, scope.module.tree):
+            return True
+        return any(self._alters(function, at) for function, at in self._handed(name, code, scope))
+
+    def _handed(self, name: str, code: Function | ast.Module, scope: Scope) -> Iterator[tuple[Function, int]]:
+        """The functions of the module that some code gives a name to, and at which position."""
+        for called, at in self._assignments.handed(name, code):
+            function = scope.module.definitions.get(called)
+            if isinstance(function, Function):
+                yield function, at
+
+    def _alters(self, function: Function, at: int) -> bool:
+        names = list(parameters_of(function))[at : at + 1]
+        return any(
+            self._assignments.added_to(name, function)
+            or self._assignments.is_altered(name, function, ast.Module([], [])) for name in names
+        )  # fmt: skip
 
     def _passed(self, name: str, function: Function, scope: Scope) -> Iterator[tuple[ast.expr, Scope]]:
         """What the calls of a function pass for a parameter, or its default where a call leaves it out."""
@@ -346,13 +384,26 @@ class Evaluator:
             given = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
             if given is None and 0 <= position < len(node.args):
                 given = node.args[position]
-            if given is not None and not isinstance(given, ast.Starred):
+            starred = next((argument for argument in node.args if isinstance(argument, ast.Starred)), None)
+            if given is None or isinstance(given, ast.Starred):
+                given = given or starred
+            if given is not None:
                 yield given, where
                 continue
-            handed = list(self._handed_on(node, name, where))
+            handed = list(self._handed_on(node, name, where)) or list(self._in_mappings(node, name, where))
             yield from handed
             if default is not None and not handed:
                 yield default, scope._replace(function=None)
+
+    def _in_mappings(self, node: ast.Call, name: str, scope: Scope) -> Iterator[tuple[ast.expr, Scope]]:
+        """What the mappings hold for a parameter that a call is given, ``f(**settings)``; themselves where unknown."""
+        own = scope.function.args.kwarg if scope.function is not None else None
+        for value in (keyword.value for keyword in node.keywords if keyword.arg is None):
+            known = self._mapping(value, scope, 0)
+            if name in known.entries:
+                yield known.entries[name]
+            elif not known.complete and (own is None or dotted(value) != own.arg):
+                yield ast.Starred(value, ast.Load()), scope
 
     def _handed_on(self, node: ast.Call, name: str, scope: Scope) -> Iterator[tuple[ast.expr, Scope]]:
         """What the callers of a function give a keyword that it hands on: ``super().__init__(**kwargs)``."""
@@ -419,7 +470,8 @@ class Evaluator:
                 return yes if test.value else no
             if yes.value == no.value:
                 return yes
-            return (yes if yes.value is not UNKNOWN and yes.value else no)._replace(certain=False)
+            found = yes if yes.value is not UNKNOWN and yes.value else no
+            return changed(found) if UNKNOWN in (yes.value, no.value) else found._replace(certain=False)
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             return compared(node.ops[0], inner(node.left), inner(node.comparators[0]))
         return NOTHING
@@ -428,33 +480,103 @@ class Evaluator:
         """``settings["key"]``: what a mapping that is written down says, else the option of that name."""
         known = self._mapping(mapping, scope, depth + 1)
         if key in known.entries and not self.options.is_given(key):
-            value, where = known.entries[key]
-            return self.value(value, where, depth + 1, parameters=parameters)
-        return self.options.get(key, self.value, depth)
+            return self._entry(known, dotted(mapping), key, depth, parameters)
+        return self._option(key, depth)
+
+    def _entry(self, mapping: DictValue, name: str, key: str, depth: int, parameters: bool = True) -> Found:
+        """The value of a key of a mapping, which other code may set."""
+        value, where = mapping.entries[key]
+        found = self.value(value, where, depth + 1, parameters=parameters)
+        nothing = found.number is not None and found.number <= 0
+        open_to_others = self.changes.is_put(key, name) or (nothing and not mapping.complete)
+        return changed(found) if open_to_others else found
+
+    def _item_or(
+        self, default: Found, mapping: ast.expr, key: str, scope: Scope, depth: int, parameters: bool
+    ) -> Found:
+        """``settings.get("key", default)``: a default that is 0 counts only where the key is surely not there."""
+        found = self._item(mapping, key, scope, depth, parameters)
+        if found.value is not UNKNOWN:
+            return found
+        passed = self._passed_on(mapping, key, scope)
+        if passed is not None:
+            return passed
+        default = default._replace(certain=False)
+        function = scope.function
+        if function is not None and _is_own_mapping(mapping, function):
+            every = self.knows_calls(function, scope) and not self._is_open(function, scope)
+            return default if every else changed(default)
+        whole = self._mapping(mapping, scope, depth + 1).complete and not self.changes.is_put(key, dotted(mapping))
+        return default if whole else changed(default)
+
+    def _is_open(self, function: Function, scope: Scope) -> bool:
+        return self.changes.is_open(_called(function, scope), function, scope.owner)
+
+    def _option(self, name: str, depth: int) -> Found:
+        """An option of the program, which its code may change later."""
+        found = self.options.get(name, self.value, depth)
+        return changed(found) if self.changes.is_setting(name) or self._is_made_with(name) else found
+
+    def _is_made_with(self, name: str) -> bool:
+        """Whether an object of a class with such a field is made with a value for it."""
+        for class_name, scope in (*self.changes.made.get(name, ()), *self.changes.made.get(ANY, ())):
+            own = class_name in scope.module.definitions
+            found = self.definition(class_name if own else scope.full_name(ast.Name(class_name)), scope)
+            if found is not None and isinstance(found[0], ast.ClassDef):
+                fields = (part.target for part in found[0].body if isinstance(part, ast.AnnAssign))
+                if any(isinstance(field, ast.Name) and field.id == name for field in fields):
+                    return True
+        return False
 
     def _name(self, node: ast.Name, scope: Scope, depth: int, parameters: bool) -> Found:
         name, function = node.id, scope.function
+        outer = self._assignments.outer(name, function, scope.module.tree) if function is not None else None
+        if outer is not None:
+            return self._name(node, scope._replace(function=outer), depth, parameters)
         local = self._assignments.of_name(name, function)
         if local:
             found = one_of([self.value(value, scope, depth + 1, parameters=parameters) for value in local[:8]])
             if self._assignments.is_changed(name, function):
-                found = _changed(found)
+                found = changed(found)
             if found.value is not UNKNOWN:
                 return found._replace(spans=found.spans or (scope.span(local[0]),))
         if function is not None and name in parameters_of(function):
-            return self._parameter(name, function, scope, depth, parameters)
-        given = [] if local else self._given(node, scope)
+            found = self._parameter(name, function, scope, depth, parameters)
+            return changed(found) if local or self._assignments.is_changed(name, function) else found
+        own = self._assignments.is_changed(name, function)
+        given = [] if local or own else self._given(node, scope)
         if given:
             found = one_of([self.value(v, where, depth + 1, parameters=parameters) for v, where in given[:8]])
-            if name in scope.module.changed:
-                found = _changed(found)
+            if self._is_changed_elsewhere(node, scope, given):
+                found = changed(found)
             if found.value is not UNKNOWN:
                 value, where = given[0]
                 return found._replace(spans=(*found.spans, where.span(value)))
-        return self.options.get(name, self.value, depth) if parameters and len(name) > 3 else NOTHING
+        found = self._option(name, depth) if parameters and len(name) > 3 else NOTHING
+        other = local or own or given or self._assignments.is_changed(name, scope.module.tree)
+        return changed(found) if other else found
+
+    def _is_changed_elsewhere(self, node: ast.expr, scope: Scope, given: Iterable[tuple[ast.expr, Scope]]) -> bool:
+        """Whether a name of a module may have other values than those that the module assigns to it."""
+        name = scope.full_name(node).rpartition(".")[2]
+        places = {where.path: where for _, where in given}
+        return self.changes.is_set(name) or any(self._is_given_otherwise(name, where) for where in places.values())
+
+    def _is_given_otherwise(self, name: str, scope: Scope) -> bool:
+        module = scope.module
+        if name in module.changed or self._assignments.is_changed(name, module.tree):
+            return True
+        if name not in module.constants:
+            return False
+        stars = (self._modules.whole(star, scope.path) for star in module.stars)
+        return name in module.imports or any(star is not None and name in star[0].module.constants for star in stars)
 
     def _parameter(self, name: str, function: Function, scope: Scope, depth: int, parameters: bool) -> Found:
         """A parameter: what the calls pass, else what the command gives, its default, or the option of that name."""
+        found = self._of_parameter(name, function, scope, depth, parameters)
+        return changed(found) if parameters and self._is_open(function, scope) else found
+
+    def _of_parameter(self, name: str, function: Function, scope: Scope, depth: int, parameters: bool) -> Found:
         default = parameters_of(function)[name]
         passed = self._passed(name, function, scope) if parameters and depth < 12 else ()
         values = [self.value(given, where, depth + 1) for given, where in passed]
@@ -464,11 +586,12 @@ class Evaluator:
         known = [value for value in values if value.value is not UNKNOWN]
         if known:
             every = len(known) == len(values) and _called(function, scope) not in self._often
-            return one_of(known)._replace(certain=every and one_of(known).certain)
+            return one_of(known) if every else changed(one_of(known))
         if default is not None and not values and not self.options.is_given(name):
             found = self.value(default, scope._replace(function=None), depth + 1)
             return found._replace(certain=False, spans=(scope.span(default),))
-        return self.options.get(name, self.value, depth)._replace(certain=False) if parameters else NOTHING
+        found = self._option(name, depth)._replace(certain=False) if parameters else NOTHING
+        return changed(found) if values else found
 
     def _attribute(self, node: ast.Attribute, scope: Scope, depth: int, parameters: bool) -> Found:
         name = scope.full_name(node)
@@ -477,24 +600,29 @@ class Evaluator:
         if name in _PLATFORM:
             return Found(_PLATFORM[name], True, ())
         if dotted(node.value) == "self" or not self.options.is_given(node.attr):
-            given = [self.value(v, where, depth + 1, parameters=parameters) for v, where in self._given(node, scope)]
+            values = self._given(node, scope)
+            given = [self.value(v, where, depth + 1, parameters=parameters) for v, where in values]
             known = [found for found in given if found.value is not UNKNOWN]
             if known:
-                found = one_of(known) if len(known) == len(given) else _changed(one_of(known))
-                if node.attr in self._set and dotted(node.value) != "self":
-                    return _changed(found)
-                return _changed(found) if not found.value and self._is_set_elsewhere(node, scope) else found
+                found = one_of(known) if len(known) == len(given) else changed(one_of(known))
+                if dotted(node.value) != "self" and self._is_changed_elsewhere(node, scope, values):
+                    return changed(found)
+                return changed(found) if not found.value and self._is_set_elsewhere(node, scope) else found
+            if values:
+                return changed(self._option(node.attr, depth))
             for value, where in self._set_when_made(node, scope):
-                return self.value(value, where, depth + 1, parameters=parameters)
+                found = self.value(value, where, depth + 1, parameters=parameters)
+                return changed(found) if self.changes.is_set(node.attr) else found
             mapping = self._mapping(node.value, scope, depth + 1)
             if node.attr in mapping.entries:
                 value, where = mapping.entries[node.attr]
                 return self.value(value, where, depth + 1, parameters=parameters)
-        return self.options.get(node.attr, self.value, depth)
+        return self._option(node.attr, depth)
 
     def _set_when_made(self, node: ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """What ``Settings(workers=4).workers`` is, or what the class says of it."""
-        objects = self._given(node.value, scope) if isinstance(node.value, ast.Name | ast.Attribute) else []
+        holder = node.value
+        objects = self.given_to(holder, scope) if isinstance(holder, ast.Name | ast.Attribute) else [(holder, scope)]
         if len(objects) != 1 or not isinstance(objects[0][0], ast.Call):
             return []
         made, where = objects[0]
@@ -502,15 +630,22 @@ class Evaluator:
         given = [(keyword.value, where) for keyword in made.keywords if keyword.arg == node.attr]
         if given or not isinstance(made.func, ast.Name | ast.Attribute):
             return given
+        name = dotted(made.func)
+        found = self.definition(name if name in where.module.definitions else where.full_name(made.func), where)
+        starred = any(keyword.arg is None for keyword in made.keywords)
+        if (made.args or starred) and found is not None and isinstance(found[0], ast.ClassDef):
+            return [(ast.Starred(made, ast.Load()), where)]  # nobody counts the fields
         fields = self._given(ast.Attribute(made.func, node.attr, ast.Load()), where)
         return [(field, there) for field, there in fields if isinstance(field, ast.Constant)]
 
-    def _variable(self, name: str) -> Found:
-        """A variable of the container's environment."""
+    def _variable(self, name: str, default: Found = NOTHING) -> Found:
+        """A variable of the container's environment, or what the code takes where there is none."""
         value = self.options.files.environment.get(name)
-        if value is None or value.known is None or value.private:
-            return NOTHING
-        return literal(value.known, (value.span,))
+        known = value is not None and value.known is not None and not value.private
+        found = literal(value.known or "", (value.span,)) if known and value is not None else default
+        if not self.changes.variables.isdisjoint((name, ANY)):
+            return changed(found)
+        return found if known else found._replace(certain=found.certain and value is None)
 
     def _call(self, node: ast.Call, scope: Scope, depth: int, parameters: bool) -> Found:
         name = scope.full_name(node.func)
@@ -539,17 +674,11 @@ class Evaluator:
             key = arguments[at].value if len(arguments) > at else UNKNOWN
             if not isinstance(key, str):
                 return NOTHING
-            from_environment = last == "getenv" or name.startswith("os.environ")
-            if from_environment:
-                found = self._variable(key)
-            else:
-                holder = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0]
-                found = self._item(holder, key, scope, depth, parameters)
-            if found.value is UNKNOWN and len(arguments) > at + 1:
-                default = arguments[at + 1]
-                certain = default.certain and from_environment and key not in self.options.files.environment
-                return default._replace(certain=certain, spans=(scope.span(node),))
-            return found
+            default = arguments[at + 1]._replace(spans=(scope.span(node),)) if len(arguments) > at + 1 else NOTHING
+            if last == "getenv" or name.startswith("os.environ"):
+                return self._variable(key, default)
+            holder = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0]
+            return self._item_or(default, holder, key, scope, depth, parameters)
         return NOTHING
 
 
@@ -563,10 +692,9 @@ def _method(name: str, owner: ast.ClassDef, scope: Scope) -> tuple[Function, Sco
     return None if method is None else (method, scope._replace(function=method))
 
 
-def _changed(found: Found) -> Found:
-    """A value that is changed later: nobody knows what nothing becomes, and the others are not certain."""
-    nothing = found.number is not None and found.number <= 0
-    return NOTHING if nothing else found._replace(certain=False)
+def _is_own_mapping(node: ast.expr, function: Function) -> bool:
+    """Whether this is the mapping of the keywords that a function is given: ``**more``."""
+    return isinstance(node, ast.Name) and function.args.kwarg is not None and node.id == function.args.kwarg.arg
 
 
 def _called(function: Function, scope: Scope) -> str:

@@ -48,6 +48,8 @@ def _exit(node: ast.expr | None, scope: Scope) -> After | None:
     called = node.func if isinstance(node, ast.Call) else node
     if called is None or scope.full_name(called) not in _EXITS or _is_own(dotted(called), scope):
         return None
+    if scope.module.stars and dotted(called) in ("exit", "quit"):
+        return After.PERHAPS  # they may be of another module
     given = node.args[0] if isinstance(node, ast.Call) and node.args else ast.Constant(None)
     return After.FAILED if isinstance(given, ast.Constant) and given.value else After.LEFT
 

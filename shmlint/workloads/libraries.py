@@ -204,7 +204,7 @@ COLLECTIVE = frozenset(
 
 NOT_FOLLOWED = frozenset(
     {
-        "hydra.utils.instantiate", "hydra.utils.call", "runpy.run_path", "gin.parse_config_file",
+        "hydra.utils.instantiate", "hydra.utils.call", "runpy.run_path", "runpy.run_module", "gin.parse_config_file",
         "gin.parse_config_files_and_bindings", "lightning.pytorch.cli.LightningCLI",
         "pytorch_lightning.cli.LightningCLI", "pytorch_lightning.utilities.cli.LightningCLI",
         "lightning.cli.LightningCLI", "torch.distributed.run.main", "torch.distributed.run.run",

@@ -11,10 +11,12 @@ from shmlint.model.source import Source
 from shmlint.syntax.python import Module, dotted
 from shmlint.workloads.declarations import Declaration
 from shmlint.workloads.libraries import SETTINGS
+from shmlint.workloads.passing import DISPATCHERS, passed_call
 from shmlint.workloads.values import Scope, text_of
 
-Use = Literal["called", "named", "part"]
-"""A name is called; handed on, kept or returned; or part of a longer name, of a type or of a test for a type."""
+Use = Literal["called", "passed", "named", "part"]
+"""A name is called; called for the caller, with what is written there; handed on, kept or returned; or part of a longer
+name, of a type or of a test for a type."""
 Conditions = tuple[tuple[ast.expr | None, bool], ...]
 """What must hold, or must not, for a part of an expression to be worked out; None for what nobody can work out."""
 Named = tuple[ast.Call | None, str, Use, Conditions]
@@ -65,9 +67,19 @@ def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
             uses[id(part)] = "part"
         if isinstance(node, ast.Call):
             uses[id(node.func)] = "called"
-            yield node, scope.full_name(node.func), "called", here
+            name = scope.full_name(node.func)
+            uses.update((id(part), "passed") for part in _called_for(name, node))
+            yield node, name, "called", here
         elif isinstance(node, ast.Dict):
             yield from ((*setting, "called", here) for setting in _settings(node))
+
+
+def _called_for(name: str, node: ast.Call) -> Iterable[ast.expr]:
+    """What a call calls for its caller with arguments that are written there, or with the words of the command."""
+    if name in DISPATCHERS:
+        return node.args
+    passed = passed_call(name, node)
+    return (passed.call.func,) if passed is not None and passed.written else ()
 
 
 def _inner(node: ast.AST) -> Iterator[ast.AST]:

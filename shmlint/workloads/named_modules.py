@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from shmlint.syntax.python import dotted
-from shmlint.workloads.assignments import parameters_of
+from shmlint.workloads.assignments import given_otherwise, parameters_of
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.values import Scope
 
@@ -168,7 +168,7 @@ class NamedModules:
 
     def _given_otherwise(self, inside: ast.AST) -> frozenset[str]:
         if id(inside) not in self._others:
-            self._others[id(inside)] = frozenset(_given_otherwise(inside))
+            self._others[id(inside)] = frozenset(given_otherwise(inside))
         return self._others[id(inside)]
 
 
@@ -193,44 +193,3 @@ def _loops(inside: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 _PLAIN = frozenset({"staticmethod", "classmethod", "cache", "lru_cache"})
 """Decorators that leave the calls of a function as they are."""
-_ADDS = frozenset({"update", "setdefault", "append", "extend", "insert", "add"})
-
-
-def _given_otherwise(inside: ast.AST) -> Iterator[str]:
-    """What gets values in ways that are not followed: ``name += more``, ``with f() as name``, ``table.update(more)``.
-
-    Attributes of other objects than ``self`` are given with a dot alone, ``.name``.
-    """
-    pending = [(node, True) for node in ast.iter_child_nodes(inside)]
-    while pending:
-        node, own = pending.pop()
-        for target in _other_targets(node):
-            for part in ast.walk(target):
-                if isinstance(part, ast.Attribute) or (isinstance(part, ast.Name) and own):
-                    yield dotted(part)
-        if isinstance(node, ast.Global | ast.Nonlocal):
-            yield from node.names
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name is not None and own:
-            yield node.name
-        elif (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)) or (
-            isinstance(node, ast.Attribute) and node.attr in _ADDS
-        ):
-            yield dotted(node.value)
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) != "self":
-            yield f".{node.attr}"
-        own = own and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
-        pending += ((child, own) for child in ast.iter_child_nodes(node))
-
-
-def _other_targets(node: ast.AST) -> Iterator[ast.expr]:
-    """The targets of a node whose values are not followed."""
-    if isinstance(node, ast.AugAssign | ast.NamedExpr | ast.AsyncFor):
-        yield node.target
-    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-        yield node.optional_vars
-    elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Tuple | ast.List):
-        yield from (target for target in node.target.elts if not isinstance(target, ast.Name))
-    elif isinstance(node, ast.Assign):
-        values = node.value.elts if isinstance(node.value, ast.Tuple | ast.List) else []
-        several = (target for target in node.targets if isinstance(target, ast.Tuple | ast.List))
-        yield from (target for target in several if len(target.elts) != len(values))

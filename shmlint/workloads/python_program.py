@@ -167,7 +167,9 @@ def _is_meant(row: Row, site: Site, walker: Walker) -> bool:
     """Whether a loader that is known by a bare name is one of a library, with workers, and not of the repository."""
     if row.call != "DataLoader":
         return True
-    target = site.scope.module.imports.get(dotted(site.node.func).partition(".")[0], ".")
+    module, head = site.scope.module, dotted(site.node.func).partition(".")[0]
+    alias = next((value for value in module.constants.get(head, ()) if isinstance(value, ast.Attribute)), None)
+    target = module.imports.get(head, site.scope.full_name(alias) if alias is not None else ".")
     given = any(keyword.arg == row.argument for keyword in site.node.keywords)
     return given and not target.startswith(".") and walker.modules.resolve(site.name, site.scope.path) is None
 

@@ -6,12 +6,14 @@ import ast
 import os
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from shmlint.files.read import normal
 from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules, parse
+from shmlint.workloads.changes import PLAIN_DECORATORS, name_of_decorator
 from shmlint.workloads.commands import MISSING, NO_NAME
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.executed import holds_only_values, names_of_code
@@ -21,12 +23,15 @@ from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, 
 from shmlint.workloads.lineage import plain
 from shmlint.workloads.loaded import Conditions, Loaded
 from shmlint.workloads.modules import UNPARSED, Modules, is_known
-from shmlint.workloads.named_modules import NamedModules, is_compiled
+from shmlint.workloads.named_modules import ANY, NamedModules, is_compiled
 from shmlint.workloads.options import Options
+from shmlint.workloads.passing import DISPATCHERS, passed_call
 from shmlint.workloads.program import Entry
 from shmlint.workloads.started import commands_of, starts
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Scope, text_of
 
+_MOST_TURNS = 4
+"""How often code is walked again whose conditions other code changes."""
 MOST_STEPS = 2000
 """Functions, classes and modules that are walked for one program."""
 _MOST_STOPS = 50
@@ -75,6 +80,12 @@ class Walker:
         """Calls of ``exec`` with more than values."""
         self._evaluated: list[tuple[ast.Call, Scope, Unit]] = []
         """Calls of ``eval``, and what finds functions by their names."""
+        self._found: list[tuple[ast.expr, Scope]] = []
+        """Names that code puts together, of methods and attributes."""
+        self._extended = False
+        """Whether code asks a class for those that extend it."""
+        self._decided: list[tuple[ast.expr, Scope, Unit, bool]] = []
+        """The conditions of which one branch was left out, and what they were."""
         self._commands: list[Unit] = []
         """Functions that click or typer calls."""
         self._steps = 0
@@ -113,6 +124,7 @@ class Walker:
         self._walk_all()
         self._walk_commands()
         self._execute()
+        self._decide_again()
         if self._evaluated:
             self._evaluate()
         self._load_named(last=True)
@@ -129,6 +141,40 @@ class Walker:
             self._walk(self._pending.pop())
             if not self._pending:
                 self._load_named()
+                self._find_named()
+
+    def _find_named(self) -> None:
+        """The methods whose names code puts together as far as they are written down, and classes extending others."""
+        for name, scope in self._found:
+            patterns = [one for one in self._names_of_modules.written(name, scope) if one.strip(ANY)]
+            for method in [method for method in self._methods if any(fnmatchcase(method, one) for one in patterns)]:
+                self.evaluator.changes.keep_method(method)
+                self._method(method, False)
+        loaded = (one for one in [*self.modules.loaded.values()] if self._extended and one is not None)
+        for module, node in [(one, node) for one in loaded for node in one.module.definitions.values()]:
+            if isinstance(node, ast.ClassDef) and node.bases and id(node) not in self._classes:
+                self._name(node.name, module, False)
+                self.evaluator.changes.keep(node.name)
+
+    def _decide_again(self) -> None:
+        """Walk again what rests on a condition that code changes which was walked later."""
+        for _ in range(_MOST_TURNS):
+            self.evaluator.forget()
+            decided, self._decided = self._decided, []
+            other = {}
+            for test, scope, unit, taken in decided:
+                if self._taken(test, scope, unit) is taken:
+                    self._decided.append((test, scope, unit, taken))
+                else:
+                    other[id(unit.node)] = unit
+            if not other:
+                return
+            self._decided = [one for one in self._decided if id(one[2].node) not in other]
+            inside = {id(node) for unit in other.values() for node in ast.walk(unit.node)}
+            self.sites = [s._replace(certain=s.certain and id(s.node) not in inside) for s in self.sites]
+            self._starts = [(n, node, s, c and id(node) not in inside) for n, node, s, c in self._starts]
+            self._pending += (unit._replace(certain=False) for unit in other.values())
+            self._walk_all()
 
     def _walk_commands(self) -> None:
         """The functions of commands that the words of the program name, or all where these name none."""
@@ -163,6 +209,8 @@ class Walker:
             if unit.loaded.path not in looked_through:
                 looked_through.add(unit.loaded.path)
                 self._all_in_scope(unit.loaded)
+                for method in [*self._methods]:
+                    self._method(method, False)
                 self._walk_all()
         matters = any(site.name.rpartition(".")[2] in _FILLS for site in self.sites[sites:])
         if matters or len(self._starts) > starts or self._pending:
@@ -212,12 +260,15 @@ class Walker:
         module = loaded.module
         if head in module.definitions:
             node = module.definitions[head]
-            if isinstance(node, ast.ClassDef):
-                self._reach_class(loaded, node, certain)
-                if rest:
-                    self._method(rest.split(".")[0], certain)
-            else:
-                self._push(Unit(loaded, node, None, certain))
+            others = module.other_definitions.get(head, ())
+            for one in (node, *others):
+                sure = certain and not others
+                if isinstance(one, ast.ClassDef):
+                    self._reach_class(loaded, one, sure)
+                    if rest:
+                        self._method(rest.split(".")[0], sure)
+                else:
+                    self._push(Unit(loaded, one, None, sure))
         elif head in module.imports and depth < 10:
             target = module.imports[head] + (f".{rest}" if rest else "")
             found = self.modules.resolve(target, loaded.path)
@@ -245,6 +296,15 @@ class Walker:
                 if (full := self.modules.outside(name, loaded)) in NOT_FOLLOWED:
                     place = Scope(loaded.path, loaded.source, loaded.module, None, None).span(base)
                     self.stop(f"what `{full}` starts is not followed", place)
+            if self._is_called_by_base(loaded, node):
+                for method in _methods(node):
+                    self._method(method.name, False)
+
+    def _is_called_by_base(self, loaded: Loaded, node: ast.ClassDef) -> bool:
+        """Whether a class of another package is extended that may call any method: a server, a visitor, a trainer."""
+        names = [self.modules.outside(dotted(plain(base)), loaded) for base in node.bases]
+        heads = {name.partition(".")[0] for name in names if "." in name and name.rpartition(".")[2] not in _CALLS_FEW}
+        return any(self.modules.file_of(head, loaded.path) is None for head in heads)
 
     def _method(self, name: str, certain: bool) -> None:
         """Reach the methods of that name in the classes that were reached."""
@@ -252,6 +312,8 @@ class Walker:
         if known is not None and (known or not certain):
             return
         self._attributes[name] = certain
+        if name == "start":
+            self._method("run", certain)  # of a thread or a process
         if name in _FITS:
             self._method("train_dataloader", certain)
         for unit, sure in self._methods.get(name, ()):
@@ -270,12 +332,14 @@ class Walker:
         if head in module.definitions or (head not in module.imports and module.stars):
             self._reach(loaded, name, certain=certain)
         elif head in module.imports:
-            target = module.imports[head] + (f".{rest}" if rest else "")
-            found = self.modules.resolve(target, loaded.path)
-            if found is not None:
-                self._push(Unit(found[0], found[0].module.tree, None, certain))
-                if found[1]:
-                    self._reach(found[0], found[1], certain=certain)
+            others = module.other_imports.get(head, ())
+            for one in (module.imports[head], *others):
+                found = self.modules.resolve(one + (f".{rest}" if rest else ""), loaded.path)
+                if found is not None:
+                    self._push(Unit(found[0], found[0].module.tree, None, certain and not others))
+                    if found[1]:
+                        self._reach(found[0], found[1], certain=certain and not others)
+                        self._reach(found[0], "__getattr__", certain=False)  # of a module that loads its parts late
         if rest:
             for part in rest.split("."):
                 self._method(part, certain)
@@ -312,8 +376,7 @@ class Walker:
             return self._branch(statement, scope, unit, certain)
         if isinstance(statement, ast.Try | ast.TryStar):
             return self._try(statement, scope, unit, certain)
-        if isinstance(statement, ast.Assign):
-            self.evaluator.note_set(statement)
+        self.evaluator.changes.note_statement(statement)
         here = unit if unit.certain == certain else unit._replace(certain=certain)
         of_type = statement.annotation if isinstance(statement, ast.AnnAssign) else None
         for expression in _expressions(statement):
@@ -355,10 +418,22 @@ class Walker:
 
     def _definition(self, node: Definition, scope: Scope, unit: Unit, certain: bool) -> None:
         """A definition runs when it is called; what is registered by a decorator may be called by anybody."""
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for default in (*node.args.defaults, *node.args.kw_defaults):
+                if isinstance(default, ast.Call):
+                    self._expression(default, scope, unit)
+        if isinstance(node, ast.ClassDef):
+            for part in (*(base for base in node.bases if isinstance(base, ast.Call)), *node.keywords):
+                self._expression(part.value if isinstance(part, ast.keyword) else part, scope, unit)
+            if _has_calls(node):
+                self._push(Unit(unit.loaded, node, None, certain))
+            above = self.evaluator.lineage.above(scope._replace(function=None, owner=node)) if node.bases else []
+            if any(m.name == "__init_subclass__" for owner, _ in above for m in _methods(owner)):
+                self._reach_class(unit.loaded, node, False)
         for decorator in node.decorator_list:
             self._expression(decorator, scope, unit)
-            name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")[2]
-            if name not in _PLAIN_DECORATORS and not isinstance(unit.node, ast.ClassDef):
+            name = name_of_decorator(decorator)
+            if name not in PLAIN_DECORATORS and not isinstance(unit.node, ast.ClassDef):
                 if isinstance(node, ast.ClassDef):
                     self._reach_class(unit.loaded, node, False)
                 elif name == "command":
@@ -369,6 +444,8 @@ class Walker:
     def _branch(self, statement: ast.If, scope: Scope, unit: Unit, certain: bool) -> After:
         self._expression(statement.test, scope, unit._replace(certain=certain))
         taken = self._taken(statement.test, scope, unit)
+        if taken is not None and len(self._decided) < MOST_STEPS and not isinstance(statement.test, ast.Constant):
+            self._decided.append((statement.test, scope, unit, taken))
         asks = isinstance(statement.test, ast.Call) and re.fullmatch(_HAS_PACKAGE, dotted(statement.test.func))
         ways: list[After] = []
         if taken is not False:
@@ -385,6 +462,9 @@ class Walker:
             and isinstance(test.left, ast.Name)
             and test.left.id == "__name__"
             and len(test.ops) == 1
+            and isinstance(test.ops[0], ast.Eq | ast.NotEq)
+            and isinstance(test.comparators[0], ast.Constant)
+            and test.comparators[0].value == "__main__"
         ):
             return (unit.loaded.path == normal(self.entry.path) and not self.entry.function) is isinstance(
                 test.ops[0], ast.Eq
@@ -408,8 +488,10 @@ class Walker:
                 continue
             self._name(name, unit.loaded, sure and use == "called")
             if use == "named" and not typed:
+                self.evaluator.changes.note_kept(name, scope)
+            if use in ("named", "passed") and not typed:
                 full = self.modules.outside(name, unit.loaded)
-                if full in WATCHED:
+                if full in WATCHED or starts(full):
                     self.stop(f"what is done with `{full}` is not followed", scope.span(expression))
 
     def _runs(self, conditions: Conditions, scope: Scope, unit: Unit) -> bool | None:
@@ -424,11 +506,9 @@ class Walker:
         self.evaluator.note_call(name, node, scope)
         last = name.rpartition(".")[2]
         if last in _FILLS or last in _OWNERS:
-            name = self.modules.outside(dotted(node.func), unit.loaded)
-        if name == "getattr" and len(node.args) > 1:
-            self._finds(node, scope, unit)
-        elif name in _DYNAMIC:
-            self._loads(name, node, scope, unit)
+            name, only = self._outside(node, unit.loaded)
+            unit = unit if only else unit._replace(certain=False)
+        self._looks_up(name, node, scope, unit)
         if last in _OPENS and node.args and isinstance(node.args[0], ast.Constant):
             self.options.name_file(text_of(node.args[0].value))
         if last in ("get", "getenv") and node.args and isinstance(node.args[0], ast.Constant):
@@ -442,12 +522,29 @@ class Walker:
         elif name in _IMPORTING and node.args and isinstance(node.args[0], ast.Constant):
             self._import(text_of(node.args[0].value).partition(":")[0], node, scope, unit, unit.certain)
         self._passes(name, node, scope, unit)
-        if name in _DISPATCHERS:
+        if name in DISPATCHERS:
             for argument in node.args:
                 self._dispatches(argument, unit)
         self.sites.append(Site(name, node, scope, unit.certain))
         if name in NOT_FOLLOWED:
             self.stop(f"what `{name}` starts is not followed", scope.span(node))
+
+    def _outside(self, node: ast.Call, loaded: Loaded) -> tuple[str, bool]:
+        """The name outside of the repository that is called, and whether its module imports no other one by it."""
+        name = self.modules.outside(dotted(node.func), loaded)
+        head, dot, rest = dotted(node.func).partition(".")
+        others = [one + dot + rest for one in loaded.module.other_imports.get(head, ())]
+        return next((one for one in (name, *others) if one in WATCHED or one in COLLECTIVE), name), not others
+
+    def _looks_up(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
+        """What finds or loads code by a name."""
+        self._extended = self._extended or name.endswith("__subclasses__")
+        if isinstance(node.func, ast.Call) and dotted(node.func.func) == "getattr" and len(node.func.args) > 1:
+            self._calls_found(node.func, scope, unit)
+        if name == "getattr" and len(node.args) > 1:
+            self._finds(node, scope, unit)
+        elif name in _DYNAMIC:
+            self._loads(name, node, scope, unit)
 
     def is_own(self, site: Site) -> bool:
         """Whether a call may be one of a function, class or method that was read."""
@@ -491,8 +588,18 @@ class Walker:
             pass  # whatever the names of a function stand for is reached where it gets them
         elif name in ("eval", "globals", "locals"):
             self._evaluated.append((node, scope, unit))
+        elif name in _BY_PATH:
+            path = self.evaluator.value(node.args[1], scope).value if len(node.args) > 1 else None
+            place = self.options.files.find(path) if isinstance(path, str) else None
+            if place is not None and place.path.endswith(".py"):
+                self._whole(place.path)
+            else:
+                self.stop(_LOADED_BY_NAME, scope.span(node))
         elif isinstance(named, ast.Constant) and isinstance(named.value, str):
             self._import(named.value, node, scope, unit, unit.certain)
+            path = self.modules.file_of(named.value, unit.loaded.path)
+            if path is not None:
+                self._whole(path)
         elif len(self._named) < _MOST_NAMED:
             self._named.append((node, scope, unit))
         else:
@@ -505,12 +612,21 @@ class Walker:
             full = f"{scope.full_name(module)}.{text_of(name.value)}"
             if full in WATCHED:
                 self.stop(f"what is done with `{full}` is not followed", scope.span(node))
+            self._name(f"{dotted(module)}.{text_of(name.value)}", unit.loaded, False)
         elif scope.full_name(module) == "?" and dotted(getattr(module, "value", module)) == "sys.modules":
             self._evaluated.append((node, scope, unit))
+        elif dotted(module).partition(".")[0] not in scope.module.imports:
+            self._found.append((name, scope))
         elif dotted(module) in scope.module.imports:
             found = self.modules.resolve(scope.full_name(module), unit.loaded.path)
             if found is not None and not found[1]:
                 self._evaluated.append((node, scope, unit._replace(loaded=found[0])))
+
+    def _calls_found(self, node: ast.Call, scope: Scope, unit: Unit) -> None:
+        """``getattr(thing, name)()``: any method, where the name is not known at all."""
+        known = isinstance(node.args[1], ast.Constant) or dotted(node.args[0]).partition(".")[0] in scope.module.imports
+        if not known and not any(one.strip(ANY) for one in self._names_of_modules.written(node.args[1], scope)):
+            self._evaluated.append((node, scope, unit))
 
     def _load_named(self, *, last: bool = False) -> None:
         """The modules whose names code puts together, once the calls are known that say with what: all of each."""
@@ -539,75 +655,47 @@ class Walker:
     def _started(self) -> None:
         """The programs that are started, once all calls are known that say with what."""
         for name, node, scope, certain in self._starts:
-            found = commands_of(name, node, scope, self.evaluator)
-            only = len(found) == 1 and MISSING not in " ".join(found[0])
+            found, every = commands_of(name, node, scope, self.evaluator)
+            only = len(found) == 1 and every and MISSING not in " ".join(found[0])
             self.commands += ((words, scope.span(node), certain and only) for words in found)
             if not found:
                 self.stop(NO_NAME, scope.span(node))
+            elif not every:
+                self.stop("it changes the command that it starts in ways that are not followed", scope.span(node))
 
     def _passes(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """A call that calls a function for its caller: in a process, in a thread, or in a pool."""
         passed = passed_call(name, node)
         if passed is not None:
-            called = scope.full_name(passed.func)
-            self.evaluator.note_call(called, passed, scope)
-            self._name(dotted(passed.func), unit.loaded, unit.certain and not name.endswith("partial"))
+            called = scope.full_name(passed.call.func)
+            self.evaluator.note_call(called, passed.call, scope)
+            self._name(dotted(passed.call.func), unit.loaded, unit.certain and not name.endswith("partial"))
 
 
-def passed_call(name: str, node: ast.Call) -> ast.Call | None:
-    """The call that ``Process(target=f, args=(1,))``, ``pool.submit(f, 1)`` or ``spawn(f, args=(1,))`` makes."""
-    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
-    last = name.rpartition(".")[2]
-    if "target" in keywords:
-        function, given = keywords["target"], keywords.get("args")
-    elif last in _PASSING and len(node.args) > _PASSING[last]:
-        function, given = node.args[_PASSING[last]], keywords.get("args")
-    else:
-        return None
-    if not isinstance(function, ast.Name | ast.Attribute):
-        return None
-    arguments = list(given.elts) if isinstance(given, ast.Tuple | ast.List) else []
-    if "target" not in keywords and given is None and last not in ("apply", "apply_async", "spawn"):
-        arguments = node.args[_PASSING[last] + 1 :]
-    if name.endswith("multiprocessing.spawn"):
-        arguments = [ast.Name("rank", ast.Load()), *arguments]  # each process is given its number first
-    inner = keywords.get("kwargs")
-    named = zip(inner.keys, inner.values, strict=True) if isinstance(inner, ast.Dict) else ()
-    given_names = [ast.keyword(text_of(k.value), v) for k, v in named if isinstance(k, ast.Constant)]
-    return ast.copy_location(ast.Call(function, arguments, given_names), node)
-
-
-_PASSING = {
-    "submit": 0, "apply": 0, "apply_async": 0, "partial": 0, "spawn": 0, "to_thread": 0, "run_in_executor": 1,
-    "Timer": 1,
-}  # fmt: skip
-"""Calls that call a function for their caller, and which of their arguments it is."""
 _LIFECYCLE = frozenset({"forward", "setup", "prepare_data", "configure_optimizers", "training_step", "build"})
+_CALLS_FEW = frozenset(
+    {"Module", "Dataset", "IterableDataset", "LightningModule", "LightningDataModule", "ABC", "Enum", "IntEnum",
+     "StrEnum", "NamedTuple", "TypedDict", "Protocol", "Generic", "BaseModel", "Function", "Sampler", "Optimizer",
+     "UserDict", "dict", "list"}
+)  # fmt: skip
+"""Classes of other packages that call none of the methods of their heirs, or those only that are followed."""
 _FITS = frozenset({"fit", "LightningCLI"})
 """What lets a trainer ask a model for its data; one that is made to predict is never asked."""
-_PLAIN_DECORATORS = frozenset(
-    {
-        "property", "staticmethod", "classmethod", "setter", "lru_cache", "cache", "no_grad", "inference_mode", "wraps",
-        "contextmanager", "asynccontextmanager", "dataclass", "abstractmethod", "jit", "njit", "script", "override",
-        "cached_property", "overload", "total_ordering", "unused", "ignore", "compile", "autocast", "custom_fwd",
-    }
-)  # fmt: skip
 _OPENS = frozenset({"open", "Path", "load", "fromfile", "merge_from_file", "read_text", "safe_load"})
 """Calls that read a configuration file: ``open``, OmegaConf, mmengine's Config, yacs."""
-_DISPATCHERS = frozenset(
-    {"fire.Fire", "coleo.auto_cli", "coleo.run_cli", "tyro.cli", "typer.run", "jsonargparse.CLI",
-     "jsonargparse.auto_cli", "defopt.run", "absl.app.run", "anyio.run", "trio.run"}
-)  # fmt: skip
-"""Calls that call a function or the methods of a class."""
-_IMPORTING = frozenset({"uvicorn.run", "runpy.run_module"})
+_IMPORTING = frozenset({"uvicorn.run"})
 """Calls that import the module which they are given by its name."""
 _FILLS = frozenset(name.rpartition(".")[2] for name in (*(row.call for row in ROWS), *COLLECTIVE, *NOT_FOLLOWED))
 """The last names of the calls that put something into /dev/shm, or may."""
 _OWNERS = frozenset(name.rpartition(".")[2] for name in OWNERS)
+_BY_PATH = frozenset(
+    {"importlib.util.spec_from_file_location", "importlib.machinery.SourceFileLoader", "imp.load_source"}
+)  # fmt: skip
+"""Calls that load the module in a file, which is their second argument."""
 _DYNAMIC = frozenset(
-    {"importlib.import_module", "import_module", "__import__", "exec", "eval", "globals", "locals"}
+    {"importlib.import_module", "import_module", "__import__", "exec", "eval", "globals", "locals", *_BY_PATH}
 )
-_IN_SHM = re.compile(r"""["']/dev/shm(?![\w-])""")
+_IN_SHM = re.compile(r"""["']/dev(?:/|["']\s*\)?\s*[,/]\s*["'])shm(?![\w-])""")
 _HAS_PACKAGE = r"(?:\w+\.)*_?(?:is|has|have)_\w+_(?:available|enabled|installed)"
 """Functions that tell whether a package is there, by the names that everybody gives them."""
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception"})
@@ -658,6 +746,12 @@ def _is_harmless(name: str) -> bool:
 def _catches_import(handler: ast.ExceptHandler) -> bool:
     names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(name is None or dotted(name) in _IMPORT_ERRORS for name in names)
+
+
+def _has_calls(node: ast.ClassDef) -> bool:
+    """Whether the body of a class calls anything when it is defined."""
+    own = (part for part in node.body if not isinstance(part, Definition))
+    return any(isinstance(inner, ast.Call) for part in own for inner in ast.walk(part))
 
 
 def _methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -23,10 +23,15 @@ _STARTS = frozenset(
     }
 )  # fmt: skip
 """Calls whose first argument is a command: a text or a list of words."""
-_WITH_WORDS = {"asyncio.create_subprocess_exec": 0, "os.execl": 1, "os.execlp": 1}
+_WITH_WORDS = {
+    "asyncio.create_subprocess_exec": 0, "os.execl": 1, "os.execlp": 1, "os.spawnl": 2, "os.spawnlp": 2,
+}  # fmt: skip
 """Calls whose arguments are the words of a command, and where they begin."""
-_WITH_LIST = frozenset({"os.execv", "os.execvp", "os.execve", "os.execvpe", "os.posix_spawn", "os.posix_spawnp"})
-"""Calls whose second argument is the list of the words."""
+_WITH_LIST = {
+    "os.execv": 1, "os.execvp": 1, "os.execve": 1, "os.execvpe": 1, "os.posix_spawn": 1, "os.posix_spawnp": 1,
+    "os.spawnv": 2, "os.spawnvp": 2, "os.spawnve": 2, "os.spawnvpe": 2,
+}  # fmt: skip
+"""Calls of which one argument is the list of the words, and which."""
 _PERCENT = r"%(?:\([^()]*\))?[-+ #0-9.]*[a-z]"
 _BRACES = r"\{[^{}]*\}"
 
@@ -39,19 +44,19 @@ def starts(name: str) -> bool:
     return name in _STARTS or name in _WITH_WORDS or name in _WITH_LIST
 
 
-def commands_of(name: str, call: ast.Call, scope: Scope, evaluator: Evaluator) -> list[Words]:
-    """The commands that a call may start; none where nothing is known of its program."""
+def commands_of(name: str, call: ast.Call, scope: Scope, evaluator: Evaluator) -> tuple[list[Words], bool]:
+    """The commands that a call may start, none where nothing is known of its program; and whether these are all."""
     reader = _TextReader(evaluator)
     if name in _WITH_WORDS:
         found = reader.concatenated(call.args[_WITH_WORDS[name] :], scope, 0)
     else:
         given = next((keyword.value for keyword in call.keywords if keyword.arg == "args"), None)
-        at = 1 if name in _WITH_LIST else 0
+        at = _WITH_LIST.get(name, 0)
         argument = call.args[at] if len(call.args) > at else given
         if argument is None:
-            return []
+            return [], False
         found = reader.words(argument, scope, 0) or [_of_text(text) for text in reader.texts(argument, scope, 0)]
-    return list(dict.fromkeys(_with_python(words) for words in found if words))[:_MOST]
+    return list(dict.fromkeys(_with_python(words) for words in found if words))[:_MOST], not reader.altered
 
 
 def _of_text(text: str) -> Words:
@@ -100,6 +105,8 @@ class _TextReader:
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
         self._left = 400
+        self.altered = False
+        """Whether a list was used that is changed in ways that are not followed."""
 
     def concatenated(self, items: Iterable[ast.expr], scope: Scope, depth: int) -> list[Words]:
         """The words that several expressions give one after the other."""
@@ -136,6 +143,7 @@ class _TextReader:
             found = self._one_of(self._given(node, scope), depth)
             more = self._evaluator.additions(node, scope)
             added = self.concatenated(more, scope, depth + 1) if found and more else [()]
+            self.altered = self.altered or (bool(found) and self._evaluator.is_altered(node, scope))
             return [(*words, *rest) for words in found for rest in added][:_MOST]
         return []
 

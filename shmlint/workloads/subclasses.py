@@ -36,14 +36,19 @@ def row_of_class(site: Site, walker: Walker, rows: _Rows, names: Collection[str]
     Either the class hands the keywords of its call on, or it passes workers of its own to ``super().__init__``.
     ``names`` are those of the classes that may extend one.
     """
-    if site.name.rpartition(".")[2] not in names and not any(k.arg in COUNTS for k in site.node.keywords):
+    last = site.name.rpartition(".")[2]
+    if last not in names and last != "__init__" and not any(k.arg in COUNTS for k in site.node.keywords):
         return None
     called = site.node.func
     counted = any(keyword.arg in COUNTS for keyword in site.node.keywords)
     if isinstance(called, ast.Attribute) and called.attr == "__init__":
-        is_super = counted and isinstance(called.value, ast.Call) and dotted(called.value.func) == "super"
         owner = site.scope.owner
-        return _inherited(owner, site.scope, walker, rows) if is_super and owner is not None else None
+        more = len(site.node.args) > 1 or any(keyword.arg is None for keyword in site.node.keywords)
+        if owner is None or not (counted or (more and owner.name in names)):
+            return None
+        is_super = isinstance(called.value, ast.Call) and dotted(called.value.func) == "super"
+        by_name = dotted(called.value) in {dotted(base) for base in owner.bases}
+        return _inherited(owner, site.scope, walker, rows) if is_super or by_name else None
     for name, scope in _names(called, site.scope, walker) if counted else [(site.name, site.scope)]:
         found = _class(name, scope, walker)
         row = rows(name) if found is None else None

@@ -130,8 +130,18 @@ def one_of(values: list[Found]) -> Found:
         return first
     numbers = [value for value in values if value.number is not None]
     if numbers:
-        return max(numbers, key=lambda value: value.number or 0)._replace(certain=False)
+        largest = max(numbers, key=lambda value: value.number or 0)
+        others = [value for value in values if value.value in (POSITIVE, UNKNOWN)]
+        if (largest.number or 0) <= 0 and others:
+            return next((value for value in others if value.value is POSITIVE), NOTHING)._replace(certain=False)
+        return largest._replace(certain=False)
     return first._replace(certain=False)
+
+
+def changed(found: Found) -> Found:
+    """A value that may also be another one: nobody knows what replaces nothing, and the others are not certain."""
+    nothing = found.number is not None and found.number <= 0
+    return NOTHING if nothing else found._replace(certain=False)
 
 
 def key_of(name: str) -> str:
@@ -178,7 +188,7 @@ def logic(both: bool, parts: list[Found]) -> Found:
             later = [p for p in parts if p.value not in (UNKNOWN, POSITIVE)]
             if both and any(not p.value and p.certain for p in later):
                 return Found(False, True, ())
-            return later[-1]._replace(certain=False) if later and not both else NOTHING
+            return changed(later[-1]) if later and not both else NOTHING
         truth = part.value is POSITIVE or bool(part.value)
         if truth is not both:
             return part
@@ -195,9 +205,9 @@ def extreme(name: str, values: list[Found]) -> Found:
         told = [value for value in known if value.certain or value.number]  # 0 in one branch of some is no limit
         if name == "min" and told:  # as many as the machine has, but no more than these
             least = min(told, key=lambda value: value.number or 0)
-            sure = least.certain and len(told) == len(known)
+            sure = least.certain and len(told) == len(known) and all(v.value is not UNKNOWN for v in values)
             return Found(POSITIVE, sure, spans) if (least.number or 0) > 0 else least._replace(spans=spans)
-        return Found(POSITIVE, name == "max" or not known, spans)
+        return Found(POSITIVE, name == "max" or all(value.value is POSITIVE for value in values), spans)
     return known[0]._replace(certain=False, spans=spans) if known else NOTHING
 
 

@@ -1,0 +1,156 @@
+"""Small Python programs that load data, and what they really do where a stand-in for PyTorch runs them.
+
+The stand-in notes each use of shared memory: a ``DataLoader`` with workers, tensors that are shared, files in
+``/dev/shm``. So the truth about a program is seen, not written down by hand.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.project import write
+
+LOADER = "from torch.utils.data import DataLoader\n"
+
+
+class PythonProgram(NamedTuple):
+    """A program: its files, its command, and whether it uses shared memory.
+
+    It ``needs`` it, it does not and that is ``plain``, or ``perhaps``: it does not, and that is hard to see.
+    """
+
+    name: str
+    use: str
+    command: str
+    files: Mapping[str, str]
+
+
+_DATA = Path(__file__).parents[1] / "workloads" / "data"
+
+
+def written() -> Iterator[PythonProgram]:
+    """Those of a file: ``=== USE NAME | COMMAND``, then the text of ``fit.py``, then others after ``--- PATH``."""
+    for block in re.split(r"(?m)^=== ", (_DATA / "programs.txt").read_text(encoding="utf-8"))[1:]:
+        head, _, body = block.partition("\n")
+        named, _, command = head.partition(" | ")
+        use, _, name = named.partition(" ")
+        yield PythonProgram(name, use, command or "python fit.py", _files(body))
+
+
+def _files(text: str) -> dict[str, str]:
+    parts = re.split(r"(?m)^--- (\S+)\n", text)
+    files = {"fit.py": parts[0]} if parts[0].strip() else {}
+    return {**files, **dict(zip(parts[1::2], parts[2::2], strict=True))}
+
+
+_NUMBERS = (
+    "n = {n}",
+    "n, other = {n}, 1",
+    "n = other = {n}",
+    "n = 0\nn += {n}",
+    "n = 0\nprint(n := {n})",
+    "n = 0\nfor n in (0, {n}):\n    pass",
+    "n = 0\n[n] = [{n}]",
+    "n = 0\ndef more():\n    global n\n    n = {n}\nmore()",
+    "n = 0\nglobals()['n'] = {n}",
+    "options = dict(workers={n})\nn = options['workers']",
+    "options = {{}}\noptions['workers'] = {n}\nn = options.get('workers', 0)",
+    "options = {{'workers': 0}}\noptions.update({{'workers': {n}}})\nn = options['workers']",
+    "class Settings:\n    workers = 0\nSettings.workers = {n}\nn = Settings.workers",
+    "class Settings:\n    workers = 0\nsetattr(Settings, 'workers', {n})\nn = Settings().workers",
+    "class Settings:\n    workers = 0\nclass Large(Settings):\n    workers = {n}\nn = Large().workers",
+    "class Settings:\n    def __init__(self, workers=0):\n        self.workers = workers\nn = Settings({n}).workers",
+    "from dataclasses import dataclass\n@dataclass\nclass Settings:\n    workers: int = 0\nn = Settings({n}).workers",
+    "import settings\nsettings.WORKERS = {n}\nn = settings.WORKERS",
+    "import os\nos.environ['WORKERS'] = '{n}'\nn = int(os.environ.get('WORKERS', 0))",
+    "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--workers', type=int, default={n})\n"
+    "n = parser.parse_args([]).workers",
+    "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--workers', type=int, default=0)\n"
+    "parser.set_defaults(workers={n})\nargs = parser.parse_args([])\nn = args.workers",
+    "import os\nn = {n} if os.path.exists(__file__) else 0",
+    "def number(few=0):\n    return few\nn = number({n})",
+    "try:\n    n = int('none')\nexcept ValueError:\n    n = {n}",
+)
+"""How a program comes to a number, ``n``."""
+_CALLS = (
+    "DataLoader([1], num_workers=N)",
+    "DataLoader([1], 1, False, None, None, N)",
+    "DataLoader([1], **{'num_workers': N})",
+    "def make(workers=0):\n    return DataLoader([1], num_workers=workers)\nmake(N)",
+    "def make(workers=0):\n    return DataLoader([1], num_workers=workers)\nmake(**{'workers': N})",
+    "def make(workers=0):\n    return DataLoader([1], num_workers=workers)\nmake(*[N])",
+    "def make(workers=0):\n    return DataLoader([1], num_workers=workers)\nkinds = {'a': make}\nkinds['a'](N)",
+    "def make(workers=0):\n    return DataLoader([1], num_workers=workers)\nother = make\nother(workers=N)",
+    "def make(workers=0):\n    return DataLoader([1], num_workers=workers)\nlist(map(make, [N]))",
+    "def make(workers=0):\n    return DataLoader([1], num_workers=workers)\n(lambda few: make(few))(N)",
+    "import functools\ndef make(workers=0):\n    return DataLoader([1], num_workers=workers)\n"
+    "functools.partial(make, workers=N)()",
+    "import functools\nfunctools.partial(DataLoader, num_workers=N)([1])",
+    "import threading\ndef make(workers=0):\n    return DataLoader([1], num_workers=workers)\n"
+    "threading.Thread(target=make, args=(N,)).start()",
+    "import atexit\ndef make(workers=0):\n    return DataLoader([1], num_workers=workers)\natexit.register(make, N)",
+    "class Own(DataLoader):\n    pass\nOwn([1], num_workers=N)",
+    "class Own(DataLoader):\n    def __init__(self, data, few):\n        super().__init__(data, num_workers=few)\n"
+    "Own([1], N)",
+    "class Own(DataLoader):\n    def __init__(self, data, **more):\n        super().__init__(data, **more)\n"
+    "Own([1], num_workers=N)",
+    "class Maker:\n    def make(self, workers=0):\n        return DataLoader([1], num_workers=workers)\n"
+    "getattr(Maker(), 'make')(N)",
+    "class Maker:\n    def __init__(self, workers=0):\n        self.workers = workers\n    def make(self):\n"
+    "        return DataLoader([1], num_workers=self.workers)\nkind = Maker\nkind(N).make()",
+    "class Maker:\n    def __call__(self, workers=0):\n        return DataLoader([1], num_workers=workers)\nMaker()(N)",
+    "def kept(kind):\n    kinds.append(kind)\n    return kind\nkinds = []\n@kept\nclass Maker:\n"
+    "    def __init__(self, workers=0):\n        DataLoader([1], num_workers=workers)\nkinds[0](N)",
+    "def given(make):\n    return lambda: make(N)\n@given\ndef make(workers=0):\n"
+    "    return DataLoader([1], num_workers=workers)\nmake()",
+    "class Maker:\n    workers = 0\n    def make(self):\n        return DataLoader([1], num_workers=self.workers)\n"
+    "type('Other', (Maker,), {'workers': N})().make()",
+    "if N:\n    DataLoader([1], num_workers=N)",
+    "def make():\n    if not N:\n        return\n    DataLoader([1], num_workers=8)\nmake()",
+)
+"""How a program makes its loader with a number, ``N``."""
+_PLACES = (
+    "{code}",
+    "if __name__ == '__main__':\n{inside}",
+    "def main():\n{inside}\nmain()",
+    "try:\n    raise SystemExit\nexcept SystemExit:\n{inside}",
+    "import contextlib\nwith contextlib.suppress(ValueError):\n    raise ValueError\n{code}",
+    "class Task:\n    def run(self):\n        main()\ndef main():\n{inside}\nfor kind in (Task,):\n    kind().run()",
+)
+"""Where a program does that."""
+
+
+def made(number: int) -> PythonProgram:
+    """The program of that number: a number of workers, a way to a loader and a place, put together by chance."""
+    chance = random.Random(number)
+    workers = chance.choice((0, 8))
+    text = chance.choice(_NUMBERS).format(n=workers)
+    code = chance.choice(_CALLS)
+    place = chance.choice(_PLACES)
+    code = re.sub(r"\bN\b", "n", code)
+    inside = "\n".join(f"    {line}" for line in code.split("\n"))
+    code = f"{LOADER}{text}\n{place.format(code=code, inside=inside)}\n"
+    files = {"fit.py": code, "settings.py": "WORKERS = 0\n"}
+    return PythonProgram(f"made {number}", "needs" if workers else "perhaps", "python fit.py", files)
+
+
+def uses(program: PythonProgram, directory: Path) -> list[str]:
+    """What of shared memory a program uses, as the stand-in notes it."""
+    stand_in, here = directory / "stand_in", directory / "run"
+    write(stand_in, _files((_DATA / "stand_in.txt").read_text(encoding="utf-8")))
+    write(here, program.files)
+    notes = directory / "notes"
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    environment = {"PATH": path, "PYTHONPATH": str(stand_in), "NOTES": str(notes), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        program.command, shell=True, cwd=here, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert not done.returncode, done.stderr
+    return sorted(set(notes.read_text().split("\n")) - {""}) if notes.exists() else []

@@ -1,0 +1,49 @@
+"""What is said of Python programs, against what a stand-in for PyTorch sees when it runs them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.oracles.python_programs import PythonProgram, made, uses, written
+from tests.table import table
+from tests.workloads.test_program import DOCKERFILE, compose, need
+
+PROGRAMS = list(written())
+_MADE = 200
+"""Programs that are put together by chance."""
+
+
+def is_right(program: PythonProgram, directory: Path) -> bool:
+    """Whether nothing false is said: not needed of a program that needs it, or an error where it needs none."""
+    files = {"compose.yaml": compose(program.command), "Dockerfile": DOCKERFILE, **program.files}
+    verdict = need(directory, files).verdict
+    wrong = {"needs": ("not-needed",), "perhaps": ("needed",), "plain": ("needed", "likely", "unknown")}
+    return verdict not in wrong[program.use]
+
+
+@table("program", PROGRAMS[::2], ids=lambda program: program.name)
+def test_no_program_that_uses_shared_memory_is_called_not_needed(tmp_path: Path, program: PythonProgram) -> None:
+    assert is_right(program, tmp_path), program.files
+
+
+@table("program", PROGRAMS[1::2], ids=lambda program: program.name)
+def test_no_program_that_needs_it_is_called_not_needed(tmp_path: Path, program: PythonProgram) -> None:
+    assert is_right(program, tmp_path), program.files
+
+
+@pytest.mark.slow
+@pytest.mark.needs("posix")
+@table("program", PROGRAMS, ids=lambda program: program.name)
+def test_the_programs_do_what_is_written_of_them(tmp_path: Path, program: PythonProgram) -> None:
+    assert bool(uses(program, tmp_path)) == (program.use == "needs")
+
+
+@pytest.mark.slow
+@pytest.mark.needs("posix")
+@table("number", range(_MADE))
+def test_programs_that_are_put_together_by_chance(tmp_path: Path, number: int) -> None:
+    program = made(number)
+    assert bool(uses(program, tmp_path)) == (program.use == "needs")
+    assert is_right(program, tmp_path), program.files["fit.py"]
