@@ -32,7 +32,7 @@ class Module(NamedTuple):
     imports: dict[str, str]
     stars: tuple[str, ...]
     definitions: dict[str, Definition]
-    """Functions and classes at the top level, and those inside of functions."""
+    """Functions and classes at the top level, and functions inside of functions."""
     constants: dict[str, tuple[ast.expr, ...]]
     """The values of names that are assigned at the top level, in their order."""
     other_imports: dict[str, tuple[str, ...]]
@@ -163,7 +163,7 @@ def _names(
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for inner in _top(node.body):
-                if isinstance(inner, Definition):
+                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
                     inside.setdefault(inner.name, inner)
     definitions = dict(inside)
     others: dict[str, tuple[Definition, ...]] = {}

@@ -13,6 +13,8 @@ Given = tuple[ast.expr, ...]
 """The values that something is given, in their order."""
 
 
+_LEAVES = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, ast.Pass})
+"""Nodes that give nothing a value by themselves."""
 _FILLING = frozenset({"update", "setdefault"})
 _FILLED = "[]"
 """Stands behind the name of a mapping among what is changed."""
@@ -258,7 +260,7 @@ def given_otherwise(inside: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) != "self":
             yield f".{node.attr}"
         own = own and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
-        pending += ((child, own) for child in ast.iter_child_nodes(node))
+        pending += ((child, own) for child in ast.iter_child_nodes(node) if type(child) not in _LEAVES)
 
 
 def _other_targets(node: ast.AST) -> Iterator[ast.expr]:
@@ -292,7 +294,7 @@ def _own(code: ast.AST) -> Iterator[ast.AST]:
         node = pending.pop()
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            pending += ast.iter_child_nodes(node)
+            pending += (child for child in ast.iter_child_nodes(node) if type(child) not in _LEAVES)
 
 
 def _nested(code: ast.AST, around: tuple[Function, ...]) -> Iterator[tuple[int, tuple[Function, ...]]]:

@@ -133,7 +133,7 @@ def made(number: int) -> PythonProgram:
     workers = chance.choice((0, 8))
     text = chance.choice(_NUMBERS).format(n=workers)
     code = chance.choice(_CALLS)
-    place = chance.choice(_PLACES)
+    place = chance.choice([place for place in _PLACES if "class " not in code or "def " not in place])
     code = re.sub(r"\bN\b", "n", code)
     inside = "\n".join(f"    {line}" for line in code.split("\n"))
     code = f"{LOADER}{text}\n{place.format(code=code, inside=inside)}\n"
