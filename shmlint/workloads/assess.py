@@ -584,7 +584,10 @@ def _told(case: Case, need: Need) -> Need:
     size = max(rounded(said.bytes or 0), need.recommended or UNKNOWN_RECOMMENDED)
     evidence = (*need.evidence, said.evidence)
     guessed = need is case.findings.need and any(entry.guessed for entry in case.program.entries)
-    if need.verdict == "likely" and not guessed and (not said.page or (open_use and _documents_training(case))):
+    # Whether a program that is not understood uses what it is given, only a size tells: --ipc=host is often a habit.
+    habit = said.bytes is None and not open_use and bool(case.findings.stops) and not need.mechanisms
+    sure = need.verdict == "likely" and not guessed and not habit
+    if sure and (not said.page or (open_use and _documents_training(case))):
         return need._replace(verdict="needed", recommended=size, evidence=evidence)
     why = need.why if need.verdict == "likely" else "the repository says so: " + said.evidence.text
     return need._replace(verdict="likely", recommended=size, why=why, evidence=evidence)

@@ -1554,6 +1554,20 @@ def test_the_same_container_is_built_from_the_same_file(
     assert need(tmp_path, {**BUILT, **files, **sized}).verdict == verdict
 
 
+@table("given, verdict", [("--ipc=host", "likely"), ("--shm-size=16g", "needed"), ("--rm", "likely")])
+def test_a_program_that_is_not_understood_and_what_it_is_given_elsewhere(
+    tmp_path: Path, given: str, verdict: str
+) -> None:
+    """A size was chosen for it; the host's /dev/shm is often given out of habit."""
+    files = {
+        "compose.yaml": compose("python work.py").replace("build: .", "image: own/app"),
+        "Dockerfile": f"FROM {NGC}\nCOPY . .\n",
+        "work.py": "import torch\nfrom torch.utils.data import DataLoader\nDataLoader(d)\nexec(t)\n",
+        "run.sh": f"docker build -t own/app .\ndocker run {given} --gpus all own/app python work.py\n",
+    }
+    assert need(tmp_path, files, paths=("compose.yaml",)).verdict == verdict
+
+
 @table(
     "gpus, line, verdict",
     [
