@@ -334,13 +334,9 @@ def _starts_notebook(program: Program) -> bool:
 
 def _is_to_be_used(case: Case) -> bool:
     """Whether a page starts the container under a heading about something else than training."""
-    from shmlint.workloads.told import heading
+    from shmlint.workloads.told import is_to_be_used
 
-    told = heading(case.launch, case.program.files.repository)
-    return told is not None and any(word in told.text.lower() for word in _USES)
-
-
-_USES = ("inference", "predict", "demo", "deploy", "serving", "export", "convert", "evaluat")
+    return is_to_be_used(case.launch.span.path, case.launch.span.start, case.program.files.repository)
 
 
 def _is_near(ran: Ran, program: Program) -> bool:
@@ -524,7 +520,7 @@ def _section(case: Case) -> Need | None:
         return None
     from shmlint.workloads.told import heading
 
-    told = heading(case.launch, case.program.files.repository)
+    told = heading(case.launch.span.path, case.launch.span.start, case.program.files.repository)
     if told is None or not names_training(told.text.lower().split()):
         return None
     return _likely(case, "the page starts it for training, which mostly uses DataLoader workers or several ranks", told)

@@ -19,6 +19,7 @@ from shmlint.workloads.packages import installed_command
 from shmlint.workloads.program import Program
 from shmlint.workloads.repository import Repository
 from shmlint.workloads.resolve import passed_on
+from shmlint.workloads.told import is_to_be_used
 
 if TYPE_CHECKING:
     from shmlint.syntax.shell import Command
@@ -110,10 +111,16 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
     """Follow the commands of a page that run in the container of a launch."""
     repository = program.files.repository
     source = repository.peek(page.path)
-    here = page.here
+    here, directory = page.here, ""
     for command in _commands_behind(source, page.start, repository) if source is not None else ():
         words = [word.text for word in command.words]
-        passed = _passed_to_script(words, launch)
+        if words[0] == "cd" or _is_outside(command):
+            directory = words[1] if len(words) == 2 and words[0] == "cd" else directory
+            continue
+        passed = _passed_to_script(words, launch, page.path, directory)
+        if passed == ():
+            here = here or not is_to_be_used(page.path, command.span.start, repository)
+            continue
         passed = _behind_exec(words) if passed is None else passed
         if "run" in words[:4] and words[0] in _ENGINES:
             # What follows is for this container again where it is started anew.
@@ -128,6 +135,17 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         if passed or (starts and _starts_program(starts, program)):
             sure = bool(passed) or here
             follower.run_given(assigned(command, command.span), passed or words, command.span, certain=sure)
+
+
+def _is_outside(command: Command) -> bool:
+    """Whether the comment above a command says that it is not for the container."""
+    source, start = command.span.source, command.span.start
+    above = re.search(r"(?:^[ \t]*#.*\n)+[ \t]*(?:[$>][ \t])?\Z", source.text[max(0, start - _COMMENT) : start], re.M)
+    return above is not None and re.search(r"(?i)\boutside\b|\bon (?:the|your) host\b", above[0]) is not None
+
+
+_COMMENT = 500
+"""Characters before a command in which a comment on it is looked for."""
 
 
 def _commands_behind(source: Source, start: int, repository: Repository) -> Iterator[Command]:
@@ -181,15 +199,20 @@ def _behind_exec(words: Sequence[str]) -> tuple[str, ...] | None:
 _EXEC_VALUES = frozenset({"-e", "--env", "--env-file", "-u", "--user", "-w", "--workdir", "--detach-keys", "--index"})
 
 
-def _passed_to_script(words: Sequence[str], launch: Launch) -> Sequence[str] | None:
-    """The words that a page passes to the script of the launch: ``./docker_run.sh python train.py``.
+def _passed_to_script(words: Sequence[str], launch: Launch, page: str, directory: str) -> Sequence[str] | None:
+    """The words that a page passes to the program of a launch's script: ``./docker_run.sh python train.py``.
 
-    None where the command does not run that script.
+    None where the command does not run that script, which a page does in the last directory that it changed to.
     """
-    left = words[1:] if words[:1] and words[0] in SHELLS else words
+    left = words[1:] if words[0] in SHELLS or words[0] in ("source", ".") else words
     if not left or posixpath.basename(left[0]) != posixpath.basename(launch.span.path):
         return None
-    return left[1:]
+    script = posixpath.relpath(normal(launch.span.path), posixpath.dirname(normal(page)) or ".")
+    named = posixpath.normpath(posixpath.join(directory, left[0]))
+    same = posixpath.normpath(left[0]) == script or f"/{named}".endswith(f"/{script}")
+    if not same and not ("/" in named and f"/{script}".endswith(f"/{named}")):
+        return None
+    return tuple(left[1:]) if passed_on(launch) is not None else ()
 
 
 def _starts_program(words: Sequence[str], program: Program) -> bool:

@@ -268,15 +268,24 @@ def _asks_with_several_gpus(sentence: str, before: str) -> bool:
     return found is not None and re.search(_ASKS, sentence) is not None and re.search(_NEGATED, sentence) is None
 
 
-def heading(launch: Launch, repository: Repository) -> Evidence | None:
-    """The heading of a Markdown page under which a launch stands."""
-    page = repository.peek(launch.span.path) if launch.span.path.endswith((".md", ".mdx")) else None
+def is_to_be_used(path: str, start: int, repository: Repository) -> bool:
+    """Whether a page starts something under a heading about something else than training."""
+    told = heading(path, start, repository)
+    return told is not None and any(word in told.text.lower() for word in _USES)
+
+
+_USES = ("inference", "predict", "demo", "deploy", "serving", "export", "convert", "evaluat")
+
+
+def heading(path: str, start: int, repository: Repository) -> Evidence | None:
+    """The heading of a Markdown page under which something stands."""
+    page = repository.peek(path) if path.endswith((".md", ".mdx")) else None
     if page is None:
         return None
     known = repository.shared.headings
     if page.path not in known:
         known[page.path] = tuple(_headings(page))
-    above = bisect_left(known[page.path], launch.span.start, key=lambda span: span.start)
+    above = bisect_left(known[page.path], start, key=lambda span: span.start)
     span = known[page.path][above - 1] if above else None
     return Evidence(page.text[span.start : span.end].strip("# "), span) if span is not None else None
 

@@ -1032,6 +1032,48 @@ def test_what_documentation_runs_behind_the_script_of_a_shell_counts(tmp_path: P
     assert need(tmp_path, {"README.md": page, "shell.sh": script, "train.py": LOADER}).verdict == "needed"
 
 
+ENTERED = "horovodrun -np 4 python fit.py --config small.json"
+
+
+@table(
+    "path, page, verdict",
+    [
+        ("shell.sh", "```\nsource shell.sh $DATA \\\n  $OUT\n```\nThen\n```\n{run}\n```\n", "needed"),
+        ("shell.sh", "```\n. ./shell.sh\n```\n\n```\n{run}\n```\n", "needed"),
+        ("shell.sh", "```\nbash shell.sh 8\n```\n\n```\n# in the container\n{run}\n```\n", "needed"),
+        ("docker/shell.sh", "```\n./docker/shell.sh /data\n{run}\n```\n", "needed"),
+        ("docker/shell.sh", "```\ncd docker\nsh shell.sh\n{run}\n```\n", "needed"),
+        ("docker/shell.sh", "```\ncd app\ndocker/shell.sh\n{run}\n```\n", "needed"),
+        # Before the start, outside the container, in another one.
+        ("shell.sh", "```\n{run}\n```\n\n```\nsource shell.sh $DATA\n```\n", "likely"),
+        ("shell.sh", "```\nsource shell.sh $DATA\n```\n\n```\n# outside of it\n# (CPU)\n{run}\n```\n", "unknown"),
+        ("shell.sh", "```\nsource shell.sh\ndocker run -it other\n{run}\n```\n", "likely"),
+        ("docker/a/shell.sh", "```\ncd docker/b\n./shell.sh\n{run}\n```\n", "likely"),
+        ("docker/a/shell.sh", "```\ndocker/b/shell.sh\n{run}\n```\n", "likely"),
+        ("docker/shell.sh", "```\n./shell.sh\n{run}\n```\n", "likely"),
+        # It is started for something else, or no ranks are written down.
+        ("shell.sh", "## Demo\n```\nsource shell.sh\n```\n## Training\n```\n{run}\n```\n", "likely"),
+        ("shell.sh", "```\nsource shell.sh\n```\n\n```\nhorovodrun -np $N python fit.py\n```\n", "likely"),
+    ],
+)
+def test_a_page_that_starts_a_script_goes_on_in_its_container(
+    tmp_path: Path, path: str, page: str, verdict: str
+) -> None:
+    files = {path: "docker run -it --gpus all me/own\n", "README.md": page.replace("{run}", ENTERED)}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "gpus, verdict",
+    [("1", "likely"), ("4", "needed"), ("""'"'device=$GPUS'"'""", "needed"), ("""'"device=0"'""", "likely")],
+)
+def test_ranks_of_a_page_on_the_gpus_of_its_container(tmp_path: Path, gpus: str, verdict: str) -> None:
+    page = f"```\nsource shell.sh\n{ENTERED}\n```\n"
+    script = f"if [ -z $GPUS ]; then\n  GPUS='all'\nfi\ndocker run -it --gpus {gpus} me/own\n"
+    files = {"shell.sh": script, "README.md": page}
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table(
     ("command", "verdict"),
     [("bash", "likely"), ("python unread.py", "unknown"), ('python unread.py "$@"', "unknown")],
