@@ -39,6 +39,8 @@ class _Page(NamedTuple):
     """What it shows is meant for this launch's container."""
     anything: bool
     """Any program may be run in the container, not only what a script passes on."""
+    begins: bool = False
+    """Only what it shows after it starts the container counts."""
 
 
 def with_documentation(launch: Launch, program: Program) -> Program:
@@ -56,6 +58,9 @@ def with_documentation(launch: Launch, program: Program) -> Program:
     else:
         _executed(launch, repository, follower)
     mine = launch.kind == "devcontainer"
+    if own is None and not follower.commands:
+        for path in _beside(launch, repository):
+            _read_page(_Page(path, 0, False, anything, begins=True), launch, program, follower)
     if not follower.commands:
         for path in _readmes(repository, own):
             _read_page(_Page(path, 0, mine, anything), launch, program, follower)
@@ -85,6 +90,16 @@ def _readmes(repository: Repository, own: str | None) -> list[str]:
         for name in repository.names(folder) if name.lower() == "readme.md"
     ]  # fmt: skip
     return [path for path in paths if own is None or path != normal(own)]
+
+
+def _beside(launch: Launch, repository: Repository) -> Iterator[str]:
+    """The other pages in the directory of a launch's script that name it."""
+    folder, script = posixpath.split(normal(launch.span.path))
+    pages = [name for name in repository.names(folder) if name.endswith(_PAGES) and name.lower() != "readme.md"]
+    for name in sorted(pages)[:_MOST_PAGES]:
+        source = repository.peek(posixpath.join(folder, name))
+        if source is not None and script in source.text:
+            yield posixpath.join(folder, name)
 
 
 def _further(repository: Repository, own: str | None) -> Iterator[str]:
@@ -131,7 +146,7 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
                 continue
         if passed is not None:
             here = True
-        starts = passed is None and page.anything and unwrapped(words)
+        starts = passed is None and page.anything and (here or not page.begins) and unwrapped(words)
         if passed or (starts and _starts_program(starts, program)):
             sure = bool(passed) or here
             follower.run_given(assigned(command, command.span), passed or words, command.span, certain=sure)

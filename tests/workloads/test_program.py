@@ -1064,6 +1064,25 @@ def test_a_page_that_starts_a_script_goes_on_in_its_container(
 
 
 @table(
+    "page, text, verdict",
+    [
+        ("docker/use.md", "./shell.sh\ncd app\ndocker/ranks.sh 8", "needed"),
+        ("docker/use.rst", "./shell.sh\ndocker/ranks.sh 8", "needed"),
+        # It starts one rank, or it starts them before the container, on another page, in another directory.
+        ("docker/use.md", "./shell.sh\ncd app\ndocker/ranks.sh 1", "unknown"),
+        ("docker/use.md", "docker/ranks.sh 8\n./shell.sh", "unknown"),
+        ("docker/use.md", "docker/ranks.sh 8 > shell.sh.txt", "unknown"),
+        ("use.md", "docker/shell.sh\ndocker/ranks.sh 8", "unknown"),
+    ],
+)
+def test_a_page_beside_a_script_that_starts_it(tmp_path: Path, page: str, text: str, verdict: str) -> None:
+    shown = "::\n\n  " + text.replace("\n", "\n  ") + "\n" if page.endswith("rst") else f"```\n{text}\n```\n"
+    files = {"docker/shell.sh": "docker run -it --gpus all me/own\n", page: shown}
+    files["docker/ranks.sh"] = "N=${1:-1}\nmpirun -np $N -x NCCL_DEBUG=INFO python3 /app/fit.py\n"
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "gpus, verdict",
     [("1", "likely"), ("4", "needed"), ("""'"'device=$GPUS'"'""", "needed"), ("""'"device=0"'""", "likely")],
 )
