@@ -110,16 +110,25 @@ def _further(repository: Repository, own: str | None) -> Iterator[str]:
         return
     looked = 0
     near = len(repository.above()) < _LEVELS + 1  # a project further down has guides of its own
-    for folder in (*(("",) if near else ()), "docs", "doc", "documentation"):
-        directory = os.path.join(repository.root, folder)
+    top = [os.path.join(repository.root, folder) for folder in (*(("",) if near else ()), *_DOCUMENTATION)]
+    for directory in (*top, *(_guides(repository, own) if own is not None else ())):
         pages = [name for name in repository.names(directory) if name.endswith(_PAGES)]
         for name in sorted(pages, key=lambda name: "train" not in name.lower()):
-            if looked >= _MOST_PAGES or not (folder or re.search(_GUIDES, name)):
+            if looked >= _MOST_PAGES or not (directory in top[-len(_DOCUMENTATION) :] or re.search(_GUIDES, name)):
                 continue
             source = repository.peek(os.path.join(directory, name))
             looked += 1
             if source is not None and re.search(r"(?i)train\w*\.(?:py|sh)|torchrun|accelerate launch", source.text):
                 yield os.path.join(directory, name)
+
+
+def _guides(repository: Repository, own: str) -> Iterator[str]:
+    """The directory of a page of the documentation, and those in it."""
+    folder = posixpath.dirname(normal(own))
+    parts = os.path.relpath(folder or ".", repository.root).split(os.sep)
+    if parts[0] in _DOCUMENTATION:
+        below = (os.path.join(folder, name) for name in repository.names(folder) if "." not in name)
+        yield from (folder, *filter(repository.is_dir, below))
 
 
 def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower) -> None:
@@ -244,6 +253,7 @@ def _starts_program(words: Sequence[str], program: Program) -> bool:
     return plain and installed_command(words[0], program.files) is not None
 
 
+_DOCUMENTATION = ("docs", "doc", "documentation")
 _PAGES = (".md", ".mdx", ".rst", ".markdown")
 _GUIDES = r"(?i)train|start|usage|guide|tutorial"
 """Pages at the top of the repository that tell how to use it."""

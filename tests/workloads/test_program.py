@@ -1764,6 +1764,27 @@ def test_a_shell_under_a_heading_about_something_else(tmp_path: Path, title: str
 
 
 @table(
+    "place, guide, verdict",
+    [
+        ("docs/en/start.md", "docs/en/guides/train_it.md", "needed"),
+        ("docs/en/start.md", "docs/en/usage.md", "needed"),
+        ("docs/start.md", "docs/guides/train_it.md", "needed"),
+        ("README.md", "docs/guides/train_it.md", "likely"),
+        # What a page about other programs runs, or one of another language, says nothing of this container.
+        ("docs/en/start.md", "docs/en/notes/benchmark.md", "likely"),
+        ("docs/en/start.md", "docs/zh/guides/train_it.md", "likely"),
+        ("notes/en/start.md", "notes/en/train_it.md", "likely"),
+    ],
+)
+def test_guides_in_directories_of_the_documentation(tmp_path: Path, place: str, guide: str, verdict: str) -> None:
+    page = "```bash\ndocker build -t own docker/\ndocker run --gpus all -it own\n```\n"
+    files = {place: page, guide: "```\ntools/several.sh a.py 4\n```\n\n```\npython tools/train.py a.py\n```\n"}
+    files |= {"docker/Dockerfile": "FROM ubuntu\nRUN pip install torch\n", "tools/train.py": HALF}
+    files["tools/several.sh"] = 'torchrun --nproc_per_node=$2 $(dirname "$0")/train.py $1\n'
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "title, more, verdict",
     [
         ("Develop", "", "likely"),
