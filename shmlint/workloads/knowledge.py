@@ -288,6 +288,10 @@ def _fits_any(words: Sequence[str], use: Mapping[str, Any]) -> bool:
 
 
 def _command_fits(words: Sequence[str], pattern: tuple[str, ...]) -> bool:
+    """Whether words have a pattern in a row; of one with ``**``, what stands before it and what stands behind it."""
+    if "**" in pattern[1:-1]:
+        gap = pattern.index("**", 1)
+        return _command_fits(words, pattern[:gap]) and _command_fits(words, pattern[gap + 1 :])
     first_only = pattern[0] == "^"
     parts = pattern[1:] if first_only else pattern
     starts = range(1) if first_only else range(len(words) - len(parts) + 1)
