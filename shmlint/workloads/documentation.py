@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.files.read import normal
-from shmlint.model.launch import BINARIES, Launch
+from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, names_training, unwrapped
+from shmlint.workloads.entered import ENGINES, behind_exec, follow_inside, inside
 from shmlint.workloads.follow import Follower, assigned
 from shmlint.workloads.launchers import LAUNCHERS
 from shmlint.workloads.packages import installed_command
@@ -56,7 +57,7 @@ def with_documentation(launch: Launch, program: Program) -> Program:
         waits = any(posixpath.basename(ran.words[0]) == "sshd" for ran in program.commands)
         _read_page(_Page(own, 0 if waits else launch.span.end, not waits, anything), launch, program, follower)
     else:
-        _executed(launch, repository, follower)
+        follow_inside(inside(launch, repository), follower)
     mine = launch.kind == "devcontainer"
     if own is None and not follower.commands:
         for path in _beside(launch, repository):
@@ -145,8 +146,8 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         if passed == ():
             here = here or not is_to_be_used(page.path, command.span.start, repository)
             continue
-        passed = _behind_exec(words) if passed is None else passed
-        if "run" in words[:4] and words[0] in _ENGINES:
+        passed = behind_exec(words) if passed is None else passed
+        if "run" in words[:4] and words[0] in ENGINES:
             # What follows is for this container again where it is started anew.
             compose = ("compose" in words[:3] or words[0] == "docker-compose") and launch.name in words
             here = compose or (page.here and launch.image is not None and launch.image.text in words)
@@ -192,37 +193,6 @@ def _is_batch_job(source: Source, begin: int, commands: Sequence[Command]) -> bo
     return bool(commands) and "#SBATCH" in source.text[begin : commands[0].span.start]
 
 
-def _executed(launch: Launch, repository: Repository, follower: Follower) -> None:
-    """Follow what the script of a launch runs in its container with ``docker exec``."""
-    from shmlint.syntax.shell import commands
-    from shmlint.syntax.shell_text import whole
-
-    source = repository.peek(launch.span.path)
-    if source is None or launch.kind != "docker-run" or " exec " not in source.text[launch.span.end :]:
-        return
-    for command in commands(whole(source, 0, len(source.text))):
-        inner = _behind_exec([word.text for word in command.words])
-        if inner and command.span.start > launch.span.end and command.when != "never":
-            certain = command.when == "always"
-            follower.run(inner, command.span, follower.files.workdir, certain=certain, guessed=False, depth=1)
-
-
-def _behind_exec(words: Sequence[str]) -> tuple[str, ...] | None:
-    """The command of ``docker exec CONTAINER COMMAND``; None where it is another command."""
-    left = tuple(words[1:] if words[:1] and words[0] == "sudo" else words)
-    if len(left) < 4 or left[0] not in _ENGINES:
-        return None
-    at = 2 if left[1] == "exec" else 3 if left[1:3] == ("compose", "exec") else 0
-    if not at:
-        return None
-    while at < len(left) and left[at].startswith("-"):
-        at += 2 if left[at] in _EXEC_VALUES else 1
-    return left[at + 1 :]
-
-
-_EXEC_VALUES = frozenset({"-e", "--env", "--env-file", "-u", "--user", "-w", "--workdir", "--detach-keys", "--index"})
-
-
 def _passed_to_script(words: Sequence[str], launch: Launch, page: str, directory: str) -> Sequence[str] | None:
     """The words that a page passes to the program of a launch's script: ``./docker_run.sh python train.py``.
 
@@ -257,7 +227,6 @@ _DOCUMENTATION = ("docs", "doc", "documentation")
 _PAGES = (".md", ".mdx", ".rst", ".markdown")
 _GUIDES = r"(?i)train|start|usage|guide|tutorial"
 """Pages at the top of the repository that tell how to use it."""
-_ENGINES = frozenset({*BINARIES, "docker-compose", "sudo"})
 _STARTED = frozenset(
     {"vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafactory-cli", "ns-train", "sglang", "tritonserver"}
 )

@@ -172,12 +172,12 @@ class Follower:
             self._program(command, context)
 
     def run_given(
-        self, given: Mapping[str, Value[str]], words: Sequence[str], span: Span, *, certain: bool
+        self, given: Mapping[str, Value[str]], words: Sequence[str], span: Span, *, certain: bool, directory: str = ""
     ) -> None:
-        """Follow a simple command of a page that is given variables of its own."""
+        """Follow a simple command that is given variables of its own, and perhaps a directory."""
         shared = self.environment
         self.environment = {**shared, **given} if given else shared  # what scripts export is added to ``shared``
-        self.run(words, span, self.files.workdir, certain=certain, guessed=False, depth=1)
+        self.run(words, span, directory or self.files.workdir, certain=certain, guessed=False, depth=1)
         self.environment = shared
 
     def _is_own(self, program: str, directory: str) -> bool:

@@ -9,9 +9,13 @@ from shmlint.model.launch import Build, Launch, Value
 from shmlint.model.need import Step
 from shmlint.model.source import Source, Span
 from shmlint.workloads.builds import FoundBuild, find_build, read_build
+from shmlint.workloads.commands import is_python, names_training
+from shmlint.workloads.entered import follow_inside, inside, is_all
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.follow import Follower
+from shmlint.workloads.launchers import python_words
 from shmlint.workloads.program import Program, Ran
+from shmlint.workloads.python_entries import TESTERS
 from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
@@ -39,11 +43,38 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
             span = span or _line(dockerfile, image.lines.get("CMD") or image.lines.get("ENTRYPOINT"))
         follower.run(words, span, files.workdir, certain=True, guessed=False, depth=0)
     default = launch.kind != "devcontainer" and (not words or (passed_on(launch) is not None and not follower.commands))
+    if (default and launch.interactive) or _only_waits(follower.commands):
+        default = not _entered(launch, follower) and default
     return Program(
         tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
         follower.environment, follower.assigned, files, image, dockerfile, default, found.namesake, guessed,
         perhaps=tuple(ran for ran in follower.perhaps if ran.kind == "program"),
     )  # fmt: skip
+
+
+def _only_waits(commands: Sequence[Ran]) -> bool:
+    """Whether a container only gives a shell, or waits."""
+    return any(ran.kind == "interactive" for ran in commands) and all(ran.kind != "program" for ran in commands)
+
+
+def _entered(launch: Launch, follower: Follower) -> bool:
+    """Follow what the script runs in a container that only waits for it; False where other things may run there."""
+    found = inside(launch, follower.files.repository)
+    if not found or not is_all(found, launch, follower.files.repository):
+        return False
+    look = Follower(follower.files, dict(follower.environment), follower.image, guessed=follower.guessed)
+    follow_inside(found, look)
+    works = any(ran.kind == "program" and _is_work(ran.words) for ran in look.commands)
+    if not works or any(ran.kind == "interactive" for ran in look.commands):
+        return False
+    follow_inside(found, follower)
+    return True
+
+
+def _is_work(words: Sequence[str]) -> bool:
+    """Whether a command is what a container is started for; other scripts may only prepare it."""
+    python = is_python(words[0].rpartition("/")[2]) or python_words(tuple(words)) is not None
+    return python or words[0] in TESTERS or names_training(words)
 
 
 def passed_on(launch: Launch) -> str | None:

@@ -1137,6 +1137,39 @@ def test_what_runs_later_in_a_shell_counts(tmp_path: Path, name: str, text: str)
     assert need(tmp_path, files).verdict == "needed"
 
 
+WAITS = "name=box\n" + SHELL.replace("-it", "-dit").replace("box", '"$name"') + " bash\n"
+OUTSIDE = f"docker run -dit --name box {SHELL.split()[-1]}\ndocker exec box python prepare.py\n"
+STEPS = f"jobs:\n  a:\n    steps:\n      - run: {SHELL} bash\n      - run: docker exec -w /app box python serve.py\n"
+
+
+@table(
+    "files, verdict",
+    [
+        ({"start.sh": WAITS + 'docker exec -d "$name" sh -c "export A=1 && python serve.py"\n'}, "not-needed"),
+        ({"start.sh": WAITS + 'docker exec -d "$name" python train.py --workers 0\n'}, "not-needed"),
+        ({"start.sh": WAITS + "docker container exec -d box python train.py\n"}, "needed"),
+        ({"start.sh": WAITS + "docker exec -eA=1 --workdir work box python big.py --workers 0\n"}, "not-needed"),
+        ({".github/workflows/a.yml": STEPS}, "not-needed"),
+        # Only the script enters the container.
+        ({"start.sh": WAITS + "docker exec box python serve.py\ndocker exec -it box bash\n"}, "likely"),
+        ({"start.sh": WAITS + "docker exec box python serve.py\n", "in.sh": "docker exec -it box bash\n"}, "likely"),
+        ({"start.sh": WAITS + "docker exec box python serve.py\n", "README.md": "`docker attach box`\n"}, "likely"),
+        ({"start.sh": WAITS + "docker exec box python serve.py\n", "other.sh": OUTSIDE}, "not-needed"),
+        ({"start.sh": WAITS + "docker exec other python serve.py\n"}, "likely"),
+        ({"start.sh": WAITS + "docker exec $OTHER python serve.py\n"}, "likely"),
+        # What prepares a container does not say what it is for.
+        ({"start.sh": WAITS + "docker exec box bash prepare.sh\n"}, "likely"),
+        ({"start.sh": WAITS + "docker exec box pip install -e .\n"}, "likely"),
+        # What it is given may say otherwise.
+        ({"start.sh": WAITS + "docker exec $MORE box python serve.py\n"}, "unknown"),
+        ({"start.sh": WAITS + "docker exec --env-file env box python serve.py\n"}, "unknown"),
+    ],
+)
+def test_what_only_a_script_runs_in_its_container(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
+    code = {"train.py": LOADER, "serve.py": SERVE, "helper.py": HELPER, "work/big.py": LOADER}
+    assert need(tmp_path, code | files).verdict == verdict
+
+
 PYTORCH = "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime"
 CONTAINER = '{"image": "' + PYTORCH + '", "workspaceFolder": "/app", "runArgs": ["--gpus", "all"]}'
 RECIPES = "train check:\n\tpython train.py\n"

@@ -1,0 +1,147 @@
+"""What the script of a launch runs in its container afterwards, with ``docker exec``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from shmlint.files.read import normal
+from shmlint.model.launch import BINARIES, Launch, Value
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Span
+from shmlint.workloads.repository import Repository
+
+if TYPE_CHECKING:
+    from shmlint.syntax.shell import Command
+    from shmlint.workloads.follow import Follower
+
+ENGINES = frozenset({*BINARIES, "docker-compose", "sudo"})
+_LEVELS = 3
+"""Directories from that of the launch upwards whose files may enter its container as well."""
+
+
+class Inside(NamedTuple):
+    """A command that a script runs in a container that it has started."""
+
+    words: tuple[str, ...]
+    span: Span
+    certain: bool
+    named: bool
+    """It is written with the container's own name, and not with one that may be another's."""
+    directory: str
+    """Where it runs; empty for the directory of the container."""
+    given: dict[str, Value[str]]
+    """The variables that it is given."""
+    complete: bool
+    """All that it is given is known."""
+
+
+def inside(launch: Launch, repository: Repository) -> list[Inside]:
+    """The commands that the file of a launch runs in its container behind it."""
+    from shmlint.formats import scripts
+
+    source = repository.peek(launch.span.path)
+    entered = source is not None and re.search(_ENTERS, source.text[launch.span.end :]) is not None
+    if source is None or not entered or launch.kind != "docker-run" or repository.workspace is None:
+        return []
+    return [
+        one
+        for part in scripts(source, repository.workspace, "exec") or ()
+        for command in part.commands if command.span.start > launch.span.end and command.when != "never"
+        if (one := _of(command, launch)) is not None
+    ]  # fmt: skip
+
+
+def is_all(found: Sequence[Inside], launch: Launch, repository: Repository) -> bool:
+    """Whether nobody enters the container but its own script, as far as the files around it say."""
+    return all(one.named for one in found) and not _is_entered_elsewhere(launch, repository)
+
+
+def follow_inside(found: Sequence[Inside], follower: Follower) -> None:
+    """Follow commands in a container."""
+    for one in found:
+        follower.run_given(one.given, one.words, one.span, certain=one.certain, directory=one.directory)
+        if not one.complete:
+            follower.stop("what `docker exec` gives it is not known", one.span)
+
+
+def behind_exec(words: Sequence[str], name: str | None = None) -> tuple[str, ...] | None:
+    """The command of ``docker exec CONTAINER COMMAND``; None where it is another command."""
+    found = _split(words, name)
+    return found[2] if found is not None else None
+
+
+def _of(command: Command, launch: Launch) -> Inside | None:
+    split = _split([word.text for word in command.words], launch.name)
+    if split is None or not split[2]:
+        return None
+    options, container, words = split
+    named = launch.name is not None and container == launch.name
+    if not named and launch.name is not None and not container.startswith(("$", "`")):
+        return None  # another container
+    directory, complete = "", True
+    given: dict[str, Value[str]] = {}
+    for option, value in _options(options):
+        if option in ("-w", "--workdir"):
+            directory = value
+        elif option in ("-e", "--env"):
+            variable, equals, text = value.partition("=")
+            if equals and "$" not in value:
+                given[variable] = Value(text, command.span, text)
+            complete = complete and bool(equals) and "$" not in variable
+        elif option == "--env-file" or option.startswith("$"):
+            complete = False
+    return Inside(words, command.span, command.when == "always", named, directory, given, complete)
+
+
+def _split(words: Sequence[str], name: str | None) -> tuple[tuple[str, ...], str, tuple[str, ...]] | None:
+    """The options of ``docker exec``, the container and the command in it; None where it is another command."""
+    left = tuple(words[1:] if words[:1] and words[0] == "sudo" else words)
+    if len(left) < 4 or left[0] not in ENGINES:
+        return None
+    start = at = 2 if left[1] == "exec" else 3 if left[1:3] in (("compose", "exec"), ("container", "exec")) else 0
+    if not at:
+        return None
+    while at < len(left) and left[at].startswith("-"):
+        at += 2 if left[at] in _WITH_VALUE else 1
+    if name in left[at:] and all(word.startswith("$") for word in left[at : left.index(name, at)]):
+        at = left.index(name, at)  # variables before it hold more options
+    return (left[start:at], left[at], left[at + 1 :]) if at < len(left) else None
+
+
+def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    rest = iter(words)
+    for word in rest:
+        option, equals, value = word.partition("=")
+        if word in _WITH_VALUE:
+            yield word, next(rest, "")
+        elif equals and option in _WITH_VALUE:
+            yield option, value
+        elif re.match("-[ew].", word) is not None:
+            yield word[:2], word[2:]
+        else:
+            yield word, ""
+
+
+def _is_entered_elsewhere(launch: Launch, repository: Repository) -> bool:
+    """Whether another file near the launch enters a container of its name that it does not start itself."""
+    name = launch.name or ""
+    known = rf"(?<![\w./-]){re.escape(name)}(?![\w./-])" if "$" not in name else ""
+    pattern, starts = rf"(?:{_ENTERS})[^\n]*{known}", rf"--name[ =][\"']?{known}"
+    for folder in repository.above()[:_LEVELS]:
+        for file in repository.names(folder):
+            path = normal(os.path.join(folder, file))
+            if file.endswith(_ENTERING) and path != normal(launch.span.path):
+                source = repository.peek(path)
+                entered = source is not None and re.search(pattern, source.text) is not None
+                if entered and source is not None and not (known and re.search(starts, source.text)):
+                    return True
+    return False
+
+
+_ENTERS = r"\b(?:exec|attach)\s"
+_ENTERING = (".sh", ".bash", ".md", ".mdx", ".rst", ".mk", "akefile", "ustfile")
+"""Files in which people write how to enter a container, by the ends of their names."""
+_WITH_VALUE = frozenset({"-e", "--env", "--env-file", "-u", "--user", "-w", "--workdir", "--detach-keys", "--index"})
