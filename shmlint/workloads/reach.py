@@ -527,7 +527,8 @@ class Walker:
                 self._dispatches(argument, unit)
         self.sites.append(Site(name, node, scope, unit.certain))
         if name in NOT_FOLLOWED:
-            self.stop(f"what `{name}` starts is not followed", scope.span(node))
+            does = f"what is put into `{name}`" if name.endswith("Queue") else f"what `{name}` starts"
+            self.stop(f"{does} is not followed", scope.span(node))
 
     def _outside(self, node: ast.Call, loaded: Loaded) -> tuple[str, bool]:
         """The name outside of the repository that is called, and whether its module imports no other one by it."""

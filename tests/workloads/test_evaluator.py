@@ -252,7 +252,6 @@ def test_workers_of_functions_and_classes(
         ("yaml.dump({'engine': {'tensor_parallel_size': 4}}, file)", "", "ranks", 4, UNKNOWN),
         ("import torch\nwrite({'tensor_parallel_size': torch.cuda.device_count()})", "", "ranks", POSITIVE, UNKNOWN),
         ("import torch\ntorch.zeros(9).share_memory_()", "", "torch-sharing", UNKNOWN, UNKNOWN),
-        ("import torch.multiprocessing as mp\nmp.Queue()", "", "torch-sharing", UNKNOWN, UNKNOWN),
         ("from multiprocessing.shared_memory import SharedMemory\nSharedMemory('n', True, 512)", "",
          "python-shm", 512, UNKNOWN),
         # neither uses /dev/shm: objects are pickled through pipes, threads share their memory
