@@ -215,7 +215,9 @@ def _starts_program(words: Sequence[str], program: Program) -> bool:
         return kind_of(words) == "program"
     if name == "make":
         return names_training(words)
-    if words[0].endswith((".sh", ".py")) or (words[0] in ("source", ".") and words[-1].endswith(".sh")):
+    if words[0].endswith((".sh", ".py")):
+        return len(words) > 1 or "/" in words[0]  # alone it is the name of a file in a list of them
+    if words[0] in ("source", ".") and words[-1].endswith(".sh"):
         return True
     if name in LAUNCHERS or name in _STARTED:
         return True

@@ -78,6 +78,8 @@ def _says_so(path: str, text: str) -> bool:
 def _uses(text: str) -> bool:
     """Whether a text has a word without which code starts neither workers nor several processes."""
     lowered = text.lower()
+    if any(word in lowered for word in ("worker", "nproc", "parallel")):
+        lowered = re.sub(_OTHER_WORDS, "", lowered)
     if any(word in lowered for word in _USES) or re.search(_WORKERS, lowered) is not None:
         return True
     return ("ray" in lowered or "yolo" in lowered) and re.search(_ALONE, lowered) is not None
@@ -136,4 +138,10 @@ _USES = (
     "deepspeed", "world_size", "accelerate launch", "num_shard",
 )  # fmt: skip
 _WORKERS = r"workers(?!\w*[\"']?\s*[=:,]\s*[\"']?0[\"']?\s*(?:[,;)\]}#\n]|$))"
+_CPUS = r"[\"']?(?:\$\(\s*nproc\b[^()\n]*\)|`\s*nproc\b[^`\n]*`)"
+_OTHER_WORDS = (
+    rf"worker_info(?:\(\))?\.num_workers|(?<![\w-])(?:-j|--jobs|max_jobs)[ =]*{_CPUS}"
+    rf"|cmake\s[^\n;&|]*--parallel\b[ =]*(?:{_CPUS})?|tree\w*\.query\w*\([^()\n]*\bworkers\s*=\s*-?\d+"
+)
+"""What a loader's copy reads of its workers, how much a build does at once, and threads of a search for neighbours."""
 _ALONE = r"\bray\b|\byolo\b[^\n]*\b(?:train|val)\b"

@@ -1185,6 +1185,9 @@ CPUS = LOADER.replace("num_workers=args.workers", "num_workers=min(args.batch_si
         ({"GETTING_STARTED.md": "    python train.py\n", "train.py": LOADER}, "needed"),
         ({"CHANGES.md": "    python train.py\n", "train.py": LOADER}, "likely"),
         ({"README.md": "```\n./train.py --workers 4\n```\n", "train.py": LOADER}, "needed"),
+        # A name alone is one in a list of files: no shell finds it.
+        ({"README.md": "```\ntrain.py\nrun.sh\n```\n", "docs/start.md": "    python train.py\n", "train.py": LOADER},
+         "needed"),
         ({"README.md": "```\nmake train\n```\n", "Makefile": RECIPES, "train.py": LOADER}, "needed"),
         ({"README.md": "```\nmake check\n```\n", "Makefile": RECIPES, "train.py": LOADER}, "likely"),
         ({"README.md": "```\npython train.py\n```\n", "train.py": LOADER}, "needed"),
@@ -1228,6 +1231,25 @@ def test_documented_programs_that_load_without_workers(
     """They say more than that PyTorch is there, also where they import what is not known."""
     files = {".devcontainer/devcontainer.json": CONTAINER, page: "```\npython fit.py\n```\n"}
     assert need(tmp_path, {**files, "fit.py": f"import unheard_of\n{program}"}).verdict == verdict
+
+
+@table(
+    "name, text, verdict",
+    [
+        ("data.py", "count = get_worker_info().num_workers\n", "not-needed"),
+        ("data.py", "count = worker_info.num_workers\nloader(num_workers=count)\n", "likely"),
+        ("data.py", "near = tree.query(points, k=1, workers=-1)\n", "not-needed"),
+        ("data.py", "near = service.query(points, workers=4)\n", "likely"),
+        ("build.sh", "make -j$(nproc)\nmake -j \"`nproc --all`\" install\n", "not-needed"),
+        ("build.sh", "MAX_JOBS=$(nproc) pip install .\ncmake --build . --parallel $(nproc)\n", "not-needed"),
+        ("build.sh", "mpirun -np $(nproc) python fit.py\n", "likely"),
+        ("build.sh", "cmake .. && parallel python fit.py\n", "likely"),
+        ("build.sh", "python fit.py -j $(nproc) --workers 4\n", "likely"),
+    ],
+)
+def test_words_that_say_nothing_of_loaders_or_ranks(tmp_path: Path, name: str, text: str, verdict: str) -> None:
+    files = {".devcontainer/devcontainer.json": CONTAINER, "fit.py": ALONE, name: text}
+    assert need(tmp_path, files).verdict == verdict
 
 
 @table(
