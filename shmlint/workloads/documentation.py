@@ -42,6 +42,8 @@ class _Page(NamedTuple):
     """Any program may be run in the container, not only what a script passes on."""
     begins: bool = False
     """Only what it shows after it starts the container counts."""
+    waits: bool = False
+    """The container waits for a launcher that another one of the page runs."""
 
 
 def with_documentation(launch: Launch, program: Program) -> Program:
@@ -55,7 +57,8 @@ def with_documentation(launch: Launch, program: Program) -> Program:
     if own is not None:
         # A container that waits for connections is a host of what another one of the page starts.
         waits = any(posixpath.basename(ran.words[0]) == "sshd" for ran in program.commands)
-        _read_page(_Page(own, 0 if waits else launch.span.end, not waits, anything), launch, program, follower)
+        start = 0 if waits else launch.span.end
+        _read_page(_Page(own, start, not waits, anything, waits=waits), launch, program, follower)
     else:
         follow_inside(inside(launch, repository), follower)
     mine = launch.kind == "devcontainer"
@@ -158,8 +161,14 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
             here = True
         starts = passed is None and page.anything and (here or not page.begins) and unwrapped(words)
         if passed or (starts and _starts_program(starts, program)):
-            sure = bool(passed) or here
+            sure = bool(passed) or here or (page.waits and _on_several_hosts(words))
             follower.run_given(assigned(command, command.span), passed or words, command.span, certain=sure)
+
+
+def _on_several_hosts(words: Sequence[str]) -> bool:
+    """Whether a launcher is given hosts on each of which it starts several ranks: ``-H one:4,two:4``."""
+    each = r"[\w.-]+:(?:[2-9]|[1-9]\d+)"
+    return any(re.fullmatch(f"{each}(?:,{each})+", word) for word in words)
 
 
 def _is_outside(command: Command) -> bool:

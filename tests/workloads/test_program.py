@@ -1764,16 +1764,23 @@ def test_notebooks_that_start_ranks(tmp_path: Path, cell: str, place: str, insta
     assert need(tmp_path, {"compose.yaml": compose("jupyter lab --ip 0.0.0.0"), **files}).verdict == verdict
 
 
-def test_a_host_of_ranks_that_another_container_of_the_page_starts(tmp_path: Path) -> None:
-    first = "host1$ docker run -it --gpus all own/mpi\nroot@1f2e:/w# mpirun -np 8 -H one:4,two:4 python train.py\n"
-    host = "host2$ docker run -it --gpus all --name two own/mpi bash -c '/usr/sbin/sshd -p 12345; sleep infinity'\n"
-    for waiting, verdict in ((host, "likely"), (host.replace("/usr/sbin/sshd -p 12345; ", ""), "unknown")):
-        files = {"README.md": f"```bash\n{first}```\n\n```bash\n{waiting}```\n"}
-        (tmp_path / ".git").mkdir(exist_ok=True)
-        started = run(tmp_path, files)
-        with contextlib.chdir(tmp_path):
-            needs = [started.context.need(launch).verdict for launch in started.launches]
-        assert needs == ["needed", verdict]
+@table(
+    "hosts, waits, verdict",
+    [
+        ("one:4,two:4", "/usr/sbin/sshd -p 12345; ", "needed"),
+        ("one:4", "/usr/sbin/sshd -p 12345; ", "likely"),
+        ("one:4,two:4", "", "unknown"),
+    ],
+)
+def test_a_host_of_ranks_that_another_container_of_the_page_starts(
+    tmp_path: Path, hosts: str, waits: str, verdict: str
+) -> None:
+    first = f"host1$ docker run -it --gpus all own/mpi\nroot@1f2e:/w# mpirun -np 8 -H {hosts} python train.py\n"
+    host = f"host2$ docker run -it --gpus all --name two own/mpi bash -c '{waits}sleep infinity'\n"
+    started = run(tmp_path, {"README.md": f"```bash\n{first}```\n\n```bash\n{host}```\n"})
+    with contextlib.chdir(tmp_path):
+        needs = [started.context.need(launch).verdict for launch in started.launches]
+    assert needs == ["needed", verdict]
 
 
 @table(
