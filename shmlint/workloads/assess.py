@@ -333,10 +333,24 @@ def _starts_notebook(program: Program) -> bool:
 
 
 def _is_to_be_used(case: Case) -> bool:
-    """Whether a page starts the container under a heading about something else than training."""
-    from shmlint.workloads.told import is_to_be_used
+    """Whether a page starts the container under a heading about something else than training.
 
-    return is_to_be_used(case.launch.span.path, case.launch.span.start, case.program.files.repository)
+    Headings further up tell so too, where the page itself shows what is run in it.
+    """
+    from shmlint.workloads.told import headings, is_to_be_used
+
+    path, start, repository = case.launch.span.path, case.launch.span.start, case.program.files.repository
+    if is_to_be_used(path, start, repository):
+        return True
+    told = [found.text.lower() for found in headings(path, start, repository)]
+    shown = [ran for ran in case.program.documented_commands if ran.certain]
+    said = case.documented_commands
+    trains = any(names_training(words) for words in (*(ran.words for ran in shown), *(text.split() for text in told)))
+    quiet = bool(shown) and not trains and (said is None or not said.need.mechanisms)
+    return quiet and any(word in text for text in told[1:] for word in _DELIVERS)
+
+
+_DELIVERS = ("deploy", "serving", "export", "convert")
 
 
 def _is_near(ran: Ran, program: Program) -> bool:

@@ -279,15 +279,28 @@ _USES = ("inference", "predict", "demo", "deploy", "serving", "export", "convert
 
 def heading(path: str, start: int, repository: Repository) -> Evidence | None:
     """The heading of a Markdown page under which something stands."""
+    return next(headings(path, start, repository), None)
+
+
+def headings(path: str, start: int, repository: Repository) -> Iterator[Evidence]:
+    """The headings of a Markdown page under which something stands, the nearest first."""
     page = repository.peek(path) if path.endswith((".md", ".mdx")) else None
     if page is None:
-        return None
+        return
     known = repository.shared.headings
     if page.path not in known:
         known[page.path] = tuple(_headings(page))
     above = bisect_left(known[page.path], start, key=lambda span: span.start)
-    span = known[page.path][above - 1] if above else None
-    return Evidence(page.text[span.start : span.end].strip("# "), span) if span is not None else None
+    level = _DEEPEST + 1
+    for span in reversed(known[page.path][:above]):
+        text = page.text[span.start : span.end].lstrip()
+        if (depth := len(text) - len(text.lstrip("#"))) < level:
+            level = depth
+            yield Evidence(text.strip("# "), span)
+
+
+_DEEPEST = 6
+"""Levels of headings."""
 
 
 def _headings(page: Source) -> Iterator[Span]:

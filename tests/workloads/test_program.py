@@ -1861,6 +1861,24 @@ def test_a_heading_outweighs_what_is_installed(tmp_path: Path, title: str, more:
     assert need(tmp_path, {"README.md": page, "train.py": LOADER}).verdict == verdict
 
 
+@table(
+    "title, more, verdict",
+    [
+        ("# Deploying it", "```bash\npython export.py\n```\n", "unknown"),
+        ("# Deploying it\n## Servers", "```bash\npython export.py\n```\n", "unknown"),
+        ("# Training and deploying", "```bash\npython export.py\n```\n", "likely"),
+        ("# Deploying it\n# Develop", "```bash\npython export.py\n```\n", "likely"),
+        ("# Deploying it", "```bash\npython train.py\n```\n", "needed"),
+        ("# Deploying it", "```bash\ntorchrun --nproc_per_node=4 export.py\n```\n", "needed"),
+        ("# Deploying it", "", "likely"),
+    ],
+)
+def test_the_title_of_a_page_tells_with_what_it_runs(tmp_path: Path, title: str, more: str, verdict: str) -> None:
+    page = f"{title}\n\n### Enter the container\n```bash\n{SHELL} bash\n```\n{more}"
+    files = {"README.md": "```\npython fit.py\n```\n", "fit.py": "import x\n", "train.py": LOADER, "export.py": SERVE}
+    assert need(tmp_path, {**files, "helper.py": HELPER, "deploy.md": page}, ("deploy.md",)).verdict == verdict
+
+
 def test_the_maintainers_and_the_code_make_sure_together(tmp_path: Path) -> None:
     code = "from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=a.nbytes)\n"
     for image, verdict in (("roboflow/roboflow-inference-server-gpu-parallel", "needed"), ("own/server", "likely")):
