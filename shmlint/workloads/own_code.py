@@ -142,6 +142,8 @@ _CPUS = r"[\"']?(?:\$\(\s*nproc\b[^()\n]*\)|`\s*nproc\b[^`\n]*`)"
 _OTHER_WORDS = (
     rf"worker_info(?:\(\))?\.num_workers|(?<![\w-])(?:-j|--jobs|max_jobs)[ =]*{_CPUS}"
     rf"|cmake\s[^\n;&|]*--parallel\b[ =]*(?:{_CPUS})?|tree\w*\.query\w*\([^()\n]*\bworkers\s*=\s*-?\d+"
+    r"|\\nprocess"
 )
-"""What a loader's copy reads of its workers, how much a build does at once, and threads of a search for neighbours."""
+"""What a loader's copy reads of its workers, how much a build does at once, threads of a search for neighbours, and
+a word at the start of a line in a text."""
 _ALONE = r"\bray\b|\byolo\b[^\n]*\b(?:train|val)\b"

@@ -1137,6 +1137,21 @@ def test_what_runs_later_in_a_shell_counts(tmp_path: Path, name: str, text: str)
     assert need(tmp_path, files).verdict == "needed"
 
 
+@table(
+    "page, verdict",
+    [
+        ("```\n./start.sh\n```\n\nThen:\n```\nbash ranks.sh\n```\n", "needed"),
+        ("```\nbash work/start.sh\n```\n\nThen:\n```\nbash ranks.sh\n```\n", "needed"),
+        ("```\n./start.sh\n```\n", "likely"),
+        ("```\nbash ranks.sh\n```\n\nThen:\n```\n./start.sh\n```\n", "likely"),
+        ("```\n./restart.sh\n```\n\n```\nbash ranks.sh\n```\n", "likely"),
+    ],
+)
+def test_a_page_beside_a_script_tells_what_its_container_is_for(tmp_path: Path, page: str, verdict: str) -> None:
+    files = {"work/start.sh": f"{SHELL} bash\n", "work/starting.md": page, "ranks.sh": RANKS.replace("${GPUS}", "4")}
+    assert need(tmp_path, files).verdict == verdict
+
+
 WAITS = "name=box\n" + SHELL.replace("-it", "-dit").replace("box", '"$name"') + " bash\n"
 OUTSIDE = f"docker run -dit --name box {SHELL.split()[-1]}\ndocker exec box python prepare.py\n"
 STEPS = f"jobs:\n  a:\n    steps:\n      - run: {SHELL} bash\n      - run: docker exec -w /app box python serve.py\n"
@@ -1240,6 +1255,8 @@ def test_documented_programs_that_load_without_workers(
         ("data.py", "count = worker_info.num_workers\nloader(num_workers=count)\n", "likely"),
         ("data.py", "near = tree.query(points, k=1, workers=-1)\n", "not-needed"),
         ("data.py", "near = service.query(points, workers=4)\n", "likely"),
+        ("data.py", r"print('\nProcessed all')" + "\n", "not-needed"),
+        ("data.py", "nprocess = 4\n", "likely"),
         ("build.sh", "make -j$(nproc)\nmake -j \"`nproc --all`\" install\n", "not-needed"),
         ("build.sh", "MAX_JOBS=$(nproc) pip install .\ncmake --build . --parallel $(nproc)\n", "not-needed"),
         ("build.sh", "mpirun -np $(nproc) python fit.py\n", "likely"),
