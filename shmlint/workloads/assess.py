@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from shmlint.docker.sizes import rounded, soft_limit
 from shmlint.model.finding import Evidence
@@ -24,6 +25,7 @@ from shmlint.workloads.documentation import with_documentation
 from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.packages import TORCH, packages
 from shmlint.workloads.program import Findings, Program, Ran
+from shmlint.workloads.python_entries import TESTERS
 from shmlint.workloads.repository import Repository
 from shmlint.workloads.resolve import passed_on, resolve
 
@@ -513,6 +515,24 @@ def _training(case: Case) -> Need | None:
     return None
 
 
+def _tests(case: Case) -> Need | None:
+    """Tests of several ranks, by the names of their files, which were not read to their end."""
+    if case.torch is None or gpu_count(case.launch) == 1:
+        return None
+    for ran in case.program.commands:
+        at = next((at for at, word in enumerate(ran.words[:3]) if word.rpartition("/")[2] in TESTERS), None)
+        words = ran.words[at:] if at is not None else ()
+        paths = (path for before, path in pairwise(words) if not before.startswith("--"))
+        if ran.kind == "program" and any(re.search(_OF_RANKS, path) and not path.startswith("-") for path in paths):
+            why = "tests of several ranks, by the names of their files, which exchange data through shared memory"
+            return _likely(case, why, case.torch if ran.place is None else Evidence("runs such tests", ran.place))
+    return None
+
+
+_OF_RANKS = r"(?:^|[/_])(?:distributed|multi_?gpus?|nccl|ddp|fsdp)(?:$|[/_.:])"
+"""Files and directories of such tests."""
+
+
 def _limits(case: Case) -> Need | None:
     """A container for anything that gets two of the three settings which NVIDIA gives its training containers."""
     programs = [ran.words[0] for ran in case.program.commands if ran.kind == "program"]
@@ -569,7 +589,8 @@ def _joins_ray(launch: Launch) -> bool:
 
 _CLASSIFIERS = (
     _settings, _looks, _mounts, _computed, _without_workers, _commands, _models, _ray_serve, _code, _to_the_end,
-    _cloned, _as_documented, _needs_none, _interactive, _image, _perhaps, _training, _section, _limits, _variables,
+    _cloned, _as_documented, _needs_none, _interactive, _image, _perhaps, _training, _tests, _section, _limits,
+    _variables,
 )  # fmt: skip
 
 

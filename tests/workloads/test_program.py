@@ -1138,6 +1138,25 @@ def test_what_runs_later_in_a_shell_counts(tmp_path: Path, name: str, text: str)
 
 
 @table(
+    "words, verdict",
+    [
+        ("pytest -v tests/distributed/test_step.py", "likely"),
+        ("python -m pytest tests/test_multi_gpu.py::test_step", "likely"),
+        ("pytest -x tests/nccl", "likely"),
+        ("pytest tests/test_step.py", "unknown"),
+        ("pytest --ignore tests/distributed tests/test_step.py", "unknown"),
+        ("pytest --ignore=tests/distributed tests", "unknown"),
+        ("check tests/distributed", "unknown"),
+    ],
+)
+def test_tests_of_several_ranks(tmp_path: Path, words: str, verdict: str) -> None:
+    started = f"docker run --gpus all -w /app {SHELL.split()[-1]} {words}\n"
+    assert need(tmp_path, {"start.sh": started}).verdict == verdict
+    if verdict == "likely":
+        assert need(tmp_path, {"start.sh": started.replace("all", "1")}).verdict == "unknown"
+
+
+@table(
     "page, verdict",
     [
         ("```\n./start.sh\n```\n\nThen:\n```\nbash ranks.sh\n```\n", "needed"),
