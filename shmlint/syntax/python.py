@@ -59,7 +59,7 @@ def parse(text: str) -> Module | None:
         tree = _tree(_for_older(text.removeprefix("\ufeff")))
     if tree is None:
         return None
-    nodes = tuple(_nodes(tree))
+    nodes = tuple(node for node in walk(tree) if type(node) in _LOOKED_AT)
     imports, other_imports, stars = _imports(nodes)
     definitions, other_definitions, constants = _names(tree, nodes)
     starts = [0]
@@ -105,21 +105,28 @@ _LOOKED_AT = frozenset(
     {ast.Call, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom, ast.Assign,
      ast.AugAssign, ast.Global}
 )
-_LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.alias})
+_LEAVES = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, ast.Pass, ast.alias})
+"""Nodes without parts that anybody looks at, and of which there are many."""
 
 
-def _nodes(tree: ast.Module) -> Iterator[ast.AST]:
-    """The nodes that anybody looks at, in the order of ``ast.walk``."""
-    pending: list[ast.AST] = [tree]
-    for node in pending:  # grows while it is walked
-        if type(node) in _LOOKED_AT:
-            yield node
-        for field in node._fields:
-            value = getattr(node, field, None)
-            if isinstance(value, list):
-                pending += (item for item in value if isinstance(item, ast.AST) and type(item) not in _LEAVES)
-            elif isinstance(value, ast.AST) and type(value) not in _LEAVES:
-                pending.append(value)
+def inner(node: ast.AST) -> list[ast.AST]:
+    """The parts of a node, without leaves."""
+    found: list[ast.AST] = []
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if type(value) is list:
+            found += [item for item in value if isinstance(item, ast.AST) and type(item) not in _LEAVES]
+        elif isinstance(value, ast.AST) and type(value) not in _LEAVES:
+            found.append(value)
+    return found
+
+
+def walk(tree: ast.AST) -> list[ast.AST]:
+    """The nodes of a tree in the order of ``ast.walk``, without leaves."""
+    nodes = [tree]
+    for node in nodes:  # grows while it is walked
+        nodes += inner(node)
+    return nodes
 
 
 def _changed(nodes: tuple[ast.AST, ...]) -> Iterator[str]:

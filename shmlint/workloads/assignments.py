@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from shmlint.syntax.python import dotted
+from shmlint.syntax.python import dotted, inner, walk
 from shmlint.workloads.values import text_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -13,8 +13,6 @@ Given = tuple[ast.expr, ...]
 """The values that something is given, in their order."""
 
 
-_LEAVES = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, ast.Pass})
-"""Nodes that give nothing a value by themselves."""
 _FILLING = frozenset({"update", "setdefault"})
 _FILLED = "[]"
 """Stands behind the name of a mapping among what is changed."""
@@ -24,15 +22,15 @@ class Assignments:
     """The values that functions give their names, and methods the attributes of their object."""
 
     def __init__(self) -> None:
-        self._locals: dict[int, dict[str, list[ast.expr]]] = {}
-        self._items: dict[int, dict[str, list[tuple[str, ast.expr]]]] = {}
-        self._changed: dict[int, set[str]] = {}
-        self._added: dict[int, dict[str, list[ast.expr]]] = {}
-        self._attributes: dict[int, dict[str, list[tuple[ast.expr, Function | None]]]] = {}
-        self._handed: dict[int, dict[str, list[tuple[str, int]]]] = {}
-        self._altered: dict[int, frozenset[str]] = {}
-        self._sets_any: dict[int, bool] = {}
-        self._outer: dict[int, dict[int, tuple[Function, ...]]] = {}
+        self._locals: dict[ast.AST, dict[str, list[ast.expr]]] = {}
+        self._items: dict[ast.AST, dict[str, list[tuple[str, ast.expr]]]] = {}
+        self._changed: dict[ast.AST, set[str]] = {}
+        self._added: dict[ast.AST, dict[str, list[ast.expr]]] = {}
+        self._attributes: dict[ast.AST, dict[str, list[tuple[ast.expr, Function | None]]]] = {}
+        self._handed: dict[ast.AST, dict[str, list[tuple[str, int]]]] = {}
+        self._altered: dict[ast.AST, frozenset[str]] = {}
+        self._sets_any: dict[ast.AST, bool] = {}
+        self._outer: dict[ast.AST, dict[ast.AST, tuple[Function, ...]]] = {}
         """The functions around those of a module that are inside of others, the nearest first."""
 
     def of_name(self, name: str, function: Function | None) -> Given:
@@ -40,20 +38,20 @@ class Assignments:
         if function is None:
             return ()
         self._look(function)
-        return tuple(self._locals[id(function)].get(name, ()))
+        return tuple(self._locals[function].get(name, ()))
 
     def is_changed(self, name: str, code: Function | ast.Module | None) -> bool:
         """Whether a function or a module changes a name in place, ``name //= 2``, or gives it a value otherwise."""
         if code is None:
             return False
         self._look(code)
-        return name in self._changed[id(code)]
+        return name in self._changed[code]
 
     def outer(self, name: str, function: Function, module: ast.Module) -> Function | None:
         """The function around another one whose name it uses: it gives it a value, and the inner one does not."""
-        if id(module) not in self._outer:
-            self._outer[id(module)] = dict(_nested(module, ()))
-        around = self._outer[id(module)].get(id(function), ())
+        if module not in self._outer:
+            self._outer[module] = dict(_nested(module, ()))
+        around = self._outer[module].get(function, ())
         every = (function, *around) if around else ()
         found = next((one for one in every if self._binds(name, one)), None)
         return None if found is function else found
@@ -65,22 +63,22 @@ class Assignments:
     def items_of(self, name: str, code: Function | ast.Module) -> list[tuple[str, ast.expr]]:
         """What a function or a module puts into a mapping: ``name["key"] = value``, ``name.update(key=value)``."""
         self._look(code)
-        return self._items[id(code)].get(name, [])
+        return self._items[code].get(name, [])
 
     def is_filled(self, name: str, code: Function | ast.Module) -> bool:
         """Whether a function or a module puts into a mapping what is not written there: ``name.update(others)``."""
         self._look(code)
-        return f"{name}{_FILLED}" in self._changed[id(code)]
+        return f"{name}{_FILLED}" in self._changed[code]
 
     def added_to(self, name: str, code: Function | ast.Module) -> Given:
         """What a function or a module appends to a list or a text; of a list that is added, its items, as starred."""
-        if id(code) not in self._added:
-            found = self._added[id(code)] = {}
-            nodes = _own(code) if isinstance(code, ast.Module) else ast.walk(code)
+        if code not in self._added:
+            found = self._added[code] = {}
+            nodes = _own(code) if isinstance(code, ast.Module) else walk(code)
             added = [pair for node in nodes for pair in _appended(node)]
             for target, value in sorted(added, key=lambda pair: (pair[1].lineno, pair[1].col_offset)):
                 found.setdefault(target, []).append(value)
-        return tuple(self._added[id(code)].get(name, ()))
+        return tuple(self._added[code].get(name, ()))
 
     def is_altered(self, name: str, function: Function | None, module: ast.Module) -> bool:
         """Whether a list is changed otherwise than at its end by the code around: ``words[1] = word``, ``more(words)``.
@@ -92,7 +90,7 @@ class Assignments:
             return True
         if function is not None and "." not in name:
             return False
-        others = (node for node in ast.walk(module) if isinstance(node, Function) and node is not function)
+        others = (node for node in walk(module) if isinstance(node, Function) and node is not function)
         return any(
             (name in self._altered_by(other) or self.added_to(name, other)) and not self.of_name(name, other)
             for other in others
@@ -100,27 +98,27 @@ class Assignments:
 
     def handed(self, name: str, code: Function | ast.Module) -> list[tuple[str, int]]:
         """The functions that some code calls with a name alone, and at which position."""
-        if id(code) not in self._handed:
-            found = self._handed[id(code)] = {}
+        if code not in self._handed:
+            found = self._handed[code] = {}
             for node in _own(code):
                 for at, argument in enumerate(node.args if isinstance(node, ast.Call) else ()):
                     if isinstance(argument, ast.Name) and isinstance(node, ast.Call):
                         found.setdefault(argument.id, []).append((dotted(node.func), at))
-        return self._handed[id(code)].get(name, [])
+        return self._handed[code].get(name, [])
 
     def _altered_by(self, code: Function | ast.Module, *, own: bool = False) -> frozenset[str]:
-        if id(code) not in self._altered:
-            nodes = _own(code) if own or isinstance(code, ast.Module) else ast.walk(code)
-            self._altered[id(code)] = frozenset(name for node in nodes for name in _altered(node))
-        return self._altered[id(code)]
+        if code not in self._altered:
+            nodes = _own(code) if own or isinstance(code, ast.Module) else walk(code)
+            self._altered[code] = frozenset(name for node in nodes for name in _altered(node))
+        return self._altered[code]
 
     def _look(self, function: Function | ast.Module) -> None:
-        if id(function) in self._locals:
+        if function in self._locals:
             return
-        names = self._locals[id(function)] = {}
-        items = self._items[id(function)] = {}
-        changed = self._changed[id(function)] = {*given_otherwise(function), *_looped(function)}
-        for node in ast.walk(function):
+        names = self._locals[function] = {}
+        items = self._items[function] = {}
+        changed = self._changed[function] = {*given_otherwise(function), *_looped(function)}
+        for node in walk(function):
             for target, value in _assigned(node):
                 if isinstance(target, ast.Name):
                     names.setdefault(target.id, []).append(value)
@@ -140,12 +138,12 @@ class Assignments:
 
     def of_self(self, name: str, owner: ast.ClassDef) -> list[tuple[ast.expr, Function | None]]:
         """The values that the methods of a class, and the class itself (no function), give an attribute."""
-        known = self._attributes.get(id(owner))
+        known = self._attributes.get(owner)
         if known is None:
-            known = self._attributes[id(owner)] = {}
+            known = self._attributes[owner] = {}
             for method in owner.body:
                 if isinstance(method, Function):
-                    for part in ast.walk(method):
+                    for part in walk(method):
                         for target, value in _assigned(part):
                             if isinstance(target, ast.Attribute) and dotted(target.value) == "self":
                                 known.setdefault(target.attr, []).append((value, method))
@@ -155,9 +153,9 @@ class Assignments:
 
     def sets_any(self, owner: ast.ClassDef) -> bool:
         """Whether a class sets attributes by names that it does not write: ``self.__dict__.update(others)``."""
-        known = self._sets_any.get(id(owner))
+        known = self._sets_any.get(owner)
         if known is None:
-            known = self._sets_any[id(owner)] = any(map(_sets_any, ast.walk(owner)))
+            known = self._sets_any[owner] = any(map(_sets_any, walk(owner)))
         return known
 
 
@@ -235,6 +233,11 @@ def parameters_of(function: Function) -> dict[str, ast.expr | None]:
 
 
 _ADDS = frozenset({"update", "setdefault", "append", "extend", "insert", "add"})
+_GIVES = frozenset(
+    {ast.AugAssign, ast.NamedExpr, ast.AsyncFor, ast.withitem, ast.For, ast.comprehension, ast.Assign, ast.Global,
+     ast.Nonlocal, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.Subscript, ast.Attribute}
+)  # fmt: skip
+"""Nodes that may give something a value."""
 
 
 def given_otherwise(inside: ast.AST) -> Iterator[str]:
@@ -242,9 +245,13 @@ def given_otherwise(inside: ast.AST) -> Iterator[str]:
 
     Attributes of other objects than ``self`` are given with a dot alone, ``.name``.
     """
-    pending = [(node, True) for node in ast.iter_child_nodes(inside)]
+    pending = [(node, True) for node in inner(inside)]
     while pending:
         node, own = pending.pop()
+        inside_own = own and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
+        pending += [(part, inside_own) for part in inner(node)]
+        if type(node) not in _GIVES:
+            continue
         for target in _other_targets(node):
             for part in ast.walk(target):
                 if isinstance(part, ast.Attribute) or (isinstance(part, ast.Name) and own):
@@ -259,8 +266,6 @@ def given_otherwise(inside: ast.AST) -> Iterator[str]:
             yield dotted(node.value)
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) != "self":
             yield f".{node.attr}"
-        own = own and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
-        pending += ((child, own) for child in ast.iter_child_nodes(node) if type(child) not in _LEAVES)
 
 
 def _other_targets(node: ast.AST) -> Iterator[ast.expr]:
@@ -289,21 +294,21 @@ def _looped(code: Function | ast.Module) -> Iterator[str]:
 
 def _own(code: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function or a module that are not of functions and classes inside of it."""
-    pending = list(ast.iter_child_nodes(code))
+    pending = inner(code)
     while pending:
         node = pending.pop()
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            pending += (child for child in ast.iter_child_nodes(node) if type(child) not in _LEAVES)
+            pending += inner(node)
 
 
-def _nested(code: ast.AST, around: tuple[Function, ...]) -> Iterator[tuple[int, tuple[Function, ...]]]:
-    """The functions inside of others, by their ids, each with those around it, the nearest first."""
-    for node in ast.iter_child_nodes(code):
+def _nested(code: ast.AST, around: tuple[Function, ...]) -> Iterator[tuple[ast.AST, tuple[Function, ...]]]:
+    """The functions inside of others, each with those around it, the nearest first."""
+    for node in inner(code):
         inside = around
         if isinstance(node, Function):
             if around:
-                yield id(node), around
+                yield node, around
             inside = (node, *around)
         if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
             yield from _nested(node, inside)

@@ -50,13 +50,13 @@ _PLATFORM = {"os.name": "posix", "sys.platform": "linux"}
 class Evaluator:
     """Works out expressions. Nothing is run: what is not written down is unknown."""
 
-    def __init__(self, options: Options, modules: Modules) -> None:
+    def __init__(self, options: Options, modules: Modules, assignments: Assignments) -> None:
         self.options = options
         self.calls: dict[str, list[tuple[ast.Call, Scope]]] = {}
         self._often: set[str] = set()
         """The functions that have more calls."""
         self._modules = modules
-        self._assignments = Assignments()
+        self._assignments = assignments
         self.lineage = Lineage(self.definition)
         self.changes = Changes()
         self._without_parameters: dict[tuple[int, int], Found] = {}

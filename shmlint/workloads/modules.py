@@ -55,6 +55,7 @@ def _parsed(path: str, source: Source, shared: Shared) -> Loaded | None:
     if shared.held > _MOST_HELD:
         known.clear()
         shared.held = 0
+        shared.assignments = None
     shared.held += len(source.text)
     scope = Scope(path, source, module, None, None)
     packages = frozenset(target.partition(".")[0] for target in module.imports.values())

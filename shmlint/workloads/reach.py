@@ -13,6 +13,7 @@ from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules, parse
+from shmlint.workloads.assignments import Assignments
 from shmlint.workloads.changes import PLAIN_DECORATORS, name_of_decorator
 from shmlint.workloads.commands import MISSING, NO_NAME
 from shmlint.workloads.evaluator import Evaluator
@@ -91,7 +92,9 @@ class Walker:
         self._steps = 0
         self.options = Options(entry, files)
         self.modules = Modules(entry.path, files, self.stop, self.options.declare)
-        self.evaluator = Evaluator(self.options, self.modules)
+        shared = files.repository.shared
+        shared.assignments = shared.assignments or Assignments()
+        self.evaluator = Evaluator(self.options, self.modules, shared.assignments)
         self._names_of_modules = NamedModules(self.evaluator)
         self._repository = files.repository
         self._pending: list[Unit] = []

@@ -14,6 +14,7 @@ from shmlint.model.source import Source, Span
 
 if TYPE_CHECKING:
     from shmlint.syntax.shell import Command
+    from shmlint.workloads.assignments import Assignments
     from shmlint.workloads.loaded import Loaded
     from shmlint.workloads.python_reading import Reading
 
@@ -48,9 +49,9 @@ class Shared:
     """What was found out about files and programs, for the launches of a run that lead to the same."""
 
     __slots__ = (
-        "above", "around", "builders", "builds", "by_name", "distributions", "dockerfiles", "files", "folders", "found",
-        "headings", "held", "launches", "listed", "modules", "moves", "names", "namesakes", "pages", "plain",
-        "programs", "quiet", "said", "sizes", "tags",
+        "above", "around", "assignments", "builders", "builds", "by_name", "distributions", "dockerfiles", "files",
+        "folders", "found", "headings", "held", "launches", "listed", "modules", "moves", "names", "namesakes",
+        "pages", "plain", "programs", "quiet", "said", "sizes", "tags",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -97,7 +98,8 @@ class Shared:
         self.moves: dict[str, tuple[tuple[int, str], ...]] = {}
         """The directories to which scripts and pages go, and where in their text, by their paths."""
         self.held = 0
-        """Characters of these files."""
+        self.assignments: Assignments | None = None
+        """Characters of these files, and what they give their names, as far as somebody asked."""
         self.pages: dict[str, tuple[tuple[int, tuple[Command, ...]], ...]] = {}
         """The commands that pages show, by the start of the block that they are in."""
         self.programs: dict[tuple[object, ...], Reading] = {}
