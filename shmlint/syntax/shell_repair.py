@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Literal
 
 from shmlint.model.launch import ENGINES
@@ -48,40 +49,45 @@ class EarlyEnd(NamedTuple):
 def repaired(text: ShellText) -> tuple[ShellText, tuple[EarlyEnd, ...]]:
     """A text whose container starts go on to where they are meant to end; each character keeps its place."""
     lines = text.text.split("\n")
-    starts = {number for number in _naming(text.text) if _START.match(lines[number])}
+    starts = sorted(number for number in _naming(text.text) if _START.match(lines[number]))
     if not starts:
         return text, ()
-    found: list[EarlyEnd] = []
-    inside = False
-    at = 0
-    for i, line in enumerate(lines):
-        if not inside and i not in starts:
-            at += len(line) + 1
-            continue
-        if inside and not line.strip() and i + 1 < len(lines) and _OPTION.match(lines[i + 1]) is not None:
-            found.append(EarlyEnd(text.offset(at), "empty line"))
+    found: list[tuple[int, EndKind]] = []
+    after = 0
+    for start in starts:
+        if start >= after:
+            after = _repair(start, lines, found)
+    together = "\n".join(lines)
+    if not found and OPEN not in together:
+        return text, ()
+    before = [0, *accumulate(len(line) + 1 for line in text.text.split("\n"))]
+    ends = tuple(EarlyEnd(text.offset(before[number]), kind) for number, kind in found)
+    return text._replace(text=together.replace(f"{_JOIN}\n", " ")), ends
+
+
+def _repair(start: int, lines: list[str], found: list[tuple[int, EndKind]]) -> int:
+    """Repair the lines of the command that starts in one; the number of the line after it."""
+    for i in range(start, len(lines)):
+        line = lines[i]
+        after = lines[i + 1] if i + 1 < len(lines) else None
+        if i > start and not line.strip() and after is not None and _OPTION.match(after) is not None:
+            found.append((i, "empty line"))
             lines[i] = f"{' ' * len(line)}{_JOIN}"
-            at += len(line) + 1
             continue
-        if inside and (new := _comment(line, i, lines)) is not None:
-            found.append(EarlyEnd(text.offset(at), "comment between"))
+        if i > start and (new := _comment(line, i, lines)) is not None:
+            found.append((i, "comment between"))
         else:
             new, kind = _joined(line)
             if kind is not None:
-                found.append(EarlyEnd(text.offset(at), kind))
-        new = _PLACEHOLDER.sub(lambda match: f"{OPEN}{match[1].replace(' ', BLANK)}{CLOSE}", new)
-        goes_on = new.rstrip("\r").endswith("\\")
-        if not goes_on and i + 1 < len(lines) and _misses_backslash(new, lines[i + 1]):
-            found.append(EarlyEnd(text.offset(at), "no backslash"))
-            lines[i] = f"{new}{_JOIN}"
-            goes_on = True
-        else:
-            lines[i] = new
-        inside = goes_on
-        at += len(line) + 1
-    if not found and not any(OPEN in line for line in lines):
-        return text, ()
-    return text._replace(text="\n".join(lines).replace(f"{_JOIN}\n", " ")), tuple(found)
+                found.append((i, kind))
+        new = lines[i] = _PLACEHOLDER.sub(lambda match: f"{OPEN}{match[1].replace(' ', BLANK)}{CLOSE}", new)
+        if new.rstrip("\r").endswith("\\"):
+            continue
+        if after is None or not _misses_backslash(new, after):
+            return i + 1
+        found.append((i, "no backslash"))
+        lines[i] = f"{new}{_JOIN}"
+    return len(lines)
 
 
 def _naming(text: str) -> set[int]:
