@@ -91,12 +91,13 @@ class _Translator:
         """What is between words: blanks, continued lines, comments at the end."""
         continued = False
         while self.at < len(self.text):
-            if self._peek() in " \t\r":
+            char = self._peek()
+            if char in " \t\r":
                 self._take()
-            elif (found := re.compile(r"\\\r?\n").match(self.text, self.at)) is not None:
+            elif char == "\\" and (found := re.compile(r"\\\r?\n").match(self.text, self.at)) is not None:
                 self._take(len(found[0]))
                 continued = True
-            elif self._peek() == "#":
+            elif char == "#":
                 end = self.text.find("\n", self.at)
                 self.at = end + continued if end >= 0 else len(self.text)
             else:

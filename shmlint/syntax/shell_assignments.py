@@ -178,7 +178,7 @@ class AssignmentReader:
             pattern = re.sub(r"\\\$(?:\\\{.*?\\\}|\w+)", ".*", re.escape(name.strip("\"'")))
             if pattern != ".*":
                 self.variables.unread_calls |= {function for function in known if re.fullmatch(pattern, function)}
-        elif name in known or name in _CALLERS:
+        elif known and (name in known or name in _CALLERS):
             words = {word for child in rest for word in re.findall(r"[\w.:-]+", tree.raw(child))}
             self.variables.unread_calls |= words & known.keys()
 
@@ -192,6 +192,8 @@ class AssignmentReader:
 
     def _held_functions(self, value: Node) -> None:
         """A function whose name is put into a variable may be called by that."""
+        if not self.variables.functions:
+            return
         items = value.named_children if value.type == "array" else [value]
         names = (re.match(r"[\"']*(?:\$\{\w+:?[-=])?([\w.:-]+)", self.tree.raw(item)) for item in items)
         self.variables.unread_calls |= {name[1] for name in names if name} & self.variables.functions.keys()
