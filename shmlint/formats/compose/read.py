@@ -278,15 +278,23 @@ def _bases(
     base = _base_part(default)
     if base and set(missing) & _names_of(base, workspace):
         return [base]
-    directory = os.path.dirname(path)
-    found: list[tuple[str]] = []
-    for other, _ in _beside(directory, workspace):
-        if other == path or other in base:
-            continue
-        names = _names(other, workspace)
-        if set(missing) <= names and not set(_incomplete(other, workspace)) & set(missing):
-            found.append((other,))
+    beside = workspace.once(_WRITERS, os.path.dirname(path), partial(_writers, os.path.dirname(path)))
+    first, *more = (dict.fromkeys(beside.get(name, ())) for name in missing)
+    writing = [other for other in first if other != path and other not in base and all(other in one for one in more)]
+    found = [(other,) for other in writing if set(missing).isdisjoint(_incomplete(other, workspace))]
     return _nearest(path, found)[:_MANY_BASES]
+
+
+_WRITERS: Key[dict[str, list[str]]] = Key("compose files of a directory by the names of their services")
+
+
+def _writers(directory: str, workspace: Workspace) -> dict[str, list[str]]:
+    """The files of a directory that write a service of some name, by the name."""
+    found: dict[str, list[str]] = {}
+    for path, _ in _beside(directory, workspace):
+        for name in _names(path, workspace):
+            found.setdefault(name, []).append(path)
+    return found
 
 
 def _rival(path: str, default: Sequence[str], workspace: Workspace) -> tuple[str, ...]:
