@@ -44,16 +44,16 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     commands = program.documented_commands if entries else program.commands
     first = sorted(entries or program.entries, key=lambda entry: "train" not in entry.path)
     pending = [(entry, _ranks(commands, entry)) for entry in first]
-    done: list[tuple[str, tuple[str, ...]]] = []
+    done: list[Entry] = []
     most = 1 if entries else _MOST_ALIKE
     while pending and len(done) < _MOST_PROGRAMS:
         entry, ranks = pending.pop(0)
-        if (entry.path, entry.arguments) in done:
+        if any(other.runs == entry.runs for other in done):
             continue
-        if sum(path == entry.path for path, _ in done) >= most:
+        if sum(other.path == entry.path for other in done) >= most:
             stops += () if entries else (Step(f"{entry.path} is started too often"),)
             continue
-        done.append((entry.path, entry.arguments))
+        done.append(entry)
         reading = read_program(entry, program.files)
         idle = idle and not reading.calls and reading.collective is None
         stops += _not_counted(reading.calls, gpu_count(launch) == 1)
@@ -77,18 +77,22 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         stops += reading.stops
         environment += reading.environment
         for words, span, certain in reading.commands:
-            begun = _started(words, span, launch, program, certain=certain and entry.certain and not entry.guessed)
+            changed = reading.variables | entry.variables
+            sure = certain and entry.certain and not entry.guessed
+            begun = _started(words, span, launch, program, changed, certain=sure)
             pending += [(started, _ranks(begun.commands, started)) for started in begun.entries]
             mechanisms += _served(begun, launch)
             stops += begun.stops
             trains = trains or (span if names_training(words) else None)
-    if any((entry.path, entry.arguments) not in done for entry, _ in pending):
+    if any(entry.runs not in [other.runs for other in done] for entry, _ in pending):
         stops.append(Step("it starts too many programs"))
     alone = bool(loads) and all(loads)
     return Findings(_need(mechanisms), tuple(stops), small, tuple(environment), idle and bool(done), alone, trains)
 
 
-def _started(words: Sequence[str], span: Span, launch: Launch, program: Program, *, certain: bool) -> Follower:
+def _started(
+    words: Sequence[str], span: Span, launch: Launch, program: Program, variables: frozenset[str], *, certain: bool
+) -> Follower:
     """What a program starts with a command."""
     from shmlint.workloads.follow import follow
 
@@ -96,7 +100,7 @@ def _started(words: Sequence[str], span: Span, launch: Launch, program: Program,
         known = by_knowledge(launch, (), [Ran(command, span, "program")])
         return known.by_command and known.need.verdict == "not-needed"
 
-    return follow(words, span, program, settled, certain=certain)
+    return follow(words, span, program, settled, variables, certain=certain)
 
 
 def _served(begun: Follower, launch: Launch) -> list[tuple[Mechanism, bool]]:

@@ -6,6 +6,7 @@ A value that is written down says little where other code may replace it.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from shmlint.syntax.python import dotted
 from shmlint.workloads.assignments import Function
@@ -26,6 +27,11 @@ _COMMANDS = frozenset({"command", "main", "hydra_main", "group", "option", "argu
 """Decorators of what is called with the words of the command, or without arguments."""
 _PLAIN_TYPES = frozenset({"ABCMeta", "EnumMeta", "EnumType", "type"})
 _ENVIRONMENT = frozenset({"os.environ.update", "os.environ.setdefault", "os.putenv"})
+_WITH_VARIABLES = frozenset(
+    {"os.execle", "os.execlpe", "os.execve", "os.execvpe", "os.spawnle", "os.spawnlpe", "os.spawnve", "os.spawnvpe",
+     "os.posix_spawn", "os.posix_spawnp"}
+)  # fmt: skip
+"""Calls that start a program with variables of its own."""
 _CHANGES_LISTS = frozenset({"append", "extend", "insert"})
 
 
@@ -42,7 +48,11 @@ class Changes:
         self.variables: set[str] = set()
         """Variables of the environment: ``os.environ["WORKERS"] = "8"``."""
         self.words = False
-        """Whether code puts options into ``sys.argv``."""
+        """Whether code puts options into ``sys.argv``, or parses others."""
+        self.parsed: list[tuple[ast.expr, Scope]] = []
+        """The words that code parses instead of those of the command."""
+        self.handed: set[str] = set()
+        """Variables that it gives the programs which it starts."""
         self.made: dict[str, list[tuple[str, Scope]]] = {}
         """The classes of which objects are made, by the keywords that they are given; by none for other arguments."""
         self._kept: set[str] = set()
@@ -58,15 +68,19 @@ class Changes:
             targets = [statement.target]
         else:
             return
+        if isinstance(statement, ast.AugAssign) and dotted(statement.target).endswith("environ"):
+            self.variables.add(ANY)
         for node in (node for target in targets for node in ast.walk(target)):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
                 if dotted(node) == "sys.argv":
-                    self._note_words(statement)
+                    self.note_words(statement)
                 elif dotted(node.value) != "self":
                     self.attributes.add(node.attr)
                     if not _declares(statement, node):
                         self.settings.add(node.attr)
             elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                if dotted(node.value) == "sys.argv":
+                    self.note_words(statement)
                 self._note_item(node)
 
     def _note_item(self, node: ast.Subscript) -> None:
@@ -83,35 +97,51 @@ class Changes:
         self.attributes.add(name)
         self.settings.add(name)
 
+    def note_given(self, name: str) -> None:
+        """Remember what code that is made of text gives a value: a name of a module, an attribute or a key."""
+        self._note_attribute(name)
+        self._keys.setdefault(name, set()).add(ANY)
+
     def note_call(self, name: str, node: ast.Call, scope: Scope) -> None:
         """Remember what a call changes: ``setattr``, ``vars(module).update``, ``os.environ.update``, ``type``."""
         last = name.rpartition(".")[2]
         if last[:1].isupper() and isinstance(node.func, ast.Name):
-            if node.args:
-                self.made.setdefault(ANY, []).append((node.func.id, scope))
-            for keyword in node.keywords:
-                self.made.setdefault(keyword.arg or ANY, []).append((node.func.id, scope))
+            given = [ANY] if node.args else []
+            for key in (*given, *(keyword.arg or ANY for keyword in node.keywords)):
+                self.made.setdefault(key, []).append((node.func.id, scope))
         if name in ("setattr", "object.__setattr__") and len(node.args) == 3 and dotted(node.args[0]) != "self":
             self._note_attribute(_text(node.args[1]))
         elif name in ("getattr", "operator.attrgetter", "operator.methodcaller"):
-            given = node.args[1:2] if name == "getattr" else node.args[:1]
-            self._kept.update(f".{_text(part)}" for part in given if _text(part))
+            found = node.args[1:2] if name == "getattr" else node.args[:1]
+            self._kept.update(f".{_text(part)}" for part in found if _text(part))
         elif name in _ENVIRONMENT or last == "load_dotenv":
             written = last in ("setdefault", "putenv") and node.args
             self.variables.add(_text(node.args[0]) if written else ANY)
         elif last in ("update", "setdefault") and isinstance(node.func, ast.Attribute):
-            if _is_namespace(node.func.value):
-                self._note_attribute(ANY)
-        elif last in ("parse_args", "parse_known_args") and node.args and isinstance(node.args[0], ast.List):
-            self._note_words(node.args[0])
+            self._note_put(last, node, node.func.value)
+        elif last in ("parse_args", "parse_known_args"):
+            parsed = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "args")]
+            self.parsed += ((words, scope) for words in parsed)
         elif last in _CHANGES_LISTS and name.startswith("sys.argv."):
             for argument in node.args:
-                self._note_words(argument)
+                self.note_words(argument)
         elif name in ("type", "types.new_class") and len(node.args) > 1 and isinstance(node.args[1], ast.Tuple):
             self._remade.update(dotted(base).rpartition(".")[2] for base in node.args[1].elts)
 
-    def _note_words(self, value: ast.AST) -> None:
-        texts = (_text(part) for part in ast.walk(value) if isinstance(part, ast.expr))
+    def _note_put(self, method: str, node: ast.Call, holder: ast.expr) -> None:
+        if _is_namespace(holder):
+            self._note_attribute(ANY)
+        for key in _put(method, node):
+            self._keys.setdefault(key, set()).add(dotted(holder))
+
+    def note_start(self, name: str, node: ast.Call) -> None:
+        """Remember the variables that a call gives the program which it starts."""
+        self.handed.update(key for given in node.keywords if given.arg == "env" for key in _variables(given.value))
+        self.handed.update({ANY} if name in _WITH_VARIABLES else ())
+
+    def note_words(self, value: ast.AST) -> None:
+        """Remember whether words that the code parses have options among them."""
+        texts = (word for part in ast.walk(value) if isinstance(part, ast.expr) for word in _text(part).split())
         self.words = self.words or any(text.startswith("-") for text in texts)
 
     def keep(self, name: str) -> None:
@@ -153,6 +183,31 @@ class Changes:
         """Whether a class may have other attributes than its body says: by a metaclass, ``type``, or its own access."""
         own = any(isinstance(part, Function) and part.name == "__getattribute__" for part in owner.body)
         return own or owner.name in self._remade or metaclass(owner) is not None
+
+
+def _put(method: str, node: ast.Call) -> Iterator[str]:
+    """The keys that are written in ``mapping.update({"key": 8}, other=8)`` and ``mapping.setdefault("key", 8)``."""
+    first = node.args[0] if node.args else None
+    if method == "setdefault":
+        keys = [first]
+    else:
+        yield from (keyword.arg for keyword in node.keywords if keyword.arg is not None)
+        keys = first.keys if isinstance(first, ast.Dict) else []
+    yield from (text for key in keys if key is not None and (text := _text(key)))
+
+
+def _variables(node: ast.expr) -> Iterator[str]:
+    """The variables of ``{**os.environ, "WORKERS": "8"}`` or ``dict(os.environ, WORKERS="8")``; ANY for others too."""
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            yield from [_text(key)] if key is not None else _variables(value)
+    elif isinstance(node, ast.Call) and dotted(node.func) == "dict":
+        for argument in node.args:
+            yield from _variables(argument)
+        for keyword in node.keywords:
+            yield from [keyword.arg] if keyword.arg is not None else _variables(keyword.value)
+    elif not isinstance(node, ast.Constant) and dotted(node) != "os.environ":
+        yield ANY
 
 
 def metaclass(owner: ast.ClassDef) -> ast.expr | None:

@@ -69,6 +69,17 @@ class Evaluator:
         self._without_parameters.clear()
         self._now.clear()
 
+    def note_parsed(self) -> None:
+        """Look for options among the words that code parses, once the calls are known that say which these are."""
+        for words, scope in self.changes.parsed:
+            if isinstance(words, ast.Name | ast.Attribute):
+                given = [value for value, _ in self.given_to(words, scope)]
+                given += self.additions(words, scope)
+            else:
+                given = [words]
+            for value in given:
+                self.changes.note_words(value)
+
     def note_call(self, name: str, node: ast.Call, scope: Scope) -> None:
         """Remember a call, for the parameters of the function it calls, and what it changes."""
         self._now.clear()
@@ -515,7 +526,8 @@ class Evaluator:
     def _option(self, name: str, depth: int) -> Found:
         """An option of the program, which its code may change later."""
         found = self.options.get(name, self.value, depth)
-        return changed(found) if self.changes.is_setting(name) or self._is_made_with(name) else found
+        unsure = self.options.in_files or self.changes.is_setting(name) or self._is_made_with(name)
+        return changed(found) if unsure else found
 
     def _is_made_with(self, name: str) -> bool:
         """Whether an object of a class with such a field is made with a value for it."""
@@ -643,7 +655,9 @@ class Evaluator:
         value = self.options.files.environment.get(name)
         known = value is not None and value.known is not None and not value.private
         found = literal(value.known or "", (value.span,)) if known and value is not None else default
-        if not self.changes.variables.isdisjoint((name, ANY)):
+        if not (self.changes.variables | self.options.variables).isdisjoint((name, ANY)):
+            return changed(found)
+        if self.changes.is_put(name, "os.environ"):  # by another name of the environment
             return changed(found)
         return found if known else found._replace(certain=found.certain and value is None)
 

@@ -52,14 +52,17 @@ _DEPTH = 10
 
 
 def follow(
-    words: Sequence[str], span: Span, program: Program, settled: Callable[[tuple[str, ...]], bool], *, certain: bool
-) -> Follower:
+    words: Sequence[str], span: Span, program: Program, settled: Callable[[tuple[str, ...]], bool],
+    variables: frozenset[str], *, certain: bool,
+) -> Follower:  # fmt: skip
     """Follow a command that a program of the launch starts; ``certain`` where it surely does.
 
     ``settled`` tells of a command that the repository does not hold whether it is known to need no shared memory.
+    ``variables`` are those that the program changes for it.
     """
     follower = Follower(program.files, dict(program.environment), program.image, guessed=program.guessed)
     follower.settled = settled
+    follower.overwritten |= variables
     follower.run(words, span, program.files.workdir, certain=certain, guessed=False, depth=1)
     return follower
 
@@ -97,6 +100,8 @@ class Follower:
         self.image = image
         self.environment = environment
         self.assigned: dict[str, Value[str]] = {}
+        self.overwritten: set[str] = set()
+        """The variables that something gave commands so far; the empty name stands for all."""
         self.commands: list[Ran] = []
         self.entries: list[Entry] = []
         self.trail: list[Step] = []
@@ -136,6 +141,7 @@ class Follower:
             return
         if command != tuple(words) and self._is_own(words[0], directory):
             command = tuple(words)  # `docker-entrypoint.sh` of the repository may do more than to start the rest
+        self.overwritten |= _given_by(words, command)
         if not command or len(self.commands) >= MOST_COMMANDS:
             return
         if depth > _DEPTH:
@@ -431,9 +437,19 @@ class Follower:
         for entry in found:
             if isinstance(entry, Step):
                 self.stop(entry.text, entry.span)
-            elif all(other.path != entry.path or other.arguments != entry.arguments for other in self.entries):
-                self.trail.append(Step(f"{entry.path}{' (guessed)' if entry.guessed else ''}", entry.span))
-                self.entries.append(entry)
+                continue
+            own = entry._replace(variables=frozenset(self.overwritten))
+            if all(other.runs != own.runs for other in self.entries):
+                self.trail.append(Step(f"{own.path}{' (guessed)' if own.guessed else ''}", own.span))
+                self.entries.append(own)
+
+
+def _given_by(words: Sequence[str], command: Sequence[str]) -> set[str]:
+    """The variables that a line gives its command, ``env WORKERS=8 python``; all, where it exports them: ``set -a``."""
+    before = words[: len(words) - len(command)]
+    names = {name for name, equals, _ in (word.partition("=") for word in before) if equals and name.isidentifier()}
+    exports_all = words[0] == "set" and (words[1:2] == ["-a"] or "allexport" in words[1:])
+    return names | ({""} if exports_all else set())
 
 
 _GIVEN = re.compile(r"\$(?:[@*1-9]|\{(?:[@*]|[1-9]\d*)\W?.*\})")

@@ -24,10 +24,15 @@ class Options:
 
     def __init__(self, entry: Entry, files: Files) -> None:
         self.files = files
+        self.variables = entry.variables
         self.given: dict[str, Found] = {}
         self.flags: dict[str, str] = {}
         self.declared: dict[str, list[Declaration]] = {}
         self.configured: dict[str, list[Found]] = {}
+        self.in_files = any(word.startswith("@") for word in entry.arguments)
+        """Whether it gives more in files of its own: ``@options.txt``."""
+        self._long: set[str] = set()
+        """What the command gives as ``--name``."""
         self._read: set[str] = set()
         self._entry = entry
         self._take(entry.arguments)
@@ -46,6 +51,8 @@ class Options:
                     self.given[key_of(name)] = literal(value, spans)
                 self._configuration(word if not equals else value)
                 continue
+            if word.startswith("--"):
+                self._long.add(key_of(name))
             if not equals and at < len(words) and not re.match(r"-[A-Za-z-]", words[at]):
                 value = words[at]
                 at += 1
@@ -113,13 +120,30 @@ class Options:
     def is_given(self, name: str) -> bool:
         """Whether the command gives an option."""
         key = key_of(name)
-        return any(self.flags.get(given, given) == key or given.rpartition(".")[2] == key for given in self.given)
+        return any(self._key(given) == key or given.rpartition(".")[2] == key for given in self.given)
+
+    def _key(self, given: str) -> str:
+        """The option that a spelling sets: argparse takes the start of a long one, where no other has it, too."""
+        if given in self.flags or given not in self._long:
+            return self.flags.get(given, given)
+        keys = {key for flag, key in self.flags.items() if flag.startswith(given)}
+        return keys.pop() if len(keys) == 1 else given
+
+    def _joined(self, key: str) -> Found | None:
+        """The value that stands next to the letter of an option: ``-w8``."""
+        joined = (given for given in self.given if given not in self.flags and given not in self._long)
+        values = (given[1:] for given in joined if given[1:] and self.flags.get(given[0]) == key)
+        value = next(values, None)
+        return literal(value, ()) if value is not None else None
 
     def get(self, name: str, work_out: WorkOut, depth: int) -> Found:
         """What an option is: given, configured, or its default."""
         key = key_of(name)
+        joined = self._joined(key)
+        if joined is not None:
+            return joined
         for given, found in self.given.items():
-            if self.flags.get(given, given) == key or given.rpartition(".")[2] == key:
+            if self._key(given) == key or given.rpartition(".")[2] == key:
                 return found
         configured = self.configured.get(key, [])
         if configured:

@@ -8,8 +8,8 @@ from shmlint.model.record import NamedTuple
 from shmlint.workloads.values import text_of
 
 _PASSING = {
-    "submit": 0, "apply": 0, "apply_async": 0, "partial": 0, "spawn": 0, "to_thread": 0, "run_in_executor": 1,
-    "Timer": 1,
+    "submit": 0, "apply": 0, "apply_async": 0, "partial": 0, "partialmethod": 0, "spawn": 0, "to_thread": 0,
+    "run_in_executor": 1, "Timer": 1,
 }  # fmt: skip
 """Calls that call a function for their caller, and which of their arguments it is."""
 _IN_A_LIST = frozenset({"apply", "apply_async", "spawn", "Timer"})
@@ -52,7 +52,7 @@ def passed_call(name: str, node: ast.Call) -> Passed | None:
     if name.endswith("multiprocessing.spawn"):
         arguments = [ast.Name("rank", ast.Load()), *arguments]  # each process is given its number first
     call = ast.copy_location(ast.Call(function, arguments, given_names), node)
-    return Passed(call, written and not starred and last != "partial")
+    return Passed(call, written and not starred and not last.startswith("partial"))
 
 
 def _listed(given: ast.expr | None, named: ast.expr | None) -> tuple[list[ast.expr], list[ast.keyword], bool]:

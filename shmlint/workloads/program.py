@@ -70,6 +70,13 @@ class Entry(NamedTuple):
     """The function that is called, where an installed command names one."""
     more: tuple[str, ...] = ()
     """The files of which any function may be called: those of tests."""
+    variables: frozenset[str] = frozenset()
+    """The variables that it may find with other values than those of the container; the empty name stands for all."""
+
+    @property
+    def runs(self) -> tuple[object, ...]:
+        """What tells it from other programs: its code, and what that is given."""
+        return self.path, self.arguments, self.function, self.more, self.variables
 
 
 class Program(NamedTuple):

@@ -42,7 +42,7 @@ from shmlint.workloads.values import UNKNOWN, Found, Scope, text_of
 def read_program(entry: Entry, files: Files) -> Reading:
     """Read one program, once for all launches that run it alike. What cannot be followed is a stop with its reason."""
     variables = tuple(sorted((name, value.known or "") for name, value in files.environment.items()))
-    key = entry.path, entry.arguments, entry.function, entry.certain, entry.guessed, files.layout(), variables
+    key = *entry.runs, entry.certain, entry.guessed, files.layout(), variables
     known = files.repository.shared.programs
     if key not in known:
         known[key] = _read_program(entry, files)._replace(full=files.repository.full)
@@ -88,7 +88,8 @@ def _result(walker: Walker) -> Reading:
         items = _items_of_options(walker)
     environment = (*walker.environment, *(variable for module in loaded for variable in _environment(module)))
     return Reading(
-        tuple(calls), collective, tuple(items), environment, tuple(walker.stops), tuple(walker.commands)
+        tuple(calls), collective, tuple(items), environment, tuple(walker.stops), tuple(walker.commands),
+        frozenset(walker.evaluator.changes.variables | walker.evaluator.changes.handed),
     )  # fmt: skip
 
 

@@ -33,5 +33,7 @@ class Reading(NamedTuple):
     """Why it was not read completely."""
     commands: tuple[tuple[tuple[str, ...], Span, bool], ...]
     """Programs that it starts, and whether it surely does."""
+    variables: frozenset[str] = frozenset()
+    """The variables of the environment that it changes, which these may find; the empty name stands for all."""
     full: bool = False
     """Whether a bound was reached before it was read to its end."""

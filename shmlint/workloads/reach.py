@@ -163,6 +163,7 @@ class Walker:
         """Walk again what rests on a condition that code changes which was walked later."""
         for _ in range(_MOST_TURNS):
             self.evaluator.forget()
+            self.evaluator.note_parsed()
             decided, self._decided = self._decided, []
             other = {}
             for test, scope, unit, taken in decided:
@@ -178,6 +179,7 @@ class Walker:
             self._starts = [(n, node, s, c and id(node) not in inside) for n, node, s, c in self._starts]
             self._pending += (unit._replace(certain=False) for unit in other.values())
             self._walk_all()
+        self.stop("it has too many conditions that its code changes", None)
 
     def _walk_commands(self) -> None:
         """The functions of commands that the words of the program name, or all where these name none."""
@@ -198,6 +200,8 @@ class Walker:
                 self.stop("it runs code with `exec`", scope.span(node))
             for name in (name for found in names for name in found or ()):
                 self._name(name, unit.loaded, False)
+                self.evaluator.changes.note_kept(name, scope)
+                self.evaluator.changes.note_given(name.rpartition(".")[2])
             self._walk_all()
 
     def _evaluate(self) -> None:
@@ -296,7 +300,7 @@ class Walker:
             for base in node.bases:
                 name = dotted(plain(base))
                 self._name(name, loaded, certain)
-                if (full := self.modules.outside(name, loaded)) in NOT_FOLLOWED:
+                if (full := self.modules.outside(name, loaded)) in NOT_FOLLOWED or starts(full):
                     place = Scope(loaded.path, loaded.source, loaded.module, None, None).span(base)
                     self.stop(f"what `{full}` starts is not followed", place)
             if self._is_called_by_base(loaded, node):
@@ -374,6 +378,8 @@ class Walker:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             for name in _modules_of(statement, unit.loaded.path, self.modules):
                 self._import(name, statement, scope, unit, certain)
+                if isinstance(unit.node, ast.ClassDef) and name.partition(".")[0] in _ROOTS:  # ``Kind.DataLoader()``
+                    self.stop(f"what its classes do with `{name}` is not followed", scope.span(statement))
             return After.NEXT
         if isinstance(statement, ast.If):
             return self._branch(statement, scope, unit, certain)
@@ -493,6 +499,9 @@ class Walker:
             if use == "named" and not typed:
                 self.evaluator.changes.note_kept(name, scope)
             if use in ("named", "passed") and not typed:
+                if isinstance(unit.node, ast.ClassDef) and any(name == own.name for own in _methods(unit.node)):
+                    self.evaluator.changes.keep_method(name)  # ``large = partialmethod(load, workers=8)``
+                    self._method(name, False)
                 full = self.modules.outside(name, unit.loaded)
                 if full in WATCHED or starts(full):
                     self.stop(f"what is done with `{full}` is not followed", scope.span(expression))
@@ -522,6 +531,7 @@ class Walker:
             self._set_environment(node.args[0], node.args[1], scope, node)
         if starts(name):
             self._starts.append((name, node, scope, unit.certain))
+            self.evaluator.changes.note_start(name, node)
         elif name in _IMPORTING and node.args and isinstance(node.args[0], ast.Constant):
             self._import(text_of(node.args[0].value).partition(":")[0], node, scope, unit, unit.certain)
         self._passes(name, node, scope, unit)
@@ -586,8 +596,11 @@ class Walker:
         """Code that is loaded by a name: an import like any other where the name is written there."""
         named = node.args[0] if len(node.args) == 1 else None
         if name == "exec":
-            if not (node.args and _only_assigns(node.args[0])):
+            given = _only_assigned(node.args[0]) if node.args else None
+            if given is None:
                 self._executed.append((node, scope, unit))
+            for one in given or ():
+                self.evaluator.changes.note_given(one)
         elif name == "locals" and scope.function is not None and holds_only_values(scope.function):
             pass  # whatever the names of a function stand for is reached where it gets them
         elif name in ("eval", "globals", "locals"):
@@ -673,7 +686,7 @@ class Walker:
         if passed is not None:
             called = scope.full_name(passed.call.func)
             self.evaluator.note_call(called, passed.call, scope)
-            self._name(dotted(passed.call.func), unit.loaded, unit.certain and not name.endswith("partial"))
+            self._name(dotted(passed.call.func), unit.loaded, unit.certain and "partial" not in name)
 
 
 _LIFECYCLE = frozenset({"forward", "setup", "prepare_data", "configure_optimizers", "training_step", "build"})
@@ -692,6 +705,8 @@ _IMPORTING = frozenset({"uvicorn.run"})
 _FILLS = frozenset(name.rpartition(".")[2] for name in (*(row.call for row in ROWS), *COLLECTIVE, *NOT_FOLLOWED))
 """The last names of the calls that put something into /dev/shm, or may."""
 _OWNERS = frozenset(name.rpartition(".")[2] for name in OWNERS)
+_ROOTS = frozenset(name.partition(".")[0] for name in WATCHED)
+"""The packages of the calls that matter."""
 _BY_PATH = frozenset(
     {"importlib.util.spec_from_file_location", "importlib.machinery.SourceFileLoader", "imp.load_source"}
 )  # fmt: skip
@@ -717,8 +732,8 @@ def _modules_of(statement: ast.Import | ast.ImportFrom, importer: str, modules: 
         yield from (n for n in imported_modules(statement) if n != base and modules.file_of(n, importer) is not None)
 
 
-def _only_assigns(code: ast.expr) -> bool:
-    """Whether the code of ``exec`` is written down and only gives values: ``exec(f"model.layer{i + 1}=value")``.
+def _only_assigned(code: ast.expr) -> frozenset[str] | None:
+    """What ``exec(f"model.layer{i + 1}=value")`` gives values; None where its code may do more than that.
 
     What is put into it may only be a number, which is a sum or a difference with one.
     """
@@ -729,13 +744,15 @@ def _only_assigns(code: ast.expr) -> bool:
         elif isinstance(part, ast.FormattedValue) and _is_number(part.value):
             text += "1"
         else:
-            return False
+            return None
     module = parse(text)
     if module is None or module.imports or module.stars or module.definitions:
-        return False
+        return None
     nodes = tuple(ast.walk(module.tree))
-    names = (dotted(node).rpartition(".")[2] for node in nodes if isinstance(node, ast.Name | ast.Attribute))
-    return not any(isinstance(node, ast.Call) for node in nodes) and _FILLS.isdisjoint(names)
+    names = {dotted(node).rpartition(".")[2] for node in nodes if isinstance(node, ast.Name | ast.Attribute)}
+    if any(isinstance(node, ast.Call) for node in nodes) or not _FILLS.isdisjoint(names):
+        return None
+    return frozenset(names)
 
 
 def _is_number(node: ast.expr) -> bool:

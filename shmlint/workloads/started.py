@@ -19,12 +19,13 @@ _STARTS = frozenset(
     {
         "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen",
         "subprocess.getoutput", "subprocess.getstatusoutput", "os.system", "os.popen",
-        "asyncio.create_subprocess_shell",
+        "asyncio.create_subprocess_shell", "pty.spawn",
     }
 )  # fmt: skip
 """Calls whose first argument is a command: a text or a list of words."""
 _WITH_WORDS = {
     "asyncio.create_subprocess_exec": 0, "os.execl": 1, "os.execlp": 1, "os.spawnl": 2, "os.spawnlp": 2,
+    "os.execle": 1, "os.execlpe": 1, "os.spawnle": 2, "os.spawnlpe": 2,
 }  # fmt: skip
 """Calls whose arguments are the words of a command, and where they begin."""
 _WITH_LIST = {

@@ -2423,3 +2423,40 @@ def test_a_script_that_is_read_as_one_word_is_left(tmp_path: Path) -> None:
     """With a quotation mark that is not closed, the line that a shell is given is the same line again."""
     found = need(tmp_path, {"compose.yaml": compose("bash run.sh"), "run.sh": "a`b c && d\n"})
     assert found.verdict != "not-needed"
+
+
+COMMANDS = """
+from torch.utils.data import DataLoader
+def check():
+    print(1)
+def train():
+    DataLoader([1], num_workers=8)
+"""
+
+
+@table(
+    "first, second",
+    [
+        ("pytest tests/test_a.py", "pytest tests/test_b.py"),
+        ("app-check", "app-train"),
+        ("python a.py", "env WORKERS=8 python a.py"),
+    ],
+)
+def test_programs_with_the_same_first_file_are_told_apart(tmp_path: Path, first: str, second: str) -> None:
+    files = {
+        "pyproject.toml": '[project.scripts]\napp-check = "app:check"\napp-train = "app:train"\n',
+        "app/__init__.py": COMMANDS,
+        "a.py": "import os\n" + LOADER.replace("default=8", "default=os.environ.get('WORKERS', 0)"),
+        "tests/conftest.py": "import os\n",
+        "tests/test_a.py": "def test_a():\n    pass\n",
+        "tests/test_b.py": "from app import train\ndef test_b():\n    train()\n",
+        "Dockerfile": DOCKERFILE,
+    }
+    services = compose(first, f"  other:\n    build: .\n    command: {second}\n    {GPUS}\n")
+    (tmp_path / ".git").mkdir()
+    started = run(tmp_path, {**files, "compose.yaml": services}, paths=(".",))
+    with contextlib.chdir(tmp_path):
+        verdicts = [started.context.need(launch).verdict for launch in started.launches]
+    assert verdicts[0] == "not-needed"
+    assert verdicts[1] != "not-needed"
+    assert need(tmp_path, {**files, "compose.yaml": compose(f'sh -c "{first}; {second}"')}).verdict != "not-needed"
