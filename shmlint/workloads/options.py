@@ -31,6 +31,8 @@ class Options:
         self.configured: dict[str, list[Found]] = {}
         self.in_files = any(word.startswith("@") for word in entry.arguments)
         """Whether it gives more in files of its own: ``@options.txt``."""
+        self._begun: dict[tuple[str, int], str] = {}
+        """What the beginnings of options stand for, while so many spellings are declared."""
         self._long: set[str] = set()
         """What the command gives as ``--name``."""
         self._read: set[str] = set()
@@ -126,8 +128,10 @@ class Options:
         """The option that a spelling sets: argparse takes the start of a long one, where no other has it, too."""
         if given in self.flags or given not in self._long:
             return self.flags.get(given, given)
-        keys = {key for flag, key in self.flags.items() if flag.startswith(given)}
-        return keys.pop() if len(keys) == 1 else given
+        if (given, len(self.flags)) not in self._begun:
+            keys = {key for flag, key in self.flags.items() if flag.startswith(given)}
+            self._begun[given, len(self.flags)] = keys.pop() if len(keys) == 1 else given
+        return self._begun[given, len(self.flags)]
 
     def _joined(self, key: str) -> Found | None:
         """The value that stands next to the letter of an option: ``-w8``."""

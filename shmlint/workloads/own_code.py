@@ -82,7 +82,15 @@ def _uses(text: str) -> bool:
         lowered = re.sub(_OTHER_WORDS, "", lowered)
     if any(word in lowered for word in _USES) or re.search(_WORKERS, lowered) is not None:
         return True
-    return ("ray" in lowered or "yolo" in lowered) and re.search(_ALONE, lowered) is not None
+    if "ray" in lowered and re.search(r"\bray\b", lowered) is not None:
+        return True
+    return "yolo" in lowered and any(map(_trains, lowered.split("\n")))
+
+
+def _trains(line: str) -> bool:
+    """Whether a line has the command ``yolo … train``."""
+    found = re.search(r"\byolo\b", line)
+    return found is not None and re.search(r"\b(?:train|val)\b", line[found.end() :]) is not None
 
 
 def _files(folders: tuple[str, ...], repository: Repository, names: set[str]) -> Iterator[str]:
@@ -141,9 +149,8 @@ _WORKERS = r"workers(?!\w*[\"']?\s*[=:,]\s*[\"']?0[\"']?\s*(?:[,;)\]}#\n]|$))"
 _CPUS = r"[\"']?(?:\$\(\s*nproc\b[^()\n]*\)|`\s*nproc\b[^`\n]*`)"
 _OTHER_WORDS = (
     rf"worker_info(?:\(\))?\.num_workers|(?<![\w-])(?:-j|--jobs|max_jobs)[ =]*{_CPUS}"
-    rf"|cmake\s[^\n;&|]*--parallel\b[ =]*(?:{_CPUS})?|tree\w*\.query\w*\([^()\n]*\bworkers\s*=\s*-?\d+"
+    rf"|cmake\s[^\n;&|]{0,200}--parallel\b[ =]*(?:{_CPUS})?|tree\w{0,20}\.query\w{0,20}\([^()\n]{0,200}\bworkers\s*=\s*-?\d+"
     r"|\\nprocess"
 )
 """What a loader's copy reads of its workers, how much a build does at once, threads of a search for neighbours, and
 a word at the start of a line in a text."""
-_ALONE = r"\bray\b|\byolo\b[^\n]*\b(?:train|val)\b"

@@ -2460,3 +2460,20 @@ def test_programs_with_the_same_first_file_are_told_apart(tmp_path: Path, first:
     assert verdicts[0] == "not-needed"
     assert verdicts[1] != "not-needed"
     assert need(tmp_path, {**files, "compose.yaml": compose(f'sh -c "{first}; {second}"')}).verdict != "not-needed"
+
+
+@table(
+    "command, program",
+    [
+        ("bash", "import torch\nloss.backward()\n# " + "yolo " * 40_000 + "\n"),
+        (
+            "python a.py " + " ".join(f"--op{i} 1" for i in range(300)),
+            "".join(f"p.add_argument('--opt{i}', default=0)\n" for i in range(1500)) + "if a.opt: pass\n" * 1500,
+        ),
+    ],
+    ids=lambda text: text[:6],
+)
+def test_many_words_and_options_are_read_in_time(tmp_path: Path, command: str, program: str) -> None:
+    started = time.process_time()
+    need(tmp_path, {"a.py": program, "Dockerfile": DOCKERFILE, "compose.yaml": compose(command)})
+    assert time.process_time() - started < 8
