@@ -145,12 +145,12 @@ _USES = (
     "distributed", "parallel", "torchrun", "nproc", "spawn", "multiprocess", "share_memory", "shared_memory", "nccl",
     "deepspeed", "world_size", "accelerate launch", "num_shard",
 )  # fmt: skip
-_WORKERS = r"workers(?!\w*[\"']?\s*[=:,]\s*[\"']?0[\"']?\s*(?:[,;)\]}#\n]|$))"
+_WORKERS = r"workers(?!\w{0,40}[\"']?\s{0,40}[=:,]\s{0,40}[\"']?0[\"']?\s{0,40}(?:[,;)\]}#\n]|$))"
 _CPUS = r"[\"']?(?:\$\(\s*nproc\b[^()\n]*\)|`\s*nproc\b[^`\n]*`)"
 _OTHER_WORDS = (
     rf"worker_info(?:\(\))?\.num_workers|(?<![\w-])(?:-j|--jobs|max_jobs)[ =]*{_CPUS}"
-    rf"|cmake\s[^\n;&|]{0,200}--parallel\b[ =]*(?:{_CPUS})?|tree\w{0,20}\.query\w{0,20}\([^()\n]{0,200}\bworkers\s*=\s*-?\d+"
-    r"|\\nprocess"
+    rf"|cmake\s[^\n;&|]{{0,200}}--parallel\b[ =]*(?:{_CPUS})?"
+    r"|tree\w{0,20}\.query\w{0,20}\([^()\n]{0,200}\bworkers\s*=\s*-?\d+|\\nprocess"
 )
 """What a loader's copy reads of its workers, how much a build does at once, threads of a search for neighbours, and
 a word at the start of a line in a text."""
