@@ -448,7 +448,7 @@ def _given_by(words: Sequence[str], command: Sequence[str]) -> set[str]:
     """The variables that a line gives its command, ``env WORKERS=8 python``; all, where it exports them: ``set -a``."""
     before = words[: len(words) - len(command)]
     names = {name for name, equals, _ in (word.partition("=") for word in before) if equals and name.isidentifier()}
-    exports_all = words[0] == "set" and (words[1:2] == ["-a"] or "allexport" in words[1:])
+    exports_all = "set" in words[:1] and ("-a" in words[1:2] or "allexport" in words[1:])
     return names | ({""} if exports_all else set())
 
 

@@ -152,6 +152,20 @@ def test_what_pytest_collects(tmp_path: Path, command: str, verdict: str) -> Non
     assert need(tmp_path, files).verdict == verdict
 
 
+@table("command, verdict", [("python fill.py", "needed"), ("[]", "not-needed")])
+def test_an_entrypoint_that_the_build_writes_to_run_its_arguments(
+    tmp_path: Path, command: str, verdict: str
+) -> None:
+    build = """FROM python:3.12
+WORKDIR /app
+COPY . /app
+RUN printf '#!/bin/sh\\nexec "$@"\\n' > /entry.sh && chmod a+x /entry.sh
+ENTRYPOINT ["/entry.sh"]
+"""
+    files = {"compose.yaml": compose(command), "Dockerfile": build, "fill.py": LOADER}
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table(
     "build, command, verdict",
     [
