@@ -129,16 +129,21 @@ def _is_entered_elsewhere(launch: Launch, repository: Repository) -> bool:
     """Whether another file near the launch enters a container of its name that it does not start itself."""
     name = launch.name or ""
     known = rf"(?<![\w./-]){re.escape(name)}(?![\w./-])" if "$" not in name else ""
-    pattern, starts = rf"(?:{_ENTERS})[^\n]*{known}", rf"--name[ =][\"']?{known}"
+    starts = rf"--name[ =][\"']?{known}"
     for folder in repository.above()[:_LEVELS]:
         for file in repository.names(folder):
             path = normal(os.path.join(folder, file))
             if file.endswith(_ENTERING) and path != normal(launch.span.path):
                 source = repository.peek(path)
-                entered = source is not None and re.search(pattern, source.text) is not None
+                entered = source is not None and any(_enters(line, known) for line in source.text.split("\n"))
                 if entered and source is not None and not (known and re.search(starts, source.text)):
                     return True
     return False
+
+
+def _enters(line: str, known: str) -> bool:
+    found = re.search(_ENTERS, line)
+    return found is not None and re.search(known, line[found.end() :]) is not None
 
 
 _ENTERS = r"\b(?:exec|attach)\s"
