@@ -135,7 +135,7 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
     return same(old, new, sizes_only=sizes_only)
 
 
-_VALUE = re.compile(r"^\s*(?:\$ )?(?:export\s+)?([A-Za-z_]\w*)=([\"']?)([\w./:@+-]*)\2[ \t]*$", re.M)
+_VALUE = re.compile(r"^[ \t]*(?:\$ )?(?:export[ \t]+)?([A-Za-z_]\w*)=([\"']?)([\w./:@+-]*)\2[ \t]*$", re.M)
 """An assignment of a value that is known."""
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\+?=")
 

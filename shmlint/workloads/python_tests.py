@@ -142,5 +142,8 @@ def _above(folder: str, names: Sequence[str], files: Files) -> Iterator[str]:
 _SHARED = ("conftest.py",)
 """What pytest reads of the directories above."""
 _SETTINGS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
-_OTHER_SETTINGS = r"\bpython_(?:files|functions|classes)\b|--(?:doctest|nbval|nbmake)|\baddopts\b[^\n]{0,1000}[\s\"']-p\b"
+_OTHER_SETTINGS = (
+    r"\bpython_(?:files|functions|classes)\b|--(?:doctest|nbval|nbmake)"
+    r"|\baddopts\b[^\n]{0,999}[\s\"']-p\b"
+)
 """Settings with which pytest runs what is in no file of tests, or takes others for tests."""
