@@ -23,7 +23,7 @@ Variables = Mapping[str, str | None]
 class Layer:
     """One document of one file, with the variables its text is substituted from."""
 
-    __slots__ = ("_trees", "directory", "outer", "source", "tagged", "variables")
+    __slots__ = ("_replacing", "_trees", "directory", "outer", "source", "tagged", "variables")
 
     def __init__(
         self, source: Source, variables: Variables, directory: str, outer: Variables | None = None
@@ -36,12 +36,20 @@ class Layer:
         self.tagged = "!reset" in source.text or "!override" in source.text
         """Whether there may be tags in it that say how it is merged."""
         self._trees: dict[int, Tree] = {}
+        self._replacing: set[int] = set()
+        """Nodes inside of a value with ``!override``."""
+
+    def tag(self, node: Node) -> str | None:
+        """The tag of a node that says how it is merged: Compose does not look for one inside of ``!override``."""
+        return None if id(node) in self._replacing else node.tag
 
     def tree(self, node: Node) -> Tree:
         """The value a node stands for in this layer."""
         node = node.resolved
-        if node.tag == "!reset":
+        if self.tag(node) == "!reset":
             return Removed()
+        if self.tag(node) == "!override":
+            self._replace(node)
         known = self._trees.get(id(node))
         if known is None:
             if isinstance(node, MappingNode):
@@ -53,6 +61,18 @@ class Layer:
                 known = Leaf(node, self)
             self._trees[id(node)] = known
         return known
+
+    def _replace(self, node: Node) -> None:
+        pending = [node]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, MappingNode):
+                inner = [value for _, value in node.pairs]
+            else:
+                inner = list(node.items) if isinstance(node, SequenceNode) else []
+            inner = [one for one in inner if id(one) not in self._replacing]
+            self._replacing.update(map(id, inner))
+            pending += inner
 
     def span(self, node: Node) -> Span:
         return Span(self.source, node.start, node.end)
@@ -287,10 +307,10 @@ def _branch(node: MappingNode, layer: Layer) -> Branch:
                 # before an alias can bring it here.
                 overrides |= merged[-1].overrides
                 resets |= merged[-1].resets if not isinstance(value, Alias) else NO_NAMES
-        elif target.tag == "!reset":
+        elif layer.tag(target) == "!reset":
             resets.add(name.value)
         else:
-            if target.tag == "!override":
+            if layer.tag(target) == "!override":
                 overrides.add(name.value)
             entries[name.value] = Entry(key, layer, value)
     for inherited in merged:

@@ -411,7 +411,7 @@ def test_compose_agrees_across_directories() -> None:
 @pytest.mark.parametrize("portion", range(20))
 def test_compose_agrees_on_many_projects(portion: int) -> None:
     accepted, failures = tried(1000 + portion * 100, 100)
-    assert accepted >= 50
+    assert accepted >= 40  # many tags make many projects that Compose refuses
     assert not failures, failures
 
 

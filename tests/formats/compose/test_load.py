@@ -61,6 +61,9 @@ MERGES: list[tuple[str, str, str, Any]] = [
     (GPU, ALL, "gpu", (2, "all")),
     (ALL, GPU.replace("devices: [", "devices: !override ["), "gpu", (1, 1)),
     (GPU, "deploy: !reset {}", "gpu", (0, None)),
+    # Compose looks for no tags inside of a value with !override.
+    ("gpus: all", "gpus: !override [{count: !reset 1, driver: nvidia}]", "gpu", (1, 1)),
+    ("environment: {A: 1}", "environment: !override {A: !reset 2}", "environment", {"A": "2"}),
     (GPU, "deploy: {}", "gpu", (1, 1)),
     (GPU, "deploy: {resources: {limits: {memory: 2g}}}", "gpu", (1, 1)),
     ("gpus: all", "gpus: [{count: 2}]", "gpu", (2, "all")),
