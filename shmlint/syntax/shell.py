@@ -378,6 +378,8 @@ class _CommandReader:
         for child in map(self._value, node.named_children):
             if name in _READERS and child.type in ("string", "simple_expansion", "expansion"):
                 yield from self._held(child)
+            if child.type == "concatenation" and STARTS.search(self.tree.raw(child)[1:]):
+                yield self._unread(child, f"it is in an argument of `{name}` that is put together from several texts")
             if child.type not in ("string", "raw_string"):
                 continue
             inside = self.tree.raw(child)[1:-1]

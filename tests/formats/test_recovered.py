@@ -87,6 +87,8 @@ def test_an_image_that_something_else_adds_is_reported(text: str, words: list[st
         ("cat > run <<E\ndocker run --rm IMG\nE\n", "it is written to a file"),
         ("python3 -c \"os.system('docker run --rm IMG')\"\n",
          "it is in an argument of `python3`, which is not followed"),
+        ("bash -c 'docker run --gpus '\"all\"' me/train'\n",
+         "it is in an argument of `bash` that is put together from several texts"),
     ],
 )  # fmt: skip
 def test_a_launch_that_another_program_gets_is_reported(text: str, because: str) -> None:

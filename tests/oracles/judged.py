@@ -35,7 +35,7 @@ def may_become(before: list[str], after: list[str]) -> bool:
 def needy(words: list[str]) -> bool:
     """Whether a launch asks for more than it has: a GPU, an image that needs memory, and less than 8 GiB."""
     text = " ".join(words)
-    gpu = any(word in text for word in ("--gpus", "--runtime=nvidia", "nvidia.com/gpu", "/dev/nvidia0"))
+    gpu = any(word in text for word in ("--gpus", "--runtime=nvidia", "nvidia.com/gpu", "/dev/nvidia0", "/dev/nvidia1"))
     image = NEEDY in words or (
         "nvcr.io/nvidia/pytorch:24.01-py3" in words and ("torchrun" in words or words[1] == "create")
     )
