@@ -410,8 +410,8 @@ def test_compose_agrees_across_directories() -> None:
 @pytest.mark.compose_judge
 @pytest.mark.parametrize("portion", range(20))
 def test_compose_agrees_on_many_projects(portion: int) -> None:
-    accepted, failures = tried(1000 + portion * 100, 100)
-    assert accepted >= 40  # many tags make many projects that Compose refuses
+    accepted, failures = tried(1000 + portion * 120, 120)  # Compose refuses more of those with many tags
+    assert accepted >= 50
     assert not failures, failures
 
 
