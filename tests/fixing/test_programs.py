@@ -7,7 +7,6 @@ The stand-ins start nothing. With ``docker_client`` the real client says what th
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -17,31 +16,19 @@ from shmlint.fixing.fix import fix
 from shmlint.model.settings import Settings
 from shmlint.run import lint
 from tests.needs import need
-from tests.oracles import programs
 from tests.oracles.docker_client import docker_create
 from tests.oracles.judged import MEANT, shm, wrong
 from tests.oracles.programs import OTHER_FILES, Chooser
 from tests.oracles.recording import recorded, sandbox
-from tests.oracles.started_programs import STARTED
+from tests.oracles.started_programs import KINDS, READ_AS, many
 
-KINDS = {**programs.KINDS, **STARTED}
-READ_AS = {"workflow": "ci", "pipeline": "ci", "document": "markdown", "batch": "shell", "unit": "systemd"}
 SHARES = {
     "shell": 24, "makefile": 8, "workflow": 8, "pipeline": 8, "document": 8, "batch": 4, "unit": 8, "taskfile": 6,
 }  # fmt: skip
 """Programs of each kind that run by default."""
-MANY = {
-    "shell": 0.35, "makefile": 0.15, "workflow": 0.1, "pipeline": 0.1, "document": 0.1, "batch": 0.05, "unit": 0.1,
-    "taskfile": 0.05,
-}  # fmt: skip
-"""The parts of them in the slow test."""
 
 
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pages of this repository say nothing of the programs."""
-    (tmp_path / "empty").mkdir()
-    monkeypatch.chdir(tmp_path / "empty")
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 def fixed(kind: str, text: str) -> str:
@@ -77,8 +64,8 @@ def test_other_launches_stay(tmp_path: Path, kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_other_launches_stay_in_many(tmp_path: Path, kind: str) -> None:
-    count = round(int(os.environ.get("SHMLINT_PROGRAMS", "3000")) * MANY[kind])
-    changed, found = disagreements(kind, count, os.environ.get("SHMLINT_SEED", "many"), tmp_path)
+    count, seed = many(kind)
+    changed, found = disagreements(kind, count, seed, tmp_path)
     print(f"{kind}: {count} tried, {changed} changed, {len(found)} disagreements")
     assert not found, "\n\n".join(found[:3])
 

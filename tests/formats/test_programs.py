@@ -5,33 +5,18 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.needs import need
-from tests.oracles import programs
 from tests.oracles.programs import OTHER_FILES, Chooser
 from tests.oracles.recording import recorded, sandbox
-from tests.oracles.started_programs import STARTED
+from tests.oracles.started_programs import KINDS, READ_AS, many, share
 from tests.oracles.understood import differences, numbered
 
-KINDS = {**programs.KINDS, **STARTED}
-READ_AS = {"workflow": "ci", "pipeline": "ci", "document": "markdown", "batch": "shell", "unit": "systemd"}
-MANY = {
-    "shell": 0.3, "makefile": 0.2, "workflow": 0.1, "pipeline": 0.1, "document": 0.1, "batch": 0.05, "unit": 0.1,
-    "taskfile": 0.05,
-}  # fmt: skip
-"""The parts of all programs that are of each kind."""
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file of this repository starts the programs."""
-    (tmp_path / "empty").mkdir()
-    monkeypatch.chdir(tmp_path / "empty")
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 def judged(kind: str, count: int, seed: str, home: Path) -> list[str]:
@@ -54,7 +39,7 @@ def judged(kind: str, count: int, seed: str, home: Path) -> list[str]:
 @pytest.mark.docker_client
 @pytest.mark.parametrize("kind", KINDS)
 def test_they_are_read_as_they_run(tmp_path: Path, kind: str) -> None:
-    found = judged(kind, round(200 * MANY[kind]), "some", tmp_path)
+    found = judged(kind, share(kind, 200), "some", tmp_path)
     assert not found, "\n\n".join(found[:3])
 
 
@@ -62,6 +47,6 @@ def test_they_are_read_as_they_run(tmp_path: Path, kind: str) -> None:
 @pytest.mark.docker_client
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_are_read_as_they_run(tmp_path: Path, kind: str) -> None:
-    count = round(int(os.environ.get("SHMLINT_PROGRAMS", "3000")) * MANY[kind])
-    found = judged(kind, count, os.environ.get("SHMLINT_SEED", "many"), tmp_path)
+    count, seed = many(kind)
+    found = judged(kind, count, seed, tmp_path)
     assert not found, "\n\n".join(found[:3])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+from tests.oracles import programs as scripts
 from tests.oracles.programs import (
     NEEDY,
     OTHERS,
@@ -104,5 +107,23 @@ def _task(c: Chooser) -> str:
     )
 
 
-STARTED = {"batch": ("x.sbatch", batch), "unit": ("x.service", unit), "taskfile": ("Taskfile.yml", taskfile)}
+KINDS = {
+    **scripts.KINDS, "batch": ("x.sbatch", batch), "unit": ("x.service", unit), "taskfile": ("Taskfile.yml", taskfile),
+}  # fmt: skip
 """For each kind of text the path that it has and what makes one."""
+READ_AS = {"workflow": "ci", "pipeline": "ci", "document": "markdown", "batch": "shell", "unit": "systemd"}
+"""The formats that are not called as the kind of text."""
+_PARTS = {
+    "shell": 0.35, "makefile": 0.2, "workflow": 0.1, "pipeline": 0.1, "document": 0.1, "batch": 0.05, "unit": 0.1,
+    "taskfile": 0.05,
+}  # fmt: skip
+
+
+def share(kind: str, programs: int) -> int:
+    """How many of so many programs are of a kind."""
+    return round(programs * _PARTS[kind])
+
+
+def many(kind: str) -> tuple[int, str]:
+    """How many programs of a kind the slow tests make, and their seed: ``SHMLINT_PROGRAMS``, ``SHMLINT_SEED``."""
+    return share(kind, int(os.environ.get("SHMLINT_PROGRAMS", "3000"))), os.environ.get("SHMLINT_SEED", "many")
