@@ -37,8 +37,11 @@ def by_tests(words: Sequence[str], files: Files, context: RunContext) -> Iterato
     found: list[str] = []
     for name in named or (".",):
         collected = list(_collected(name, files, context))
-        found += collected
-        if not any(re.fullmatch(_TEST, posixpath.basename(path)) or name.endswith(".py") for path in collected):
+        paths = [path for path in collected if path is not None]
+        if len(paths) < len(collected):
+            yield Step("it has too many tests", context.span)
+        found += paths
+        if not any(re.fullmatch(_TEST, posixpath.basename(path)) or name.endswith(".py") for path in paths):
             yield Step(f"the tests in `{name}` are not in the repository", context.span)
     if not found:
         return
@@ -66,8 +69,8 @@ def _named(words: Sequence[str]) -> Iterator[str]:
         before = word
 
 
-def _collected(name: str, files: Files, context: RunContext) -> Iterator[str]:
-    """The files of tests below a directory, or one file, and what they all share."""
+def _collected(name: str, files: Files, context: RunContext) -> Iterator[str | None]:
+    """The files of tests below a directory, or one file, and what they all share; None where there are more."""
     place = files.find(name, context.directory)
     if place is not None:
         yield from _above(posixpath.dirname(place.path), _SHARED, files)
@@ -79,7 +82,8 @@ def _collected(name: str, files: Files, context: RunContext) -> Iterator[str]:
         yield from _below(folder.path, files.repository)
 
 
-def _below(start: str, repository: Repository) -> Iterator[str]:
+def _below(start: str, repository: Repository) -> Iterator[str | None]:
+    """The files of tests in the first directories below one; None for the rest."""
     pending = [normal(start)]
     for number, folder in enumerate(pending):  # grows while it is walked
         for name in sorted(repository.names(folder)):
@@ -89,6 +93,7 @@ def _below(start: str, repository: Repository) -> Iterator[str]:
             elif "." not in name and not re.fullmatch(_LEFT_OUT, name) and repository.is_dir(path):
                 pending.append(path)
         if number > _MOST_FOLDERS:
+            yield None
             return
 
 

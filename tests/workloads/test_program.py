@@ -152,6 +152,14 @@ def test_what_pytest_collects(tmp_path: Path, command: str, verdict: str) -> Non
     assert need(tmp_path, files).verdict == verdict
 
 
+@table("folders, verdict", [(100, "not-needed"), (300, "unknown")])
+def test_tests_in_more_directories_than_are_read(tmp_path: Path, folders: int, verdict: str) -> None:
+    data = {f"tests/{number:03}/data.txt": "" for number in range(folders)}
+    test = {"tests/test_it.py": "def test_it():\n    pass\n"}
+    files = {"compose.yaml": compose("pytest tests"), "Dockerfile": DOCKERFILE, **data, **test}
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table("command, verdict", [("python fill.py", "needed"), ("[]", "not-needed")])
 def test_an_entrypoint_that_the_build_writes_to_run_its_arguments(
     tmp_path: Path, command: str, verdict: str
