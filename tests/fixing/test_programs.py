@@ -18,12 +18,13 @@ from shmlint.run import lint
 from tests.needs import need
 from tests.oracles.docker_client import docker_create
 from tests.oracles.judged import MEANT, shm, wrong
-from tests.oracles.programs import OTHER_FILES, Chooser
+from tests.oracles.programs import OTHER_FILES, Chooser, files, one_text
 from tests.oracles.recording import recorded, sandbox
 from tests.oracles.started_programs import KINDS, READ_AS, many
 
 SHARES = {
-    "shell": 24, "makefile": 8, "workflow": 8, "pipeline": 8, "document": 8, "batch": 4, "unit": 8, "taskfile": 6,
+    "shell": 24, "makefile": 8, "workflow": 8, "called": 8, "pipeline": 8, "document": 8, "batch": 4, "unit": 8,
+    "taskfile": 6,
 }  # fmt: skip
 """Programs of each kind that run by default."""
 
@@ -33,8 +34,9 @@ pytestmark = pytest.mark.usefixtures("elsewhere")
 
 def fixed(kind: str, text: str) -> str:
     path, _ = KINDS[kind]
-    outcome = fix(lint({READ_AS.get(kind, kind): [path]}, Settings(), Workspace({path: text, **OTHER_FILES})))
-    return outcome.run.workspace.source(path).text
+    texts = files(path, text)
+    outcome = fix(lint({READ_AS.get(kind, kind): [*texts]}, Settings(), Workspace({**texts, **OTHER_FILES})))
+    return one_text({name: outcome.run.workspace.source(name).text for name in texts})
 
 
 def disagreements(kind: str, count: int, seed: str, home: Path) -> tuple[int, list[str]]:

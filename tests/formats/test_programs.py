@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.needs import need
-from tests.oracles.programs import OTHER_FILES, Chooser
+from tests.oracles.programs import OTHER_FILES, Chooser, files
 from tests.oracles.recording import recorded, sandbox
 from tests.oracles.started_programs import KINDS, READ_AS, many, share
 from tests.oracles.understood import differences, numbered
@@ -28,7 +28,7 @@ def judged(kind: str, count: int, seed: str, home: Path) -> list[str]:
     counts: Counter[str] = Counter()
     found = []
     for text, calls in zip(texts, recorded(kind, texts, home, sandbox(home), OTHER_FILES), strict=True):
-        lines = differences(READ_AS.get(kind, kind), path, {path: text, **OTHER_FILES}, calls, counts)
+        lines = differences(READ_AS.get(kind, kind), path, {**files(path, text), **OTHER_FILES}, calls, counts)
         if lines:
             found.append("\n".join((text, *lines)))
     assert counts["calls"], "nothing ran"

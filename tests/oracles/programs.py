@@ -6,7 +6,7 @@ Each is like something that people write. What a launch of them may become is in
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -40,6 +40,22 @@ class Chooser:
 
     def some(self, of: Sequence[T], least: int, most: int) -> list[T]:
         return [self.one(of) for _ in range(self.random.randint(least, most))]
+
+
+_NEXT_FILE = "#@ "
+"""Begins the line with the path of a further file, in a text for several files."""
+
+
+def files(path: str, text: str) -> dict[str, str]:
+    """The files of a text by their paths: what is before the first line with a path is the file ``path``."""
+    first, *others = f"\n{text}".split(f"\n{_NEXT_FILE}")
+    return {path: first[1:], **{name: rest for name, _, rest in (other.partition("\n") for other in others)}}
+
+
+def one_text(of: Mapping[str, str]) -> str:
+    """The text for these files: the other way round."""
+    (_, first), *others = of.items()
+    return first + "".join(f"\n{_NEXT_FILE}{name}\n{text}" for name, text in others)
 
 
 # Words ---------------------------------------------------------------------------------------
@@ -597,6 +613,9 @@ def _step(c: Chooser, pad: str, shell: bool) -> str:
             f"for s in ${{{{ matrix.size }}}} 64g; do docker run --gpus all --shm-size=$s {NEEDY}; done",
             f"docker run --gpus all --shm-size=${{{{ matrix.size }}}} {NEEDY}",
             f"docker run ${{{{ matrix.opts }}}} {NEEDY}",
+            f"docker run {c.one(PLAIN_GPUS)} ${{{{ matrix.more }}}} {c.one((NEEDY, '${{ matrix.image }}', 'redis'))}",
+            f"docker run ${{{{ matrix.opts }}}} ${{{{ matrix.more }}}} --shm-size ${{{{ matrix.size }}}} {NEEDY}",
+            f"M=${{{{ matrix.more }}}}\ndocker run --gpus all $M {NEEDY}\ndocker run $M redis",
             f"docker run ${{{{ inputs.opts }}}} --shm-size ${{{{ inputs.size }}}} {NEEDY}",
             f"docker run $M {NEEDY}\ndocker run --gpus all $M redis",
             "echo S=64g >> $GITHUB_ENV",
@@ -632,15 +651,9 @@ def workflow(c: Chooser) -> str:
         text += f"  {job}:\n    runs-on: x\n"
         text += _environment(c, "    ") if c.maybe() else ""
         text += f"    defaults: {{run: {{{c.one(_DEFAULTS)}}}}}\n" if c.maybe(0.2) else ""
-        text += c.one(
-            (
-                "",
-                "    strategy:\n      matrix:\n        size: [64m, 64g]\n"
-                "        opts: ['--gpus all', '--gpus all --shm-size=64g']\n",
-            )
-        )
+        text += f"    strategy:\n      matrix:\n{_matrix(c)}" if c.maybe() else ""
         if c.maybe(0.4):
-            image = c.one((NEEDY, "redis", "nvcr.io/nvidia/pytorch:24.01-py3"))
+            image = c.one((NEEDY, "redis", "nvcr.io/nvidia/pytorch:24.01-py3", "${{ matrix.image }}"))
             text += f"    container:\n      image: {image}\n      options: {_options(c)}\n"
         if c.maybe(0.2):
             text += (
@@ -650,10 +663,72 @@ def workflow(c: Chooser) -> str:
     return text
 
 
+def _matrix(c: Chooser) -> str:
+    """The combinations of a job: lists, and what ``include`` and ``exclude`` make of them."""
+    pad = " " * 8
+    entries = [f"{pad}  - {{{_entry(c)}}}\n" for _ in range(c.random.randint(1, 3))]
+    if c.maybe(0.2):
+        return f"{pad}include:\n{''.join(entries)}"
+    text = f"{pad}size: [64m, 64g]\n{pad}opts: ['--gpus all', '--gpus all --shm-size=64g']\n"
+    if c.maybe():
+        text += f"{pad}include:\n{''.join(entries)}"
+    return text + (f"{pad}exclude:\n{pad}  - {{{c.one(_EXCLUDED)}}}\n" if c.maybe(0.3) else "")
+
+
+_EXCLUDED = ("size: 64m", "size: 64g, opts: '--gpus all'", "opts: '--gpus all --shm-size=64g'", "size: 1g")
+
+
+def _entry(c: Chooser) -> str:
+    values = {
+        "size": c.one(("64m", "64g", "16g")),
+        "opts": c.one(("--gpus all", "--rm", "--gpus all --ipc=host")),
+        "more": c.one(("", *PROTECTED[:3], *PLAIN_GPUS[:2], "--rm")),
+        "image": c.one((NEEDY, "redis")),
+    }
+    return ", ".join(f"{name}: '{values[name]}'" for name in dict.fromkeys(c.some(tuple(values), 1, 4)))
+
+
+def called(c: Chooser) -> str:
+    """A workflow that another file calls, and that file: what it gives are options, sizes and images."""
+    kinds = {name: c.one(("", ", required: true", f", default: {default}")) for name, default in (
+        ("size", c.one(SIZES)), ("opts", c.one(("--rm", "'--gpus all --ipc=host'"))), ("image", NEEDY), ("more", "''"))
+    }  # fmt: skip
+    text = "on:\n  workflow_call:\n    inputs:\n"
+    text += "".join(f"      {name}: {{type: string{more}}}\n" for name, more in kinds.items()) + "jobs:\n  a:\n"
+    if c.maybe(0.3):
+        text += "    env: {T: '${{ inputs.opts }}', S: '${{ inputs.size }}', IMG: '${{ inputs.image }}'}\n"
+    if c.maybe(0.3):
+        options = f"--gpus all {c.one(('', '${{ inputs.more }}', '--shm-size=${{ inputs.size }}', PROTECTED[0]))}"
+        text += f"    container:\n      image: {c.one((NEEDY, '${{ inputs.image }}'))}\n      options: {options}\n"
+    text += "    steps:\n"
+    for _ in range(c.random.randint(1, 3)):
+        sizes = ("", "--shm-size=${{ inputs.size }}", "--shm-size ${{inputs.size}}", "${{ inputs.more }}", "--shm-size=$S")
+        own = [c.one(("${{ inputs.opts }}", "${{ inputs.more }}", "$T", c.one(PLAIN_GPUS))), c.one(sizes)]
+        c.random.shuffle(own)
+        image = c.one(("${{ inputs.image }}", '"${{ inputs.image }}"', "$IMG", NEEDY, "redis", "redis --save 60"))
+        words = _joined("docker run", *own, image)
+        text += f"      - run: {_block(words, ' ' * 10, c.one('|>x'))}\n"
+    return one_text({"": text, ".github/workflows/caller.yml": _caller(c)})
+
+
+def _caller(c: Chooser) -> str:
+    text = "on: push\njobs:\n"
+    for job in "ab"[: c.random.randint(1, 2)]:
+        given = {
+            "size": c.one((*SIZES, "${{ matrix.size }}")), "image": c.one((NEEDY, "redis", "${{ matrix.image }}")),
+            "opts": c.one((*PLAIN_GPUS, *PROTECTED, "${{ matrix.opts }}")), "more": c.one(("", "--rm", *PROTECTED)),
+        }  # fmt: skip
+        text += f"  {job}:\n    uses: ./.github/workflows/x.yml\n"
+        if any("matrix" in value for value in given.values()):
+            text += f"    strategy:\n      matrix:\n{_matrix(c)}"
+        text += "    with:\n" + "".join(f"      {name}: '{value}'\n" for name, value in given.items())
+    return text
+
+
 def _options(c: Chooser) -> str:
     words = _joined(
         c.one((*GPUS, "--gpus ${{ matrix.gpus }}")),
-        c.one(("", f"--shm-size={c.one(SIZES)}", c.one(PROTECTED), "${{ matrix.opts }}")),
+        c.one(("", f"--shm-size={c.one(SIZES)}", c.one(PROTECTED), "${{ matrix.opts }}", "${{ matrix.more }}")),
         c.one(("", *OTHERS[:4])),
     )
     return _block(words, "            ", c.one(">|x'\""))
@@ -735,6 +810,7 @@ KINDS: dict[str, tuple[str, Callable[[Chooser], str]]] = {
     "shell": ("x.sh", script),
     "makefile": ("Makefile", makefile),
     "workflow": (".github/workflows/x.yml", workflow),
+    "called": (".github/workflows/x.yml", called),
     "pipeline": (".gitlab-ci.yml", pipeline),
     "document": ("README.md", document),
 }

@@ -11,9 +11,11 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+from tests.oracles.programs import files
 from tests.oracles.systemd import calls, environment_of
 
 _STAND_IN = """#!/bin/sh
@@ -103,32 +105,65 @@ def _step(script: str, environment: Mapping[str, str], shell: str = "bash") -> s
 def _workflow(text: str) -> Iterator[str]:
     """The steps of a workflow or an action, and the command that the runner makes of a job's container.
 
-    A job that calls the workflow itself runs all others once more, with the inputs that it gives.
+    A job that calls the workflow itself runs all others once more, with the inputs that it gives; and so do the jobs
+    of workflows in other files.
     """
-    loaded = _loaded(text)
+    loaded, *callers = [_loaded(part) for part in files("", text).values()]
     jobs = {"": loaded["runs"]} if "runs" in loaded else loaded["jobs"]
     on = loaded["on"] if "on" in loaded else loaded.get(True)
     asked = on["workflow_call"]["inputs"] if isinstance(on, dict) else {}
-    inputs = {name: body["default"] for name, body in asked.items()}
-    for given in ({}, *(job["with"] for job in jobs.values() if "uses" in job)):
+    inputs = {name: body["default"] for name, body in asked.items() if "default" in body}
+    calling = [job for job in jobs.values() if "uses" in job]
+    calling += [job for caller in callers for job in caller["jobs"].values()]
+    started = [given for job in calling for given in _given(job)]
+    for given in started if callers else ({}, *started):
         for job in jobs.values():
             if "uses" not in job:
                 yield from _job(job, loaded, {**inputs, **given})
 
 
+def _given(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """The inputs that a job gives to a workflow, once for each combination of its matrix."""
+    for values in combinations((job.get("strategy") or {}).get("matrix")):
+        known = {"matrix": values}
+        yield {name: _expressions(str(value), known) for name, value in (job.get("with") or {}).items()}
+
+
+def combinations(matrix: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """The jobs of a matrix by the rules of GitHub (docs.github.com, "Running variations of jobs in a workflow").
+
+    An entry of ``include`` is added to each combination in which it changes no value of the matrix itself; it is one
+    of its own where there is none.
+    """
+    if not matrix:
+        return [{}]
+    axes = {name: values for name, values in matrix.items() if name not in ("include", "exclude")}
+    first = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())] if axes else []
+    excluded = matrix.get("exclude") or ()
+    first = [one for one in first if not any(entry.items() <= one.items() for entry in excluded)]
+    found = [dict(one) for one in first]
+    for entry in matrix.get("include") or ():
+        fits = [
+            at for at, one in enumerate(first) if all(one.get(name, value) == value for name, value in entry.items())
+        ]
+        for at in fits:
+            found[at].update(entry)
+        found += [] if fits else [dict(entry)]
+    return found
+
+
 def _job(job: Mapping[str, Any], loaded: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterator[str]:
-    matrix = (job.get("strategy") or {}).get("matrix") or {}
     defaults = [((holder.get("defaults") or {}).get("run") or {}) for holder in (job, loaded)]
     shell = next((found["shell"] for found in defaults if "shell" in found), "bash")
-    for at in range(max((len(values) for values in matrix.values()), default=1)):
-        known = {"matrix": {name: values[at] for name, values in matrix.items()}, "inputs": inputs}
+    for values in combinations((job.get("strategy") or {}).get("matrix")):
+        known = {"matrix": values, "inputs": inputs}
         own = job.get("container")
         for body in (own, *(job.get("services") or {}).values()):
             if isinstance(body, dict):
-                options = _expressions(str(body.get("options", "")), known)
+                options, image = (_expressions(str(body.get(key, "")), known) for key in ("options", "image"))
                 if body is own:  # the runner adds an entrypoint of its own, and the last one counts
                     options = re.sub(r"--entrypoint[= ]\S+", "", options)
-                yield " ".join(map(shlex.quote, ["docker", "create", *split_arguments(options), body["image"]]))
+                yield " ".join(map(shlex.quote, ["docker", "create", *split_arguments(options), image]))
         for step in job["steps"]:
             written = {**(loaded.get("env") or {}), **(job.get("env") or {}), **(step.get("env") or {})}
             environment = {name: _expressions(str(value), known) for name, value in written.items()}
@@ -201,6 +236,6 @@ def _taskfile(text: str) -> Iterator[str]:
 
 
 _RUN = {
-    "shell": _shell, "batch": _shell, "document": _document, "workflow": _workflow, "pipeline": _pipeline,
-    "unit": _unit, "taskfile": _taskfile,
+    "shell": _shell, "batch": _shell, "document": _document, "workflow": _workflow, "called": _workflow,
+    "pipeline": _pipeline, "unit": _unit, "taskfile": _taskfile,
 }  # fmt: skip

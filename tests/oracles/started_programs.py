@@ -111,11 +111,13 @@ KINDS = {
     **scripts.KINDS, "batch": ("x.sbatch", batch), "unit": ("x.service", unit), "taskfile": ("Taskfile.yml", taskfile),
 }  # fmt: skip
 """For each kind of text the path that it has and what makes one."""
-READ_AS = {"workflow": "ci", "pipeline": "ci", "document": "markdown", "batch": "shell", "unit": "systemd"}
+READ_AS = {
+    "workflow": "ci", "called": "ci", "pipeline": "ci", "document": "markdown", "batch": "shell", "unit": "systemd",
+}  # fmt: skip
 """The formats that are not called as the kind of text."""
 _PARTS = {
-    "shell": 0.35, "makefile": 0.2, "workflow": 0.1, "pipeline": 0.1, "document": 0.1, "batch": 0.05, "unit": 0.1,
-    "taskfile": 0.05,
+    "shell": 0.3, "makefile": 0.2, "workflow": 0.1, "called": 0.05, "pipeline": 0.1, "document": 0.1, "batch": 0.05,
+    "unit": 0.1, "taskfile": 0.05,
 }  # fmt: skip
 
 
