@@ -275,7 +275,10 @@ class _OptionReader:
                     passed = word if word.maybe_many else passed
                     self.at += 1
                     continue
-                if word.unknown and self._holds_options(word):
+                holds = self._holds_options(word) if word.unknown else False
+                if holds is None:
+                    raise self._give_up(word, word.because)
+                if holds:
                     self.unknown = self.unknown or Unknown("arguments", word.because, text)
                     self.at += 1
                     continue
@@ -361,10 +364,11 @@ class _OptionReader:
         self.at += 1
         return Option(flag.name, after.text, word, after, after.part_span(after.text), False, after.unknown)
 
-    def _holds_options(self, word: Word) -> bool:
-        """Whether a word that is not known stands for options rather than for the image.
+    def _holds_options(self, word: Word) -> bool | None:
+        """Whether a word that is not known stands for options, or nothing, rather than for the image.
 
-        Both are possible for a whole variable; its name and what follows tell them apart.
+        Both are possible for a whole variable; its name and what follows tell them apart. None where they do not:
+        of ``$X redis`` either word may be the image.
         """
         text = word.text
         if not can_be_reference(text):
@@ -389,7 +393,9 @@ class _OptionReader:
             return self._lookup(name if name.startswith("--") else name[:2]) is not None
         if after.unknown:
             return _NAMED_IMAGE.search(after.text) is not None
-        return "/" in after.text[1:] and after.text[0] not in "/.~" and is_reference(after.text)
+        if not is_reference(after.text) or _PROGRAM.fullmatch(after.text):
+            return False
+        return True if re.search("[/:]", after.text) else None
 
     def _may_be_none(self, word: Word) -> bool:
         """Whether a word that is not known may become no word, and is not the image by its name."""
@@ -421,6 +427,11 @@ _LITERAL_START = re.compile(r"[A-Za-z0-9_/]|\.[^.]")
 _NAMED_OPTIONS = re.compile(
     r"(?i)(?:arg|opt|option|flag|param|argument|parameter)s?(?:\[[@*]\])?\W*$|\$\{?[@*]|\.\.\.|…"
 )
+_PROGRAM = re.compile(
+    r"(?:ba|z|da|k|a|c)?sh|python[\d.]*|[\w.-]+\.(?:sh|py)|torchrun|accelerate|deepspeed|mpi(?:run|exec)|nvidia-smi|"
+    r"make|jupyter(?:-\w+)?|pytest|tox|pip\d?|conda|uv|poetry|npm|npx|env|exec|tail|sleep|ls|cat|echo|nvcc|cmake|tmux|sudo"
+)
+"""Commands of containers; no image that people mean has such a name without a tag."""
 _NAMED_IMAGE = re.compile(r"(?i)image|img|tag|repo|registry|container")
 _HINTS_OPTIONS = re.compile(
     r"(?i)arg|opt|flag|param|extra|gpu|vol|mount|port|net|env|shm|ipc|runtime|device|\[[@*]\]"

@@ -152,6 +152,34 @@ def test_images_not_known_are_images(line: str, image: str) -> None:
     assert run.image.text == image
 
 
+@table(
+    ("line", "image"),
+    [
+        ("docker run --gpus all $X redis", None),
+        ("docker run --gpus all $X trainer torchrun t.py", None),
+        ("docker run --gpus all $X serve --tp 2", None),
+        ("docker run --gpus all $X $Y redis", None),
+        ("docker run --gpus all $X ubuntu:22.04 torchrun t.py", "ubuntu:22.04"),
+        ("docker run --gpus all $X a/b torchrun t.py", "a/b"),
+        ("docker run --gpus all $X bash", "$X"),
+        ("docker run --gpus all $X torchrun t.py", "$X"),
+        ("docker run --gpus all $X python3.11 t.py", "$X"),
+        ("docker run --gpus all $X train.py", "$X"),
+        ("docker run --gpus all $X /bin/train", "$X"),
+        ("docker run --gpus all $X Train", "$X"),
+        ("docker run --gpus all <x> redis", "<x>"),
+        ("docker run --gpus all $IMAGE redis", "$IMAGE"),
+    ],
+)
+def test_a_variable_before_what_may_be_an_image(line: str, image: str | None) -> None:
+    """A variable that may be no word at all, options or the image leaves open what the word behind it is."""
+    run = read(line)
+    assert (run.image.text if run.image is not None else None) == image
+    assert bool(run.unknown) == (image is None or image[0] not in "$<")
+    assert [option.name for option in run.options] == ["--gpus"]
+    assert image is not None or not run.command
+
+
 def test_values_not_known() -> None:
     run = read("docker run --shm-size=$SIZE --gpus $GPUS -v $A:/dev/shm a")
     assert all(option.unknown for option in run.options)
