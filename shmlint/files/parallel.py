@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -57,6 +61,8 @@ def share(
         try:
             pool = ProcessPoolExecutor(min(jobs, len(portions)) - 1, mp_context=context, initializer=_begin)
             waiting = [pool.submit(work, portion) for portion in portions]
+            for future in waiting:
+                _may_be_cancelled(future)
         except (OSError, ImportError, RuntimeError):  # no semaphores, no more processes: a container can be so small
             waiting = []
         finally:
@@ -83,6 +89,22 @@ def share(
     finally:
         if pool is not None:
             pool.shutdown(cancel_futures=True)
+
+
+def _may_be_cancelled(future: Future[T]) -> None:
+    """Have the pool pass over a cancelled future when one of its processes dies.
+
+    Python 3.11's fails there (python/cpython#107219), and the processes that it leaves keep this one from ending.
+    """
+    from concurrent.futures import InvalidStateError
+
+    tell = future.set_exception
+
+    def told(exception: BaseException | None) -> None:
+        with suppress(InvalidStateError):
+            tell(exception)
+
+    future.set_exception = told  # type: ignore[method-assign]
 
 
 def _begin() -> None:

@@ -77,6 +77,24 @@ def test_what_others_do_not_bring_to_an_end_is_done_here() -> None:
     assert [result() for result in share(unsendable, MANY, 3)] == [2 * n for n in MANY]
 
 
+def die_at_first(number: int) -> int:
+    time.sleep(0.4 if os.getpid() == HERE else 0.1)
+    if number == 0 and os.getpid() != HERE:
+        os._exit(9)
+    return number
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_process_dies_while_this_one_does_what_is_left() -> None:
+    """The others end too: none of them keeps this one from ending."""
+    try:
+        assert share(die_at_first, MANY[:8], 3) == MANY[:8]
+        assert multiprocessing.active_children() == []
+    finally:
+        for process in multiprocessing.active_children():
+            process.terminate()
+
+
 def test_where_no_other_process_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")

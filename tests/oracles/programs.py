@@ -702,7 +702,7 @@ def called(c: Chooser) -> str:
         text += f"    container:\n      image: {c.one((NEEDY, '${{ inputs.image }}'))}\n      options: {options}\n"
     text += "    steps:\n"
     for _ in range(c.random.randint(1, 3)):
-        sizes = ("", "--shm-size=${{ inputs.size }}", "--shm-size ${{inputs.size}}", "${{ inputs.more }}", "--shm-size=$S")
+        sizes = ("", "--shm-size=${{ inputs.size }}", "--shm-size ${{inputs.size}}", "${{ inputs.more }}")
         own = [c.one(("${{ inputs.opts }}", "${{ inputs.more }}", "$T", c.one(PLAIN_GPUS))), c.one(sizes)]
         c.random.shuffle(own)
         image = c.one(("${{ inputs.image }}", '"${{ inputs.image }}"', "$IMG", NEEDY, "redis", "redis --save 60"))
