@@ -60,9 +60,7 @@ def share(
     try:
         try:
             pool = ProcessPoolExecutor(min(jobs, len(portions)) - 1, mp_context=context, initializer=_begin)
-            waiting = [pool.submit(work, portion) for portion in portions]
-            for future in waiting:
-                _may_be_cancelled(future)
+            waiting = [_that_may_be_cancelled(pool.submit(work, portion)) for portion in portions]
         except (OSError, ImportError, RuntimeError):  # no semaphores, no more processes: a container can be so small
             waiting = []
         finally:
@@ -91,8 +89,8 @@ def share(
             pool.shutdown(cancel_futures=True)
 
 
-def _may_be_cancelled(future: Future[T]) -> None:
-    """Have the pool pass over a cancelled future when one of its processes dies.
+def _that_may_be_cancelled(future: Future[T]) -> Future[T]:
+    """A future that the pool passes over, if it is cancelled, when one of its processes dies.
 
     Python 3.11's fails there (python/cpython#107219), and the processes that it leaves keep this one from ending.
     """
@@ -105,6 +103,7 @@ def _may_be_cancelled(future: Future[T]) -> None:
             tell(exception)
 
     future.set_exception = told  # type: ignore[method-assign]
+    return future
 
 
 def _begin() -> None:
