@@ -21,7 +21,7 @@ from shmlint.syntax.shell_output import PAGE, PRINTERS, RUNNERS, SCRIPT, TAKERS,
 from shmlint.syntax.shell_repair import one_heredoc, repaired
 from shmlint.syntax.shell_text import CLOSE_BRACE, ENGINE, OPEN, OPEN_BRACE, STARTS, ShellText, mentions_engine, place
 from shmlint.syntax.shell_tree import Tree, walk
-from shmlint.syntax.shell_variables import END, MOST_CALLS, Assignment, Buffer, Call, Range, Variables
+from shmlint.syntax.shell_variables import CALLS_IN_CALLS, END, MOST_CALLS, Assignment, Buffer, Call, Range, Variables
 from shmlint.syntax.shell_words import WordReader
 from shmlint.syntax.word import TALKERS, Word
 
@@ -221,7 +221,7 @@ class _CommandReader:
     def _defined(self, name: str, node: Node) -> None:
         """A function of the text."""
         place = self.tree.range_of(node)
-        self.variables.functions.setdefault(name, []).append(place)
+        self.variables.define(name, place)
         self.bodies[place] = node
         self.defined.add(name)
         outer = self.tree.parents.get(node.id)
@@ -260,7 +260,7 @@ class _CommandReader:
         while waiting:
             way, here = waiting.pop(0)
             calls = self.variables.calls_of(here) if self.variables.is_read(here) else []
-            if here in way or len(found) + len(waiting) + len(calls) > MOST_CALLS:
+            if here in way or len(way) >= CALLS_IN_CALLS or len(found) + len(waiting) + len(calls) > MOST_CALLS:
                 return []
             if not calls and way:
                 found.append(way)

@@ -165,7 +165,7 @@ class AssignmentReader:
             given = partial(self._given, node, rest)
             sets = tuple((name, self._once(value)) for name, value in tree.set_for(node))
             call = Call(tree.at(node), name, tree.branch_of(node), tree.function_of(node), given, sets)
-            self.variables.calls.append(call)
+            self.variables.call(call)
             self.variables.set_for_calls.update(name for name, _ in sets)
         elif name == "shift" or (name == "set" and _SETS_ARGUMENTS.match(tree.raw(node))):
             number = tree.raw(rest[0]) if rest else "1"

@@ -97,6 +97,10 @@ class Tree:
         """By id: the grammar's own look-up goes down from the root each time."""
         self.deciding: dict[int, Node] = {}
         """The innermost node around each that decides whether it runs, by id."""
+        self.loops: dict[int, Node | None] = {}
+        """The outermost loop that each of them is or is in, and :attr:`innermost` function, as far as they were asked
+        for."""
+        self.innermost: dict[int, Node | None] = {}
         self.chars = character_offsets(text.text)
         self._look_at(text.text)
         self._exporting: list[Range] | None = None
@@ -258,11 +262,18 @@ class Tree:
     def loop_of(self, node: Node) -> Range | None:
         """The outermost loop around a node, in its function."""
         found = None
+        way: list[Node] = []
         here = self.deciding.get(node.id)
         while here is not None and here.type != "function_definition":
-            if here.type in ("for_statement", "c_style_for_statement", "while_statement"):
-                found = here
+            if here.id in self.loops:
+                found = self.loops[here.id]
+                break
+            way.append(here)
             here = self.deciding.get(here.id)
+        for here in reversed(way):
+            if found is None and here.type in ("for_statement", "c_style_for_statement", "while_statement"):
+                found = here
+            self.loops[here.id] = found
         return self.range_of(found) if found is not None else None
 
     def branch_of(self, node: Node) -> tuple[int, int] | None:
@@ -293,12 +304,17 @@ class Tree:
         """The innermost function that a node is in."""
         if self.place is not None:
             return self.place[1]
+        way: list[Node] = []
         here: Node | None = node
-        while here is not None:
-            if here.type == "function_definition":
-                return self.range_of(here)
+        while here is not None and here.type != "function_definition":
+            if here.id in self.innermost:
+                here = self.innermost[here.id]
+                break
+            way.append(here)
             here = self.deciding.get(here.id)
-        return self.function
+        for inner in way[1:]:  # the first is asked for once
+            self.innermost[inner.id] = here
+        return self.range_of(here) if here is not None else self.function
 
     def touch(self, node: Node, after: Node) -> bool:
         """Whether nothing is between two nodes, or only a backslash and the line end that it hides."""

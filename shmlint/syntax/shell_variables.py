@@ -24,6 +24,9 @@ MOST_CALLS = 20
 _STEPS = 1_000
 """Calls that are followed for one use of a variable."""
 
+CALLS_IN_CALLS = 40
+"""Calls that are followed from a function to those that call it, or into those that it calls."""
+
 ANY = ""
 """The name of an assignment to variables whose names are not known."""
 
@@ -131,11 +134,15 @@ class Variables:
     def __init__(self, unset: Callable[[str], Cause] = not_set) -> None:
         self.made: dict[str, list[Assignment]] = {}
         self.functions: dict[str, list[Range]] = {}
+        self.names: dict[Range, set[str]] = {}
+        """The functions the other way round."""
         self.perhaps_defined: set[Range] = set()
         """Functions whose definition is in a branch or in another function, so it may not be made."""
         self.defined_in: dict[Range, Range] = {}
         """Functions that other functions define, outside of all branches."""
         self.calls: list[Call] = []
+        self.by_name: dict[str, list[Call]] = {}
+        """The calls by the name that they call."""
         self.moved: list[Moved] = []
         self.unread_calls: set[str] = set()
         """Functions that are also called in ways that are not read; ``ANY``: all of them may be."""
@@ -167,9 +174,11 @@ class Variables:
         inner = Variables(unset)
         inner.made = {name: list(made) for name, made in self.made.items()}
         inner.functions = {name: list(ranges) for name, ranges in self.functions.items()}
+        inner.names = {function: set(names) for function, names in self.names.items()}
         inner.perhaps_defined = set(self.perhaps_defined)
         inner.defined_in = dict(self.defined_in)
         inner.calls = list(self.calls)
+        inner.by_name = {name: list(calls) for name, calls in self.by_name.items()}
         inner.moved = list(self.moved)
         inner.unread_calls = set(self.unread_calls)
         inner.set_for_calls = set(self.set_for_calls)
@@ -194,6 +203,7 @@ class Variables:
         """Let go of all values. They refer to the tree of the text, and by that to these variables."""
         self.made.clear()
         self.calls.clear()
+        self.by_name.clear()
         self.entered.clear()
         self.in_order.clear()
 
@@ -257,6 +267,8 @@ class Variables:
             return self.unset(name)
         if (name, function) in self.under_way:
             return Cause("recursion", name)
+        if len(self.under_way) >= CALLS_IN_CALLS:
+            return Cause("nested")
         calls = [call for call in self.calls_of(function) if call.function != function]
         if not calls:
             return self._after(name, self.unset(name), END, None)
@@ -283,8 +295,8 @@ class Variables:
         """The calls of a function, or the one of them that is looked at."""
         if function in self.only:
             return [self.only[function]]
-        names = self._names(function)
-        return [call for call in self.calls if call.name in names and function in self.called(call)]
+        calls = (call for name in sorted(self._names(function)) for call in self.by_name.get(name, ()))
+        return [call for call in calls if function in self.called(call)]
 
     def called(self, call: Call) -> Sequence[Range]:
         """The functions that a call may reach: of several with one name the last one that is defined before it.
@@ -305,8 +317,18 @@ class Variables:
         """Whether all calls of a function are read: none is made by another program, or by a name that is computed."""
         return function in self.only or self.unread_calls.isdisjoint({ANY, *self._names(function)})
 
+    def define(self, name: str, function: Range) -> None:
+        """A function of the text."""
+        self.functions.setdefault(name, []).append(function)
+        self.names.setdefault(function, set()).add(name)
+
+    def call(self, call: Call) -> None:
+        """A call of a function, in the order of the text."""
+        self.calls.append(call)
+        self.by_name.setdefault(call.name, []).append(call)
+
     def _names(self, function: Range) -> set[str]:
-        return {name for name, ranges in self.functions.items() if function in ranges}
+        return self.names.get(function, set())
 
     def looked_at(self) -> tuple[tuple[Range, int], ...]:
         """Which calls are looked at, for what is computed once for each of them."""
@@ -322,6 +344,8 @@ class Variables:
         moved = self._moved(at, function)
         if moved is None:
             return Cause("shifted", name)
+        if len(self.under_way) >= CALLS_IN_CALLS:
+            return Cause("nested")
         key = (name, moved, function, self.noted, len(self.calls), self.looked_at())
         if key not in self.entered:
             self.under_way.add((name, function))
@@ -381,6 +405,8 @@ class Variables:
         self.steps += 1
         if self.steps > _STEPS:
             return Cause("many ways", name)
+        if len(self.under_way) >= CALLS_IN_CALLS:
+            return Cause("nested")
         for function in self.called(call):
             if (name, function) in self.under_way or not self._sets(name, function):
                 continue

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,45 @@ def test_hostile_settings(content: str, tree: Path) -> None:
         assert len(done.stderr) < 1000
     else:
         good_one_is_found(tree, done)
+
+
+def chain_of_functions(n: int) -> dict[str, str]:
+    lines = "".join(f'f{i}() {{ f{i - 1} --rm "$@"; }}\n' for i in range(1, n))
+    return {"run.sh": f'f0() {{ docker run "$@"; }}\n{lines}f{n - 1} --gpus all pytorch/pytorch\n'}
+
+
+def functions(n: int) -> dict[str, str]:
+    return {"run.sh": "".join(f"f{i}() {{ docker run --gpus all -e A=$1 $O x/y; }}\nf{i} a\n" for i in range(n))}
+
+
+def conditions_in_conditions(n: int) -> dict[str, str]:
+    inner = 'if x; then\nO="$O --rm"\n'
+    return {"run.sh": f"{inner * n}docker run --gpus all $O x/y\n" + "fi\n" * n}
+
+
+def entries_of_a_matrix(n: int) -> dict[str, str]:
+    entries = "".join(f"          - {{o: '--rm', p{i}: '-e A={i}'}}\n" for i in range(n))
+    steps = "    steps:\n      - run: docker run --gpus all ${{ matrix.o }} ${{ matrix.p1 }} x/y\n"
+    text = f"on: push\njobs:\n  a:\n    strategy:\n      matrix:\n        include:\n{entries}{steps}"
+    return {".github/workflows/x.yml": text}
+
+
+SHAPES: dict[str, tuple[Callable[[int], dict[str, str]], int]] = {
+    "functions that call each other": (chain_of_functions, 16_000),
+    "functions": (functions, 12_000),
+    "conditions in conditions": (conditions_in_conditions, 20_000),
+    "entries of a matrix": (entries_of_a_matrix, 40_000),
+}
+"""Files that are long or deep in one way, and how much of it they have."""
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_much_of_one_thing(shape: str, tree: Path) -> None:
+    make, number = SHAPES[shape]
+    for name, text in make(number).items():
+        (tree / "bad" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / "bad" / name).write_text(text)
+    good_one_is_found(tree, run(tree, "."))
 
 
 def test_a_file_that_is_too_large(tree: Path) -> None:

@@ -18,7 +18,7 @@ from shmlint.formats.ci.containers import containers, job_names
 from shmlint.formats.ci.expressions import shell_text, with_expressions, written_in
 from shmlint.formats.ci.steps import with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
-from shmlint.formats.ci.variables import names_for_options, unsure_names, within
+from shmlint.formats.ci.variables import around, names_for_options, unsure_names, within
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_part
 from shmlint.formats.shell.run import read_launch
@@ -127,10 +127,10 @@ def _containers(body: MappingNode, root: Node, jobs: dict[int, str], source: Sou
 
 def _walk_document(root: Node, source: Source, wanted: _Wanted) -> Iterator[Reading | _Script]:
     top = _top(source.path)
-    outermost = _Place({}, top, top, names_for_options(root, source.text))
+    unsure = unsure_names(root, source.text)
+    outermost = _Place(around(unsure), top, top, names_for_options(root, source.text))
     stack: list[tuple[Node, str, _Place]] = [(root, "", outermost)]
     jobs = job_names(root)
-    unsure = unsure_names(root, source.text)
     while stack:
         node, key, place = stack.pop()
         if isinstance(node, Alias):

@@ -15,12 +15,18 @@ _TOLD = ("GITHUB_ENV", "BASH_ENV", "task.setvariable", "dotenv", "buildkite-agen
 """By these a step hands variables to those after it."""
 
 
+def around(unsure: frozenset[str]) -> Environment:
+    """What is set for all scripts of a file."""
+    return {ANY: None} if ANY in unsure else dict.fromkeys(unsure)
+
+
 def within(environment: Environment, node: MappingNode, unsure: frozenset[str]) -> Environment:
     """What is set for the scripts in a mapping: ``env`` of GitHub, ``variables`` of GitLab, and the like."""
-    if ANY in unsure:
-        return {ANY: None}
-    inner = {**environment, **dict.fromkeys(unsure)}
-    for name, value in _given(node):
+    given = () if ANY in unsure else tuple(_given(node))
+    if not given:  # most mappings; a copy for each would make many of a large one
+        return environment
+    inner = dict(environment)
+    for name, value in given:
         inner[name] = None if value is None or "$" in value or name in unsure else value
     return inner
 
