@@ -494,7 +494,7 @@ def _environment(case: Case) -> Workload | None:
 
 def _says_training(case: Case) -> bool:
     """Whether a program that runs is called training."""
-    if case.program.entries or case.known.without_workers:
+    if case.program.entries or case.known.without_workers or case.known.perhaps_without_workers:
         return False  # its code and its options say more than its name
     return any(names_training(ran.words) for ran in case.program.commands if ran.kind == "program")
 

@@ -21,6 +21,7 @@ from shmlint.workloads.commands import (
     flatten,
     has_rank_for_each,
     is_mpi_only,
+    may_have_no_workers,
     names_training,
     options,
     read_ranks,
@@ -46,6 +47,8 @@ class Known(NamedTuple):
     """Its words or its GPUs allow one process only."""
     without_workers: bool = False
     """Its words say that it has no DataLoader workers."""
+    perhaps_without_workers: bool = False
+    """An option of an unread program may say so."""
 
 
 def by_knowledge(
@@ -62,7 +65,8 @@ def by_knowledge(
     need = _spared(case) or _ranks(case) or _workers(case) or _without_workers(case) or _workload(case)
     winner, command = reading.workload, reading.by_command
     by_command = winner is not None and command is not None and command.id == winner.id
-    return Known(need, by_command, case.alone and not reading.ranks_vary, reading.without_workers)
+    alone = case.alone and not reading.ranks_vary
+    return Known(need, by_command, alone, reading.without_workers, reading.perhaps_without_workers)
 
 
 class _Case:
@@ -206,6 +210,8 @@ def _without_workers(case: _Case) -> Need | None:
 
     One rank of several hosts has NCCL's buffers for the network in its own memory, and in /dev/shm at most 33 MiB.
     """
+    if case.reading.perhaps_without_workers and case.reading.by_command is None:
+        return case.need("unknown")
     if not case.reading.without_workers:
         return None
     if case.alone:
@@ -281,6 +287,9 @@ class _Reading:
         workers = [read_workers(command.words) for command in ran]
         self.workers, self.workers_span = self._most([(count, c.place) for count, c in zip(workers, ran, strict=True)])
         self.without_workers = bool(workers) and all(count == 0 for count in workers)
+        asked = [ran.words for ran, count in zip(ran, workers, strict=True) if ran.kind == "program" and count is None]
+        self.perhaps_without_workers = bool(asked) and all(map(may_have_no_workers, asked))
+        """An option of an unread program, whose meaning is not known, may say that it has no DataLoader workers."""
         self.workload, self.told, self.weak = self._winner(launch, known, mine)
         self.by_use = False
         """What the entry says of these commands alone decides."""

@@ -318,6 +318,25 @@ def read_workers(words: Sequence[str]) -> int | None:
     return next((count for count in counts if count is not None), None)
 
 
+def may_have_no_workers(words: Sequence[str]) -> bool:
+    """Whether an option of a Python program may say that there are no DataLoader workers: ``train.py -j 0``.
+
+    What such an option counts is in the program.
+    """
+    at = next((i for i, word in enumerate(words) if word.endswith(".py") or (i and words[i - 1] == "-m")), len(words))
+    return any(whole_number(value) == 0 for _, value in options(words[at:], _PERHAPS_WORKERS)) or any(
+        word in ("-j0", "-w0") for word in words[at:]
+    )
+
+
+_PERHAPS_WORKERS = _TRAINERS_OPTIONS | frozenset(
+    {"-j", "-w", "-nw", "--nw", "--jobs", "--n_jobs", "--n-jobs", "--num_jobs", "--num-jobs", "--threads",
+     "--n_threads", "--n-threads", "--nthreads", "--num_threads", "--num-threads", "--n_cpu", "--n-cpu", "--n_cpus",
+     "--num_cpu", "--num_cpus", "--cpus", "--num_proc", "--num-proc", "--num_procs", "--nproc", "--num_work",
+     "--num_worker", "--worker", "--loader_workers", "--data_workers", "--num_data_workers", "--loaders"}
+)  # fmt: skip
+"""Options that count DataLoader workers in some programs; nothing else of them has a meaning for 0."""
+
 Kind = Literal["silent", "probe", "build", "interactive", "program"]
 """What a simple command does: it prepares something, looks at something, builds something, gives a shell or a
 notebook in which anything can be run, or runs a program."""
