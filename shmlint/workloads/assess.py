@@ -286,6 +286,7 @@ def _as_documented(case: Case) -> Need | None:
     trained = [
         ran for ran in case.program.documented_commands
         if names_training(ran.words) and ran.span != case.launch.span and (ran.certain or _is_near(ran, case.program))
+        and not _is_read(ran, case)
     ]  # fmt: skip
     if trained and not _fits_as_documented(case):
         told = Evidence("trains", trained[0].span)
@@ -302,6 +303,12 @@ def _as_documented(case: Case) -> Need | None:
     if case.torch is None and all(ran.span == case.launch.span for ran in case.program.documented_commands):
         return None  # the repository's own programs, and nothing says that they run in this image
     return said.need
+
+
+def _is_read(ran: Ran, case: Case) -> bool:
+    """Whether the code of a documented command was read to its end, and what pages run uses no shared memory."""
+    read = case.documented.need is None and not case.documented.stops
+    return read and any(entry.span == ran.span for entry in case.program.documented)
 
 
 def _is_named_after_code(case: Case) -> bool:

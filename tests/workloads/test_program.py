@@ -1290,6 +1290,25 @@ def test_documented_programs_that_load_without_workers(
 
 
 @table(
+    "program, verdict",
+    [
+        ("from sagemaker.pytorch import PyTorch\nPyTorch(entry_point='fit.py').fit()\n", "not-needed"),
+        ("import unheard_of\nunheard_of.train()\n", "likely"),
+        ("from torch.utils.data import DataLoader\nDataLoader(d, num_workers=4)\n", "likely"),
+    ],
+)
+def test_the_code_of_a_documented_command_says_more_than_its_name(tmp_path: Path, program: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": "services:\n  dev:\n    build: .\n    gpus: all\n    volumes: [.:/w]\n    working_dir: /w\n",
+        "Dockerfile": "FROM nvidia/cuda:12.8.0-base-ubuntu22.04\nRUN pip install torch\nCMD [\"bash\"]\n",
+        "README.md": "```\ndocker compose run --rm dev python -m scripts.local_train\n```\n",
+        "scripts/local_train.py": program,
+        "fit.py": ALONE,
+    }
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "name, text, verdict",
     [
         ("data.py", "count = get_worker_info().num_workers\n", "not-needed"),
