@@ -121,9 +121,9 @@ REAL, MADE_UP = TABLE["real"], TABLE["made up"]
 
 INTENDED = {
     ("triton-llm", "triton"), ("triton-sdk", "triton"), ("triton-min", "triton"),  # by tag
-    ("rocm", "vllm"), ("rocm", "megatron-lm"),  # AMD's own images
+    ("rocm", "vllm"), ("rocm-training", "megatron-lm"),  # AMD's own images
     ("nim-vlm", "nim"), ("nim-biology", "nim"), ("nim-speech", "nim"),  # the more special one
-    ("zoneminder-ml", "zoneminder"),
+    ("zoneminder-ml", "zoneminder"), ("comfyui-salad", "comfyui"),
 }  # fmt: skip
 """Entries that both know an image: the first one is meant to win."""
 
@@ -215,12 +215,12 @@ def test_mirrors_of_docker_hub(image: str) -> None:
         ("nvidia-smi -L", "gpu-probes"),
         ("ollama serve", "ollama"),
         ("llama-server -m model.gguf", "llama-cpp"),
-        ("ffmpeg -hwaccel cuda -i in.mp4 out.mp4", "transcoding"),
+        ("ffmpeg -hwaccel cuda -i in.mp4 out.mp4", "ffmpeg"),
         ("colmap automatic_reconstructor --workspace_path /w", "photogrammetry"),
         ("bash CarlaUnreal.sh -RenderOffScreen", "carla"),
         ("tensorflow_model_server --rest_api_port=8501", "tensorflow-serving"),
         ("lorax-launcher --model-id x", "lorax"),
-        ("f5-tts_infer-cli -c story.toml", "tts"),
+        ("f5-tts_infer-cli -c story.toml", "f5-tts"),
         ("docling-serve run", "docling-serve"),
         ("python train.py", None),
         ("python main.py --epochs 3", None),
