@@ -57,6 +57,7 @@ _FID = "https://github.com/mseitzer/pytorch-fid/blob/af953a98e1e9c50a5e51d9a5294
 _FIDELITY = "https://github.com/toshas/torch-fidelity/blob/8d609eb5ce25e1db78d57f804335a5349c7b0273/torch_fidelity/utils.py"
 _FACES = "https://github.com/1adrianb/face-alignment/blob/bacd0afb400a46ce4e94bf231624591495d932a2/face_alignment/api.py"
 _SENTENCES = "https://github.com/huggingface/sentence-transformers/blob/cad211983f36ce458e9b3360f3e11b29fc54cbd8/sentence_transformers/base/model.py#L1570"
+_JAX_MESH = "https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_automatic_parallelization.html"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
 
 ROWS: tuple[Row, ...] = (
@@ -151,6 +152,10 @@ ROWS: tuple[Row, ...] = (
     Row("tensorflow.distribute.MirroredStrategy", "ranks", "devices", 0, None),
     Row("tensorflow.distribute.MultiWorkerMirroredStrategy", "ranks", "cluster_resolver", 0, None),
     Row("jax.pmap", "ranks", "devices", -1, None),
+    Row("jax.make_mesh", "ranks", "devices", -1, None, source=_JAX_MESH),
+    Row("jax.sharding.Mesh", "ranks", "devices", -1, None, source=_JAX_MESH),
+    Row("jax.experimental.mesh_utils.create_device_mesh", "ranks", "devices", -1, None, source=_JAX_MESH),
+    Row("jax.experimental.maps.Mesh", "ranks", "devices", -1, None, source=_JAX_MESH),
     Row("torch.multiprocessing.start_processes", "ranks", "nprocs", 2, 1),
     Row("accelerate.notebook_launcher", "ranks", "num_processes", 2, ALL),
     Row("vllm.LLM", "ranks", "tensor_parallel_size", -1, 1),
@@ -221,6 +226,8 @@ NOT_FOLLOWED = frozenset(
         "hyperpyyaml.load_hyperpyyaml", "tianshou.env.ShmemVectorEnv", "tianshou.env.SubprocVectorEnv",
         "tianshou.env.RayVectorEnv", "speechbrain.Brain", "speechbrain.core.Brain",
         "speechbrain.dataio.dataloader.make_dataloader", "speechbrain.dataio.dataloader.SaveableDataLoader",
+        "audiocraft.train.main", "audiocraft.solvers.get_solver", "audiocraft.solvers.builders.get_audio_datasets",
+        "laion_clap.training.main.main", "laion_clap.training.data.get_data",
     }
 )  # fmt: skip
 """Calls that start what a configuration, a file or their arguments name."""

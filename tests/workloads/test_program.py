@@ -2145,6 +2145,9 @@ def test_one_gpu_has_no_ranks_to_count(tmp_path: Path) -> None:
         "import json, vllm\nvllm.LLM('m', tensor_parallel_size=json.load(open('x')))",
         "import tensorflow as tf\nwith tf.distribute.MirroredStrategy().scope(): pass",
         "import jax\njax.pmap(f)(x)",
+        "import jax\nmesh = jax.make_mesh((2,), ('x',))",
+        "import jax\nfrom jax.sharding import Mesh\nMesh(jax.devices(), ('x',))",
+        "from jax.experimental import mesh_utils\nmesh_utils.create_device_mesh((2,))",
     )):  # fmt: skip
         for text, verdict in ((one, "not-needed"), (compose("python fit.py"), "unknown")):
             files = {"compose.yaml": text, "Dockerfile": DOCKERFILE, "fit.py": code}
