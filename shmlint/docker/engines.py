@@ -249,9 +249,19 @@ def _engine(word: Word) -> Binary | None:
     if match is None and word.unknown:
         match = _BINARY_VARIABLE.fullmatch(word.text)
     if match is None:
-        return None
+        return _one_of(word)
     named = (match[1] or "").lower()
     return next((binary for binary in BINARIES if binary == named), "docker")
+
+
+def _one_of(word: Word) -> Binary | None:
+    """The engine of a variable that holds one or another of them: where there is ``nvidia-docker``, it gets GPUs."""
+    values = word.unknown.values if word.unknown is not None and re.fullmatch(r"\$\{?\w+\}?", word.text) else ()
+    found = [_engine(Word(value)) for value in values]
+    known = [engine for engine in found if engine is not None]
+    if len(known) < len(found):
+        return None
+    return next((engine for engine in ("nvidia-docker", "docker", *known) if engine in known), None)
 
 
 def _after_prefix(words: Sequence[Word], at: int, prefix: _Prefix, assignments: list[Word]) -> int | None:

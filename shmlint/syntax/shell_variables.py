@@ -522,8 +522,8 @@ def _texts(state: State) -> object:
 
 def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_role: bool) -> State:
     """What a variable holds after an assignment that may not have been made."""
-    unsure = Cause("one branch", name)
     lengthens = made.append or made.lengthens
+    unsure = Cause("one branch", name, values=() if lengthens else _values(state, value))
     harmless = has_role or (is_harmless(value) and (lengthens or isinstance(state, Cause) or is_harmless(state)))
     glued = lengthens and isinstance(state, Buffer) and _is_glued(state, made, value)
     # An array that may hold anything before the image holds options.
@@ -542,6 +542,31 @@ def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_rol
     longer.harmless = harmless and not kept
     longer.options = options
     return longer
+
+
+def _values(*held: State | None) -> tuple[str, ...]:
+    """The texts that a variable may hold, which several assignments gave it; empty where one of them is not known.
+
+    Before the first one it holds nothing.
+    """
+    found: dict[str, None] = {}
+    for state in held:
+        if isinstance(state, Cause) and state.kind == "unset":
+            continue
+        if not isinstance(state, Buffer) or not 0 < len(state.chars) <= _LONGEST_VALUE:
+            return ()
+        texts: tuple[str, ...] = ("".join(state.chars),)
+        if state.unknown:
+            start, end, because, _ = state.unknown[0]
+            texts = because.values if (start, end) == (0, len(state.chars)) else ()
+        found.update(dict.fromkeys(texts))
+        if not texts:
+            return ()
+    return tuple(found)
+
+
+_LONGEST_VALUE = 40
+"""Characters of a text that a variable may hold: the name of a program is short."""
 
 
 def _is_glued(state: Buffer, made: Assignment, value: Value) -> bool:

@@ -71,6 +71,8 @@ class Cause(NamedTuple):
     name: str = ""
     what: str = ""
     """What a placeholder is in its format: ``a template``."""
+    values: tuple[str, ...] = ()
+    """All that a variable may hold where it is set; empty where that is not known."""
 
     @property
     def sentence(self) -> str:

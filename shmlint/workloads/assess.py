@@ -436,7 +436,12 @@ def _for_other_use(case: Case, need: Need) -> Need:
 
 def _gives_shell(case: Case) -> bool:
     """Whether the image's own command gets a terminal and is not a program."""
-    return case.program.default and case.launch.interactive and not _runs_own(case)
+    return case.program.default and case.launch.interactive and not _is_shown(case) and not _runs_own(case)
+
+
+def _is_shown(case: Case) -> bool:
+    """Whether a page shows the program that the script of a launch is given."""
+    return passed_on(case.launch) is not None and any(ran.certain for ran in case.program.documented_commands)
 
 
 def _runs_own(case: Case) -> bool:
@@ -511,7 +516,7 @@ def _training(case: Case) -> Need | None:
     if case.torch is None:
         return None
     built = case.program.image is not None and case.program.image.command is None
-    if case.program.default and (built or not case.launch.base_images):
+    if case.program.default and not _is_shown(case) and (built or not case.launch.base_images):
         why = "an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
         return _likely(case, why, case.torch)
     why = "training with PyTorch, whose DataLoader workers and ranks use shared memory"

@@ -145,7 +145,7 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         if words[0] == "cd" or _is_outside(command):
             directory = words[1] if len(words) == 2 and words[0] == "cd" else directory
             continue
-        passed = _passed_to_script(words, launch, page.path, directory)
+        passed = _passed_to_script(words, launch, page.path, directory, program)
         if passed == ():
             here = here or not is_to_be_used(page.path, command.span.start, repository)
             continue
@@ -202,7 +202,9 @@ def _is_batch_job(source: Source, begin: int, commands: Sequence[Command]) -> bo
     return bool(commands) and "#SBATCH" in source.text[begin : commands[0].span.start]
 
 
-def _passed_to_script(words: Sequence[str], launch: Launch, page: str, directory: str) -> Sequence[str] | None:
+def _passed_to_script(
+    words: Sequence[str], launch: Launch, page: str, directory: str, program: Program
+) -> Sequence[str] | None:
     """The words that a page passes to the program of a launch's script: ``./docker_run.sh python train.py``.
 
     None where the command does not run that script, which a page does in the last directory that it changed to.
@@ -215,7 +217,20 @@ def _passed_to_script(words: Sequence[str], launch: Launch, page: str, directory
     same = posixpath.normpath(left[0]) == script or f"/{named}".endswith(f"/{script}")
     if not same and not ("/" in named and f"/{script}".endswith(f"/{named}")):
         return None
-    return tuple(left[1:]) if passed_on(launch) is not None else ()
+    return _behind_own(left[1:], program) if passed_on(launch) is not None else ()
+
+
+def _behind_own(words: Sequence[str], program: Program) -> Sequence[str]:
+    """The words that a script passes on, without those before a program: it keeps a GPU or a name for itself."""
+    starts = (at for at in range(min(len(words), _MOST_OWN)) if _starts_program(words[at:], program))
+    first = next(starts, None)
+    if first is None and words and re.match(r"[\d,-]+$", words[0]) is not None:
+        return ()  # numbers of GPUs or of ranks alone
+    return tuple(words[first or 0 :])
+
+
+_MOST_OWN = 4
+"""Words in which a program is looked for among those that a script is given."""
 
 
 def _starts_program(words: Sequence[str], program: Program) -> bool:

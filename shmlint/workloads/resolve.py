@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     if build is not None and dockerfile is not None and launch.build is None:
         follower.trail.append(Step(f"image built from {dockerfile.path}{' (guessed)' if guessed else ''}", build.span))
     words, span = _words(launch, image)
-    if words and all(word in _PASSED_ON for word in words):
+    if words and all(map(_is_passed_on, words)):
         words = ()  # what somebody passes to the script
     if launch.kind == "devcontainer":
         follower.commands.append(Ran(("bash",), launch.span, "interactive"))
@@ -80,10 +81,11 @@ def _is_work(words: Sequence[str]) -> bool:
 def passed_on(launch: Launch) -> str | None:
     """The word with which a launch passes on what its script is given."""
     words = launch.command.known if launch.command is not None else None
-    return next((word for word in words or () if word in _PASSED_ON), None)
+    return next(filter(_is_passed_on, words or ()), None)
 
 
-_PASSED_ON = frozenset({"$@", "$*", "${@}", "${*}", "..."})
+def _is_passed_on(word: str) -> bool:
+    return re.fullmatch(r"\$[@*]|\$\{[@*](?::\d)?\}|\.\.\.", word) is not None
 
 
 def _words(launch: Launch, image: BuiltImage | None) -> tuple[tuple[str, ...], Span | None]:
@@ -93,7 +95,7 @@ def _words(launch: Launch, image: BuiltImage | None) -> tuple[tuple[str, ...], S
     part = launch.command or launch.entrypoint
     if image is not None and launch.build is None and launch.entrypoint is None:
         entrypoint = image.entrypoint
-        passed = command is not None and all(word in _PASSED_ON for word in command)
+        passed = command is not None and all(map(_is_passed_on, command))
         command = image.command if launch.command is None or passed else command
     return (*(entrypoint or ()), *(command or ())), part.span if part is not None else None
 

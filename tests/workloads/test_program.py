@@ -1086,6 +1086,28 @@ def test_a_page_that_starts_a_script_goes_on_in_its_container(
 
 
 @table(
+    "script, given, verdict",
+    [
+        ('{run} "$@"', "python train.py", "needed"),
+        ('GPU=$1; shift\n{run} "$@"', "0 python train.py", "needed"),
+        ("{run} ${@:3}", "0 box python train.py", "needed"),
+        ("{run} ${@:2}", "0 python train.py --workers 0", "likely"),
+        # A page that gives it a program shows no shell; what is left open is one.
+        ("{run} ${@:2}", "0 python unread.py", "unknown"),
+        ("{run} ${@:2}", "0", "likely"),
+    ],
+)
+def test_what_a_page_gives_a_script_that_keeps_words_for_itself(
+    tmp_path: Path, script: str, given: str, verdict: str
+) -> None:
+    text = script.replace("{run}", "docker build -t own .\ndocker run -t --gpus $1 -v $PWD:/app -w /app own")
+    (tmp_path / "Dockerfile").write_text("FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN pip install torch\n")
+    files = {"run.sh": f"{text}\n", "README.md": f"```\n./run.sh {given}\n```\n", "unread.py": "import unheard_of\n"}
+    program = LOADER if "train.py" in given else ""
+    assert need(tmp_path, {**files, "train.py": program}).verdict == verdict
+
+
+@table(
     "page, text, verdict",
     [
         ("docker/use.md", "./shell.sh\ncd app\ndocker/ranks.sh 8", "needed"),

@@ -79,6 +79,12 @@ RUNS = "docker run --gpus all img"
         ("usage docker run x\nneeds docker\ninstall docker podman\n", []),
         (f"complete -W '{RUNS}' x\ncomplete -c docker -a {RUNS}\n", []),
         (f"bash <<A <<B\n{RUNS}\nA\npodman run b\nB\n", ["podman"]),
+        # One engine or another; what may be anything else starts no container.
+        ("if which podman; then it=podman; else it=docker; fi\n$it run --gpus all img\n", ["docker"]),
+        ("case $1 in a) it=podman;; *) it=/usr/bin/podman;; esac\n\"${it}\" run --gpus all img\n", ["podman"]),
+        ("it=docker; [ $x ] && it=kubectl\n$it run --gpus all img\n", []),
+        ("it=$1; [ $x ] && it=docker\n$it run --gpus all img\n", []),
+        ("it=docker; [ $x ] && it+=-compose\n$it run --gpus all img\n", []),
         (f"bash <<-'A' - <<B\n\t{RUNS}\n\tA\nB\n{RUNS}\n", ["docker"]),
         (f"cat <<A; bash <<B\n{RUNS}\nA\npodman run b\nB\n", ["podman"]),
         (f"echo $((1<<A)) <<< x << B\n{RUNS}\nB\n{RUNS}\n", ["docker"]),
@@ -86,6 +92,11 @@ RUNS = "docker run --gpus all img"
 )
 def test_which_commands_run(text: str, engines: list[str]) -> None:
     assert [launch.engine for launch in read(text)] == engines
+
+
+@table("text", ["if hash nvidia-docker; then it=nvidia-docker; else it=docker; fi", "it=docker; x && it=nvidia-docker"])
+def test_an_engine_that_is_given_gpus_where_there_is_one(text: str) -> None:
+    assert one(f"{text}\nNV_GPU=0,1 $it run img").gpu.number == 2
 
 
 def test_nerdctl() -> None:
