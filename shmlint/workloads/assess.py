@@ -288,7 +288,7 @@ def _as_documented(case: Case) -> Need | None:
         if names_training(ran.words) and ran.span != case.launch.span and (ran.certain or _is_near(ran, case.program))
         and not _is_read(ran, case)
     ]  # fmt: skip
-    if trained and not _fits_as_documented(case):
+    if trained and not _fits_as_documented(case) and not _loads_alone(case):
         told = Evidence("trains", trained[0].span)
         several = gpu_count(case.launch) != 1
         if several and case.known.need.verdict == "needed" and not _is_to_be_used(case):
@@ -309,6 +309,13 @@ def _is_read(ran: Ran, case: Case) -> bool:
     """Whether the code of a documented command was read to its end, and what pages run uses no shared memory."""
     read = case.documented.need is None and not case.documented.stops
     return read and any(entry.span == ran.span for entry in case.program.documented)
+
+
+def _loads_alone(case: Case) -> bool:
+    """Whether all code that the container sees of the repository trains in one process and without workers."""
+    from shmlint.workloads.own_code import own_code
+
+    return own_code(case.program.files).quiet
 
 
 def _is_named_after_code(case: Case) -> bool:

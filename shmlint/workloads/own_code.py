@@ -150,7 +150,12 @@ _CPUS = r"[\"']?(?:\$\(\s*nproc\b[^()\n]*\)|`\s*nproc\b[^`\n]*`)"
 _OTHER_WORDS = (
     rf"worker_info(?:\(\))?\.num_workers|(?<![\w-])(?:-j|--jobs|max_jobs)[ =]*{_CPUS}"
     rf"|cmake\s[^\n;&|]{{0,200}}--parallel\b[ =]*(?:{_CPUS})?"
+    r"|joblib import [^\n]{0,80}|joblib\.parallel\b|(?<![\w.])parallel\(\s{0,40}n_jobs"
     r"|tree\w{0,20}\.query\w{0,20}\([^()\n]{0,200}\bworkers\s*=\s*-?\d+|\\nprocess"
 )
-"""What a loader's copy reads of its workers, how much a build does at once, threads of a search for neighbours, and
-a word at the start of a line in a text."""
+"""What a loader's copy reads of its workers, how much a build does at once, joblib, threads of a search for neighbours,
+and a word at the start of a line in a text.
+
+joblib writes large arrays to /dev/shm only where 2 GB of it are free:
+https://github.com/joblib/joblib/blob/1.4.2/joblib/_memmapping_reducer.py
+"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from itertools import repeat
 
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.python import Module, dotted, parse
@@ -18,7 +19,7 @@ class Looked(NamedTuple):
     """The dotted names of what it calls, imports followed; without trainers on one device."""
     works: bool
     steps: bool
-    """Whether it has loaders of PyTorch, or trains step by step, by itself."""
+    """Whether it has loaders of PyTorch, or trains step by step, by itself or with the trainer of transformers."""
     filled: bool
     """Whether a loader gets workers by position, without a word of it."""
     mapped: bool
@@ -31,17 +32,34 @@ def look(path: str, text: str) -> Looked | None:
     """What a file imports and does; None where it is no Python."""
     module = _notebook(text) if path.endswith(".ipynb") else parse(text)
     if module is None:
-        return None
+        return None if path.endswith(".ipynb") else _unparsed(text)
     packages = {target.partition(".")[0] for target in (*module.imports.values(), *module.stars)}
     packages.discard("")  # modules next to the file
     calls = [node for node in module.nodes if isinstance(node, ast.Call)]
     called = frozenset(_full_name(node.func, module) for node in calls if not _has_one_device(node))
     reads = not called.isdisjoint({"json.load", "json.loads"})
     loaders = [node for node in calls if _is_loader(node, module)]
-    steps = bool(loaders) or any(dotted(node.func).endswith(".backward") for node in calls)
+    steps = bool(loaders) or any(map(_has_steps, calls, repeat(module)))
     mapped = any(keyword.arg is None for node in loaders for keyword in node.keywords)
     filled = any(map(_is_filled, loaders))
     return Looked(frozenset(packages), called, any(map(_works, module.nodes)), steps, filled, mapped, reads)
+
+
+def _has_steps(node: ast.Call, module: Module) -> bool:
+    name = _full_name(node.func, module)
+    return name.endswith(".backward") or (name.startswith("transformers.") and name.endswith("Trainer"))
+
+
+def _unparsed(text: str) -> Looked | None:
+    """What a file for an older Python says: ``print 1``. None where it has a word of loaders, queues or processes."""
+    if re.search(_PASSES_DATA, text) is not None:
+        return None
+    packages = re.findall(r"(?m)^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", text)
+    return Looked(frozenset(packages), frozenset(), False, False, False, False, "json" in text)
+
+
+_PASSES_DATA = r"DataLoader|Trainer|Queue|\bPool\b|\bProcess\b"
+"""Names of what may pass data through shared memory; how, only a syntax tree tells."""
 
 
 def _has_one_device(node: ast.Call) -> bool:

@@ -1287,6 +1287,7 @@ def test_what_a_dev_container_is_for(tmp_path: Path, files: dict[str, str], verd
 ALONE = "import torch\nfrom torch.utils.data import DataLoader\nloader = DataLoader(data(), batch_size=4)\n"
 CELLS = '{"cells": [{"cell_type": "code", "source": ["import torch\\n", "import %s\\n", "loss.backward()"]}]}'
 MARKDOWN = '{"cell_type": "markdown", "source": ["distributed"]}'
+TRAINER = "from transformers import Trainer\nTrainer(model, train_dataset=data).train()\n"
 ONE_IMAGE = LOADER.replace("default=64", "default=1")
 
 
@@ -1339,6 +1340,9 @@ def test_the_code_of_a_documented_command_says_more_than_its_name(tmp_path: Path
         ("data.py", "near = service.query(points, workers=4)\n", "likely"),
         ("data.py", r"print('\nProcessed all')" + "\n", "not-needed"),
         ("data.py", "nprocess = 4\n", "likely"),
+        ("data.py", "from joblib import Parallel\nParallel(n_jobs=4)(f(x) for x in y)\n", "not-needed"),
+        ("data.py", "import joblib\njoblib.Parallel(4)(x)\n", "not-needed"),
+        ("data.py", "model = Parallel(model)\n", "likely"),
         ("build.sh", "make -j$(nproc)\nmake -j \"`nproc --all`\" install\n", "not-needed"),
         ("build.sh", "MAX_JOBS=$(nproc) pip install .\ncmake --build . --parallel $(nproc)\n", "not-needed"),
         ("build.sh", "mpirun -np $(nproc) python fit.py\n", "likely"),
@@ -1476,6 +1480,8 @@ def test_a_shell_in_an_environment_for_robots(tmp_path: Path, lines: str, verdic
         # Of a package that its own loaders do without nothing is known.
         ({"fit.py": ALONE + "import unheard_of\n"}, "unknown"),
         ({"fit.py": "import torch, unheard_of\nunheard_of.Trainer().train()\n"}, "likely"),
+        ({"fit.py": f"import torch, unheard_of\n{TRAINER}"}, "unknown"),
+        ({"train.py": f"import torch, unheard_of\n{TRAINER}", "README.md": "```\npython train.py\n```\n"}, "unknown"),
         ({"fit.py": ALONE + "import lightning\n"}, "unknown"),
         ({"fit.py": ALONE + "import lightning as L\nL.Trainer(devices=1, accelerator='gpu')\n"}, "unknown"),
         ({"fit.py": ALONE + "import lightning as L\nL.Trainer(devices=[0])\n"}, "unknown"),
@@ -1489,6 +1495,11 @@ def test_a_shell_in_an_environment_for_robots(tmp_path: Path, lines: str, verdic
         ({"fit.py": ALONE, "broken.ipynb": "{num_workers=4"}, "likely"),
         ({"fit.py": ALONE, "a.ipynb": CELLS % 'numpy"]}, {"cell_type": "code", "source": ["import fastai'}, "likely"),
         ({"fit.py": ALONE + "print 1\n"}, "likely"),
+        # What no Python reads any more: its words and its imports count.
+        ({"fit.py": ALONE, "show.py": "import numpy\nprint 1\n"}, "not-needed"),
+        ({"fit.py": ALONE, "show.py": "import unheard_of\nprint 1\n"}, "unknown"),
+        ({"fit.py": ALONE, "show.py": "from fastai import x\nprint 1\n"}, "likely"),
+        ({"fit.py": ALONE, "show.py": "print 1\nq = Queue()\n"}, "likely"),
         ({}, "likely"),
         # What the documentation runs fits, also with the program's own defaults.
         ({"README.md": f"```bash\n{SHELL} bash\n```\n```\npython train.py\n```\n", "train.py": ONE_IMAGE}, "unknown"),
