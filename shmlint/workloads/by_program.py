@@ -162,6 +162,8 @@ def _mechanism(call: Call, items: Items, ranks: int | None, launch: Launch) -> M
     told = (Evidence(_TOLD[call.row.use], call.span),)
     size = call.processes.number
     if call.row.use in ("ray", "python-shm") and size is not None and size > 0:
+        if call.row.use == "python-shm" and size <= DOCKER_DEFAULT_SHM:
+            return "small"
         because = f"{_TOLD[call.row.use]}: {human(size)}"
         return Mechanism(call.row.use, size, "computed", because, told, call.row.source)
     limit = launch.memory_limit.known if launch.memory_limit is not None else None

@@ -756,6 +756,10 @@ def test_variables_of_scripts_and_images_are_checked(
         ("from vllm import LLM\nLLM('m')", "", "not-needed", {}),
         ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=2**30)", "", "needed",
          {"python-shm": 2**30}),
+        ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=2**20)", "", "not-needed", {}),
+        # A segment that fits says nothing of what else such a program does.
+        ("from multiprocessing import shared_memory as s\nimport unheard_of\ns.SharedMemory(create=True, size=2**20)",
+         "", "unknown", {}),
         ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=a.nbytes)", "", "likely",
          {"python-shm": None}),
         ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=1024 * 1024 * 100)", "",
