@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from shmlint.files.read import normal
@@ -41,6 +41,9 @@ _LOUD = OwnCode(False, False)
 def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     names: set[str] = set()
     imported: set[str] = set()
+    functions: set[str] = set()
+    given: set[str] = set()
+    suspects: list[str] = []
     characters = 0
     works = steps = mapped = reads = False
     for number, path in enumerate(_files(folders, repository, names)):
@@ -48,19 +51,26 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
         characters += len(source.text) if source is not None else 0
         if source is None or number >= MOST_FILES or characters > MOST_BYTES:
             return _LOUD
-        if _uses(source.text) and _says_so(path, source.text):
-            return _LOUD
-        if path.endswith((".py", ".ipynb")):
+        python = path.endswith((".py", ".ipynb"))
+        if _uses(source.text) and _uses(said := _spoken(path, source.text)):
+            if not python:
+                return _LOUD
+            suspects.append(said)  # perhaps only for the name of a function, which another file has
+        if python:
             from shmlint.workloads.own_python import look  # it parses, which few runs need
 
             found = look(path, source.text)
             if found is None or found.filled or not found.called.isdisjoint(_loud()):
                 return _LOUD
             imported |= found.packages
+            functions |= found.functions
+            given |= found.given
             works, steps = works or found.works, steps or found.steps
             mapped, reads = mapped or found.mapped, reads or found.reads
             if mapped and reads:
                 return _LOUD  # the workers may be in the JSON, which is not read
+    if _any_uses(suspects, functions - given):
+        return _LOUD
     works = works and not _FRAMEWORKS.isdisjoint(imported)
     unknown = {name for name in imported if name not in names and name not in _quiet()}
     # A package may be what trains; code with loaders or steps of its own does so without it. A submodule is code too.
@@ -68,17 +78,24 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     return OwnCode(works and (not unknown or alone), works and not unknown)
 
 
-def _says_so(path: str, text: str) -> bool:
-    """Whether it is the code that has such a word: a licence that is distributed starts no processes."""
+def _spoken(path: str, text: str) -> str:
+    """What a file does: a licence that is distributed starts no processes."""
     from shmlint.workloads.own_python import spoken
 
-    return _uses(spoken(path, text))
+    return spoken(path, text)
+
+
+def _any_uses(texts: Sequence[str], functions: set[str]) -> bool:
+    """Whether a text has such a word that is more than the name of a function of the repository: that is read too."""
+    ours = [re.escape(name) for name in functions if _uses(name)]
+    pattern = rf"\b(?:{'|'.join(ours)})\b" if ours else r"(?!)"
+    return any(_uses(re.sub(pattern, "", text.lower())) for text in texts)
 
 
 def _uses(text: str) -> bool:
     """Whether a text has a word without which code starts neither workers nor several processes."""
     lowered = text.lower()
-    if any(word in lowered for word in ("worker", "nproc", "parallel")):
+    if any(word in lowered for word in ("worker", "nproc", "parallel", "spawn", "distributed")):
         lowered = re.sub(_OTHER_WORDS, "", lowered)
     if any(word in lowered for word in _USES) or re.search(_WORKERS, lowered) is not None:
         return True
@@ -151,10 +168,15 @@ _OTHER_WORDS = (
     rf"worker_info(?:\(\))?\.num_workers|(?<![\w-])(?:-j|--jobs|max_jobs)[ =]*{_CPUS}"
     rf"|cmake\s[^\n;&|]{{0,200}}--parallel\b[ =]*(?:{_CPUS})?"
     r"|joblib import [^\n]{0,80}|joblib\.parallel\b|(?<![\w.])parallel\(\s{0,40}n_jobs"
+    r"|(?<=[a-z])nproc|(?<!\w)workers\s*=\s*true\b|torch\.distributed\.is_(?:available|initialized)\(\)"
+    r"|tokenizers_parallelism|(?:uvicorn|gunicorn|hypercorn)\b[^\n;&|]{0,200}?\bworkers\b"
+    r"|(?:re)?spawn_?(?:entit|actor|point|model|vehicle|robot|urdf|sdf|pos|loc|obj|area|rate|prob)\w{0,40}|respawn"
     r"|tree\w{0,20}\.query\w{0,20}\([^()\n]{0,200}\bworkers\s*=\s*-?\d+|\\nprocess"
 )
-"""What a loader's copy reads of its workers, how much a build does at once, joblib, threads of a search for neighbours,
-and a word at the start of a line in a text.
+"""What a loader's copy reads of its workers, how much a build does at once, joblib, other words that end so (an
+``AttnProcessor``), seeds of workers, questions whether there are ranks, threads of tokenizers and of a search for
+neighbours, processes of a web server, what a simulator puts into its world, and a word at the start of a line in a
+text.
 
 joblib writes large arrays to /dev/shm only where 2 GB of it are free:
 https://github.com/joblib/joblib/blob/1.4.2/joblib/_memmapping_reducer.py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Iterator
 from itertools import repeat
 
 from shmlint.model.record import NamedTuple
@@ -26,6 +27,10 @@ class Looked(NamedTuple):
     """Whether a loader is given a mapping, which may be out of a file of JSON."""
     reads: bool
     """Whether it reads JSON."""
+    functions: frozenset[str]
+    """The names of its functions that are written with several words."""
+    given: frozenset[str]
+    """The names by which its calls are given something."""
 
 
 def look(path: str, text: str) -> Looked | None:
@@ -42,7 +47,11 @@ def look(path: str, text: str) -> Looked | None:
     steps = bool(loaders) or any(map(_has_steps, calls, repeat(module)))
     mapped = any(keyword.arg is None for node in loaders for keyword in node.keywords)
     filled = any(map(_is_filled, loaders))
-    return Looked(frozenset(packages), called, any(map(_works, module.nodes)), steps, filled, mapped, reads)
+    defined = (node.name for node in module.nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    functions = frozenset(name.lower() for name in defined if "_" in name.strip("_"))
+    given = frozenset(keyword.arg.lower() for node in calls for keyword in node.keywords if keyword.arg)
+    works = any(map(_works, module.nodes))
+    return Looked(frozenset(packages), called, works, steps, filled, mapped, reads, functions, given)
 
 
 def _has_steps(node: ast.Call, module: Module) -> bool:
@@ -55,7 +64,8 @@ def _unparsed(text: str) -> Looked | None:
     if re.search(_PASSES_DATA, text) is not None:
         return None
     packages = re.findall(r"(?m)^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", text)
-    return Looked(frozenset(packages), frozenset(), False, False, False, False, "json" in text)
+    none: frozenset[str] = frozenset()
+    return Looked(frozenset(packages), none, False, False, False, False, "json" in text, none, none)
 
 
 _PASSES_DATA = r"DataLoader|Trainer|Queue|\bPool\b|\bProcess\b"
@@ -90,17 +100,97 @@ def _full_name(node: ast.expr, module: Module) -> str:
 
 
 def spoken(path: str, text: str) -> str:
-    """A file without its comments and docstrings, a notebook without its output; as it is where that is not known."""
+    """What a file does: without its comments and docstrings, what it tells people, and what it does with threads.
+
+    A notebook is without its output. It is as it is where that is not known.
+    """
     if path.endswith(".ipynb"):
         cells = _cells(text)
         text = "\n".join(cells) if cells is not None else text
     lines = text.split("\n")
-    module = parse(text) if path.endswith(".py") else None
-    for node in ast.walk(module.tree) if module is not None else ():
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            end = node.end_lineno or node.lineno
-            lines[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
+    module = parse(text) if path.endswith((".py", ".ipynb")) else None
+    if module is not None:
+        lines = _without(lines, module)
     return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+
+
+def _without(lines: list[str], module: Module) -> list[str]:
+    """The lines of a module with spaces where it has docstrings, texts for people, and threads."""
+    encoded = [line.encode("utf-8", "surrogateescape") for line in lines]  # as the parser counts its columns
+    passes_on = any("vars(" in line or "__dict__" in line for line in lines)
+    counts_only = _counts_only(module)
+    for node in ast.walk(module.tree):
+        for part in _said(node, module, passes_on=passes_on, counts_only=counts_only):
+            _blank(encoded, part)
+    return [line.decode("utf-8", "surrogateescape") for line in encoded]
+
+
+def _blank(lines: list[bytes], node: ast.AST) -> None:
+    """Put spaces where a node is."""
+    first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", None) or 0
+    for number in range(first, min(last, len(lines)) + 1):
+        line = lines[number - 1]
+        start = getattr(node, "col_offset", 0) if number == first else 0
+        end = getattr(node, "end_col_offset", len(line)) if number == last else len(line)
+        lines[number - 1] = line[:start] + b" " * (end - start) + line[end:]
+
+
+def _said(node: ast.AST, module: Module, *, passes_on: bool, counts_only: bool) -> Iterator[ast.AST]:
+    """The parts of a statement or a call that start neither workers nor processes."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        yield node.value
+    elif isinstance(node, ast.ImportFrom):
+        threads = node.module == "multiprocessing.pool" and all(name.name == "ThreadPool" for name in node.names)
+        # Of joblib and of what only counts CPUs, the calls tell.
+        if threads or node.module in ("joblib", "multiprocessing.dummy") or (counts_only and _is_processes(node)):
+            yield node
+    elif isinstance(node, ast.Import) and counts_only and all(name.name == "multiprocessing" for name in node.names):
+        yield node
+    elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+        yield from filter(_is_text, node.exc.args)
+    elif isinstance(node, ast.Call):
+        name = dotted(node.func).rpartition(".")[2]
+        full = _full_name(node.func, module)
+        counts = full == "multiprocessing.cpu_count" and counts_only
+        stands_elsewhere = name == "add_argument" and not passes_on  # what is done with the argument
+        threaded = full in _IN_THREADS or name in _THREADS or (name == "Parallel" and _is_threaded(node))
+        if counts or stands_elsewhere or threaded:
+            yield node
+        elif name in _TELLS:
+            yield from filter(_is_text, node.args)
+        yield from (keyword.value for keyword in node.keywords if keyword.arg in ("help", "description", "desc"))
+
+
+def _is_processes(node: ast.ImportFrom) -> bool:
+    return node.module == "multiprocessing" and all(name.name == "cpu_count" for name in node.names)
+
+
+def _counts_only(module: Module) -> bool:
+    """Whether a module uses Python's package for processes to count CPUs only."""
+    ours = {name for name, target in module.imports.items() if target.partition(".")[0] == "multiprocessing"}
+    ours -= {name for name, target in module.imports.items() if target == "multiprocessing.cpu_count"}
+    nodes = list(ast.walk(module.tree))
+    used = {id(node) for node in nodes if isinstance(node, ast.Name) and node.id in ours}
+    return used <= {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr == "cpu_count"}
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _is_threaded(node: ast.Call) -> bool:
+    """Whether joblib's ``Parallel`` runs its jobs in threads."""
+    given = {keyword.arg: getattr(keyword.value, "value", None) for keyword in node.keywords}
+    return any(given.get(name) == value for name, value in _THREADED)
+
+
+_THREADED = (("backend", "threading"), ("prefer", "threads"), ("require", "sharedmem"))
+_THREADS = frozenset({"ThreadPoolExecutor", "ThreadPool", "thread_map", "snapshot_download"})
+"""What works in threads of one process, by the ends of its names."""
+_IN_THREADS = frozenset({"numba.njit", "numba.jit", "numba.vectorize", "numba.guvectorize", "uvicorn.run"})
+"""Calls that start threads for ``parallel=True``, or processes of a web server, which share nothing."""
+_TELLS = frozenset({"print", "warn", "debug", "info", "warning", "error", "critical", "exception"})
+"""Functions and methods whose texts are for people."""
 
 
 def _notebook(text: str) -> Module | None:

@@ -756,7 +756,8 @@ def test_variables_of_scripts_and_images_are_checked(
         ("from vllm import LLM\nLLM('m')", "", "not-needed", {}),
         ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=2**30)", "", "needed",
          {"python-shm": 2**30}),
-        ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=2**20)", "", "not-needed", {}),
+        ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=2**20)", "", "not-needed",
+         {}),
         # A segment that fits says nothing of what else such a program does.
         ("from multiprocessing import shared_memory as s\nimport unheard_of\ns.SharedMemory(create=True, size=2**20)",
          "", "unknown", {}),
@@ -1095,7 +1096,7 @@ def test_a_page_that_starts_a_script_goes_on_in_its_container(
         ('{run} "$@"', "python train.py", "needed"),
         ('GPU=$1; shift\n{run} "$@"', "0 python train.py", "needed"),
         ("{run} ${@:3}", "0 box python train.py", "needed"),
-        ("{run} ${@:2}", "0 python train.py --workers 0", "likely"),
+        ("{run} ${@:2}", "0 python train.py --workers 0", "unknown"),
         # A page that gives it a program shows no shell; what is left open is one.
         ("{run} ${@:2}", "0 python unread.py", "unknown"),
         ("{run} ${@:2}", "0", "likely"),
@@ -1320,7 +1321,7 @@ def test_documented_programs_that_load_without_workers(
     "program, verdict",
     [
         ("from sagemaker.pytorch import PyTorch\nPyTorch(entry_point='fit.py').fit()\n", "not-needed"),
-        ("import unheard_of\nunheard_of.train()\n", "likely"),
+        ("import unheard_of\nunheard_of.train()\n", "unknown"),
         ("from torch.utils.data import DataLoader\nDataLoader(d, num_workers=4)\n", "likely"),
     ],
 )
@@ -1347,6 +1348,40 @@ def test_the_code_of_a_documented_command_says_more_than_its_name(tmp_path: Path
         ("data.py", "from joblib import Parallel\nParallel(n_jobs=4)(f(x) for x in y)\n", "not-needed"),
         ("data.py", "import joblib\njoblib.Parallel(4)(x)\n", "not-needed"),
         ("data.py", "model = Parallel(model)\n", "likely"),
+        # Threads, what is told to people, an argument by itself, names of the repository's own functions.
+        ("get.py", "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(\n    max_workers=8) as p:"
+         " p.map(get, x)\n", "not-needed"),
+        ("get.py", "from concurrent.futures import ProcessPoolExecutor\nProcessPoolExecutor(max_workers=8)\n", "likely"),
+        ("get.py", "from multiprocessing.pool import ThreadPool\nThreadPool(8).map(get, x)\n", "not-needed"),
+        ("get.py", "from multiprocessing.pool import Pool\nPool(8).map(get, x)\n", "likely"),
+        ("get.py", "import multiprocessing as mp\nn = mp.cpu_count()\n", "not-needed"),
+        ("get.py", "from multiprocessing import cpu_count\nn = cpu_count()\n", "not-needed"),
+        ("get.py", "import multiprocessing as mp\nn = mp.cpu_count()\nmp.Pool(n)\n", "likely"),
+        ("get.py", "from joblib import Parallel, delayed\nParallel(n_jobs=4, backend='threading')(x)\n", "not-needed"),
+        ("get.py", "import numba\n@numba.njit(parallel=True)\ndef sum_up(x): return x\n", "not-needed"),
+        ("get.py", "import argparse\np = argparse.ArgumentParser()\np.add_argument('--workers', default=4)\n",
+         "not-needed"),
+        ("get.py", "import argparse\np = argparse.ArgumentParser()\np.add_argument('--workers', default=4)\n"
+         "run(**vars(p.parse_args()))\n", "likely"),
+        ("get.py", "import argparse\np = argparse.ArgumentParser()\np.add_argument('--workers')\n"
+         "load(p.parse_args().workers)\n", "likely"),
+        ("get.py", "print(f'{n} workers in parallel')\nraise ValueError('not distributed')\n", "not-needed"),
+        ("get.py", "import os\nos.system('torchrun fit.py')\n", "likely"),
+        ("get.py", "import os\nos.environ['TOKENIZERS_PARALLELISM'] = 'false'\n", "not-needed"),
+        ("step.py", "def step_parallel(x): return x\nstep_parallel(1)\n", "not-needed"),
+        ("step.py", "def step_parallel(x): return nn.DataParallel(x)\nstep_parallel(1)\n", "likely"),
+        ("step.py", "step_parallel(1)\n", "likely"),
+        ("step.py", "def num_workers(x): return 4\nload(num_workers=num_workers(1))\n", "likely"),
+        ("net.py", "net.processor = LoRAAttnProcessor()\n", "not-needed"),
+        ("net.py", "seed_everything(1, workers=True)\n", "not-needed"),
+        ("net.py", "load(1, persistent_workers=True)\n", "likely"),
+        ("net.py", "import torch\nalone = not torch.distributed.is_initialized()\n", "not-needed"),
+        ("net.py", "import torch\ntorch.distributed.is_available() and torch.distributed.barrier()\n", "likely"),
+        ("world.py", "world.spawn_actor(car)\n", "not-needed"),
+        ("world.py", "spawn(train)\n", "likely"),
+        ("serve.py", "import uvicorn\nuvicorn.run(app,\n    workers=4)\n", "not-needed"),
+        ("serve.sh", "uvicorn app:app --workers 4\n", "not-needed"),
+        ("é.py", "é = 'é'; print('é', 'é workers'); load(workers=4)\n", "likely"),
         ("build.sh", "make -j$(nproc)\nmake -j \"`nproc --all`\" install\n", "not-needed"),
         ("build.sh", "MAX_JOBS=$(nproc) pip install .\ncmake --build . --parallel $(nproc)\n", "not-needed"),
         ("build.sh", "mpirun -np $(nproc) python fit.py\n", "likely"),
@@ -1750,7 +1785,7 @@ HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_si
         ({"README.md": f"{PAGE}如果出错，可以增大 `--shm-size`。\n"}, "likely"),
         # The note of NVIDIA and PyTorch: the programs here have DataLoader workers.
         ({"README.md": PAGE + NGC_NOTE}, "needed"),
-        ({"README.md": PAGE + NGC_NOTE, "train.py": HALF.replace("=args.workers", "=0")}, "unknown"),
+        ({"README.md": PAGE + NGC_NOTE, "train.py": HALF.replace("=args.workers", "=0")}, "not-needed"),
         ({"README.md": PAGE + NGC_NOTE.replace("increase", "perhaps, as it may help, increase")}, "likely"),
     ],
 )
