@@ -419,13 +419,24 @@ def _interactive(case: Case) -> Need | None:
     if image.verdict == "not-needed" and not case.torch:
         return image
     if case.torch is None and image.verdict not in ("needed", "likely"):
-        return None
+        return _for_own_code(case)
     if case.torch is None:
         return image._replace(verdict="likely")
     if image.verdict not in ("needed", "likely") and any(re.match(_ROS, name) for name in case.packages):
         return _unknown(case)._replace(stopped="its build installs ROS; which of the robot's programs run is unknown")
     why = "a shell or a notebook in an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
     return _likely(case, why, case.torch)
+
+
+def _for_own_code(case: Case) -> Need | None:
+    """A dev container for code that loads with workers: it is made for this code, whatever is known of its packages."""
+    if case.launch.kind != "devcontainer":
+        return None
+    from shmlint.workloads.own_code import loads_with_workers
+
+    place = loads_with_workers(case.program.files)
+    why = "it is for this repository's code, whose loaders have workers, which use shared memory"
+    return _likely(case, why, Evidence("gives a loader workers", place)) if place is not None else None
 
 
 _ROS = r"ros-[a-z]+-"

@@ -12,6 +12,7 @@ from functools import cache
 
 from shmlint.files.read import normal
 from shmlint.model.record import NamedTuple
+from shmlint.model.source import Span
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import COLLECTIVE, ROWS, harmless
 from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
@@ -33,6 +34,23 @@ def own_code(files: Files) -> OwnCode:
     if folders not in known:
         known[folders] = _looked_at(folders, files.repository) if folders else _LOUD
     return OwnCode(*known[folders])
+
+
+def loads_with_workers(files: Files) -> Span | None:
+    """Where the code that a container surely sees gives a loader of PyTorch workers; None where none was found."""
+    repository, characters = files.repository, 0
+    for number, path in enumerate(_files(files.folders(), repository, set())):
+        source = repository.peek(path) if path.endswith(".py") else None
+        characters += len(source.text) if source is not None else 0
+        if number >= MOST_FILES or characters > MOST_BYTES:
+            return None
+        if source is not None and "num_workers" in source.text and "DataLoader" in source.text:
+            from shmlint.workloads.own_python import workers_line
+
+            line = workers_line(source.text)
+            if line is not None:
+                return Span(source, *source.line_span(line))
+    return None
 
 
 _LOUD = OwnCode(False, False)

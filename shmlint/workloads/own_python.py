@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import repeat
 
 from shmlint.model.record import NamedTuple
-from shmlint.syntax.python import Module, dotted, parse
+from shmlint.syntax.python import EMPTY, Module, dotted, parse
 
 
 class Looked(NamedTuple):
@@ -85,6 +85,20 @@ def _has_one_device(node: ast.Call) -> bool:
 
 def _is_loader(node: ast.Call, module: Module) -> bool:
     return _full_name(node.func, module).endswith("DataLoader")
+
+
+def workers_line(text: str) -> int | None:
+    """The line in which a file gives a loader of PyTorch workers; None where it does not for sure."""
+    module = parse(text)
+    for node in module.nodes if module is not None else ():
+        if isinstance(node, ast.Call) and _full_name(node.func, module or EMPTY) in _LOADERS:
+            counts = [keyword.value for keyword in node.keywords if keyword.arg == "num_workers"]
+            if any(not (isinstance(count, ast.Constant) and not count.value) for count in counts):
+                return counts[0].lineno
+    return None
+
+
+_LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
 
 
 def _is_filled(node: ast.Call) -> bool:

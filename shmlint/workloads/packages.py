@@ -104,10 +104,13 @@ _LISTS = ("requirements.txt", "pyproject.toml", "environment.yml", "environment.
 
 
 def _of_folder(folder: str, files: Files) -> Iterator[tuple[str, Evidence]]:
-    names = files.repository.names(folder)
-    for name in names:
-        if name in _LISTS or (name.startswith("requirements") and name.endswith(".txt")):
+    for name in files.repository.names(folder):
+        if name in _LISTS or (name.startswith("requirements") and name.endswith((".txt", ".in"))):
             yield from _listed(normal(os.path.join(folder, name)), files)
+    inner = normal(os.path.join(folder, "requirements"))
+    for name in files.repository.names(inner):
+        if name.endswith((".txt", ".in")):
+            yield from _listed(normal(os.path.join(inner, name)), files)
 
 
 def _listed(path: str, files: Files) -> Iterator[tuple[str, Evidence]]:

@@ -1289,6 +1289,28 @@ def test_what_a_dev_container_is_for(tmp_path: Path, files: dict[str, str], verd
     assert need(tmp_path, files).verdict == verdict
 
 
+OTHER = '{"image": "example.org/team/tools:1", "workspaceFolder": "/app", "runArgs": ["--gpus", "all"]}'
+WITH_WORKERS = "from torch.utils.data import DataLoader\nDataLoader(data(), num_workers=%s)\n"
+
+
+@table(
+    "container, files, verdict",
+    [
+        (OTHER, {"src/fit.py": WITH_WORKERS % "n"}, "likely"),
+        (OTHER, {"src/fit.py": WITH_WORKERS % "0"}, "not-needed"),
+        (OTHER, {"src/fit.py": WITH_WORKERS.replace("torch.utils.data", "own.loading") % "n"}, "unknown"),
+        (OTHER, {"requirements/dev.txt": "torch==2.5\n"}, "likely"),
+        (OTHER, {"requirements/prod.in": "torch\n"}, "likely"),
+        (OTHER, {"requirements.in": "torch\n"}, "likely"),
+        (OTHER, {"requirements/notes.md": "- torch\n"}, "unknown"),
+    ],
+)
+def test_a_dev_container_of_unknown_packages(
+    tmp_path: Path, container: str, files: dict[str, str], verdict: str
+) -> None:
+    assert need(tmp_path, {".devcontainer/devcontainer.json": container, **files}).verdict == verdict
+
+
 ALONE = "import torch\nfrom torch.utils.data import DataLoader\nloader = DataLoader(data(), batch_size=4)\n"
 CELLS = '{"cells": [{"cell_type": "code", "source": ["import torch\\n", "import %s\\n", "loss.backward()"]}]}'
 MARKDOWN = '{"cell_type": "markdown", "source": ["distributed"]}'
@@ -1349,9 +1371,10 @@ def test_the_code_of_a_documented_command_says_more_than_its_name(tmp_path: Path
         ("data.py", "import joblib\njoblib.Parallel(4)(x)\n", "not-needed"),
         ("data.py", "model = Parallel(model)\n", "likely"),
         # Threads, what is told to people, an argument by itself, names of the repository's own functions.
-        ("get.py", "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(\n    max_workers=8) as p:"
-         " p.map(get, x)\n", "not-needed"),
-        ("get.py", "from concurrent.futures import ProcessPoolExecutor\nProcessPoolExecutor(max_workers=8)\n", "likely"),
+        ("get.py", "from concurrent.futures import ThreadPoolExecutor\n"
+         "with ThreadPoolExecutor(\n    max_workers=8) as p: p.map(get, x)\n", "not-needed"),
+        ("get.py", "from concurrent.futures import ProcessPoolExecutor\nProcessPoolExecutor(max_workers=8)\n",
+         "likely"),
         ("get.py", "from multiprocessing.pool import ThreadPool\nThreadPool(8).map(get, x)\n", "not-needed"),
         ("get.py", "from multiprocessing.pool import Pool\nPool(8).map(get, x)\n", "likely"),
         ("get.py", "import multiprocessing as mp\nn = mp.cpu_count()\n", "not-needed"),
