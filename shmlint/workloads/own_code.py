@@ -113,11 +113,11 @@ def _any_uses(texts: Sequence[str], functions: set[str]) -> bool:
 def _uses(text: str) -> bool:
     """Whether a text has a word without which code starts neither workers nor several processes."""
     lowered = text.lower()
-    if any(word in lowered for word in ("worker", "nproc", "parallel", "spawn", "distributed")):
+    if any(word in lowered for word in _OTHERWISE):
         lowered = re.sub(_OTHER_WORDS, "", lowered)
     if any(word in lowered for word in _USES) or re.search(_WORKERS, lowered) is not None:
         return True
-    if "ray" in lowered and re.search(r"\bray\b", lowered) is not None:
+    if "ray" in lowered and re.search(_RAY, lowered) is not None:
         return True
     return "yolo" in lowered and any(map(_trains, lowered.split("\n")))
 
@@ -187,15 +187,23 @@ _OTHER_WORDS = (
     rf"|cmake\s[^\n;&|]{{0,200}}--parallel\b[ =]*(?:{_CPUS})?"
     r"|joblib import [^\n]{0,80}|joblib\.parallel\b|(?<![\w.])parallel\(\s{0,40}n_jobs"
     r"|(?<=[a-z])nproc|(?<!\w)workers\s*=\s*true\b|torch\.distributed\.is_(?:available|initialized)\(\)"
+    r"|torchrun(?=[a-z_])|(?<=time)distributed|num_parallel_(?:calls|reads)|tensor[-_]parallel[-_]size[=\s]{1,3}1\b"
     r"|tokenizers_parallelism|(?:uvicorn|gunicorn|hypercorn)\b[^\n;&|]{0,200}?\bworkers\b"
     r"|(?:re)?spawn_?(?:entit|actor|point|model|vehicle|robot|urdf|sdf|pos|loc|obj|area|rate|prob)\w{0,40}|respawn"
     r"|tree\w{0,20}\.query\w{0,20}\([^()\n]{0,200}\bworkers\s*=\s*-?\d+|\\nprocess"
 )
 """What a loader's copy reads of its workers, how much a build does at once, joblib, other words that end so (an
-``AttnProcessor``), seeds of workers, questions whether there are ranks, threads of tokenizers and of a search for
-neighbours, processes of a web server, what a simulator puts into its world, and a word at the start of a line in a
-text.
+``AttnProcessor``, a ``TimeDistributed`` layer), seeds of workers, questions whether there are ranks, threads of
+TensorFlow's data, of tokenizers and of a search for neighbours, processes of a web server, what a simulator puts into
+its world, and a word at the start of a line in a text.
 
 joblib writes large arrays to /dev/shm only where 2 GB of it are free:
 https://github.com/joblib/joblib/blob/1.4.2/joblib/_memmapping_reducer.py
 """
+_OTHERWISE = ("worker", "nproc", "parallel", "spawn", "distributed", "torchrun")
+"""Words that these have."""
+_RAY = (
+    r"\b(?:import|from)\s+ray\b|[:=]\s*[\"']ray[\"']|\bray\s+(?:start|job|up|serve|submit)\b"
+    r"|(?<![\w.])ray\.(?:init|remote|get|put|wait|tune|train|data|serve|air|util|rllib)\b"
+)
+"""The library of that name; in many programs a ray is of light."""
