@@ -123,7 +123,7 @@ INTENDED = {
     ("triton-llm", "triton"), ("triton-sdk", "triton"), ("triton-min", "triton"),  # by tag
     ("rocm", "vllm"), ("rocm-training", "megatron-lm"),  # AMD's own images
     ("nim-vlm", "nim"), ("nim-biology", "nim"), ("nim-speech", "nim"),  # the more special one
-    ("zoneminder-ml", "zoneminder"), ("comfyui-salad", "comfyui"),
+    ("zoneminder-ml", "zoneminder"), ("comfyui-salad", "comfyui"), ("deepstream-triton", "deepstream"),
 }  # fmt: skip
 """Entries that both know an image: the first one is meant to win."""
 
