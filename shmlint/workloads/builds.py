@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -47,6 +48,9 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
         # What a script is given is not what another script is given.
         given = re.fullmatch(_GIVEN, nearest.tag) is not None and nearest.span.path != launch.span.path
         return FoundBuild(nearest, given)
+    pushed = _of_workflow(launch, repository)
+    if pushed is not None:
+        return FoundBuild(pushed, True)
     namesake = _namesake(launch, builds, repository)
     if namesake is not None:
         return FoundBuild(namesake, True, True)
@@ -173,9 +177,13 @@ def _further(repository: Repository) -> Iterator[Texts]:
     """The scripts that build images, by their names, in the directories next to and below that of a launch."""
     for folder in repository.above()[:3]:
         yield _below(folder, repository)
-    workflows = os.path.join(repository.root, ".github/workflows")
-    if repository.is_dir(workflows):
-        yield _builders(os.path.normpath(workflows), repository)
+    yield _workflows(repository)
+
+
+def _workflows(repository: Repository) -> Texts:
+    """The workflows that speak of building."""
+    workflows = normal(os.path.join(repository.root, ".github/workflows"))
+    return _builders(workflows, repository) if repository.is_dir(workflows) else Texts()
 
 
 def _below(folder: str, repository: Repository) -> Texts:
@@ -220,6 +228,42 @@ def _namesake(launch: Launch, builds: Sequence[Build], repository: Repository) -
             if directory is not None and path is not None:
                 return Build(image.known or "", directory if part != "docker" else folder, path, None, (), launch.span)
     return _of_tag(launch, repository)
+
+
+def _of_workflow(launch: Launch, repository: Repository) -> Build | None:
+    """The build of a workflow that names its image after the repository: ``ghcr.io/${{ github.repository }}``."""
+    image = launch.image.known if launch.image is not None else None
+    if not image or image.count("/") < 2:
+        return None
+    name = _own_name(repository)
+    if not name or f"/{name}" not in image.lower():
+        return None
+    for build in _builds_in(iter([_workflows(repository)]), {_REPOSITORY}, repository):
+        tag = re.sub(r"\$\{\{ *github\.repository *\}\}", name, build.tag.lower())
+        if "/" in tag and _untagged(tag) == _untagged(image.lower()):
+            return build
+    return None
+
+
+_REPOSITORY = "github.repository"
+
+
+def _untagged(image: str) -> str:
+    """An image's name without its tag and its digest."""
+    return re.sub(r"[:@][^/]*$", "", image)
+
+
+def _own_name(repository: Repository) -> str:
+    """The owner and the name of the repository, in lower case: the one on GitHub that its first pages link to most."""
+    pages = (repository.peek(os.path.join(repository.root, name)) for name in _ABOUT)
+    text = "\n".join(page.text.lower() for page in pages if page is not None)
+    found = re.findall(r"github\.com[/:]([\w.-]{1,100}/[\w.-]{1,100}?)(?:\.git)?(?![\w.-])", text)
+    names = Counter(name.rstrip(".") for name in found)
+    return max(names, key=lambda name: names[name], default="")
+
+
+_ABOUT = ("README.md", "README.rst", "readme.md", "pyproject.toml", "setup.py", "setup.cfg", "CONTRIBUTING.md")
+"""Files at the top of a repository that link to it."""
 
 
 def _of_tag(launch: Launch, repository: Repository) -> Build | None:

@@ -472,6 +472,40 @@ def test_another_name_for_an_image_that_is_built(tmp_path: Path, tag: str, image
     assert need(tmp_path, files).verdict == verdict
 
 
+PUSHES = """
+on: push
+jobs:
+  push:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: docker/metadata-action@v5
+        id: meta
+        with: {images: "ghcr.io/${{ github.repository }}"}
+      - uses: docker/build-push-action@v6
+        with: {context: ., file: work/Dockerfile, tags: "${{ steps.meta.outputs.tags }}"}
+"""
+
+
+@table(
+    "image, links, verdict",
+    [
+        ("ghcr.io/me/tool:main", "https://github.com/Me/Tool/issues", "likely"),
+        ("ghcr.io/me/tool", "git@github.com:me/tool.git", "likely"),
+        ("ghcr.io/me/other", "https://github.com/me/tool", "unknown"),
+        ("quay.io/me/tool", "https://github.com/me/tool", "unknown"),
+        ("ghcr.io/you/lib", "github.com/me/tool, github.com/me/tool/wiki, github.com/you/lib", "unknown"),
+        ("ghcr.io/me/tool", "", "unknown"),
+    ],
+)
+def test_a_workflow_names_its_image_after_the_repository(
+    tmp_path: Path, image: str, links: str, verdict: str
+) -> None:
+    page = f"# Tool\n\n{links}\n\n```bash\ndocker run --gpus all -it {image} bash\n```\n"
+    build = DOCKERFILE + "RUN pip install torch\n"
+    files = {"README.md": page, ".github/workflows/push.yml": PUSHES, "work/Dockerfile": build}
+    assert need(tmp_path, files, ("README.md",)).verdict == verdict
+
+
 @table("run, guessed", [("run.sh", False), ("other.sh", True)])
 def test_a_word_that_another_script_is_given_makes_no_error(tmp_path: Path, run: str, guessed: bool) -> None:
     files = {"run.sh": "docker build -t $1 .\n", "Dockerfile": DOCKERFILE + 'CMD ["python", "train.py"]\n'}

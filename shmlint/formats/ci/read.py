@@ -16,13 +16,14 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.ci.containers import containers, job_names
 from shmlint.formats.ci.expressions import shell_text, with_expressions, written_in
+from shmlint.formats.ci.images import built
 from shmlint.formats.ci.steps import with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
 from shmlint.formats.ci.variables import around, names_for_options, unsure_names, within
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_part
 from shmlint.formats.shell.run import read_launch
-from shmlint.model.launch import Build, Launch, ReadOnly
+from shmlint.model.launch import Launch, ReadOnly
 from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
@@ -139,7 +140,7 @@ def _walk_document(root: Node, source: Source, wanted: _Wanted) -> Iterator[Read
             started = (*_containers(node, root, jobs, source, place.top), *_of_arguments(node, source))
             scripts = _input_scripts(node)
             inner = place.inside(node, unsure)
-            builds = tuple(_built(node, source, inner.directory))
+            builds = tuple(built(node, root, source, inner.directory))
             unread = (*_of_action(node, source), *_of_plugin(node, source), *_in_python(node, source))
             yield Reading(started, builds=builds, not_read=unread)
             for name, value in node.pairs:
@@ -199,25 +200,6 @@ _BY_HAND = "add `--shm-size={size}` to the arguments"
 
 def _script(text: ShellText, place: _Place) -> _Script:
     return _Script(Part(text, given(place.environment, place.for_options)), place.directory)
-
-
-def _built(step: MappingNode, source: Source, directory: str) -> Iterator[Build]:
-    """The images that ``docker/build-push-action`` builds."""
-    uses, inputs = step.get("uses"), step.get("with")
-    if not isinstance(uses, Scalar) or not uses.value.startswith("docker/build-push-action@"):
-        return
-    values = {
-        key.value: value.value
-        for key, value in (inputs.pairs if isinstance(inputs, MappingNode) else ())
-        if isinstance(key, Scalar) and isinstance(value, Scalar)
-    }
-    pairs = (line.partition("=") for line in values.get("build-args", "").splitlines())
-    args = tuple((name.strip(), value) for name, equals, value in pairs if equals)
-    span = Span(source, uses.start, uses.end)
-    for tag in re.split(r"[,\s]+", values.get("tags", "").strip()):
-        if tag:
-            context, file, target = values.get("context", "."), values.get("file"), values.get("target")
-            yield Build(tag, context, file, target, args, span, directory)
 
 
 _FOR_GPU = re.compile(r"--gpus\b|--runtime[= ]nvidia|--devices?[= ]\S*nvidia")
