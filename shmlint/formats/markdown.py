@@ -276,9 +276,12 @@ _OTHER_PROMPT = re.compile(
 _PLAIN_PROMPT = re.compile(rf"\s*\$(?: +(?=\S)|{_COMMAND})")
 _ROOT_PROMPT = re.compile(rf"\s*# {_COMMAND}")
 
+_IN_BRACKETS = r"\[\w[\w./-]*(?: [\w./-]+){1,8}\]"
 _PLACEHOLDER = re.compile(
     r"<[A-Za-z](?:[^<>\n]{0,60}[^<>\s])?>|</[^<>\s]{1,80}>|(?<!\$)\{(?:\{ ?)?[A-Za-z_][\w .-]{0,40}\}?\}"
+    rf"|(?<==){_IN_BRACKETS}|{_IN_BRACKETS}(?=:/)"
 )
+"""``<image>``, ``{model}``, and ``-w=[path to the code]``: in brackets alone are words that may be left out."""
 _ELLIPSIS = re.compile(r"(?<!\S)(?:\.{3,}|…|\[(?:\.\.\.|…|-{0,2}[A-Za-z][\w ,.:=/|<>$'\"-]{0,80})\](?:\.\.\.)?)(?!\S)")
 """Stands for any number of words: `...`, `[OPTIONS]`, `[--shm-size=1g]`."""
 _MANY = "$__OPTIONS"

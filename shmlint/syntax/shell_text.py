@@ -206,4 +206,4 @@ def restore(text: str) -> str:
 
 
 def has_placeholder(text: str) -> bool:
-    return not text.isascii() and (OPEN in text or OPEN_BRACE in text)
+    return not text.isascii() and any(mark in text for mark in (OPEN, OPEN_BRACE, BLANK))

@@ -224,6 +224,8 @@ def test_txt_is_not_read(tmp_path: Path) -> None:
         ("docker run --gpus all -it lab/image:v{{version}} bash", "lab/image:v{{version}}", False),
         ("docker run --gpus all <your image name here> x", "<your image name here>", False),
         ("docker run --gpus all -v </path/to/it>:/x <xx.yy>-py3", "<xx.yy>-py3", False),
+        ("docker run --gpus all -w=[path to the code] lab/image:v1 python train.py", "lab/image:v1", False),
+        ("docker run --gpus all -v [path to data]:/data lab/image:v1", "lab/image:v1", False),
         ("docker run --gpus all ... vllm/vllm-openai", "vllm/vllm-openai", True),
         ("docker run --gpus all … vllm/vllm-openai", "vllm/vllm-openai", True),
         ("docker run --gpus all [OPTIONS] vllm/vllm-openai", "vllm/vllm-openai", True),
