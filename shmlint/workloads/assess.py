@@ -392,7 +392,7 @@ def _needs_none(case: Case) -> Need | None:
         return None
     if said.quiet:
         stopped = "the repository's code uses neither workers nor several processes; what else runs is unknown"
-    elif _fits_as_documented(case):
+    elif _fits_as_documented(case) or _is_shown_in_use(case):
         stopped = "what the documentation runs in it needs no more; what else runs is unknown"
     else:
         return None
@@ -409,6 +409,22 @@ def _fits_as_documented(case: Case) -> bool:
 
     plain = [entry._replace(arguments=()) for entry in case.program.documented]
     return read(case.launch, case.program, plain).need is None
+
+
+def _is_shown_in_use(case: Case) -> bool:
+    """Whether all that a page runs in the container was read to its end and loads nothing, and nothing is for training.
+
+    Such a container is there to use a model: people make speech, pictures or forecasts with it.
+    """
+    program, found = case.program, case.documented
+    shown = [ran for ran in program.documented_commands if ran.certain]
+    read = {entry.span for entry in program.documented}
+    if not shown or not all(ran.span in read for ran in shown) or not found.idle or found.stops:
+        return False
+    from shmlint.workloads.own_code import names_trainer
+
+    trains = any(names_training(ran.words) for ran in program.documented_commands)
+    return not trains and not names_trainer(program.files)
 
 
 def _interactive(case: Case) -> Need | None:

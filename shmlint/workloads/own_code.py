@@ -56,6 +56,15 @@ def loads_with_workers(files: Files) -> Span | None:
 _LOUD = OwnCode(False, False)
 
 
+def names_trainer(files: Files) -> bool:
+    """Whether a file of the code that the container sees is called training; also where there is too much of it."""
+    paths = _files(files.seen(), files.repository, set())
+    return any(number >= MOST_FILES or not path or re.search(_TRAINER, path) for number, path in enumerate(paths))
+
+
+_TRAINER = r"(?i)train|tun(?:e|ing)(?![a-z])|distill"
+
+
 def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     names: set[str] = set()
     imported: set[str] = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import shutil
 import time
 from pathlib import Path
 
@@ -504,6 +505,29 @@ def test_a_workflow_names_its_image_after_the_repository(
     build = DOCKERFILE + "RUN pip install torch\n"
     files = {"README.md": page, ".github/workflows/push.yml": PUSHES, "work/Dockerfile": build}
     assert need(tmp_path, files, ("README.md",)).verdict == verdict
+
+
+@table(
+    "shown, more, verdict",
+    [
+        ("python speak.py --text hello", "", "unknown"),
+        ("python speak.py\npython missing.py", "", "likely"),
+        ("python speak.py\npython train.py", "", "likely"),
+        ("python speak.py", "tools/train_voice.py", "likely"),
+        ("python speak.py", "tools/tune.sh", "likely"),
+        ("python speak.py", "models/loader.py", "unknown"),
+        ("ls", "", "likely"),
+    ],
+)
+def test_a_page_that_only_uses_a_model_in_a_shell(tmp_path: Path, shown: str, more: str, verdict: str) -> None:
+    start = "docker build -t voices .\ndocker run --gpus all -it voices\n"
+    page = f"# Voices\n\n```bash\n{start}```\n\n```bash\n{shown}\n```\n"
+    files = {"README.md": page, "Dockerfile": DOCKERFILE + "RUN pip install torch\n"}
+    files |= {"speak.py": SERVE, "helper.py": HELPER}
+    files |= {more: "import torch.distributed\n"} if more else {}
+    for old in (tmp_path / "tools", tmp_path / "models"):
+        shutil.rmtree(old, ignore_errors=True)
+    assert need(tmp_path, files).verdict == verdict
 
 
 @table("run, guessed", [("run.sh", False), ("other.sh", True)])
