@@ -56,6 +56,10 @@ _CLEAN_FID = "https://github.com/GaParmar/clean-fid/blob/f15662789f4e8dced3a9be9
 _FID = "https://github.com/mseitzer/pytorch-fid/blob/af953a98e1e9c50a5e51d9a5294a282bfaee5e07/src/pytorch_fid/fid_score.py"
 _FIDELITY = "https://github.com/toshas/torch-fidelity/blob/8d609eb5ce25e1db78d57f804335a5349c7b0273/torch_fidelity/utils.py"
 _FACES = "https://github.com/1adrianb/face-alignment/blob/bacd0afb400a46ce4e94bf231624591495d932a2/face_alignment/api.py"
+_TRITON_CLIENT = (
+    "https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/_reference/tritonclient/"
+    "tritonclient.utils.shared_memory.html"
+)
 _SENTENCES = "https://github.com/huggingface/sentence-transformers/blob/cad211983f36ce458e9b3360f3e11b29fc54cbd8/sentence_transformers/base/model.py#L1570"
 _JAX_MESH = "https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_automatic_parallelization.html"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
@@ -184,6 +188,8 @@ ROWS: tuple[Row, ...] = (
     Row("selenium.webdriver.Edge", "browser", source=_SELENIUM),
     Row("multiprocessing.shared_memory.SharedMemory", "python-shm", "size", 2, None),
     Row("multiprocessing.managers.SharedMemoryManager", "python-shm"),
+    Row("tritonclient.utils.shared_memory.create_shared_memory_region", "python-shm", "byte_size", 2, None,
+        source=_TRITON_CLIENT),
     Row("start_multi_process_pool", "torch-sharing", source=_SENTENCES),
     Row("shared_memory", "python-shm", source=f"{_DGL}/heterograph.py#L6267"),
     Row("batchgenerators.dataloading.multi_threaded_augmenter.MultiThreadedAugmenter", "torch-sharing"),
