@@ -27,7 +27,7 @@ class Assignments:
         self._changed: dict[ast.AST, set[str]] = {}
         self._added: dict[ast.AST, dict[str, list[ast.expr]]] = {}
         self._attributes: dict[ast.AST, dict[str, list[tuple[ast.expr, Function | None]]]] = {}
-        self._handed: dict[ast.AST, dict[str, list[tuple[str, int]]]] = {}
+        self._handed: dict[ast.AST, dict[str, list[tuple[ast.expr, int | str]]]] = {}
         self._altered: dict[ast.AST, frozenset[str]] = {}
         self._sets_any: dict[ast.AST, bool] = {}
         self._outer: dict[ast.AST, dict[ast.AST, tuple[Function, ...]]] = {}
@@ -96,15 +96,32 @@ class Assignments:
             for other in others
         )
 
-    def handed(self, name: str, code: Function | ast.Module) -> list[tuple[str, int]]:
-        """The functions that some code calls with a name alone, and at which position."""
+    def unpacked(self, name: str, code: Function | ast.Module) -> list[ast.expr]:
+        """The values of which some code gives a name a part: ``name, other = value``."""
+        assigned = (node for node in _own(code) if isinstance(node, ast.Assign))
+        pairs = ((target, node.value) for node in assigned for target in node.targets)
+        parts = ((target.elts, value) for target, value in pairs if isinstance(target, ast.Tuple | ast.List))
+        return [value for elements, value in parts if any(dotted(element) == name for element in elements)]
+
+    def handed(self, name: str, code: Function | ast.Module) -> list[tuple[ast.expr, int | str]]:
+        """The functions that some code calls with a name alone, and at which position or by which keyword."""
         if code not in self._handed:
             found = self._handed[code] = {}
             for node in _own(code):
-                for at, argument in enumerate(node.args if isinstance(node, ast.Call) else ()):
-                    if isinstance(argument, ast.Name) and isinstance(node, ast.Call):
-                        found.setdefault(argument.id, []).append((dotted(node.func), at))
+                if not isinstance(node, ast.Call):
+                    continue
+                given: list[tuple[int | str, ast.expr]] = [*enumerate(node.args)]
+                given += ((keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg is not None)
+                for at, argument in given:
+                    if isinstance(argument, ast.Name | ast.Attribute):
+                        found.setdefault(dotted(argument), []).append((node.func, at))
         return self._handed[code].get(name, [])
+
+    def other_names(self, name: str, code: Function | ast.Module) -> list[str]:
+        """The names that some code gives to what has a name already: ``other = name``."""
+        self._look(code)
+        every = self._locals[code].items()
+        return [other for other, values in every if other != name and any(dotted(value) == name for value in values)]
 
     def _altered_by(self, code: Function | ast.Module, *, own: bool = False) -> frozenset[str]:
         if code not in self._altered:
@@ -128,6 +145,7 @@ class Assignments:
                     changed.add(f"{dotted(target.value)}{_FILLED}")
             if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.BitOr):
                 changed.add(f"{dotted(node.target)}{_FILLED}")
+            changed.update(_set_by_call(node))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
                 name = dotted(node.func.value)
                 items.setdefault(name, []).extend((k.arg, k.value) for k in node.keywords if k.arg is not None)
@@ -159,6 +177,15 @@ class Assignments:
         return known
 
 
+def _set_by_call(node: ast.AST) -> Iterator[str]:
+    """The mapping that ``name.__setitem__("key", 8)``, ``setitem(name, "key", 8)`` or ``dict.update(name)`` fills."""
+    if isinstance(node, ast.Call) and node.args:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "__setitem__":
+            yield f"{dotted(node.func.value)}{_FILLED}"
+        elif dotted(node.func).rpartition(".")[2] == "setitem" or dotted(node.func) == "dict.update":
+            yield f"{dotted(node.args[0])}{_FILLED}"
+
+
 def _written(arguments: list[ast.expr]) -> list[tuple[str, ast.expr]] | None:
     """What the mapping holds that ``update`` is given; None where not all of it is written there."""
     given = arguments[0] if len(arguments) == 1 else ast.Dict([], [])
@@ -170,6 +197,8 @@ def _written(arguments: list[ast.expr]) -> list[tuple[str, ast.expr]] | None:
 
 
 def _sets_any(node: ast.AST) -> bool:
+    if isinstance(node, ast.Assign):
+        return any(dotted(target) == "self.__dict__" for target in node.targets)
     if not isinstance(node, ast.Call):
         return False
     if dotted(node.func) in ("setattr", "object.__setattr__", "super().__setattr__"):

@@ -6,11 +6,12 @@ A value that is written down says little where other code may replace it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from shmlint.model.record import NamedTuple
 from shmlint.syntax.python import dotted
 from shmlint.workloads.assignments import Function
-from shmlint.workloads.declarations import SETTINGS_OBJECTS
+from shmlint.workloads.declarations import SETTINGS_CLASSES, SETTINGS_OBJECTS
 from shmlint.workloads.values import Scope, text_of
 
 ANY = ""
@@ -32,23 +33,50 @@ _WITH_VARIABLES = frozenset(
      "os.posix_spawn", "os.posix_spawnp"}
 )  # fmt: skip
 """Calls that start a program with variables of its own."""
+_PARSES = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args"})
+"""Calls that parse the words of the command, or those that they are given."""
+_OF_OPTIONS = _PARSES | {"set_defaults", "ArgumentParser"}
+_PUTS = frozenset({"update", "setdefault", "__setitem__", "setitem"})
+"""Calls that put something into a mapping."""
 _CHANGES_LISTS = frozenset({"append", "extend", "insert"})
+
+
+class _Put(NamedTuple):
+    """Where a key is put into a mapping."""
+
+    mapping: str
+    function: Function | None
+    module: ast.Module | None
+
+    def is_of(self, mapping: str, code: ast.AST | None) -> bool:
+        """Whether it is put into the mapping of that name of some code."""
+        return self.mapping == mapping and "?" not in mapping and code in (None, self.function, self.module)
 
 
 class Changes:
     """What the statements and calls that were reached change of other objects and modules, by name."""
 
-    def __init__(self) -> None:
+    def __init__(self, given: Callable[[ast.Name, Scope], list[tuple[ast.expr, Scope]]]) -> None:
+        self._given = given
+        """Tells the values that a name is given."""
         self.attributes: set[str] = set()
         """Attributes of other objects than the code's own: ``loader.workers = 8``, ``setattr(cls, "workers", 8)``."""
         self.settings: set[str] = set()
         """Those of them that are not declared as an option by the very statement: ``cfg.WORKERS = 8`` is."""
-        self._keys: dict[str, set[str]] = {}
-        """Keys of mappings, ``settings["workers"] = 8``, with the names of these."""
+        self._keys: dict[str, set[_Put]] = {}
+        """Keys of mappings, ``settings["workers"] = 8``, with the names of these and the code that puts them there."""
+        self._filled: dict[str, set[ast.Module]] = {}
+        """Mappings of other modules that code fills with what is not written there, and the modules of that code."""
+        self.nested = False
+        """Whether code fills a mapping so that is in another one: ``settings["data"].update(more)``."""
         self.variables: set[str] = set()
         """Variables of the environment: ``os.environ["WORKERS"] = "8"``."""
         self.words = False
         """Whether code puts options into ``sys.argv``, or parses others."""
+        self.defaults = False
+        """Whether code sets the defaults of options by names that are not written there."""
+        self.prefixes = "@"
+        """The characters with which a word of the command begins that is no option, and sets some."""
         self.parsed: list[tuple[ast.expr, Scope]] = []
         """The words that code parses instead of those of the command."""
         self.handed: set[str] = set()
@@ -60,7 +88,7 @@ class Changes:
         self._remade: set[str] = set()
         """Classes that ``type`` extends."""
 
-    def note_statement(self, statement: ast.stmt) -> None:
+    def note_statement(self, statement: ast.stmt, scope: Scope) -> None:
         """Remember what a statement sets of other objects."""
         if isinstance(statement, ast.Assign):
             targets = statement.targets
@@ -68,12 +96,14 @@ class Changes:
             targets = [statement.target]
         else:
             return
-        if isinstance(statement, ast.AugAssign) and dotted(statement.target).endswith("environ"):
-            self.variables.add(ANY)
+        if isinstance(statement, ast.AugAssign):
+            self._note_augmented(statement, scope)
         for node in (node for target in targets for node in ast.walk(target)):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
                 if dotted(node) == "sys.argv":
                     self.note_words(statement)
+                elif node.attr == "__dict__" and dotted(node.value) != "self":
+                    self._note_attribute(ANY)
                 elif dotted(node.value) != "self":
                     self.attributes.add(node.attr)
                     if not _declares(statement, node):
@@ -81,17 +111,37 @@ class Changes:
             elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                 if dotted(node.value) == "sys.argv":
                     self.note_words(statement)
-                self._note_item(node)
+                self._note_item(node.value, node.slice, scope)
 
-    def _note_item(self, node: ast.Subscript) -> None:
-        key = text_of(node.slice.value) if isinstance(node.slice, ast.Constant) else ANY
-        holder = node.value
+    def _note_augmented(self, statement: ast.AugAssign, scope: Scope) -> None:
+        if dotted(statement.target).endswith("environ"):
+            self.variables.add(ANY)
+        elif isinstance(statement.op, ast.BitOr):
+            self._note_update(ast.Call(statement.target, [statement.value], []), "update", statement.target, scope)
+
+    def _note_item(self, holder: ast.expr, item: ast.expr, scope: Scope) -> None:
+        key = text_of(item.value) if isinstance(item, ast.Constant) else ANY
         if dotted(holder).endswith("environ"):
             self.variables.add(key)
-        elif _is_namespace(holder):
+        elif self._is_namespace(holder, scope):
             self._note_attribute(key)
         elif key:
-            self._keys.setdefault(key, set()).add(dotted(holder))
+            self._note_key(key, holder, scope)
+        else:
+            self._note_filled(holder, scope)
+
+    def _note_key(self, key: str, holder: ast.expr, scope: Scope) -> None:
+        self._keys.setdefault(key, set()).add(_Put(dotted(holder), scope.function, scope.module.tree))
+
+    def _note_filled(self, holder: ast.expr, scope: Scope) -> None:
+        if dotted(holder).partition(".")[0] in scope.module.imports:
+            self._filled.setdefault(dotted(holder).rpartition(".")[2], set()).add(scope.module.tree)
+
+    def _is_namespace(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether an expression is the attributes of another object than the code's own: ``vars(module)``."""
+        if isinstance(node, ast.Name):
+            return any(_is_namespace(value) for value, _ in self._given(node, scope))
+        return _is_namespace(node)
 
     def _note_attribute(self, name: str) -> None:
         self.attributes.add(name)
@@ -100,7 +150,7 @@ class Changes:
     def note_given(self, name: str) -> None:
         """Remember what code that is made of text gives a value: a name of a module, an attribute or a key."""
         self._note_attribute(name)
-        self._keys.setdefault(name, set()).add(ANY)
+        self._keys.setdefault(name, set()).add(_Put(ANY, None, None))
 
     def note_call(self, name: str, node: ast.Call, scope: Scope) -> None:
         """Remember what a call changes: ``setattr``, ``vars(module).update``, ``os.environ.update``, ``type``."""
@@ -117,22 +167,52 @@ class Changes:
         elif name in _ENVIRONMENT or last == "load_dotenv":
             written = last in ("setdefault", "putenv") and node.args
             self.variables.add(_text(node.args[0]) if written else ANY)
-        elif last in ("update", "setdefault") and isinstance(node.func, ast.Attribute):
-            self._note_put(last, node, node.func.value)
-        elif last in ("parse_args", "parse_known_args"):
-            parsed = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "args")]
-            self.parsed += ((words, scope) for words in parsed)
+        elif last in _PUTS and isinstance(node.func, ast.Attribute):
+            self._note_put(name, node, node.func.value, scope)
+        elif last in _OF_OPTIONS:
+            self._note_options(last, node, scope)
         elif last in _CHANGES_LISTS and name.startswith("sys.argv."):
             for argument in node.args:
                 self.note_words(argument)
         elif name in ("type", "types.new_class") and len(node.args) > 1 and isinstance(node.args[1], ast.Tuple):
             self._remade.update(dotted(base).rpartition(".")[2] for base in node.args[1].elts)
 
-    def _note_put(self, method: str, node: ast.Call, holder: ast.expr) -> None:
-        if _is_namespace(holder):
+    def _note_put(self, name: str, node: ast.Call, holder: ast.expr, scope: Scope) -> None:
+        last = name.rpartition(".")[2]
+        arguments = node.args
+        if arguments and (name.startswith("dict.") or last == "setitem"):
+            holder, arguments = arguments[0], arguments[1:]
+        if last in ("update", "setdefault"):
+            self._note_update(ast.Call(node.func, arguments, node.keywords), last, holder, scope)
+        elif arguments:
+            self._note_item(holder, arguments[0], scope)
+
+    def _note_options(self, called: str, node: ast.Call, scope: Scope) -> None:
+        """Remember what a parser of options is told besides them."""
+        if called in _PARSES:
+            self._note_parsed(node, scope)
+        elif called == "set_defaults":
+            self.defaults = self.defaults or any(keyword.arg is None for keyword in node.keywords)
+        else:
+            characters = (k.value for k in node.keywords if k.arg in ("prefix_chars", "fromfile_prefix_chars"))
+            self.prefixes += "".join(map(_text, characters)).replace("-", "")
+
+    def _note_parsed(self, node: ast.Call, scope: Scope) -> None:
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        words = [*node.args[:1], *([given["args"]] if "args" in given else [])]
+        self.parsed += ((words, scope) for words in words)
+        filled = node.args[1] if len(node.args) > 1 else given.get("namespace")
+        made = isinstance(filled, ast.Call) and dotted(filled.func).rpartition(".")[2] in SETTINGS_CLASSES
+        self.defaults = self.defaults or (isinstance(filled, ast.Call) and not made)
+
+    def _note_update(self, node: ast.Call, method: str, holder: ast.expr, scope: Scope) -> None:
+        if self._is_namespace(holder, scope):
             self._note_attribute(ANY)
         for key in _put(method, node):
-            self._keys.setdefault(key, set()).add(dotted(holder))
+            self._note_key(key, holder, scope)
+        if method == "update" and not _is_written(node):
+            self._note_filled(holder, scope)
+            self.nested = self.nested or "?" in dotted(holder)
 
     def note_start(self, name: str, node: ast.Call) -> None:
         """Remember the variables that a call gives the program which it starts."""
@@ -165,11 +245,19 @@ class Changes:
 
     def is_setting(self, name: str) -> bool:
         """Whether an option or a setting may be changed by other code."""
-        return self.words or not self.settings.isdisjoint((name, ANY)) or name in self._keys
+        other = self.words or "default" in self.attributes  # of what ``add_argument`` returns
+        return other or not self.settings.isdisjoint((name, ANY)) or name in self._keys
 
-    def is_put(self, key: str, mapping: str) -> bool:
-        """Whether a key is put into a mapping of another name, which may be the same one."""
-        return bool(self._keys.get(key, set()) - {mapping})
+    def is_put(self, key: str, mapping: str, code: ast.AST | None) -> bool:
+        """Whether a key is put into a mapping of another name, or elsewhere, which may be the same one.
+
+        ``code`` is the function or the module that has the mapping, without which a name says all.
+        """
+        return any(not put.is_of(mapping, code) for put in self._keys.get(key, ()))
+
+    def is_filled(self, mapping: str, module: ast.Module) -> bool:
+        """Whether another module puts into a mapping of a module what is not written there."""
+        return bool(self._filled.get(mapping, set()) - {module})
 
     def is_open(self, name: str, function: Function, owner: ast.ClassDef | None) -> bool:
         """Whether a function may have calls that are not seen: it is kept, decorated, or called by an operator."""
@@ -183,6 +271,13 @@ class Changes:
         """Whether a class may have other attributes than its body says: by a metaclass, ``type``, or its own access."""
         own = any(isinstance(part, Function) and part.name == "__getattribute__" for part in owner.body)
         return own or owner.name in self._remade or metaclass(owner) is not None
+
+
+def _is_written(node: ast.Call) -> bool:
+    """Whether all is written there that ``update`` puts into a mapping."""
+    return all(isinstance(a, ast.Dict) and None not in a.keys for a in node.args) and None not in (
+        keyword.arg for keyword in node.keywords
+    )
 
 
 def _put(method: str, node: ast.Call) -> Iterator[str]:

@@ -19,6 +19,18 @@ class Declaration(NamedTuple):
     scope: Scope
     place: Span
     flags: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()
+    """Those of them that switch it off: ``--no-load``."""
+    converter: ast.expr | None = None
+    """What makes its value of a word: ``type=int``."""
+    constant: ast.expr | None = None
+    """What it is where it is given without a word: ``action="store_true"``, ``nargs="?", const=8``."""
+    alone: bool = False
+    """Whether it takes no word."""
+    positional: bool = False
+    """Whether it is a word without a spelling of its own."""
+    several: bool = False
+    """Whether it takes all words that are left, or any number of them."""
 
 
 SETTINGS_CLASSES = ("dict", "EasyDict", "edict", "DotDict", "Namespace", "SimpleNamespace")
@@ -63,10 +75,27 @@ def _option(node: ast.Call, called: str, scope: Scope) -> Iterator[Declaration]:
     dest = dest or next((name for name in names if not name.startswith("-")), "") or longest.lstrip("-")
     default = keywords.get("default")
     action = keywords.get("action")
-    if default is None and isinstance(action, ast.Constant) and action.value in ("store_true", "store_false"):
-        default = ast.Constant(action.value == "store_false")
-    spellings = tuple(key_of(part) for flag in flags for part in flag.split("/"))
-    yield Declaration(key_of(dest), default, scope, scope.span(node), spellings)
+    name = action.value if isinstance(action, ast.Constant) else dotted(action).rpartition(".")[2] if action else ""
+    if default is None and name in _SWITCHES:
+        default = ast.Constant(not _SWITCHES[name])
+    constant = ast.Constant(_SWITCHES[name]) if name in _SWITCHES else keywords.get("const")
+    on, off = _spellings(flags, negated=name == "BooleanOptionalAction")
+    yield Declaration(
+        key_of(dest), default, scope, scope.span(node), (*on, *off), off, keywords.get("type"), constant,
+        alone=name in _ALONE, positional=called == "add_argument" and not flags, several="nargs" in keywords,
+    )  # fmt: skip
+
+
+_SWITCHES = {"store_true": True, "store_false": False}
+_ALONE = frozenset({*_SWITCHES, "store_const", "append_const", "count", "BooleanOptionalAction"})
+"""Actions of options that take no word."""
+
+
+def _spellings(flags: list[str], *, negated: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What sets an option, and what switches it off: ``--load/--no-load`` of click, and what argparse negates."""
+    on = tuple(key_of(flag.partition("/")[0]) for flag in flags)
+    off = tuple(key_of(flag.partition("/")[2]) for flag in flags if "/" in flag)
+    return on, off + tuple(f"no_{flag}" for flag in on if negated)
 
 
 def _default_of_field(value: ast.expr) -> ast.expr | None:

@@ -9,6 +9,7 @@ from shmlint.model.source import Span
 from shmlint.syntax.python import Definition, dotted
 from shmlint.workloads.assignments import Assignments, Function, of_class, parameters_of
 from shmlint.workloads.changes import ANY, Changes
+from shmlint.workloads.converters import converted
 from shmlint.workloads.declarations import SETTINGS_CLASSES
 from shmlint.workloads.lineage import Lineage
 from shmlint.workloads.modules import MOST_PASSED_ON, Modules
@@ -32,6 +33,8 @@ from shmlint.workloads.values import (
 )
 
 _DEPTH = 25
+_MOST_HANDED = 3
+"""So many functions that hand a mapping on to one another are looked into."""
 _MOST_CALLS = 20
 """Calls of a function that are kept."""
 _MOST_STEPS = 200_000
@@ -58,7 +61,7 @@ class Evaluator:
         self._modules = modules
         self._assignments = assignments
         self.lineage = Lineage(self.definition)
-        self.changes = Changes()
+        self.changes = Changes(self.given_to)
         self._without_parameters: dict[tuple[int, int], Found] = {}
         self._now: dict[tuple[int, int], Found] = {}
         """What was worked out since the last call was noted: more calls may say more of parameters."""
@@ -68,17 +71,6 @@ class Evaluator:
         """Work everything out again: more code is known that may change it."""
         self._without_parameters.clear()
         self._now.clear()
-
-    def note_parsed(self) -> None:
-        """Look for options among the words that code parses, once the calls are known that say which these are."""
-        for words, scope in self.changes.parsed:
-            if isinstance(words, ast.Name | ast.Attribute):
-                given = [value for value, _ in self.given_to(words, scope)]
-                given += self.additions(words, scope)
-            else:
-                given = [words]
-            for value in given:
-                self.changes.note_words(value)
 
     def note_call(self, name: str, node: ast.Call, scope: Scope) -> None:
         """Remember a call, for the parameters of the function it calls, and what it changes."""
@@ -141,10 +133,10 @@ class Evaluator:
         """A keyword out of ``**kwargs``; None where it surely is not there."""
         mapping = self._mapping(starred, scope, 0)
         if name in mapping.entries:
-            found = self._entry(mapping, dotted(starred), name, 0)
+            found = self._entry(mapping, starred, name, scope, 0)
             return found._replace(certain=found.certain and mapping.certain)
         if mapping.complete:
-            return None
+            return NOTHING if self._is_put(name, starred, scope) else None
         passed = self._passed_on(starred, name, scope)
         function = scope.function
         filled = function is not None and self._assignments.is_filled(dotted(starred), function)
@@ -184,7 +176,8 @@ class Evaluator:
             return self._made_mapping(node, scope, depth)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             entry = self._mapping(node.value, scope, depth + 1).entries.get(text_of(node.slice.value))
-            return self._mapping(entry[0], entry[1], depth + 1) if entry is not None else DictValue({}, False)
+            found = self._mapping(entry[0], entry[1], depth + 1) if entry is not None else DictValue({}, False)
+            return found._replace(complete=found.complete and not self.changes.nested)
         if isinstance(node, ast.Name | ast.Attribute):
             values = self._given(node, scope)
             found = DictValue({}, False)
@@ -203,15 +196,39 @@ class Evaluator:
 
     def _filled(self, mapping: DictValue, name: str, scope: Scope) -> DictValue:
         """A mapping with what is put into it later, by the function or else by the module."""
-        function = scope.function
-        local = function is not None and (
-            name in parameters_of(function) or _is_own_mapping(ast.Name(name), function)
-            or bool(self._assignments.of_name(name, function))
-        )
-        code = function if local and function is not None else scope.module.tree
+        code = self._code_of(name, scope)
         for item, value in self._assignments.items_of(name, code):
             mapping = mapping.with_entry(ast.Constant(item), value, scope, lambda v: DictValue({}, False))
-        return mapping._replace(complete=mapping.complete and not self._assignments.is_filled(name, code))
+        return mapping._replace(complete=mapping.complete and not self._is_filled(name, code, scope, 0))
+
+    def _code_of(self, name: str, scope: Scope) -> Function | ast.Module:
+        """The function that has a mapping of that name, else the module."""
+        function = scope.function
+        if function is None:
+            return scope.module.tree
+        local = name in parameters_of(function) or _is_own_mapping(ast.Name(name), function)
+        return function if local or self._assignments.of_name(name, function) else scope.module.tree
+
+    def _is_filled(self, name: str, code: Function | ast.Module, scope: Scope, depth: int) -> bool:
+        """Whether code puts into a mapping what is not written there: it, one that it hands it to, another module."""
+        if self._assignments.is_filled(name, code):
+            return True
+        if isinstance(code, ast.Module) and self.changes.is_filled(name.rpartition(".")[2], code):
+            return True
+        if depth > _MOST_HANDED:
+            return False
+        if any(self._is_filled(other, code, scope, depth + 1) for other in self._assignments.other_names(name, code)):
+            return True
+        return any(
+            self._assignments.items_of(parameter, function) or self._is_filled(parameter, function, where, depth + 1)
+            for called, at in self._assignments.handed(name, code)
+            for function, where in self.functions(called, scope)
+            for parameter in _parameter_at(at, function)
+        )  # fmt: skip
+
+    def _is_put(self, key: str, mapping: ast.expr, scope: Scope) -> bool:
+        """Whether a key is put into a mapping by other code than that which has it, or by another name."""
+        return self.changes.is_put(key, dotted(mapping), self._code_of(dotted(mapping), scope))
 
     def _made_mapping(self, node: ast.Call, scope: Scope, depth: int) -> DictValue:
         last = dotted(node.func).rpartition(".")[2]
@@ -350,6 +367,10 @@ class Evaluator:
                 name = loaded.module.imports.get(name, name)
         return None
 
+    def unpacked(self, name: str, scope: Scope) -> list[ast.expr]:
+        """The values of which the code around a name gives it a part: ``name, other = value``."""
+        return self._assignments.unpacked(name, scope.function or scope.module.tree)
+
     def additions(self, node: ast.Name | ast.Attribute, scope: Scope) -> tuple[ast.expr, ...]:
         """What the code around a name appends to the list or the text that it stands for."""
         local = scope.function is not None and (isinstance(node, ast.Attribute) or self._is_local(node.id, scope))
@@ -371,18 +392,18 @@ class Evaluator:
             return True
         return any(self._alters(function, at) for function, at in self._handed(name, code, scope))
 
-    def _handed(self, name: str, code: Function | ast.Module, scope: Scope) -> Iterator[tuple[Function, int]]:
-        """The functions of the module that some code gives a name to, and at which position."""
+    def _handed(self, name: str, code: Function | ast.Module, scope: Scope) -> Iterator[tuple[Function, int | str]]:
+        """The functions of the module that some code gives a name to, and at which position or by which keyword."""
         for called, at in self._assignments.handed(name, code):
-            function = scope.module.definitions.get(called)
+            function = scope.module.definitions.get(dotted(called))
             if isinstance(function, Function):
                 yield function, at
 
-    def _alters(self, function: Function, at: int) -> bool:
-        names = list(parameters_of(function))[at : at + 1]
+    def _alters(self, function: Function, at: int | str) -> bool:
         return any(
             self._assignments.added_to(name, function)
-            or self._assignments.is_altered(name, function, ast.Module([], [])) for name in names
+            or self._assignments.is_altered(name, function, ast.Module([], []))
+            for name in _parameter_at(at, function)
         )  # fmt: skip
 
     def _passed(self, name: str, function: Function, scope: Scope) -> Iterator[tuple[ast.expr, Scope]]:
@@ -491,15 +512,17 @@ class Evaluator:
         """``settings["key"]``: what a mapping that is written down says, else the option of that name."""
         known = self._mapping(mapping, scope, depth + 1)
         if key in known.entries and not self.options.is_given(key):
-            return self._entry(known, dotted(mapping), key, depth, parameters)
+            return self._entry(known, mapping, key, scope, depth, parameters)
         return self._option(key, depth)
 
-    def _entry(self, mapping: DictValue, name: str, key: str, depth: int, parameters: bool = True) -> Found:
+    def _entry(
+        self, mapping: DictValue, node: ast.expr, key: str, scope: Scope, depth: int, parameters: bool = True
+    ) -> Found:
         """The value of a key of a mapping, which other code may set."""
         value, where = mapping.entries[key]
         found = self.value(value, where, depth + 1, parameters=parameters)
         nothing = found.number is not None and found.number <= 0
-        open_to_others = self.changes.is_put(key, name) or (nothing and not mapping.complete)
+        open_to_others = self._is_put(key, node, scope) or (nothing and not mapping.complete)
         return changed(found) if open_to_others else found
 
     def _item_or(
@@ -517,7 +540,7 @@ class Evaluator:
         if function is not None and _is_own_mapping(mapping, function):
             every = self.knows_calls(function, scope) and not self._is_open(function, scope)
             return default if every else changed(default)
-        whole = self._mapping(mapping, scope, depth + 1).complete and not self.changes.is_put(key, dotted(mapping))
+        whole = self._mapping(mapping, scope, depth + 1).complete and not self._is_put(key, mapping, scope)
         return default if whole else changed(default)
 
     def _is_open(self, function: Function, scope: Scope) -> bool:
@@ -526,8 +549,11 @@ class Evaluator:
     def _option(self, name: str, depth: int) -> Found:
         """An option of the program, which its code may change later."""
         found = self.options.get(name, self.value, depth)
-        unsure = self.options.in_files or self.changes.is_setting(name) or self._is_made_with(name)
-        return changed(found) if unsure else found
+        for converter, scope in self.options.converters(name):
+            found = converted(found, converter, scope, self.definition)
+        unsure = self.changes.is_setting(name) or self._is_made_with(name)
+        unsure = unsure or (self.changes.defaults and not self.options.is_configured(name))
+        return changed(found) if unsure or self.options.is_given_with(self.changes.prefixes) else found
 
     def _is_made_with(self, name: str) -> bool:
         """Whether an object of a class with such a field is made with a value for it."""
@@ -629,7 +655,17 @@ class Evaluator:
             if node.attr in mapping.entries:
                 value, where = mapping.entries[node.attr]
                 return self.value(value, where, depth + 1, parameters=parameters)
+            if self._is_made_of_others(node.value, scope) and not self.options.is_configured(node.attr):
+                return changed(self._option(node.attr, depth))
         return self._option(node.attr, depth)
+
+    def _is_made_of_others(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether settings are made of what is not written there: ``Namespace(**more)``, but for ``vars(args)``."""
+        given = self.given_to(node, scope) if isinstance(node, ast.Name | ast.Attribute) else ()
+        made = (value for value, _ in given if isinstance(value, ast.Call))
+        calls = (call for call in made if dotted(call.func).rpartition(".")[2] in SETTINGS_CLASSES)
+        mappings = (keyword.value for call in calls for keyword in call.keywords if keyword.arg is None)
+        return not all(isinstance(value, ast.Call) and dotted(value.func) == "vars" for value in mappings)
 
     def _set_when_made(self, node: ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """What ``Settings(workers=4).workers`` is, or what the class says of it."""
@@ -657,7 +693,7 @@ class Evaluator:
         found = literal(value.known or "", (value.span,)) if known and value is not None else default
         if not (self.changes.variables | self.options.variables).isdisjoint((name, ANY)):
             return changed(found)
-        if self.changes.is_put(name, "os.environ"):  # by another name of the environment
+        if self.changes.is_put(name, "os.environ", None):  # by another name of the environment
             return changed(found)
         return found if known else found._replace(certain=found.certain and value is None)
 
@@ -704,6 +740,15 @@ def _method(name: str, owner: ast.ClassDef, scope: Scope) -> tuple[Function, Sco
     own = (method for method in owner.body if isinstance(method, Function) and method.name == name)
     method = next(own, None)
     return None if method is None else (method, scope._replace(function=method))
+
+
+def _parameter_at(at: int | str, function: Function) -> list[str]:
+    """The parameter that gets the argument of a call at a position, or that of a keyword."""
+    names = list(parameters_of(function))
+    if isinstance(at, str):
+        return [at] if at in names else []
+    at += names[:1] in (["self"], ["cls"])
+    return names[at : at + 1]
 
 
 def _is_own_mapping(node: ast.expr, function: Function) -> bool:

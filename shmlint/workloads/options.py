@@ -29,12 +29,12 @@ class Options:
         self.flags: dict[str, str] = {}
         self.declared: dict[str, list[Declaration]] = {}
         self.configured: dict[str, list[Found]] = {}
-        self.in_files = any(word.startswith("@") for word in entry.arguments)
-        """Whether it gives more in files of its own: ``@options.txt``."""
         self._begun: dict[tuple[str, int], str] = {}
         """What the beginnings of options stand for, while so many spellings are declared."""
         self._long: set[str] = set()
         """What the command gives as ``--name``."""
+        self._words: list[tuple[str, str]] = []
+        """The words that are no options, each with the option before it, if any."""
         self._read: set[str] = set()
         self._entry = entry
         self._take(entry.arguments)
@@ -47,6 +47,7 @@ class Options:
             at += 1
             name, equals, value = word.partition("=")
             if not word.startswith("-"):
+                self._words.append((word, ""))
                 if re.fullmatch(r"[A-Z_]+(?:\.[A-Z_]+)+", word) and at < len(words):  # yacs: DATALOADER.NUM_WORKERS 2
                     self.given[word] = literal(words[at], spans)
                 if equals and re.fullmatch(r"\+{0,2}[A-Za-z_][\w.@-]*", name):
@@ -59,6 +60,7 @@ class Options:
                 value = words[at]
                 at += 1
                 equals = "="
+                self._words.append((value, key_of(name)))
             self.given[key_of(name)] = literal(value, spans) if equals else Found(True, True, spans)
             self._configuration(value)
 
@@ -114,6 +116,18 @@ class Options:
             if isinstance(default, ast.Constant) and isinstance(default.value, str) and key not in self.given:
                 self._configuration(default.value)
 
+    def is_given_with(self, prefixes: str) -> bool:
+        """Whether the command has words that begin like this: ``@options.txt``, which holds more of them."""
+        return any(word.startswith(tuple(prefixes)) for word in self._entry.arguments)
+
+    def is_configured(self, name: str) -> bool:
+        """Whether a configuration file sets an option."""
+        return key_of(name) in self.configured
+
+    def holds_words(self, name: str) -> bool:
+        """Whether an option is a list of words of the command."""
+        return any(declared.several for declared in self.declared.get(key_of(name), ()))
+
     def name_file(self, path: str) -> None:
         """Note a configuration file that the code opens, where the command names none."""
         if not self._read:
@@ -122,7 +136,44 @@ class Options:
     def is_given(self, name: str) -> bool:
         """Whether the command gives an option."""
         key = key_of(name)
-        return any(self._key(given) == key or given.rpartition(".")[2] == key for given in self.given)
+        return self._joined(key) is not None or any(self._sets(given, key) for given in self.given)
+
+    def _sets(self, given: str, key: str) -> bool:
+        return self._key(given) == key or given.rpartition(".")[2] == key or self._negates(given, key)
+
+    def _negates(self, given: str, key: str) -> bool:
+        """Whether a spelling that nobody declares is that of an option which it switches off: absl, fire, typer."""
+        return given not in self.flags and given in (f"no_{key}", f"no{key}")
+
+    def _has_positional(self) -> bool:
+        """Whether there are words that are no values of the options before them."""
+        return any(not before or self._takes_none(before) for _, before in self._words)
+
+    def _takes_none(self, given: str) -> bool:
+        declared = self.declared.get(self._key(given), ())
+        return bool(declared) and all(one.alone for one in declared)
+
+    def converters(self, name: str) -> list[tuple[ast.expr, Scope]]:
+        """What makes the value of an option of the word that is given, or of the text that is its default."""
+        given = self.is_given(name)
+        return [
+            (one.converter, one.scope) for one in self.declared.get(key_of(name), ())
+            if one.converter is not None and (given or _is_text(one.default))
+        ]  # fmt: skip
+
+    def _as_declared(self, given: str, key: str, found: Found, work_out: WorkOut, depth: int) -> Found:
+        """What a spelling sets, as the option is declared: ``--no-load`` switches one off, and takes no word."""
+        if self._negates(given, key):
+            return found._replace(value=False)
+        values = []
+        for declared in self.declared.get(key, [])[:8]:
+            if given in declared.off:
+                values.append(found._replace(value=False))
+            elif declared.constant is not None and (declared.alone or found.value is True):
+                values.append(work_out(declared.constant, declared.scope, depth + 1)._replace(spans=found.spans))
+            else:
+                values.append(found)
+        return one_of(values) if values else found
 
     def _key(self, given: str) -> str:
         """The option that a spelling sets: argparse takes the start of a long one, where no other has it, too."""
@@ -147,8 +198,10 @@ class Options:
         if joined is not None:
             return joined
         for given, found in self.given.items():
-            if self._key(given) == key or given.rpartition(".")[2] == key:
-                return found
+            if self._sets(given, key):
+                return self._as_declared(given, key, found, work_out, depth)
+        if any(declared.positional for declared in self.declared.get(key, ())) and self._has_positional():
+            return NOTHING
         configured = self.configured.get(key, [])
         if configured:
             return one_of(configured)
@@ -158,6 +211,10 @@ class Options:
                 value = work_out(declared.default, declared.scope, depth + 1)
                 values.append(value._replace(spans=(declared.place,)))
         return one_of(values) if values else NOTHING
+
+
+def _is_text(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 _SETTING = re.compile(

@@ -26,6 +26,7 @@ from shmlint.workloads.loaded import Conditions, Loaded
 from shmlint.workloads.modules import UNPARSED, Modules, is_known
 from shmlint.workloads.named_modules import ANY, NamedModules, is_compiled
 from shmlint.workloads.options import Options
+from shmlint.workloads.parsed import note_parsed
 from shmlint.workloads.passing import DISPATCHERS, passed_call
 from shmlint.workloads.program import Entry
 from shmlint.workloads.started import commands_of, starts
@@ -163,7 +164,7 @@ class Walker:
         """Walk again what rests on a condition that code changes which was walked later."""
         for _ in range(_MOST_TURNS):
             self.evaluator.forget()
-            self.evaluator.note_parsed()
+            note_parsed(self.evaluator)
             decided, self._decided = self._decided, []
             other = {}
             for test, scope, unit, taken in decided:
@@ -385,7 +386,7 @@ class Walker:
             return self._branch(statement, scope, unit, certain)
         if isinstance(statement, ast.Try | ast.TryStar):
             return self._try(statement, scope, unit, certain)
-        self.evaluator.changes.note_statement(statement)
+        self.evaluator.changes.note_statement(statement, scope)
         here = unit if unit.certain == certain else unit._replace(certain=certain)
         of_type = statement.annotation if isinstance(statement, ast.AnnAssign) else None
         for expression in _expressions(statement):
