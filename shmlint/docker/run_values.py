@@ -51,10 +51,10 @@ def ipc_of(run: RunCommand, span: Span) -> Value[str] | None:
 
 
 def argument_of(option: Option | None, span: Span) -> Value[tuple[str, ...]] | None:
-    """The value of an option as a command of one word."""
-    if option is None or not option.value:
+    """The value of an option as a command of one word; the empty one takes that of the image away."""
+    if option is None or option.value is None:
         return None
-    return Value((option.value,), place_of(option, span), option.value, option.because)
+    return Value((option.value,) if option.value else (), place_of(option, span), option.value, option.because)
 
 
 def size_of(run: RunCommand, span: Span) -> Value[Size] | None:

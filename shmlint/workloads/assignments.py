@@ -135,22 +135,25 @@ class Assignments:
         names = self._locals[function] = {}
         items = self._items[function] = {}
         changed = self._changed[function] = {*given_otherwise(function), *_looped(function)}
+        # What the functions of a module put into its mappings counts where they are called.
+        own = frozenset(map(id, _own(function))) if isinstance(function, ast.Module) else None
         for node in walk(function):
+            here = own is None or id(node) in own
             for target, value in _assigned(node):
                 if isinstance(target, ast.Name):
                     names.setdefault(target.id, []).append(value)
                 elif isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
-                    items.setdefault(dotted(target.value), []).append((text_of(target.slice.value), value))
+                    items.setdefault(dotted(target.value), []).extend([(text_of(target.slice.value), value)] * here)
                 elif isinstance(target, ast.Subscript):
                     changed.add(f"{dotted(target.value)}{_FILLED}")
             if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.BitOr):
                 changed.add(f"{dotted(node.target)}{_FILLED}")
             changed.update(_set_by_call(node))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
-                name = dotted(node.func.value)
-                items.setdefault(name, []).extend((k.arg, k.value) for k in node.keywords if k.arg is not None)
-                written = _written(node.args)
-                items[name].extend(written or ())
+                name, written = dotted(node.func.value), _written(node.args)
+                if here:
+                    given = [(k.arg, k.value) for k in node.keywords if k.arg is not None]
+                    items.setdefault(name, []).extend([*given, *(written or ())])
                 if written is None or any(keyword.arg is None for keyword in node.keywords):
                     changed.add(f"{name}{_FILLED}")
 

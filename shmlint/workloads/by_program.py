@@ -39,7 +39,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     mechanisms: list[tuple[Mechanism, bool]] = []
     stops: list[Step] = []
     environment: list[tuple[str, str, Span]] = []
-    small, idle, trains = False, True, None
+    small, idle, sockets, trains = False, True, True, None
     loads: list[bool] = []
     commands = program.documented_commands if entries else program.commands
     first = sorted(entries or program.entries, key=lambda entry: "train" not in entry.path)
@@ -55,7 +55,6 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             continue
         done.append(entry)
         reading = read_program(entry, program.files)
-        idle = idle and not reading.calls and reading.collective is None
         stops += _not_counted(reading.calls, gpu_count(launch) == 1)
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
         for call in reading.calls:
@@ -69,6 +68,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
                 sure = known and call.certain and counted and entry.certain and not entry.guessed
                 mechanisms.append((found, sure))
         joined = reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)
+        idle, sockets = idle and not reading.calls and not joined, sockets and reading.sockets and not joined
         if joined and not collectives(launch) and gpu_count(launch) != 1:
             stops.append(Step("how its ranks exchange data on this accelerator is not known"))
         if reading.collective is not None and ranks is not None and ranks > 1 and collectives(launch):
@@ -86,8 +86,8 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             trains = trains or (span if names_training(words) else None)
     if any(entry.runs not in [other.runs for other in done] for entry, _ in pending):
         stops.append(Step("it starts too many programs"))
-    alone = bool(loads) and all(loads)
-    return Findings(_need(mechanisms), tuple(stops), small, tuple(environment), idle and bool(done), alone, trains)
+    alone, idle, sockets = bool(loads) and all(loads), idle and bool(done), sockets and bool(done) and not stops
+    return Findings(_need(mechanisms), tuple(stops), small, tuple(environment), idle, alone, sockets, trains)
 
 
 def _started(
@@ -162,7 +162,7 @@ def _mechanism(call: Call, items: Items, ranks: int | None, launch: Launch) -> M
     told = (Evidence(_TOLD[call.row.use], call.span),)
     size = call.processes.number
     if call.row.use in ("ray", "python-shm") and size is not None and size > 0:
-        if call.row.use == "python-shm" and size <= DOCKER_DEFAULT_SHM:
+        if size <= DOCKER_DEFAULT_SHM:
             return "small"
         because = f"{_TOLD[call.row.use]}: {human(size)}"
         return Mechanism(call.row.use, size, "computed", because, told, call.row.source)

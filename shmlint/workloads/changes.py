@@ -49,8 +49,9 @@ class _Put(NamedTuple):
     module: ast.Module | None
 
     def is_of(self, mapping: str, code: ast.AST | None) -> bool:
-        """Whether it is put into the mapping of that name of some code."""
-        return self.mapping == mapping and "?" not in mapping and code in (None, self.function, self.module)
+        """Whether it is put into the mapping of that name of some code, by this very code."""
+        own = code in (None, self.function) or (self.function is None and code is self.module)
+        return self.mapping == mapping and "?" not in mapping and own
 
 
 class Changes:

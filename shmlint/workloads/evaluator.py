@@ -695,7 +695,8 @@ class Evaluator:
             return changed(found)
         if self.changes.is_put(name, "os.environ", None):  # by another name of the environment
             return changed(found)
-        return found if known else found._replace(certain=found.certain and value is None)
+        given = value is not None or self.options.files.env_files
+        return found if known or not given else changed(found)
 
     def _call(self, node: ast.Call, scope: Scope, depth: int, parameters: bool) -> Found:
         name = scope.full_name(node.func)

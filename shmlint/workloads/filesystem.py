@@ -45,7 +45,9 @@ class _Shown(NamedTuple):
 class Files:
     """What a container sees of the repository."""
 
-    __slots__ = ("_context", "_copies", "_mounts", "_python_path", "environment", "near", "repository", "workdir")
+    __slots__ = (
+        "_context", "_copies", "_mounts", "_python_path", "env_files", "environment", "near", "repository", "workdir",
+    )  # fmt: skip
 
     def __init__(
         self, launch: Launch, image: BuiltImage | None, build: Build | None, repository: Repository,
@@ -54,6 +56,8 @@ class Files:
         self.repository = repository
         self.environment = dict(launch.environment) if environment is None else environment
         """The variables of the container, with those that its image and its scripts set."""
+        self.env_files = launch.env_files
+        """Whether files that are not read set more of them."""
         self.near: list[str] = []
         """The directories of the scripts that were followed."""
         gone_to = _gone_to(launch, repository) if launch.binds else _NOWHERE

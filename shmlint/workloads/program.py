@@ -133,5 +133,7 @@ class Findings(NamedTuple):
     """Programs were read, and nothing in their reach loads data, joins ranks or shares memory."""
     without_workers: bool = False
     """Programs were read that load data, all of them without workers, and that do nothing else that counts."""
+    sockets: bool = False
+    """Programs were read to their end whose ranks talk over TCP, and nothing else in their reach joins ranks."""
     trains: Span | None = None
     """Where a program starts another one that is called training."""

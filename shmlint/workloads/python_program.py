@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from shmlint.model.need import Step
 from shmlint.model.source import Span
@@ -41,8 +41,8 @@ from shmlint.workloads.values import UNKNOWN, Found, Scope, text_of
 
 def read_program(entry: Entry, files: Files) -> Reading:
     """Read one program, once for all launches that run it alike. What cannot be followed is a stop with its reason."""
-    variables = tuple(sorted((name, value.known or "") for name, value in files.environment.items()))
-    key = *entry.runs, entry.certain, entry.guessed, files.layout(), variables
+    told = ((name, str(value.known), value.private) for name, value in files.environment.items())
+    key = *entry.runs, entry.certain, entry.guessed, files.layout(), tuple(sorted(told)), files.env_files
     known = files.repository.shared.programs
     if key not in known:
         known[key] = _read_program(entry, files)._replace(full=files.repository.full)
@@ -62,7 +62,6 @@ def _read_program(entry: Entry, files: Files) -> Reading:
 
 def _result(walker: Walker) -> Reading:
     calls: list[Call] = []
-    collective: Span | None = None
     items: list[tuple[tuple[int, ...], Span]] = []
     made = {site.name for site in walker.sites}
     sites: dict[int, Site] = {}
@@ -77,9 +76,7 @@ def _result(walker: Walker) -> Reading:
             calls.append(_filled(row, site, walker.evaluator))
         elif row is None and (counted := _counted(site, walker)):
             walker.stop(f"what `{site.name}` does with `{counted}` is unknown", site.span)
-        if site.name in COLLECTIVE:
-            collective = collective or site.span
-        elif last in _SHAPED:
+        if last in _SHAPED:
             shape = _shape(last, site, walker.evaluator)
             if shape:
                 items.append((shape, site.span))
@@ -87,10 +84,22 @@ def _result(walker: Walker) -> Reading:
     if not items and not IMAGE_PACKAGES.isdisjoint(package for module in loaded for package in module.packages):
         items = _items_of_options(walker)
     environment = (*walker.environment, *(variable for module in loaded for variable in _environment(module)))
+    collective, sockets = _joined(sites.values(), walker.evaluator)
     return Reading(
         tuple(calls), collective, tuple(items), environment, tuple(walker.stops), tuple(walker.commands),
-        frozenset(walker.evaluator.changes.variables | walker.evaluator.changes.handed),
+        frozenset(walker.evaluator.changes.variables | walker.evaluator.changes.handed), sockets=sockets,
     )  # fmt: skip
+
+
+def _joined(sites: Iterable[Site], evaluator: Evaluator) -> tuple[Span | None, bool]:
+    """Where ranks are joined that use NCCL, and whether they are joined by Gloo instead, which talks over TCP."""
+    found = [site for site in sites if site.name in COLLECTIVE]
+    groups = [site for site in found if site.name.endswith(".init_process_group")]
+    chosen = [evaluator.argument(site.node, "backend", 0, "nccl", site.scope) for site in groups]
+    if groups and all(backend.value == "gloo" and backend.certain for backend in chosen):
+        found = [s for s in found if s not in groups and not s.name.endswith(".DistributedDataParallel")]
+        return (found[0].span, False) if found else (None, True)
+    return (found[0].span if found else None), False
 
 
 _SHAPED = frozenset({*IMAGE_SIZE_CALLS, *VOLUME_SIZE_CALLS, *KNOWN_ITEMS, *INPUT_SIZE_CALLS})
@@ -188,13 +197,17 @@ def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
         head = walker.options.files.environment.get("RAY_ADDRESS")
         if head is not None and (head.known or "").startswith("ray://"):
             return True
-        address = walker.evaluator.argument(site.node, "address", 0, None, site.scope).value
-        return row.call == "ray.init" and isinstance(address, str) and address.startswith("ray://")
+        address, folder = (
+            walker.evaluator.argument(site.node, name, at, None, site.scope).value
+            for name, at in (("address", 0), ("_plasma_directory", -1))
+        )
+        elsewhere = isinstance(folder, str) and not folder.startswith("/dev/shm")
+        return row.call == "ray.init" and (elsewhere or (isinstance(address, str) and address.startswith("ray://")))
     if row.call == "paddle.io.DataLoader":
         return walker.evaluator.argument(site.node, "use_shared_memory", -1, True, site.scope).value is False
-    if row.formerly:  # Lightning's data parallelism has one process
+    if row.formerly:  # Lightning's data parallelism has one process, and ranks on CPUs have no NCCL
         options = ("strategy", "accelerator", "distributed_backend")
-        return any(walker.evaluator.argument(site.node, o, -1, "", site.scope).value == "dp" for o in options)
+        return any(walker.evaluator.argument(site.node, o, -1, "", site.scope).value in _ALONE for o in options)
     if row.use == "ucx":
         names = {keyword.arg or "" for keyword in site.node.keywords}
         chosen = "protocol" in names or not any(name.startswith("enable_") for name in names)  # which choose UCX
@@ -203,6 +216,8 @@ def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
     return False
 
 
+_ALONE = ("dp", "cpu")
+"""Ways of Lightning to train without NCCL."""
 _WITHOUT_SHM = r"""(?m)^[^#\n]*["']--disable-dev-shm-usage["']"""
 """Chrome's option, wherever the code writes it: many have a list of options, which a loop adds."""
 

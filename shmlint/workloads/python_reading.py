@@ -35,5 +35,7 @@ class Reading(NamedTuple):
     """Programs that it starts, and whether it surely does."""
     variables: frozenset[str] = frozenset()
     """The variables of the environment that it changes, which these may find; the empty name stands for all."""
+    sockets: bool = False
+    """Whether its ranks are joined by Gloo, which talks over TCP."""
     full: bool = False
     """Whether a bound was reached before it was read to its end."""

@@ -392,7 +392,7 @@ class Walker:
         for expression in _expressions(statement):
             self._expression(expression, scope, here, typed=expression is of_type)
         if isinstance(statement, ast.For | ast.AsyncFor | ast.While):
-            turns = certain and not (isinstance(statement, ast.For) and self._may_be_empty(statement.iter))
+            turns = certain and not self._may_have_no_turn(statement, scope)
             left = after_loop(statement, self._statements(statement.body, scope, unit, turns))
             if left.ends:
                 return left
@@ -419,8 +419,18 @@ class Walker:
             return last
         return one_of([tried, *handled]) if tried.ends else tried
 
-    def _may_be_empty(self, items: ast.expr) -> bool:
-        """Whether a loop over the words of the command may have no turn."""
+    def _may_have_no_turn(self, loop: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> bool:
+        """Whether a loop may have no turn, as far as that is written: over no items, or none of the command's words."""
+        if isinstance(loop, ast.While):
+            test = self.evaluator.value(loop.test, scope, parameters=False)
+            return test.value not in (UNKNOWN, POSITIVE) and not test.value
+        items = loop.iter
+        if isinstance(items, ast.Call) and dotted(items.func) == "range" and items.args:
+            bounds = items.args[:2] if len(items.args) > 1 else [ast.Constant(0), items.args[0]]
+            low, high = (self.evaluator.value(bound, scope).number for bound in bounds)
+            return low is not None and high is not None and high <= low
+        if isinstance(items, ast.List | ast.Tuple):
+            return not items.elts
         words = next((n for n in ast.walk(items) if isinstance(n, ast.Attribute) and dotted(n) == "sys.argv"), None)
         first = items.slice.lower if isinstance(items, ast.Subscript) and isinstance(items.slice, ast.Slice) else None
         least = first.value if isinstance(first, ast.Constant) and isinstance(first.value, int) else 0
@@ -549,7 +559,8 @@ class Walker:
         name = self.modules.outside(dotted(node.func), loaded)
         head, dot, rest = dotted(node.func).partition(".")
         others = [one + dot + rest for one in loaded.module.other_imports.get(head, ())]
-        return next((one for one in (name, *others) if one in WATCHED or one in COLLECTIVE), name), not others
+        only = not others and head not in loaded.module.definitions
+        return next((one for one in (name, *others) if one in WATCHED or one in COLLECTIVE), name), only
 
     def _looks_up(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """What finds or loads code by a name."""

@@ -18,6 +18,8 @@ from typing import NamedTuple
 from tests.project import write
 
 LOADER = "from torch.utils.data import DataLoader\n"
+LARGE = "DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=8)"
+LARGE_IMPORTS = f"{LOADER}from torchvision.transforms import RandomResizedCrop\n"
 
 
 class PythonProgram(NamedTuple):
@@ -35,9 +37,14 @@ class PythonProgram(NamedTuple):
 _DATA = Path(__file__).parents[1] / "workloads" / "data"
 
 
-def written() -> Iterator[PythonProgram]:
-    """Those of a file: ``=== USE NAME | COMMAND``, then the text of ``fit.py``, then others after ``--- PATH``."""
-    for block in re.split(r"(?m)^=== ", (_DATA / "programs.txt").read_text(encoding="utf-8"))[1:]:
+def written(file: str = "programs.txt") -> Iterator[PythonProgram]:
+    """Those of a file: ``=== USE NAME | COMMAND``, then the text of ``fit.py``, then others after ``--- PATH``.
+
+    ``LOADER`` stands for a loader whose workers fill more than Docker's default, and for its imports on a line alone.
+    """
+    text = (_DATA / file).read_text(encoding="utf-8")
+    text = re.sub(r"(?m)^LOADER$", LARGE_IMPORTS.rstrip(), text).replace("LOADER", LARGE)
+    for block in re.split(r"(?m)^=== ", text)[1:]:
         head, _, body = block.partition("\n")
         named, _, command = head.partition(" | ")
         use, _, name = named.partition(" ")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracles.python_programs import PythonProgram, made, uses, written
+from tests.oracles.python_programs import LARGE, LARGE_IMPORTS, PythonProgram, made, uses, written
 from tests.table import table
 from tests.workloads.test_program import DOCKERFILE, compose, need
 
@@ -31,6 +31,20 @@ def test_no_program_that_uses_shared_memory_is_called_not_needed(tmp_path: Path,
 @table("program", PROGRAMS[1::2], ids=lambda program: program.name)
 def test_no_program_that_needs_it_is_called_not_needed(tmp_path: Path, program: PythonProgram) -> None:
     assert is_right(program, tmp_path), program.files
+
+
+LAUNCHES = list(written("launches.txt"))
+WRONG = {"unsure": ("needed",), "some": ("not-needed",), "none": ("needed", "likely", "unknown")}
+"""Verdicts that are wrong of launches that a reader is not sure of, that need some, and that need none."""
+
+
+@table("launch", LAUNCHES, ids=lambda launch: launch.name)
+def test_an_error_rests_on_what_is_known(tmp_path: Path, launch: PythonProgram) -> None:
+    files = {"fit.py": f"{LARGE_IMPORTS}for batch in {LARGE}:\n    print(batch)\n", **launch.files}
+    if not any(path.endswith((".yaml", ".yml", "run.sh")) for path in files):
+        files["compose.yaml"] = compose(launch.command)
+    verdict = need(tmp_path, {"Dockerfile": DOCKERFILE, **files}).verdict
+    assert verdict == "needed" if launch.use == "sure" else verdict not in WRONG[launch.use]
 
 
 @pytest.mark.slow
