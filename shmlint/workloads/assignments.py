@@ -30,6 +30,7 @@ class Assignments:
         self._handed: dict[ast.AST, dict[str, list[tuple[ast.expr, int | str]]]] = {}
         self._altered: dict[ast.AST, frozenset[str]] = {}
         self._sets_any: dict[ast.AST, bool] = {}
+        self._otherwise: dict[ast.AST, frozenset[str]] = {}
         self._outer: dict[ast.AST, dict[ast.AST, tuple[Function, ...]]] = {}
         """The functions around those of a module that are inside of others, the nearest first."""
 
@@ -172,6 +173,13 @@ class Assignments:
                 known.setdefault(attribute, []).append((value, None))
         return known.get(name, [])
 
+    def gives_otherwise(self, name: str, owner: ast.ClassDef) -> bool:
+        """Whether a class gives an attribute of its objects a value in a way that is not followed: ``self.n += 1``."""
+        if owner not in self._otherwise:
+            targets = (part for node in walk(owner) for target in _targets(node) for part in ast.walk(target))
+            self._otherwise[owner] = frozenset(dotted(part) for part in targets if isinstance(part, ast.Attribute))
+        return f"self.{name}" in self._otherwise[owner]
+
     def sets_any(self, owner: ast.ClassDef) -> bool:
         """Whether a class sets attributes by names that it does not write: ``self.__dict__.update(others)``."""
         known = self._sets_any.get(owner)
@@ -187,6 +195,13 @@ def _set_by_call(node: ast.AST) -> Iterator[str]:
             yield f"{dotted(node.func.value)}{_FILLED}"
         elif dotted(node.func).rpartition(".")[2] == "setitem" or dotted(node.func) == "dict.update":
             yield f"{dotted(node.args[0])}{_FILLED}"
+
+
+def _targets(node: ast.AST) -> Iterator[ast.expr]:
+    """What a statement gives a value in ways that are not followed."""
+    yield from _other_targets(node)
+    if isinstance(node, ast.For):
+        yield node.target
 
 
 def _written(arguments: list[ast.expr]) -> list[tuple[str, ast.expr]] | None:

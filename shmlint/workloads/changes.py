@@ -86,6 +86,8 @@ class Changes:
         """The classes of which objects are made, by the keywords that they are given; by none for other arguments."""
         self._kept: set[str] = set()
         """Functions, classes and (with a dot) methods that code keeps or hands on."""
+        self._decorated: set[ast.AST] = set()
+        """Functions and classes with decorators of the repository, which may do anything with them."""
         self._remade: set[str] = set()
         """Classes that ``type`` extends."""
 
@@ -102,7 +104,7 @@ class Changes:
         for node in (node for target in targets for node in ast.walk(target)):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
                 if dotted(node) == "sys.argv":
-                    self.note_words(statement)
+                    self._note_argv(statement, scope)
                 elif node.attr == "__dict__" and dotted(node.value) != "self":
                     self._note_attribute(ANY)
                 elif dotted(node.value) != "self":
@@ -111,8 +113,13 @@ class Changes:
                         self.settings.add(node.attr)
             elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                 if dotted(node.value) == "sys.argv":
-                    self.note_words(statement)
+                    self._note_argv(statement, scope)
                 self._note_item(node.value, node.slice, scope)
+
+    def _note_argv(self, statement: ast.stmt, scope: Scope) -> None:
+        self.note_words(statement)
+        if isinstance(statement, ast.Assign | ast.AugAssign):
+            self.parsed.append((statement.value, scope))
 
     def _note_augmented(self, statement: ast.AugAssign, scope: Scope) -> None:
         if dotted(statement.target).endswith("environ"):
@@ -175,6 +182,7 @@ class Changes:
         elif last in _CHANGES_LISTS and name.startswith("sys.argv."):
             for argument in node.args:
                 self.note_words(argument)
+            self.parsed += ((argument, scope) for argument in node.args if last == "extend")
         elif name in ("type", "types.new_class") and len(node.args) > 1 and isinstance(node.args[1], ast.Tuple):
             self._remade.update(dotted(base).rpartition(".")[2] for base in node.args[1].elts)
 
@@ -229,6 +237,10 @@ class Changes:
         """Remember a function or class that may be called by another name."""
         self._kept.add(name)
 
+    def note_decorated(self, definition: ast.AST) -> None:
+        """Remember a function or class that code of the repository decorates."""
+        self._decorated.add(definition)
+
     def keep_method(self, name: str) -> None:
         """Remember a method that may be called by another name."""
         self._kept.add(f".{name}")
@@ -265,6 +277,8 @@ class Changes:
         if name in self._kept or f".{name}" in self._kept or name.startswith("__") or name == "forward":
             return True
         decorated = (function, owner) if owner is not None else (function,)
+        if not self._decorated.isdisjoint(decorated):
+            return True
         names = {name_of_decorator(d) for definition in decorated for d in definition.decorator_list}
         return not names <= (PLAIN_DECORATORS | _COMMANDS)
 

@@ -111,6 +111,10 @@ class Evaluator:
         if given is None and 0 <= position < len(node.args):
             given = node.args[position]
         place = (scope.span(given if given is not None else node),)
+        if (given is None or isinstance(given, ast.Starred)) and position >= 0:
+            starred = [at for at, argument in enumerate(node.args) if isinstance(argument, ast.Starred)]
+            if starred and starred[0] <= position:
+                return Found(UNKNOWN, False, place)
         if given is not None:
             found = self.value(given, scope)
             return found._replace(spans=tuple(dict.fromkeys((*place, *found.spans))))
@@ -286,7 +290,10 @@ class Evaluator:
         every = (*self.lineage.above(scope), *self.lineage.others(scope))
         if any(self.changes.is_remade(owner) for owner, _ in every):
             return True
-        return any(_method(node.attr, *owned) or self._assignments.sets_any(owned[0]) for owned in every)
+        return any(
+            _method(node.attr, *owned) or self._assignments.sets_any(owned[0])
+            or self._assignments.gives_otherwise(node.attr, owned[0]) for owned in every
+        )  # fmt: skip
 
     def _elsewhere(self, name: str, importer: str, depth: int) -> list[tuple[ast.expr, Scope]]:
         """The values that another module of the repository gives a name of its own."""
@@ -701,6 +708,8 @@ class Evaluator:
     def _call(self, node: ast.Call, scope: Scope, depth: int, parameters: bool) -> Found:
         name = scope.full_name(node.func)
         last = name.rpartition(".")[2]
+        if self.definition(dotted(node.func) if dotted(node.func) in scope.module.definitions else name, scope):
+            return NOTHING  # it only has the name of one that is known
         given = _compared(node) if last in ("min", "max") else node.args
         arguments = [self.value(a, scope, depth + 1, parameters=parameters) for a in given[:10]]
         if name in _MACHINE or last in ("cpu_count", "device_count"):

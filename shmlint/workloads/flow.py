@@ -46,7 +46,7 @@ def after(statement: ast.stmt, scope: Scope) -> After:
 def _exit(node: ast.expr | None, scope: Scope) -> After | None:
     """How a call ends the program; None where it does not."""
     called = node.func if isinstance(node, ast.Call) else node
-    if called is None or scope.full_name(called) not in _EXITS or _is_own(dotted(called), scope):
+    if called is None or scope.full_name(called) not in _EXITS or _is_own(dotted(called).partition(".")[0], scope):
         return None
     if scope.module.stars and dotted(called) in ("exit", "quit"):
         return After.PERHAPS  # they may be of another module
@@ -59,7 +59,7 @@ def _is_own(name: str, scope: Scope) -> bool:
     function = scope.function
     inside = ast.walk(function) if function is not None and name in ("exit", "quit") else ()
     local = any((isinstance(n, ast.arg) and n.arg == name) or _is_set(n, name) for n in inside)
-    return local or name in scope.module.definitions or name in scope.module.constants
+    return local or any(name in known for known in (scope.module.definitions, scope.module.constants))
 
 
 def _is_set(node: ast.AST, name: str) -> bool:

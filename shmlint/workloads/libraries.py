@@ -231,6 +231,7 @@ NOT_FOLLOWED = frozenset(
         "yolox.core.Trainer", "yolox.core.launch", "haystack.nodes.FARMReader", "ffmpegcv.noblock",
         "hyperpyyaml.load_hyperpyyaml", "tianshou.env.ShmemVectorEnv", "tianshou.env.SubprocVectorEnv",
         "tianshou.env.RayVectorEnv", "speechbrain.Brain", "speechbrain.core.Brain",
+        "pydoc.locate", "pkgutil.resolve_name", "runpy._run_module_as_main",
         "speechbrain.dataio.dataloader.make_dataloader", "speechbrain.dataio.dataloader.SaveableDataLoader",
         "audiocraft.train.main", "audiocraft.solvers.get_solver", "audiocraft.solvers.builders.get_audio_datasets",
         "laion_clap.training.main.main", "laion_clap.training.data.get_data",

@@ -72,9 +72,10 @@ def _result(walker: Walker) -> Reading:
     for site in sites.values():
         last = site.name.rpartition(".")[2]
         row = _row_of(site.name, last, made) or row_of_class(site, walker, _row_of_name, names)
-        if row is not None and not _uses_none(row, site, walker) and _is_meant(row, site, walker):
+        meant = row is not None and _is_meant(row, site, walker)
+        if row is not None and meant and not _uses_none(row, site, walker):
             calls.append(_filled(row, site, walker.evaluator))
-        elif row is None and (counted := _counted(site, walker)):
+        elif not meant and (row is None or _is_of_object(site)) and (counted := _counted(site, walker)):
             walker.stop(f"what `{site.name}` does with `{counted}` is unknown", site.span)
         if last in _SHAPED:
             shape = _shape(last, site, walker.evaluator)
@@ -182,6 +183,12 @@ def _is_meant(row: Row, site: Site, walker: Walker) -> bool:
     target = module.imports.get(head, site.scope.full_name(alias) if alias is not None else ".")
     given = any(keyword.arg == row.argument for keyword in site.node.keywords)
     return given and not target.startswith(".") and walker.modules.resolve(site.name, site.scope.path) is None
+
+
+def _is_of_object(site: Site) -> bool:
+    """Whether what is called belongs to something that only the running program knows: ``module.DataLoader()``."""
+    head = dotted(site.node.func).partition(".")[0]
+    return isinstance(site.node.func, ast.Attribute) and head not in site.scope.module.imports
 
 
 def _uses_none(row: Row, site: Site, walker: Walker) -> bool:

@@ -402,9 +402,13 @@ class Walker:
         if isinstance(statement, ast.With | ast.AsyncWith):
             return after_with(self._statements(statement.body, scope, unit, certain))
         if isinstance(statement, ast.Match):
-            cases = [self._statements(case.body, scope, unit, False) for case in statement.cases]
-            return one_of([*cases, After.NEXT])
+            return one_of([*(self._case(case, scope, unit) for case in statement.cases), After.NEXT])
         return after(statement, scope)
+
+    def _case(self, case: ast.match_case, scope: Scope, unit: Unit) -> After:
+        if case.guard is not None:
+            self._expression(case.guard, scope, unit._replace(certain=False))
+        return self._statements(case.body, scope, unit, False)
 
     def _try(self, statement: ast.Try | ast.TryStar, scope: Scope, unit: Unit, certain: bool) -> After:
         optional = any(_catches_import(handler) for handler in statement.handlers)
@@ -439,9 +443,10 @@ class Walker:
     def _definition(self, node: Definition, scope: Scope, unit: Unit, certain: bool) -> None:
         """A definition runs when it is called; what is registered by a decorator may be called by anybody."""
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for default in (*node.args.defaults, *node.args.kw_defaults):
-                if isinstance(default, ast.Call):
-                    self._expression(default, scope, unit)
+            types = (argument.annotation for argument in ast.walk(node.args) if isinstance(argument, ast.arg))
+            for written in (*node.args.defaults, *node.args.kw_defaults, *types, node.returns):
+                if written is not None and any(isinstance(inner, ast.Call) for inner in ast.walk(written)):
+                    self._expression(written, scope, unit)
         if isinstance(node, ast.ClassDef):
             for part in (*(base for base in node.bases if isinstance(base, ast.Call)), *node.keywords):
                 self._expression(part.value if isinstance(part, ast.keyword) else part, scope, unit)
@@ -450,16 +455,31 @@ class Walker:
             above = self.evaluator.lineage.above(scope._replace(function=None, owner=node)) if node.bases else []
             if any(m.name == "__init_subclass__" for owner, _ in above for m in _methods(owner)):
                 self._reach_class(unit.loaded, node, False)
+        self._decorators(node, scope, unit)
+
+    def _decorators(self, node: Definition, scope: Scope, unit: Unit) -> None:
         for decorator in node.decorator_list:
             self._expression(decorator, scope, unit)
             name = name_of_decorator(decorator)
-            if name not in PLAIN_DECORATORS and not isinstance(unit.node, ast.ClassDef):
+            own = self._is_own_name(decorator, scope)
+            if own:
+                self.evaluator.changes.note_decorated(node)
+            if (own or name not in PLAIN_DECORATORS) and not isinstance(unit.node, ast.ClassDef):
                 if isinstance(node, ast.ClassDef):
                     self._reach_class(unit.loaded, node, False)
-                elif name == "command":
+                elif name == "command" and not own:
                     self._commands.append(Unit(unit.loaded, node, None, False))
-                elif name not in ("main", "hydra_main", "wrap", "group"):
+                elif own or name not in ("main", "hydra_main", "wrap", "group"):
                     self._push(Unit(unit.loaded, node, None, False))
+
+    def _is_own_name(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether a name, or what a call calls, is a function or a class of the repository."""
+        called = node.func if isinstance(node, ast.Call) else node
+        if not isinstance(called, ast.Name | ast.Attribute):
+            return False
+        name = dotted(called)
+        own = name in scope.module.definitions
+        return self.evaluator.definition(name if own else scope.full_name(called), scope) is not None
 
     def _branch(self, statement: ast.If, scope: Scope, unit: Unit, certain: bool) -> After:
         self._expression(statement.test, scope, unit._replace(certain=certain))
@@ -489,8 +509,8 @@ class Walker:
             return (unit.loaded.path == normal(self.entry.path) and not self.entry.function) is isinstance(
                 test.ops[0], ast.Eq
             )
-        if isinstance(test, ast.Name | ast.Attribute) and dotted(test).rpartition(".")[2] == "TYPE_CHECKING":
-            return False
+        if isinstance(test, ast.Name | ast.Attribute) and scope.full_name(test) in _TYPE_CHECKING:
+            return None if "TYPE_CHECKING" in scope.module.constants else False
         found = self.evaluator.value(test, scope, parameters=False)
         if found.value is UNKNOWN or found.value is POSITIVE or not found.certain:
             return None
@@ -546,6 +566,8 @@ class Walker:
         elif name in _IMPORTING and node.args and isinstance(node.args[0], ast.Constant):
             self._import(text_of(node.args[0].value).partition(":")[0], node, scope, unit, unit.certain)
         self._passes(name, node, scope, unit)
+        if name in _RUN_MODULES:
+            self._whole(unit.loaded.path)
         if name in DISPATCHERS:
             for argument in node.args:
                 self._dispatches(argument, unit)
@@ -564,6 +586,7 @@ class Walker:
 
     def _looks_up(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """What finds or loads code by a name."""
+        name = name.removeprefix("builtins.")
         self._extended = self._extended or name.endswith("__subclasses__")
         if isinstance(node.func, ast.Call) and dotted(node.func.func) == "getattr" and len(node.func.args) > 1:
             self._calls_found(node.func, scope, unit)
@@ -712,6 +735,10 @@ _FITS = frozenset({"fit", "LightningCLI"})
 """What lets a trainer ask a model for its data; one that is made to predict is never asked."""
 _OPENS = frozenset({"open", "Path", "load", "fromfile", "merge_from_file", "read_text", "safe_load"})
 """Calls that read a configuration file: ``open``, OmegaConf, mmengine's Config, yacs."""
+_RUN_MODULES = frozenset(
+    {"unittest.main", "doctest.testmod", "absl.testing.absltest.main", "cProfile.run", "profile.run"}
+)
+"""Calls that run the tests, or any code, of the module around them."""
 _IMPORTING = frozenset({"uvicorn.run"})
 """Calls that import the module which they are given by its name."""
 _FILLS = frozenset(name.rpartition(".")[2] for name in (*(row.call for row in ROWS), *COLLECTIVE, *NOT_FOLLOWED))
@@ -726,6 +753,7 @@ _BY_PATH = frozenset(
 _DYNAMIC = frozenset(
     {"importlib.import_module", "import_module", "__import__", "exec", "eval", "globals", "locals", *_BY_PATH}
 )
+_TYPE_CHECKING = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING", "TYPE_CHECKING")
 _IN_SHM = re.compile(r"""["']/dev(?:/|["']\s*\)?\s*[,/]\s*["'])shm(?![\w-])""")
 _HAS_PACKAGE = r"(?:\w+\.)*_?(?:is|has|have)_\w+_(?:available|enabled|installed)"
 """Functions that tell whether a package is there, by the names that everybody gives them."""
