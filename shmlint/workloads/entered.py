@@ -135,15 +135,17 @@ def _is_entered_elsewhere(launch: Launch, repository: Repository) -> bool:
             path = normal(os.path.join(folder, file))
             if file.endswith(_ENTERING) and path != normal(launch.span.path):
                 source = repository.peek(path)
-                entered = source is not None and any(_enters(line, known) for line in source.text.split("\n"))
-                if entered and source is not None and not (known and re.search(starts, source.text)):
+                if source is None or (known and name not in source.text) or not _enters(source.text, known):
+                    continue
+                if not (known and re.search(starts, source.text)):
                     return True
     return False
 
 
-def _enters(line: str, known: str) -> bool:
-    found = re.search(_ENTERS, line)
-    return found is not None and re.search(known, line[found.end() :]) is not None
+def _enters(text: str, known: str) -> bool:
+    """Whether a line enters a container, with its name behind that."""
+    behind = re.finditer(r"\b(?:exec|attach)[^\S\n]([^\n]*)", text)
+    return any(re.search(known, found[1]) is not None for found in behind)
 
 
 _ENTERS = r"\b(?:exec|attach)\s"

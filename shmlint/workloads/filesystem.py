@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
 
 
-_MOST_FOLDERS = 60
-"""Directories in which a file is looked for that is not where a command names it."""
 _MOST_PATHS = 10
 """Directories of a container in which modules are looked for."""
 
@@ -137,9 +135,7 @@ class Files:
         """The only file of that name in the directories of a directory."""
         if not written or not written[-1].endswith((".py", ".sh")):
             return None
-        names = self.repository.names(normal(folder))[:_MOST_FOLDERS]
-        inner = (normal(os.path.join(folder, name)) for name in names if not name.startswith("."))
-        folders = filter(self.repository.is_dir, inner)
+        folders = self.repository.folders_in(normal(folder))
         found = [path for folder in folders if there(path := normal(os.path.join(folder, *written)))]
         return Place(found[0], guessed=True) if len(found) == 1 else None
 

@@ -23,6 +23,8 @@ MOST_BYTES = 2 * 1024 * 1024
 """Files, and characters of them, that are read for one launch."""
 _MOST_FOLDERS = 5_000
 """Directories of a repository that are looked through for one of a name."""
+_MOST_INNER = 60
+"""Names in a directory among which its directories are looked for."""
 _MOST_LEVELS = 19
 """Directories above that of a launch."""
 
@@ -85,8 +87,9 @@ class Shared:
         """The packages that Python files import which say nothing that matters; None for all other files."""
         self.modules: dict[str, Loaded] = {}
         """Python files that were read, by their paths."""
-        self.names: dict[tuple[str | None, str], tuple[str, ...]] = {}
-        """The names of what directories hold, in their order, by the root of the repository and the path."""
+        self.names: dict[tuple[str | None, str, str], tuple[str, ...]] = {}
+        """The names of what directories hold, in their order, by the root of the repository and the path; with
+        ``folders`` behind these, the paths of the directories among them."""
         self.tags: dict[str, list[int]] = {}
         """The numbers of the builds that were read, by the names of their images."""
         self.namesakes: dict[str, list[int]] = {}
@@ -184,10 +187,19 @@ class Repository:
 
     def names(self, directory: str) -> tuple[str, ...]:
         """What a directory holds, in the order of the names."""
-        known, key = self.shared.names, (self._tree, directory)
+        known, key = self.shared.names, (self._tree, directory, "")
         if key not in known:
             files = self.workspace if self.is_dir(directory) else None
             known[key] = tuple(sorted(files.names_in(directory))) if files is not None else ()
+        return known[key]
+
+    def folders_in(self, directory: str) -> tuple[str, ...]:
+        """The directories in a directory, without the hidden ones, in the order of the names."""
+        known, key = self.shared.names, (self._tree, directory, "folders")
+        if key not in known:
+            names = (name for name in self.names(directory)[:_MOST_INNER] if not name.startswith("."))
+            inner = (normal(os.path.join(directory, name)) for name in names)
+            known[key] = tuple(filter(self.is_dir, inner))
         return known[key]
 
     def first(self, directory: str, names: Iterable[str]) -> str | None:

@@ -80,7 +80,7 @@ def _by_other_page(launch: Launch, page: Source, repository: Repository) -> Told
     pattern = rf"{_BEGIN}{re.escape(image)}{_END}"
     for folder in repository.above()[:_LEVELS]:
         for path, text in _speaking(folder, repository).files:
-            named = path.endswith(_PAGES) and path != page.path and re.search(pattern, text)
+            named = image in text and path.endswith(_PAGES) and path != page.path and re.search(pattern, text)
             source = repository.peek(path) if named else None
             said = _said(source, repository)[0] if source is not None else None
             if said is not None:

@@ -46,12 +46,13 @@ class Layer:
     def tree(self, node: Node) -> Tree:
         """The value a node stands for in this layer."""
         node = node.resolved
-        if self.tag(node) == "!reset":
-            return Removed()
-        if self.tag(node) == "!override":
-            self._replace(node)
         known = self._trees.get(id(node))
         if known is None:
+            tag = self.tag(node)
+            if tag == "!reset":
+                return Removed()
+            if tag == "!override":
+                self._replace(node)
             if isinstance(node, MappingNode):
                 known = _branch(node, self)
             elif isinstance(node, SequenceNode):
