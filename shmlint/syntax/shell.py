@@ -135,7 +135,8 @@ def values(text: ShellText) -> dict[str, list[str]]:
     return found
 
 
-_CUT = re.compile(r"(?<=[\"'])\\\n(?=[\"'])")
+_CUT = re.compile(r"\\\n(?<=[\"']\\\n)(?=[\"'])")
+"""It begins with what is looked for, because a search for that is fast."""
 
 
 def _with_whole_words(text: ShellText) -> ShellText:

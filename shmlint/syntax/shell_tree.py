@@ -165,8 +165,8 @@ class Tree:
 
     def raw(self, node: Node) -> str:
         """A node's text."""
-        start, end = self.extent(node)
-        found = self.text.text[start:end]
+        start, end, chars = node.start_byte, node.end_byte, self.chars
+        found = self.text.text[start:end] if chars is None else self.text.text[chars[start] : chars[end]]
         return found.lstrip() if found[:1].isspace() and node.type in _EXPANSIONS else found
 
     def at(self, node: Node) -> int:

@@ -285,7 +285,7 @@ class _Reading:
         servers = [workload for workload in known if workload.id == "servers"]
         self.serves = any(match_command(command, servers) is not None for command in commands)
         workers = [read_workers(command.words) for command in ran]
-        self.workers, self.workers_span = self._most([(count, c.place) for count, c in zip(workers, ran, strict=True)])
+        self.workers, self.workers_span = self._most(list(zip(workers, ran, strict=True)))
         self.without_workers = bool(workers) and all(count == 0 for count in workers)
         asked = [ran.words for ran, count in zip(ran, workers, strict=True) if ran.kind == "program" and count is None]
         self.perhaps_without_workers = bool(asked) and all(map(may_have_no_workers, asked))
@@ -320,15 +320,19 @@ class _Reading:
 
     def _most_ranks(self, launcher: bool) -> tuple[int | None, Span | None]:
         """The most ranks that one of the commands asks for, and where it does."""
-        found = [(read_ranks(ran.words, launcher=launcher)[0], ran.place) for ran in self.ran]
+        found = [(read_ranks(ran.words, launcher=launcher)[0], ran) for ran in self.ran]
         if isinstance(self.count, int) and self.count > 1:
             every = (ran for ran in self.ran if has_rank_for_each(ran.words))
-            found += [(self.count, ran.place) for ran in every if not _has_several_hosts(ran.words)]
+            found += [(self.count, ran) for ran in every if not _has_several_hosts(ran.words)]
         return self._most(found)
 
-    def _most(self, found: Sequence[tuple[int | None, Span | None]]) -> tuple[int | None, Span | None]:
-        told = [(count, span or self.span) for count, span in found if count is not None]
-        return max(told, key=lambda item: item[0]) if told else (None, self.span)
+    def _most(self, found: Sequence[tuple[int | None, Ran]]) -> tuple[int | None, Span | None]:
+        """The largest count, and where the first command is that asks for it."""
+        told = [(count, ran) for count, ran in found if count is not None]
+        if not told:
+            return None, self.span
+        count, ran = max(told, key=lambda item: item[0])
+        return count, ran.place or self.span
 
     def _is_backed(self, launch: Launch, known: Sequence[Workload], mine: set[str]) -> bool:
         """Whether more than the command says so: the settings, or an image whose maintainers ask for shared memory."""

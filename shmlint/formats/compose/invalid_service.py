@@ -182,7 +182,7 @@ def _circular(project: Project) -> Iterator[Problem]:
 
 
 def _sizes(name: str, tree: Branch) -> Iterator[Problem]:
-    leaves = [(".".join(path), tree.leaf(*path)) for path in _MEMORY]
+    leaves = [(".".join(path), tree.leaf(*path)) for path in _MEMORY if path[0] in tree.entries]
     leaves += [
         (f"volumes[{at}].tmpfs.size", volume.leaf("tmpfs", "size"))
         for at, volume in enumerate(items_of(tree.get("volumes")))
@@ -206,7 +206,8 @@ def _sizes(name: str, tree: Branch) -> Iterator[Problem]:
 def _distinct(name: str, tree: Branch) -> Iterator[Problem]:
     """A limit of the service and one of ``deploy`` that differ. One that is missing there counts as 0."""
     for pair in _PAIRS:
-        first, group = tree.leaf(pair.key), tree.get(*pair.group)
+        first = tree.leaf(pair.key)
+        group = tree.get(*pair.group) if first is not None else None
         if first is None or not isinstance(group, Branch):
             continue
         second, where = group.leaf(pair.name), ".".join((*pair.group, pair.name))

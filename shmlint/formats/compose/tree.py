@@ -48,18 +48,18 @@ class Layer:
         node = node.resolved
         known = self._trees.get(id(node))
         if known is None:
-            tag = self.tag(node)
+            tag = self.tag(node) if node.tag is not None else None
             if tag == "!reset":
                 return Removed()
             if tag == "!override":
                 self._replace(node)
-            if isinstance(node, MappingNode):
-                known = _branch(node, self)
-            elif isinstance(node, SequenceNode):
-                known = Listing(node, self)
-            else:
-                assert isinstance(node, Scalar)
+            if isinstance(node, Scalar):
                 known = Leaf(node, self)
+            elif isinstance(node, MappingNode):
+                known = _branch(node, self)
+            else:
+                assert isinstance(node, SequenceNode)
+                known = Listing(node, self)
             self._trees[id(node)] = known
         return known
 
@@ -103,16 +103,17 @@ class Leaf:
             value, self.refused = node.value, str(error)
         self.plain_value = value
         self.kind: LeafKind
-        if value is None:
+        if isinstance(value, str):  # most are
+            self.kind = "str"
+        elif value is None:
             self.kind = "null"
         elif isinstance(value, bool):
             self.kind = "bool"
         elif isinstance(value, int):
             self.kind = "int"
-        elif isinstance(value, float):
-            self.kind = "float"
         else:
-            self.kind = "str"
+            assert isinstance(value, float)
+            self.kind = "float"
 
     @property
     def span(self) -> Span:
@@ -308,6 +309,8 @@ def _branch(node: MappingNode, layer: Layer) -> Branch:
                 # before an alias can bring it here.
                 overrides |= merged[-1].overrides
                 resets |= merged[-1].resets if not isinstance(value, Alias) else NO_NAMES
+        elif target.tag is None:
+            entries[name.value] = Entry(key, layer, value)
         elif layer.tag(target) == "!reset":
             resets.add(name.value)
         else:
