@@ -769,7 +769,8 @@ def test_a_look_in_a_training_image(tmp_path: Path, option: str) -> None:
     ],
 )
 def test_other_looks_in_other_images(tmp_path: Path, command: str, severity: str) -> None:
-    for image in ("nvcr.io/nvidia/pytorch:24.12-py3", "nvcr.io/nvidia/pytorch:25.01-py3-igpu", "nvcr.io/nvidia/nemo:24.12"):
+    images = ("nvcr.io/nvidia/pytorch:24.12-py3", "nvcr.io/nvidia/pytorch:25.01-py3-igpu", "nvcr.io/nvidia/nemo:24.12")
+    for image in images:
         found = findings(tmp_path, {"run.sh": f"docker run --gpus all --rm {image} {command}\n"})
         assert [(f.rule, f.severity) for f in found] == [("SHM101", severity)]
 
