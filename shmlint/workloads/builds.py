@@ -168,7 +168,7 @@ def _builders(directory: str, repository: Repository, names: str | None = None) 
         speaks = names or f"{SPEAKS}|{_BUILDS.removeprefix('(?i)')}"
         paths = [os.path.join(directory, name) for name in repository.names(directory) if re.search(speaks, name)]
         sources = ((path, repository.peek(path)) for path in paths)
-        known = Texts.of((path, s.text.lower()) for path, s in sources if s is not None and "build" in s.text)
+        known = Texts((path, s.text.lower()) for path, s in sources if s is not None and "build" in s.text)
         repository.shared.builders[key] = known
     return known
 
@@ -194,7 +194,7 @@ def _below(folder: str, repository: Repository) -> Texts:
         names = [name for name in repository.names(folder) if not name.startswith(".")]
         inner = (os.path.normpath(os.path.join(folder, name)) for name in names[:_MOST_FOLDERS])
         files = (_builders(path, repository, _BUILDS) for path in inner if repository.is_dir(path))
-        known[key] = Texts.of(file for found in files for file in found.files)
+        known[key] = Texts(file for found in files for file in found.files)
     return known[key]
 
 

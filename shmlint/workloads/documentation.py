@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from shmlint.files.cache import Key
 from shmlint.files.read import normal
 from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
@@ -120,10 +121,22 @@ def _further(repository: Repository, own: str | None) -> Iterator[str]:
         for name in sorted(pages, key=lambda name: "train" not in name.lower()):
             if looked >= _MOST_PAGES or not (directory in top[-len(_DOCUMENTATION) :] or re.search(_GUIDES, name)):
                 continue
-            source = repository.peek(os.path.join(directory, name))
             looked += 1
-            if source is not None and re.search(r"(?i)train\w*\.(?:py|sh)|torchrun|accelerate launch", source.text):
+            if _shows_training(os.path.join(directory, name), repository):
                 yield os.path.join(directory, name)
+
+
+_TRAINS: Key[bool] = Key("pages that show how something is trained")
+
+
+def _shows_training(path: str, repository: Repository) -> bool:
+    """Whether a page names a program that trains; looked for once in a run, because many launches ask."""
+    if repository.peek(path) is None or repository.workspace is None:
+        return False
+    pattern = r"(?i)train\w*\.(?:py|sh)|torchrun|accelerate launch"
+    return repository.workspace.once(
+        _TRAINS, path, lambda files: re.search(pattern, files.source(path).text) is not None
+    )
 
 
 def _guides(repository: Repository, own: str) -> Iterator[str]:
@@ -174,7 +187,10 @@ def _on_several_hosts(words: Sequence[str]) -> bool:
 def _is_outside(command: Command) -> bool:
     """Whether the comment above a command says that it is not for the container."""
     source, start = command.span.source, command.span.start
-    above = re.search(r"(?:^[ \t]*#.*\n)+[ \t]*(?:[$>][ \t])?\Z", source.text[max(0, start - _COMMENT) : start], re.M)
+    before = source.text[max(0, start - _COMMENT) : start]
+    if "#" not in before or ("outside" not in before.lower() and "host" not in before.lower()):
+        return False  # that is most, and the pattern is slow
+    above = re.search(r"(?:^[ \t]*#.*\n)+[ \t]*(?:[$>][ \t])?\Z", before, re.M)
     return above is not None and re.search(r"(?i)\boutside\b|\bon (?:the|your) host\b", above[0]) is not None
 
 

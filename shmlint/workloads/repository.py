@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.model.launch import NO_TEXTS, Build, Launch
-from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 
 if TYPE_CHECKING:
@@ -29,23 +30,34 @@ _MOST_LEVELS = 19
 """Directories above that of a launch."""
 
 
-class Texts(NamedTuple):
-    """Some files, and all their text: what this does not hold, none of them holds."""
+class Texts:
+    """Some files, with all their text to find words in. ``files`` are their paths, and the text of each."""
 
-    files: tuple[tuple[str, str], ...] = ()
-    """The paths, and the text of each."""
-    together: bytes = b""
-    """In UTF-8: one character that is no letter of Latin would make all of a text four times as long to search."""
+    __slots__ = ("_found", "_starts", "_together", "files")
 
-    @classmethod
-    def of(cls, files: Iterable[tuple[str, str]]) -> Texts:
-        every = tuple(files)
-        return cls(every, b"\n".join(text.encode("utf-8", "surrogatepass") for _, text in every))
+    def __init__(self, files: Iterable[tuple[str, str]]) -> None:
+        self.files = tuple(files)
+        # In UTF-8, because one emoji would make all of a joined text four times as long to search. Each text ends
+        # with a byte that UTF-8 does not have, so that no word is found over an end.
+        parts = [text.encode("utf-8", "surrogatepass") + b"\xff" for _, text in self.files]
+        self._together = b"".join(parts)
+        self._starts = [*accumulate(map(len, parts), initial=0)]
+        self._found: dict[str, frozenset[int]] = {}
 
     def holding(self, words: Collection[str]) -> Iterator[str]:
         """The paths of those that hold one of some words."""
-        if any(word.encode("utf-8", "surrogatepass") in self.together for word in words):
-            yield from (path for path, text in self.files if any(word in text for word in words))
+        for word in words:
+            if word not in self._found:
+                self._found[word] = frozenset(self._holding(word.encode("utf-8", "surrogatepass")))
+        found = frozenset().union(*(self._found[word] for word in words))
+        return (self.files[number][0] for number in sorted(found))
+
+    def _holding(self, word: bytes) -> Iterator[int]:
+        at = self._together.find(word)
+        while 0 <= at < self._starts[-1]:
+            number = bisect_right(self._starts, at)
+            yield number - 1
+            at = self._together.find(word, self._starts[number])
 
 
 class Shared:

@@ -131,7 +131,7 @@ def _speaking(directory: str, repository: Repository) -> Texts:
     if known is None:
         paths = [normal(os.path.join(directory, n)) for n in repository.names(directory) if re.search(SPEAKS, n)]
         sources = ((path, repository.peek(path)) for path in paths)
-        known = Texts.of((path, s.text) for path, s in sources if s is not None and re.search(_GIVEN, s.text))
+        known = Texts((path, s.text) for path, s in sources if s is not None and re.search(_GIVEN, s.text))
         repository.shared.sizes[key] = known
     return known
 
