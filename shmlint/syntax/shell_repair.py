@@ -49,7 +49,10 @@ class EarlyEnd(NamedTuple):
 def repaired(text: ShellText) -> tuple[ShellText, tuple[EarlyEnd, ...]]:
     """A text whose container starts go on to where they are meant to end; each character keeps its place."""
     lines = text.text.split("\n")
-    starts = sorted(number for number in _naming(text.text) if _START.match(lines[number]))
+    starts = sorted(
+        number for number in _naming(text.text)
+        if ("run" in lines[number] or "create" in lines[number]) and _START.match(lines[number])
+    )  # fmt: skip
     if not starts:
         return text, ()
     found: list[tuple[int, EndKind]] = []

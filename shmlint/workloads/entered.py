@@ -42,9 +42,8 @@ def inside(launch: Launch, repository: Repository) -> list[Inside]:
     """The commands that the file of a launch runs in its container behind it."""
     from shmlint.formats import scripts
 
-    source = repository.peek(launch.span.path)
-    entered = source is not None and re.search(_ENTERS, source.text[launch.span.end :]) is not None
-    if source is None or not entered or launch.kind != "docker-run" or repository.workspace is None:
+    source = repository.peek(launch.span.path) if launch.kind == "docker-run" else None
+    if source is None or repository.workspace is None or not re.search(_ENTERS, source.text[launch.span.end :]):
         return []
     return [
         one
@@ -144,8 +143,9 @@ def _is_entered_elsewhere(launch: Launch, repository: Repository) -> bool:
 
 def _enters(text: str, known: str) -> bool:
     """Whether a line enters a container, with its name behind that."""
-    behind = re.finditer(r"\b(?:exec|attach)[^\S\n]([^\n]*)", text)
-    return any(re.search(known, found[1]) is not None for found in behind)
+    lines = (line for line in text.split("\n") if "exec" in line or "attach" in line)
+    entering = ((line, re.search(_ENTERS, line)) for line in lines)
+    return any(found is not None and re.search(known, line[found.end() :]) for line, found in entering)
 
 
 _ENTERS = r"\b(?:exec|attach)\s"
