@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
@@ -92,43 +93,79 @@ class _Stage:
         self.shell, self.workdir = parent.shell, parent.workdir
         self.copies, self.runs, self.lines = list(parent.copies), list(parent.runs), dict(parent.lines)
 
-    def variables(self) -> dict[str, str]:
-        return {**self.arguments, **self.environment}
+    def variables(self) -> Mapping[str, str]:
+        return ChainMap(self.environment, self.arguments)
 
+    @cached_property
     def image(self) -> BuiltImage:
-        """What the stage gives as it is now."""
+        """What the stage gives at its end."""
         return BuiltImage(
             (self.base,), self.environment, self.command, self.entrypoint, self.workdir, tuple(self.copies),
             tuple(self.runs), dict(self.lines),
         )  # fmt: skip
+
+    def length(self) -> int:
+        """How much a stage inherits that begins with this one."""
+        return len(self.environment) + len(self.arguments) + len(self.copies) + len(self.runs) + len(self.lines)
+
+
+class _Stages:
+    """The stages so far; the last one may go on."""
+
+    def __init__(self) -> None:
+        self.all: list[_Stage] = []
+        self.ended: dict[str, _Stage] = {}
+        """By name, but for the last one."""
+
+    def end(self) -> None:
+        """The last one has ended."""
+        if self.all and self.all[-1].name:
+            self.ended[self.all[-1].name] = self.all[-1]
+
+    def find(self, name: str, most: int) -> _Stage | None:
+        """The stage of a name, else of a number below ``most``; the first one is 0."""
+        number = whole_number(name)
+        counted = self.all[number] if number is not None and number < most else None
+        return self.ended.get(name.lower()) or counted
 
 
 def read(text: str, target: str | None = None, args: Mapping[str, str] | None = None) -> BuiltImage | None:
     """The image that ``docker build --target TARGET --build-arg …`` makes of a Dockerfile's text.
 
     ``target`` is the name or the number of a stage, by default the last. None where there is no
-    FROM, or no such stage.
+    FROM, no such stage, or more than anyone wrote by hand.
     """
     escape = _escape(text)
     args = args or {}
     arguments: dict[str, str] = {}
-    stages: list[_Stage] = []
+    stages = _Stages()
+    inherited = 0
     for name, value, line, words in _instructions(text, escape):
+        last = stages.all[-1] if stages.all else None
         if name == "FROM":
             named = [word for word in words if not word.startswith("--")]
             if named:
-                stages.append(_begin(named, line, stages, arguments, escape))
-        elif name == "ARG" and not stages:
-            _declare(_pairs(words, arguments, escape), args, {}, arguments)
-        elif name == "ARG":
-            _declare(_pairs(words, stages[-1].variables(), escape), args, arguments, stages[-1].arguments)
-        elif stages:
-            _apply(stages[-1], name, value, words, escape)
+                stages.end()
+                stages.all.append(_begin(named, line, stages, arguments, escape))
+                inherited += stages.all[-1].length()
+        elif name == "ARG" and last is None:
+            _declare(list(_pairs(words, arguments, escape)), args, {}, arguments)
+        elif name == "ARG" and last is not None:
+            _declare(list(_pairs(words, last.variables(), escape)), args, arguments, last.arguments)
+        elif last is not None:
+            _apply(last, name, value, words, escape)
             _record(stages, name, value, words, line, escape)
-    if not stages:
+        if inherited > _MOST:
+            return None
+    if not stages.all:
         return None
-    stage = _find_or_count(stages, target) if target else stages[-1]
-    return stage.image() if stage is not None else None
+    stages.end()
+    stage = stages.find(target, len(stages.all)) if target else stages.all[-1]
+    return stage.image if stage is not None else None
+
+
+_MOST = 1_000_000
+"""What stages may inherit from others, together: each has what those before it have."""
 
 
 def _declare(
@@ -143,26 +180,16 @@ def _declare(
 
 
 def _begin(
-    words: Sequence[str], line: int, stages: list[_Stage], arguments: Mapping[str, str], escape: str
+    words: Sequence[str], line: int, stages: _Stages, arguments: Mapping[str, str], escape: str
 ) -> _Stage:
     """The stage that ``FROM image [AS name]`` begins, with what it inherits from an earlier one."""
     image = _expand(words[0], arguments, escape)
     name = words[2].lower() if len(words) > 2 and words[1].lower() == "as" else ""
-    parent = _find(stages, image)
+    parent = stages.ended.get(image.lower()) if image else None
     stage = _Stage(name, (image, line))
     if parent is not None:
         stage.inherit(parent)
     return stage
-
-
-def _find(stages: list[_Stage], name: str) -> _Stage | None:
-    return next((stage for stage in reversed(stages) if stage.name and stage.name == name.lower()), None)
-
-
-def _find_or_count(stages: list[_Stage], name: str) -> _Stage | None:
-    """The stage of a name, else of a number; the first one is 0."""
-    number = whole_number(name)
-    return _find(stages, name) or (stages[number] if number is not None and number < len(stages) else None)
 
 
 def _apply(stage: _Stage, name: str, value: str, words: Sequence[str], escape: str) -> None:
@@ -174,7 +201,7 @@ def _apply(stage: _Stage, name: str, value: str, words: Sequence[str], escape: s
             rest = value[len(words[0]) :].strip()
             stage.environment[words[0]] = _expand(rest, before, escape)
         else:
-            stage.environment.update((key, text or "") for key, text in _pairs(words, before, escape))
+            stage.environment.update([(key, text or "") for key, text in _pairs(words, before, escape)])
     elif name == "SHELL":
         stage.shell = _exec_form(value) or stage.shell
     elif name == "CMD":
@@ -188,9 +215,9 @@ def _apply(stage: _Stage, name: str, value: str, words: Sequence[str], escape: s
             stage.command = None
 
 
-def _record(stages: list[_Stage], name: str, value: str, words: Sequence[str], line: int, escape: str) -> None:
+def _record(stages: _Stages, name: str, value: str, words: Sequence[str], line: int, escape: str) -> None:
     """Note what an instruction puts into the image, and where it is."""
-    stage = stages[-1]
+    stage = stages.all[-1]
     if name in ("CMD", "ENTRYPOINT"):
         stage.lines[name] = line
     elif name == "ENV":
@@ -204,8 +231,8 @@ def _record(stages: list[_Stage], name: str, value: str, words: Sequence[str], l
         stage.copies += _copies(stages, value, words, escape)
 
 
-def _copies(stages: list[_Stage], value: str, words: Sequence[str], escape: str) -> Iterator[Copy]:
-    stage = stages[-1]
+def _copies(stages: _Stages, value: str, words: Sequence[str], escape: str) -> Iterator[Copy]:
+    stage = stages.all[-1]
     options = [word for word in words if word.startswith("--")]
     rest = words[len(options) :]
     listed = _exec_form(value[value.index("[") :]) if rest and rest[0].startswith("[") else None
@@ -215,10 +242,10 @@ def _copies(stages: list[_Stage], value: str, words: Sequence[str], escape: str)
     origin = next((word.removeprefix("--from=") for word in options if word.startswith("--from=")), "")
     found = None
     if origin:
-        found = _find_or_count(stages[:-1], origin)
+        found = stages.find(origin, len(stages.all) - 1)
     target = posixpath.join(stage.workdir or "/", paths[-1])
     elsewhere = bool(origin) and found is None
-    yield Copy(tuple(paths[:-1]), target, found.image() if found is not None else None, elsewhere)
+    yield Copy(tuple(paths[:-1]), target, found.image if found is not None else None, elsewhere)
 
 
 def _command(value: str, shell: tuple[str, ...]) -> tuple[str, ...]:
@@ -255,16 +282,23 @@ def _pairs(words: Sequence[str], variables: Mapping[str, str], escape: str) -> I
 _VARIABLE = r"\$(?:(?P<bare>\w+)|\{(?P<name>\w+)(?:(?P<operator>:?[-+?])(?P<word>(?:[^{}]|\{[^{}]*\})*))?\})"
 
 
+_LONGEST = 10_000
+"""Characters that the variables of a text may add to it."""
+
+
 def _expand(text: str, variables: Mapping[str, str], escape: str, quoted: bool = False) -> str:
     """Quotation marks and escapes removed, ``$X``, ``${X}``, ``${X:-word}``, ``${X:+word}`` replaced.
 
-    ``quoted`` reads the inside of double quotation marks. A variable that is not known stays.
+    ``quoted`` reads the inside of double quotation marks. A variable that is not known stays, and so does one
+    whose value is longer than any that is meant: variables may double one another.
     """
+    room = _LONGEST
     e = re.escape(escape)
     quotes = rf"""|'(?P<single>[^']*)'|"(?P<double>(?:{e}.|[^"{e}])*)"|{e}(?P<escaped>.)"""
     within = rf"""|{e}(?P<escaped>["${e}])"""
 
     def replacement(match: re.Match[str]) -> str:
+        nonlocal room
         found = match.groupdict()
         for plain in ("single", "escaped"):
             if found.get(plain) is not None:
@@ -279,7 +313,8 @@ def _expand(text: str, variables: Mapping[str, str], escape: str, quoted: bool =
             return _expand(found["word"], variables, escape, quoted) if is_set else ""
         if operator.endswith("-") and not is_set:
             return _expand(found["word"], variables, escape, quoted)
-        return match[0] if known is None else known
+        room -= len(known or "")
+        return match[0] if known is None or room < 0 else known
 
     return re.sub("(?s)" + _VARIABLE + (within if quoted else quotes), replacement, text)
 

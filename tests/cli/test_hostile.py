@@ -148,11 +148,43 @@ def entries_of_a_matrix(n: int) -> dict[str, str]:
     return {".github/workflows/x.yml": text}
 
 
+def files_that_include_each_other(n: int) -> dict[str, str]:
+    """Each of them two others."""
+    last = "services:\n  a: {image: x/y, gpus: all}\n"
+    files = {f"{one}{n}.compose.yaml": last.replace("a:", f"{one}:") for one in "ab"}
+    for i in range(n):
+        text = f"include: [a{i + 1}.compose.yaml, b{i + 1}.compose.yaml]\n"
+        files |= {f"{one}{i}.compose.yaml": text for one in "ab"}
+    return files
+
+
+def a_chain_of_inclusions(n: int) -> dict[str, str]:
+    files = {f"{i}.compose.yaml": f"include: [{i + 1}.compose.yaml]\n" for i in range(n)}
+    return {**files, f"{n}.compose.yaml": "services:\n  a: {image: x/y, gpus: all}\n"}
+
+
+def stages(n: int) -> dict[str, str]:
+    steps = "RUN pip install a{0}\nCOPY --from=s{1} /a /b{0}\nENV A{0}=$A{2}$A{2}\n"
+    lines = "".join(f"FROM s{i - 1} AS s{i}\n{steps.format(i, i // 2, i - 1)}" for i in range(1, n))
+    text = f"FROM pytorch/pytorch AS s0\nENV A0=a\n{lines}CMD python train.py\n"
+    return {"compose.yaml": "services:\n  a: {build: ., gpus: all}\n", "Dockerfile": text}
+
+
+def variables_that_double(n: int) -> dict[str, str]:
+    lines = "".join(f"A{i}=${{A{i - 1}}}${{A{i - 1}}}\n" for i in range(1, n))
+    service = f"services:\n  a: {{image: x/y, gpus: all, shm_size: $A{n - 1}}}\n"
+    return {".env": f"A0=1\n{lines}", "compose.yaml": service}
+
+
 SHAPES: dict[str, tuple[Callable[[int], dict[str, str]], int]] = {
     "functions that call each other": (chain_of_functions, 16_000),
     "functions": (functions, 12_000),
     "conditions in conditions": (conditions_in_conditions, 20_000),
     "entries of a matrix": (entries_of_a_matrix, 40_000),
+    "files that include each other": (files_that_include_each_other, 60),
+    "a chain of inclusions": (a_chain_of_inclusions, 300),
+    "stages": (stages, 20_000),
+    "variables that double": (variables_that_double, 60),
 }
 """Files that are long or deep in one way, and how much of it they have."""
 

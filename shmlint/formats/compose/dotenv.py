@@ -7,6 +7,7 @@ substituted in values that are not in single quotes. A name alone is taken from 
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Mapping
 
 from shmlint.formats.compose.interpolate import InvalidInterpolation, interpolate
@@ -17,6 +18,10 @@ _BLANK = " \t\v\f\r\x85\xa0"
 _EXPORT = re.compile(r"export\s")
 _ESCAPE = re.compile(r'\\(?:[abcfnrtv$"\\]|0\d{0,3})')
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"'}
+
+
+_LONGER = 5_000_000
+"""Characters that substitution may add to a file."""
 
 
 class InvalidEnvFile(ValueError):
@@ -31,10 +36,13 @@ class InvalidEnvFile(ValueError):
 def parse(text: str, before: Mapping[str, str | None], found: dict[str, str | None]) -> None:
     """Add the variables of an env file to ``found``, values substituted from ``before`` and ``found``.
 
-    Raises InvalidEnvFile; what is before the fault has been added then.
+    Raises InvalidEnvFile; what is before the fault has been added then. Where its variables double and double,
+    none is known.
     """
     text = text.removeprefix("\ufeff")
     at = _statement(text, 0)
+    variables = ChainMap(dict(before), found)
+    longer = 0
     while at < len(text):
         name, at, alone = _name(text, at)
         if alone:
@@ -42,7 +50,13 @@ def parse(text: str, before: Mapping[str, str | None], found: dict[str, str | No
             if value is not None:
                 found[name] = value
         else:
-            found[name], at = _value(text, at, {**found, **before})
+            written = at
+            value, at = _value(text, at, variables)
+            longer += max(len(value or "") - (at - written), 0)
+            if value is None or longer > _LONGER:
+                found.clear()
+                return
+            found[name] = value
         at = _statement(text, at)
 
 
@@ -87,22 +101,22 @@ def _behind_blanks(text: str, at: int) -> int:
     return at
 
 
-def _value(text: str, at: int, variables: Mapping[str, str | None]) -> tuple[str, int]:
-    """A value and where it ends."""
+def _value(text: str, at: int, variables: Mapping[str, str | None]) -> tuple[str | None, int]:
+    """A value, None where it is too long, and where it ends."""
     quote = text[at : at + 1]
     if quote not in ("'", '"'):
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
-        return _substituted(text[at:end].partition(" #")[0].rstrip(), variables, _line(text, at)), end
+        return _substituted(text[at:end].partition(" #")[0].rstrip(), variables, (text, at)), end
     pieces: list[str] = []
     end = at + 1
     while end < len(text):
         char = text[end]
         if char == quote:
             value = "".join(pieces)
-            if quote == '"':
-                value = _substituted(_ESCAPE.sub(_unescaped, value), variables, _line(text, at))
-            return value, end + 1
+            if quote == "'":
+                return value, end + 1
+            return _substituted(_ESCAPE.sub(_unescaped, value), variables, (text, at)), end + 1
         if char == "\\" and end + 1 < len(text):
             end += 1
             char = text[end] if text[end] == quote else "\\" + text[end]
@@ -111,13 +125,14 @@ def _value(text: str, at: int, variables: Mapping[str, str | None]) -> tuple[str
     raise InvalidEnvFile("unterminated quoted value", _line(text, at))
 
 
-def _substituted(value: str, variables: Mapping[str, str | None], line: int) -> str:
+def _substituted(value: str, variables: Mapping[str, str | None], place: tuple[str, int]) -> str | None:
     if "$" not in value:
         return value
     try:
-        return interpolate(value, variables).text
+        result = interpolate(value, variables)
+        return result.text if result.room >= 0 else None
     except InvalidInterpolation:
-        raise InvalidEnvFile("invalid interpolation: write $$ for a dollar sign", line) from None
+        raise InvalidEnvFile("invalid interpolation: write $$ for a dollar sign", _line(*place)) from None
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -27,9 +27,11 @@ class Interpolated:
     ``text`` is Compose's reading with unset variables as empty strings. ``unset`` are the
     variables it lacked a value for. ``defaults`` are the spans (in the text as written) of the
     defaults that were used, the outermost first. ``private``: an env file's value went into it.
+    ``room``: how many more characters the values of variables may have in it; one that is too long is
+    not read, and its variable counts as unset.
     """
 
-    __slots__ = ("defaults", "private", "text", "unset", "used")
+    __slots__ = ("defaults", "private", "room", "text", "unset", "used")
 
     def __init__(self, text: str, unset: list[str] | None = None) -> None:
         self.text = text
@@ -37,6 +39,7 @@ class Interpolated:
         self.defaults: list[tuple[int, int]] = []
         self.used: list[str] = []
         self.private = False
+        self.room = 1_000_000
 
 
 def interpolate(text: str, variables: Mapping[str, str | None]) -> Interpolated:
@@ -84,7 +87,15 @@ def _value(name: str, variables: Mapping[str, str | None], result: Interpolated)
         result.unset.append(name)
         return ""
     result.private = True
-    return value
+    return _fitting(name, value, result)
+
+
+def _fitting(name: str, value: str, result: Interpolated) -> str:
+    result.room -= len(value)
+    if result.room >= 0:
+        return value
+    result.unset.append(name)
+    return ""
 
 
 def _closing(text: str, dollar: int, end: int) -> int:
@@ -143,4 +154,4 @@ def _braced(
         result.private = True
     elif operator[-1] == "?":
         result.unset.append(name)
-    return (value or "") if is_set else "", after
+    return _fitting(name, value or "", result) if is_set else "", after

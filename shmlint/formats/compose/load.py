@@ -37,13 +37,25 @@ def load_project(
         variables = read_variables([os.path.join(place, ".env")], workspace, variables, refused)
     start = Span(workspace.source(project.files[0]), 0, 0)
     project.problems += (fault.problem(start) for fault in refused)
-    _read_files(project, variables, variables, workspace, ())
+    _read_files(project, variables, variables, _Way(workspace, (), {}))
     return project
 
 
-def _read_files(
-    project: Project, variables: Variables, outer: Variables, workspace: Workspace, trail: tuple[str, ...]
-) -> None:
+_MAX_DEPTH = 100
+"""Files that include one another, counted; more is nothing that anyone wrote by hand."""
+
+
+class _Way(NamedTuple):
+    """The files that lead to the one that is read, and what was included so far."""
+
+    workspace: Workspace
+    trail: tuple[str, ...]
+    done: dict[object, Project]
+    """Files that are included again and again are read once: they may be two in each file, and double with each."""
+
+
+def _read_files(project: Project, variables: Variables, outer: Variables, way: _Way) -> None:
+    workspace = way.workspace
     for path in project.files:
         for document in read_documents(path, workspace):
             layer = Layer(document.source, variables, project.directory, outer)
@@ -51,7 +63,7 @@ def _read_files(
             if isinstance(root, Branch):
                 services = _written_in(project, root, layer, workspace)
                 if root.get("include") is not None:
-                    _include(project, services, root, layer, workspace, (*trail, path))
+                    _include(project, services, root, layer, way._replace(trail=(*way.trail, path)))
                 put(project, root, services)
 
 
@@ -78,34 +90,31 @@ class _Inclusion(NamedTuple):
     env_files: tuple[str, ...]
 
 
-def _include(
-    project: Project,
-    services: dict[str, Service],
-    root: Branch,
-    layer: Layer,
-    workspace: Workspace,
-    trail: tuple[str, ...],
-) -> None:
+def _include(project: Project, services: dict[str, Service], root: Branch, layer: Layer, way: _Way) -> None:
     """Add what a document includes to the services it writes itself. Both go over the files before it."""
     for item in items_of(root.get("include")):
-        inclusion = _inclusion(project, item, layer, workspace)
+        inclusion = _inclusion(project, item, layer, way.workspace)
         if inclusion is None:
             continue
-        if inclusion.files[0] in trail:
+        if inclusion.files[0] in way.trail:
             message = f"`include` is circular: {inclusion.files[0]}"
             project.problems.append(Problem(inclusion.span, message, facts=("circular",)))
             continue
+        if len(way.trail) >= _MAX_DEPTH:
+            project.unknown = f"`include` goes through more than {_MAX_DEPTH} files"
+            project.problems.append(Problem(inclusion.span, project.unknown, "limit"))
+            continue
         refused: list[RefusedEnvFile] = []
-        variables = read_variables(inclusion.env_files, workspace, layer.variables, refused)
+        variables = read_variables(inclusion.env_files, way.workspace, layer.variables, refused)
         project.problems += (fault.problem(inclusion.span) for fault in refused)
-        included = Project(inclusion.files, inclusion.directory)
         try:
-            _read_files(included, variables, layer.outer, workspace, trail)
+            included = _included(inclusion, variables, layer.outer, way)
         except Unreadable as error:
             project.unknown = f"{layer.source.path} includes {error.path}, which cannot be read"
             continue
         project.unknown = project.unknown or included.unknown
-        project.problems += included.problems
+        known = {problem.key for problem in project.problems}
+        project.problems += (problem for problem in included.problems if problem.key not in known)
         project.included |= included.included.union(inclusion.files)
         for file, names in included.extended.items():
             project.extended.setdefault(file, set()).update(names)
@@ -113,6 +122,16 @@ def _include(
             project.defined[key] |= defined
         for name, service in included.services.items():
             _import(project, services, name, service, inclusion.span)
+
+
+def _included(inclusion: _Inclusion, variables: Variables, outer: Variables, way: _Way) -> Project:
+    """The project of an entry of ``include``."""
+    key = inclusion.files, inclusion.directory, tuple(variables.items())
+    if key not in way.done:
+        included = Project(inclusion.files, inclusion.directory)
+        _read_files(included, variables, outer, way)
+        way.done[key] = included
+    return way.done[key]
 
 
 def _import(project: Project, services: dict[str, Service], name: str, service: Service, span: Span) -> None:
@@ -129,7 +148,15 @@ def _import(project: Project, services: dict[str, Service], name: str, service: 
         project.problems.append(
             Problem(own.bodies[0].layer.span(own.bodies[0].key), message, facts=("conflict", other))
         )
+    elif _is_written_by(own, imported):
+        return  # it is included twice
     services[name] = merged(imported, own)
+
+
+def _is_written_by(service: Service, other: Service) -> bool:
+    """Whether a service has all that another one is written by, however often that is included."""
+    nodes = {id(body.node) for body in service.bodies}
+    return all(id(body.node) in nodes for body in other.bodies)
 
 
 def _inclusion(project: Project, item: Tree, layer: Layer, workspace: Workspace) -> _Inclusion | None:
