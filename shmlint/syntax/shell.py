@@ -191,8 +191,6 @@ class _CommandReader:
         self.variables.for_options |= tree.text.for_options
         self.words = WordReader(tree, self.variables)
         self.conditions = Conditions(self.words)
-        self.names: dict[Range, str] = {}
-        """The names of functions, by their places."""
         self._exports: dict[str, int] | None = None
         self.bodies: dict[Range, Node] = {}
         """The functions that the text defines, by their places."""
@@ -314,9 +312,7 @@ class _CommandReader:
 
     def _name_of(self, function: Range | None) -> str:
         """The name of a function of the text, or of the one around it."""
-        if function is not None and not self.names:
-            self.names = {place: name for name, ranges in self.variables.functions.items() for place in ranges}
-        return self.names.get(function, "") if function is not None else ""
+        return max(self.variables.names.get(function, ()), default="") if function is not None else ""
 
     def _called(self, words: Sequence[Word], node: Node) -> tuple[Word, ...]:
         """The words of a command; where it calls a function that runs its arguments, those of what that runs.

@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TypeVar
 
 from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.shell_text import not_set
 from shmlint.syntax.word import Cause, Word
+
+T = TypeVar("T")
 
 _ASSIGNMENTS = 100
 """A variable that is set more often than this is not followed."""
@@ -134,7 +137,7 @@ class Variables:
     def __init__(self, unset: Callable[[str], Cause] = not_set) -> None:
         self.made: dict[str, list[Assignment]] = {}
         self.functions: dict[str, list[Range]] = {}
-        self.names: dict[Range, set[str]] = {}
+        self.names: dict[Range, frozenset[str]] = {}
         """The functions the other way round."""
         self.perhaps_defined: set[Range] = set()
         """Functions whose definition is in a branch or in another function, so it may not be made."""
@@ -168,17 +171,20 @@ class Variables:
         self.unset = unset
         self.under_way: set[tuple[str, Range]] = set()
         self.under_test: set[str] = set()
+        self.owned: set[tuple[int, str]] = set()
+        """The lists, by their table and name, that no other text shares."""
 
     def inside(self, unset: Callable[[str], Cause]) -> Variables:
         """The variables of a text inside, which sees these and keeps what it sets to itself."""
         inner = Variables(unset)
-        inner.made = {name: list(made) for name, made in self.made.items()}
-        inner.functions = {name: list(ranges) for name, ranges in self.functions.items()}
-        inner.names = {function: set(names) for function, names in self.names.items()}
+        inner.made = dict(self.made)
+        inner.functions = dict(self.functions)
+        inner.names = dict(self.names)
         inner.perhaps_defined = set(self.perhaps_defined)
         inner.defined_in = dict(self.defined_in)
         inner.calls = list(self.calls)
-        inner.by_name = {name: list(calls) for name, calls in self.by_name.items()}
+        inner.by_name = dict(self.by_name)
+        self.owned.clear()
         inner.moved = list(self.moved)
         inner.unread_calls = set(self.unread_calls)
         inner.set_for_calls = set(self.set_for_calls)
@@ -214,7 +220,14 @@ class Variables:
     def note(self, name: str, assignment: Assignment) -> None:
         """An assignment, in the order of the text."""
         self.noted += 1
-        self.made.setdefault(name, []).append(assignment)
+        self._own(self.made, name).append(assignment)
+
+    def _own(self, table: dict[str, list[T]], name: str) -> list[T]:
+        """A list of a table to add to: that of a text inside is shared until then, for there may be many of both."""
+        if (id(table), name) not in self.owned:
+            self.owned.add((id(table), name))
+            table[name] = list(table.get(name, ()))
+        return table[name]
 
     def holds_options(self, name: str) -> bool:
         """Whether something that a variable is set to begins with an option: then it is for options, whatever else
@@ -319,16 +332,16 @@ class Variables:
 
     def define(self, name: str, function: Range) -> None:
         """A function of the text."""
-        self.functions.setdefault(name, []).append(function)
-        self.names.setdefault(function, set()).add(name)
+        self._own(self.functions, name).append(function)
+        self.names[function] = self.names.get(function, frozenset()) | {name}
 
     def call(self, call: Call) -> None:
         """A call of a function, in the order of the text."""
         self.calls.append(call)
-        self.by_name.setdefault(call.name, []).append(call)
+        self._own(self.by_name, call.name).append(call)
 
-    def _names(self, function: Range) -> set[str]:
-        return self.names.get(function, set())
+    def _names(self, function: Range) -> frozenset[str]:
+        return self.names.get(function, frozenset())
 
     def looked_at(self) -> tuple[tuple[Range, int], ...]:
         """Which calls are looked at, for what is computed once for each of them."""

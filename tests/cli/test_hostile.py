@@ -136,6 +136,11 @@ def functions(n: int) -> dict[str, str]:
     return {"run.sh": "".join(f"f{i}() {{ docker run --gpus all -e A=$1 $O x/y; }}\nf{i} a\n" for i in range(n))}
 
 
+def functions_with_texts(n: int) -> dict[str, str]:
+    lines = (f'f{i}() {{ bash -c "docker run --gpus all $O x/y"; }}\nf{i} a\n' for i in range(n))
+    return {"run.sh": "".join(lines)}
+
+
 def conditions_in_conditions(n: int) -> dict[str, str]:
     inner = 'if x; then\nO="$O --rm"\n'
     return {"run.sh": f"{inner * n}docker run --gpus all $O x/y\n" + "fi\n" * n}
@@ -179,6 +184,7 @@ def variables_that_double(n: int) -> dict[str, str]:
 SHAPES: dict[str, tuple[Callable[[int], dict[str, str]], int]] = {
     "functions that call each other": (chain_of_functions, 16_000),
     "functions": (functions, 12_000),
+    "functions with texts": (functions_with_texts, 6_000),
     "conditions in conditions": (conditions_in_conditions, 20_000),
     "entries of a matrix": (entries_of_a_matrix, 40_000),
     "files that include each other": (files_that_include_each_other, 60),
