@@ -231,7 +231,8 @@ def dockerfile_of(build: Build, repository: Repository) -> str | None:
     if build.dockerfile is None or build.in_context:
         candidates = [os.path.join(context, file)]
     else:
-        candidates = [os.path.join(place, file) for place in (build.directory, repository.root, context)]
+        places = (*_changed_to(build, repository), build.directory, repository.root, context)
+        candidates = [os.path.join(place, file) for place in places]
     return next((normal(path) for path in candidates if repository.is_file(path)), None)
 
 
@@ -245,13 +246,38 @@ def _existing(build: Build, repository: Repository) -> str | None:
     path = re.sub(_HERE, "", build.context)
     if re.search(_UNKNOWN, path):
         return None
-    places = [normal(os.path.join(place, path or ".")) for place in (build.directory, *repository.above())]
+    around = (*_changed_to(build, repository), build.directory, *repository.above())
+    places = [normal(os.path.join(place, path or ".")) for place in around]
     file = build.dockerfile or "Dockerfile"
     for candidate in places:
         if repository.is_file(os.path.join(candidate, file)):
             return candidate
     return next(filter(repository.is_dir, places), None)
 
+
+def _changed_to(build: Build, repository: Repository) -> list[str]:
+    """The directories that the commands before a build may change to: ``cd mine/docker``, ``docker build .``.
+
+    People begin where they have cloned the repository, so what comes first may be its name.
+    """
+    before = build.span.source.text[max(0, build.span.start - _BEFORE) : build.span.start]
+    if "cd" not in before:
+        return []
+    path = ""
+    for match in re.finditer(_CHANGES, re.sub(r"\([^()]*\)", "", before.rpartition("```")[2])):
+        path = posixpath.normpath(posixpath.join(path, match[1])) if match[1] != "-" else ""
+    parts = path.removeprefix("~/").split("/")
+    ends = ("/".join(parts[first:]) for first in range(min(len(parts), _MOST_PARTS)))
+    starts = (build.directory, *repository.above())
+    places = (normal(os.path.join(start, end)) for end in ends if end not in ("", ".") for start in starts)
+    return [place for place in dict.fromkeys(places) if repository.is_dir(place)]
+
+
+_CHANGES = r"(?m)(?:^|[;&])[ \t]*(?:\$[ \t]+)?cd[ \t]+([\w./~-]+)[ \t]*(?=$|[;&#])"
+_BEFORE = 600
+"""Characters in which a change of directory is looked for."""
+_MOST_PARTS = 3
+"""Names of directories before a path that may be those of people's own."""
 
 _HERE = (
     r"""^["']?(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`|\$\{?localWorkspaceFolder\}?|\$\{workspaceFolder\}|%cd%|%CD%|\$\{?CURDIR\}?|\$\(CURDIR\)"""

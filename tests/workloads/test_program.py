@@ -459,6 +459,27 @@ def test_an_image_leads_to_its_dockerfile_and_a_mount_to_its_files(tmp_path: Pat
 
 
 @table(
+    "path, text, verdict",
+    [
+        ("docs/start.md", "cd gpu\ndocker build -t mine .", "needed"),
+        ("docs/start.md", "git clone https://github.com/me/app.git\ncd app/gpu && docker build -t mine .", "needed"),
+        ("docs/start.md", "cd ~/app/gpu  # there\ndocker build -t mine -f Dockerfile ..", "needed"),
+        ("tools/build.sh", "cd ..\ncd gpu\ndocker build -t mine .", "needed"),
+        # It is changed back, in a shell of its own, or elsewhere on the page.
+        ("tools/build.sh", "cd gpu; make; cd ..\ndocker build -t mine .", "unknown"),
+        ("tools/build.sh", "(cd gpu && make)\ndocker build -t mine .", "unknown"),
+        ("docs/start.md", "cd gpu\n```\n\n```\ndocker build -t mine .", "unknown"),
+        ("docs/start.md", "cd gpu/$KIND\ndocker build -t mine .", "unknown"),
+    ],
+)
+def test_a_build_in_a_directory_that_is_changed_to(tmp_path: Path, path: str, text: str, verdict: str) -> None:
+    text = f"{text}\ndocker run --gpus all mine\n"
+    files = {path: f"```\n{text}```\n" if path.endswith("md") else text, "gpu/train.py": LOADER}
+    files["gpu/Dockerfile"] = DOCKERFILE + 'COPY train.py gpu/train.py .\nCMD ["python", "train.py"]\n'
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "tag, image, verdict",
     [
         ("docker tag mine:latest a.io/mine:2", "a.io/mine:2", "needed"),
