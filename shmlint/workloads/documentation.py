@@ -14,7 +14,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, names_training, unwrapped
-from shmlint.workloads.entered import ENGINES, behind_exec, follow_inside, inside
+from shmlint.workloads.entered import ENGINES, behind_exec, follow_inside, in_service, inside
 from shmlint.workloads.follow import Follower, assigned
 from shmlint.workloads.launchers import LAUNCHERS
 from shmlint.workloads.packages import installed_command
@@ -61,12 +61,12 @@ def with_documentation(launch: Launch, program: Program) -> Program:
         start = 0 if waits else launch.span.end
         _read_page(_Page(own, start, not waits, anything, waits=waits), launch, program, follower)
     else:
-        follow_inside(inside(launch, repository), follower)
+        follow_inside([*inside(launch, repository), *in_service(launch, repository)], follower)
     mine = launch.kind == "devcontainer"
     if own is None and not follower.commands:
         for path in _beside(launch, repository):
             _read_page(_Page(path, 0, False, anything, begins=True), launch, program, follower)
-    if not follower.commands:
+    if not follower.commands or (launch.kind == "compose-service" and not _trains(follower)):
         for path in _readmes(repository, own):
             _read_page(_Page(path, 0, mine, anything), launch, program, follower)
     if anything and not _trains(follower):

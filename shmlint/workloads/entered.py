@@ -53,6 +53,65 @@ def inside(launch: Launch, repository: Repository) -> list[Inside]:
     ]  # fmt: skip
 
 
+def in_service(launch: Launch, repository: Repository) -> Iterator[Inside]:
+    """The commands that scripts and makefiles around a Compose file run in a service: ``docker compose run NAME …``."""
+    from shmlint.formats import scripts
+
+    workspace = repository.workspace
+    if launch.kind != "compose-service" or workspace is None or not launch.name:
+        return
+    looked = 0
+    for folder in repository.above()[:_LEVELS]:
+        for path in _scripts_of(folder, repository):
+            source = repository.peek(path)
+            looked += 1
+            if looked > _MOST_SCRIPTS:
+                return
+            if source is None or "compose" not in source.text or launch.name not in source.text:
+                continue
+            commands = (command for part in scripts(source, workspace, "compose") or () for command in part.commands)
+            for command in commands:
+                words = _in_service([word.text for word in command.words], launch)
+                if words and command.when != "never":
+                    yield Inside(words, command.span, True, True, "", {}, True)
+
+
+def _scripts_of(folder: str, repository: Repository) -> Iterator[str]:
+    """The scripts and makefiles of a directory, and of the one in it that people keep them in."""
+    for inner in (folder, os.path.join(folder, "scripts")):
+        for name in repository.names(normal(inner)):
+            if name.endswith(_RUNNING):
+                yield normal(os.path.join(inner, name))
+
+
+def _in_service(words: Sequence[str], launch: Launch) -> tuple[str, ...] | None:
+    """The command of ``docker compose -f FILE run SERVICE COMMAND`` on the service of a launch; None for others."""
+    left = list(words[1:] if words[:1] == ["sudo"] else words)
+    left = left[1:] if left[:1] == ["docker-compose"] else left[2:] if left[:2] == ["docker", "compose"] else []
+    before, left = _options_before(left, _OF_COMPOSE)
+    if left[:1] not in (["run"], ["exec"]):
+        return None
+    given, left = _options_before(left[1:], _WITH_VALUE | _OF_RUN)
+    other = any(option == "--entrypoint" or "VISIBLE_DEVICES" in value for option, value in given)
+    if other or left[:1] != [launch.name]:
+        return None
+    files = [value for option, value in before if option in ("-f", "--file")]
+    own = os.path.basename(launch.span.path)
+    named = any(os.path.basename(file) == own for file in files) if files else own in _COMPOSE_FILES
+    return tuple(left[1:]) if named else None
+
+
+def _options_before(words: Sequence[str], with_value: frozenset[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """The options at the start of a command with their values, and the rest of it."""
+    left, found = list(words), []
+    while left and left[0].startswith("-"):
+        option, equals, value = left.pop(0).partition("=")
+        if not equals and option in with_value and left:
+            value = left.pop(0)
+        found.append((option, value))
+    return found, left
+
+
 def is_all(found: Sequence[Inside], launch: Launch, repository: Repository) -> bool:
     """Whether nobody enters the container but its own script, as far as the files around it say."""
     return all(one.named for one in found) and not _is_entered_elsewhere(launch, repository)
@@ -151,4 +210,13 @@ def _enters(text: str, known: str) -> bool:
 _ENTERS = r"\b(?:exec|attach)\s"
 _ENTERING = (".sh", ".bash", ".md", ".mdx", ".rst", ".mk", "akefile", "ustfile")
 """Files in which people write how to enter a container, by the ends of their names."""
+_RUNNING = (".sh", ".bash", ".mk", "akefile", "ustfile")
+"""Files that run commands in services, by the ends of their names."""
+_MOST_SCRIPTS = 40
+_COMPOSE_FILES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+_OF_COMPOSE = frozenset(
+    {"-f", "--file", "-p", "--project-name", "--profile", "--env-file", "--project-directory", "--ansi", "--parallel"}
+)
+_OF_RUN = frozenset({"--name", "-v", "--volume", "-p", "--publish", "--entrypoint", "-l", "--label", "--index"})
+"""Options of Compose, and of its ``run``, that have a value."""
 _WITH_VALUE = frozenset({"-e", "--env", "--env-file", "-u", "--user", "-w", "--workdir", "--detach-keys", "--index"})

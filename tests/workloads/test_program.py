@@ -1373,6 +1373,38 @@ def test_what_a_dev_container_is_for(tmp_path: Path, files: dict[str, str], verd
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "path, line, verdict",
+    [
+        ("Makefile", "train:\n\tdocker compose run --rm app python train.py", "needed"),
+        ("Makefile", "UP = docker compose -f compose.yaml\ntrain:\n\t$(UP) run --rm -e A=1 app python train.py",
+         "needed"),
+        ("justfile", "train:\n    docker compose exec -T app python train.py", "needed"),
+        ("scripts/train.sh", "docker-compose --profile gpu run --name it app python train.py", "needed"),
+        ("train.sh", "docker compose run app python train.py --workers 0", "likely"),
+        ("train.sh", "docker compose up -d app", "likely"),
+        # Another service, file or program, or without a GPU.
+        ("train.sh", "docker compose run other python train.py", "likely"),
+        ("train.sh", "docker compose -f other.yaml run app python train.py", "likely"),
+        ("train.sh", "docker compose run --entrypoint sh app python train.py", "likely"),
+        ("train.sh", "docker compose run -e NVIDIA_VISIBLE_DEVICES= app python train.py", "likely"),
+        ("train.sh", "echo 'docker compose run app python train.py'", "likely"),
+    ],
+)
+def test_what_scripts_run_in_a_service(tmp_path: Path, path: str, line: str, verdict: str) -> None:
+    build = f"FROM {PYTORCH}\nWORKDIR /app\nCOPY . .\n"
+    files = {"compose.yaml": compose("sleep infinity"), "Dockerfile": build, "train.py": LOADER}
+    assert need(tmp_path, {**files, path: f"{line}\n"}).verdict == verdict
+
+
+def test_a_page_tells_more_than_scripts_that_only_test(tmp_path: Path) -> None:
+    files = {"compose.yaml": compose("bash"), "Dockerfile": f"FROM {PYTORCH}\nWORKDIR /app\nCOPY . .\n"}
+    files |= {"train.py": LOADER, "Makefile": "test:\n\tdocker compose run app pytest\n"}
+    assert need(tmp_path, files).verdict == "likely"
+    files["README.md"] = "```\ndocker compose run app python train.py\n```\n"
+    assert need(tmp_path, files).verdict == "needed"
+
+
 OTHER = '{"image": "example.org/team/tools:1", "workspaceFolder": "/app", "runArgs": ["--gpus", "all"]}'
 WITH_WORKERS = "from torch.utils.data import DataLoader\nDataLoader(data(), num_workers=%s)\n"
 
