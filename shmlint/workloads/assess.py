@@ -20,7 +20,15 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.builds import bare_name
 from shmlint.workloads.by_knowledge import Known, by_knowledge, gpu_count
-from shmlint.workloads.commands import SHELLS, names_training, never_ends
+from shmlint.workloads.commands import (
+    SHELLS,
+    flatten,
+    kind_of,
+    names_preparation,
+    names_training,
+    never_ends,
+    simple_commands,
+)
 from shmlint.workloads.documentation import with_documentation
 from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.packages import TORCH, packages
@@ -498,10 +506,21 @@ def _image(case: Case) -> Need | None:
     if read and case.findings.without_workers and rest_read:
         return None  # its code says of workers what the image's maintainers only suppose
     given = case.launch.command
+    if _prepares(case):
+        return _unknown(case)._replace(stopped="its command is called after installing or preparing something")
     left_open = case.program.default and given is not None and bool(given.because)  # `docker run IMAGE "$@"`
     if need.verdict == "needed" and (left_open or read or case.program.stops) and not _says_training(case):
         return need._replace(verdict="likely")
     return need
+
+
+def _prepares(case: Case) -> bool:
+    """Whether all that the launch, or else its image, starts is called after installing, fetching or preparing."""
+    launch = case.launch
+    given = [word for part in (launch.entrypoint, launch.command) if part is not None for word in part.known or ()]
+    own = [words for words in simple_commands(flatten(given)) if kind_of(words) == "program"]
+    ran = [list(one.words) for one in case.program.commands if one.kind == "program"]
+    return bool(own or ran) and all(map(names_preparation, own or ran))
 
 
 def _perhaps(case: Case) -> Need | None:

@@ -572,6 +572,18 @@ def names_training(words: Sequence[str]) -> bool:
     return any(re.search(_TRAINING, word.rpartition("/")[2].lower()) for word in files)
 
 
+def names_preparation(words: Sequence[str]) -> bool:
+    """Whether a command runs a script that is called after what comes before training: it installs, or fetches data."""
+    script = next((word for word in words[:3] if word.endswith((".py", ".sh"))), "")
+    return bool(script) and not names_training(words) and re.search(_PREPARING, script.rpartition("/")[2]) is not None
+
+
+_PREPARING = (
+    r"(?i)^(?:run_)?(?:install|setup|compile|download|fetch|prepare|preprocess)(?:[_.-]|$)"
+    r"|[_-](?:install|download|prepare|preprocess)\.(?:py|sh)$"
+)
+
+
 def _last_of(module: str) -> str:
     """What a module is called: ``training.make_data`` only makes data; of ``training.main`` the package tells more."""
     last = module.rpartition(".")[2]

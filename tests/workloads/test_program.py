@@ -551,6 +551,23 @@ def test_a_page_that_only_uses_a_model_in_a_shell(tmp_path: Path, shown: str, mo
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "command, verdict",
+    [
+        ("./install_tools.sh", "unknown"),
+        ("bash -c 'cp -r /scripts/* . && ./run_prepare.sh all'", "unknown"),
+        ("python tools/coco_download.py", "unknown"),
+        ("./prepare_and_train.sh", "needed"),
+        ("bash -c './prepare_data.sh && ./run.sh'", "likely"),
+        ("./run_benchmark.sh", "likely"),
+        ("./prepared.sh", "likely"),
+    ],
+)
+def test_a_script_that_is_called_after_preparing(tmp_path: Path, command: str, verdict: str) -> None:
+    text = f"docker run --gpus all nvcr.io/nvidia/pytorch:24.01-py3 {command}\n"
+    assert need(tmp_path, {"run.sh": text}).verdict == verdict
+
+
 @table("run, guessed", [("run.sh", False), ("other.sh", True)])
 def test_a_word_that_another_script_is_given_makes_no_error(tmp_path: Path, run: str, guessed: bool) -> None:
     files = {"run.sh": "docker build -t $1 .\n", "Dockerfile": DOCKERFILE + 'CMD ["python", "train.py"]\n'}
