@@ -57,8 +57,11 @@ _LOUD = OwnCode(False, False)
 
 
 def names_trainer(files: Files) -> bool:
-    """Whether a file of the code that the container sees is called training; also where there is too much of it."""
-    paths = _files(files.seen(), files.repository, set())
+    """Whether a file of the code is called training; also where there is too much of it.
+
+    Of the code that the container sees; of all where nothing shows what it sees.
+    """
+    paths = _files(files.seen() or (files.repository.root,), files.repository, set())
     return any(number >= MOST_FILES or not path or re.search(_TRAINER, path) for number, path in enumerate(paths))
 
 
