@@ -221,6 +221,17 @@ class Modules:
         folders += filter(None, (self._files.shown(path, folder=True) for path in inside))
         return any(file.endswith(".py") for folder in folders for file in self._names(folder))
 
+    def is_extension(self, top: str, importer: str) -> bool:
+        """Whether a module is compiled from C++ or CUDA, by the file that imports it or by a ``setup.py``."""
+        source = self._repository.peek(importer)
+        named = rf"\(\s*(?:name\s*=\s*)?[\"']{re.escape(top)}[\"'.]"
+        text = source.text if source is not None else ""
+        if "cpp_extension" in text and re.search(rf"\bload(?:_inline)?{named}", text) is not None:
+            return True
+        folders = dict.fromkeys((self._repository.root, *self._distributions()))
+        builders = (self._repository.peek(os.path.join(folder, "setup.py")) for folder in folders)
+        return any(file is not None and re.search(f"Extension{named}", file.text) for file in builders)
+
     def file_of(self, name: str, importer: str) -> str | None:
         """The repository's file of a dotted name as one file imports it."""
         asked = name, importer

@@ -259,7 +259,7 @@ class Walker:
         top = name.split(".")[0]
         if name.startswith(".") or self._optional or is_known(top):
             return
-        if not self.modules.is_package(name, unit.loaded.path):
+        if not self.modules.is_package(name, unit.loaded.path) and not self.modules.is_extension(top, unit.loaded.path):
             self.stop(f"it imports the unknown package `{top}`", scope.span(node), package=True)
 
     def _reach(self, loaded: Loaded, name: str, *, certain: bool, depth: int = 0) -> None:

@@ -568,6 +568,22 @@ def test_a_script_that_is_called_after_preparing(tmp_path: Path, command: str, v
     assert need(tmp_path, {"run.sh": text}).verdict == verdict
 
 
+@table(
+    "code, setup, verdict",
+    [
+        ("import kernels", "setup(ext_modules=[CUDAExtension('kernels', ['a.cu'])])", "not-needed"),
+        ("import kernels._C", "setup(ext_modules=[CppExtension(name='kernels._C', sources=s)])", "not-needed"),
+        ("import kernels", "setup(ext_modules=[CUDAExtension('others', ['a.cu'])])", "unknown"),
+        ("import kernels", "setup(install_requires=['kernels'])", "unknown"),
+        ("from torch.utils.cpp_extension import load\nload(name='kernels')\nimport kernels", "", "not-needed"),
+        ("from torch.utils.cpp_extension import load\nload(name='others')\nimport kernels", "", "unknown"),
+    ],
+)
+def test_modules_that_are_compiled(tmp_path: Path, code: str, setup: str, verdict: str) -> None:
+    files = {"compose.yaml": compose("python serve.py"), "Dockerfile": DOCKERFILE, "serve.py": f"{code}\n"}
+    assert need(tmp_path, {**files, "ops/setup.py": setup}).verdict == verdict
+
+
 @table("run, guessed", [("run.sh", False), ("other.sh", True)])
 def test_a_word_that_another_script_is_given_makes_no_error(tmp_path: Path, run: str, guessed: bool) -> None:
     files = {"run.sh": "docker build -t $1 .\n", "Dockerfile": DOCKERFILE + 'CMD ["python", "train.py"]\n'}
