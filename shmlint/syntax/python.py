@@ -170,7 +170,7 @@ def _names(
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for inner in _top(node.body):
-                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+                if isinstance(inner, Definition):
                     inside.setdefault(inner.name, inner)
     definitions = dict(inside)
     others: dict[str, tuple[Definition, ...]] = {}
@@ -202,9 +202,9 @@ def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         yield statement
         if isinstance(statement, Definition):
             continue
-        for name in ("body", "orelse", "handlers", "finalbody"):
+        for name in ("body", "orelse", "handlers", "finalbody", "cases"):
             for inner in reversed(getattr(statement, name, ())):
-                pending += reversed(inner.body) if isinstance(inner, ast.ExceptHandler) else [inner]
+                pending += [inner] if isinstance(inner, ast.stmt) else reversed(inner.body)
 
 
 def _too_deep(text: str) -> bool:

@@ -227,7 +227,8 @@ def _sets_any(node: ast.AST) -> bool:
 
 def of_class(owner: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
     """The attributes that the body of a class gives."""
-    for statement in owner.body:
+    statements = [node for node in _own(owner) if isinstance(node, ast.Assign | ast.AnnAssign)]
+    for statement in sorted(statements, key=lambda statement: statement.lineno):
         for target, value in _assigned(statement):
             if isinstance(target, ast.Name):
                 yield target.id, value

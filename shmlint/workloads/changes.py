@@ -35,6 +35,7 @@ _WITH_VARIABLES = frozenset(
 """Calls that start a program with variables of its own."""
 _PARSES = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args"})
 """Calls that parse the words of the command, or those that they are given."""
+_PATCHES = frozenset({"setenv", "patch"})
 _OF_OPTIONS = _PARSES | {"set_defaults", "ArgumentParser"}
 _PUTS = frozenset({"update", "setdefault", "__setitem__", "setitem"})
 """Calls that put something into a mapping."""
@@ -93,12 +94,7 @@ class Changes:
 
     def note_statement(self, statement: ast.stmt, scope: Scope) -> None:
         """Remember what a statement sets of other objects."""
-        if isinstance(statement, ast.Assign):
-            targets = statement.targets
-        elif isinstance(statement, ast.AugAssign | ast.AnnAssign | ast.For | ast.AsyncFor):
-            targets = [statement.target]
-        else:
-            return
+        targets = _set_by(statement)
         if isinstance(statement, ast.AugAssign):
             self._note_augmented(statement, scope)
         for node in (node for target in targets for node in ast.walk(target)):
@@ -167,6 +163,8 @@ class Changes:
             given = [ANY] if node.args else []
             for key in (*given, *(keyword.arg or ANY for keyword in node.keywords)):
                 self.made.setdefault(key, []).append((node.func.id, scope))
+        if dotted(node.func) in scope.module.definitions and any(map(_is_environment, node.args)):
+            self.variables.add(ANY)
         if name in ("setattr", "object.__setattr__") and len(node.args) == 3 and dotted(node.args[0]) != "self":
             self._note_attribute(_text(node.args[1]))
         elif name in ("getattr", "operator.attrgetter", "operator.methodcaller"):
@@ -175,6 +173,8 @@ class Changes:
         elif name in _ENVIRONMENT or last == "load_dotenv":
             written = last in ("setdefault", "putenv") and node.args
             self.variables.add(_text(node.args[0]) if written else ANY)
+        elif last in _PATCHES or ("patch" in name and last not in _PUTS):
+            self._note_patch(name, node)
         elif last in _PUTS and isinstance(node.func, ast.Attribute):
             self._note_put(name, node, node.func.value, scope)
         elif last in _OF_OPTIONS:
@@ -185,6 +185,14 @@ class Changes:
             self.parsed += ((argument, scope) for argument in node.args if last == "extend")
         elif name in ("type", "types.new_class") and len(node.args) > 1 and isinstance(node.args[1], ast.Tuple):
             self._remade.update(dotted(base).rpartition(".")[2] for base in node.args[1].elts)
+
+    def _note_patch(self, name: str, node: ast.Call) -> None:
+        """Remember what a test replaces: ``patch("module.name", 8)``, ``monkeypatch.setenv("WORKERS", "8")``."""
+        last, texts = name.rpartition(".")[2], [text for argument in node.args if (text := _text(argument))]
+        if last in ("setenv", "dict"):
+            self.variables.add(texts[0] if texts and last == "setenv" else ANY)
+        elif last in ("patch", "object", "setattr") and texts:
+            self._note_attribute(texts[0].rpartition(".")[2])
 
     def _note_put(self, name: str, node: ast.Call, holder: ast.expr, scope: Scope) -> None:
         last = name.rpartition(".")[2]
@@ -295,6 +303,16 @@ def _is_written(node: ast.Call) -> bool:
     )
 
 
+def _set_by(statement: ast.stmt) -> list[ast.expr]:
+    """What a statement gives values."""
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    if isinstance(statement, ast.AugAssign | ast.AnnAssign | ast.For | ast.AsyncFor):
+        return [statement.target]
+    items = statement.items if isinstance(statement, ast.With | ast.AsyncWith) else ()
+    return [item.optional_vars for item in items if item.optional_vars is not None]
+
+
 def _put(method: str, node: ast.Call) -> Iterator[str]:
     """The keys that are written in ``mapping.update({"key": 8}, other=8)`` and ``mapping.setdefault("key", 8)``."""
     first = node.args[0] if node.args else None
@@ -342,6 +360,10 @@ def _is_namespace(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         return dotted(node.func) in ("vars", "globals") and [dotted(part) for part in node.args] != ["self"]
     return isinstance(node, ast.Attribute) and node.attr == "__dict__" and dotted(node.value) != "self"
+
+
+def _is_environment(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Attribute) and dotted(node).endswith("environ")
 
 
 def _text(node: ast.expr) -> str:

@@ -560,6 +560,7 @@ class Evaluator:
             found = converted(found, converter, scope, self.definition)
         unsure = self.changes.is_setting(name) or self._is_made_with(name)
         unsure = unsure or (self.changes.defaults and not self.options.is_configured(name))
+        unsure = unsure or (self.options.has_open_words() and not self.options.is_given(name))
         return changed(found) if unsure or self.options.is_given_with(self.changes.prefixes) else found
 
     def _is_made_with(self, name: str) -> bool:
@@ -634,7 +635,8 @@ class Evaluator:
             return one_of(known) if every else changed(one_of(known))
         if default is not None and not values and not self.options.is_given(name):
             found = self.value(default, scope._replace(function=None), depth + 1)
-            return found._replace(certain=False, spans=(scope.span(default),))
+            found = found._replace(certain=False, spans=(scope.span(default),))
+            return changed(found) if self.options.has_open_words() else found
         found = self._option(name, depth)._replace(certain=False) if parameters else NOTHING
         return changed(found) if values else found
 

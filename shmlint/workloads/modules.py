@@ -384,7 +384,7 @@ class Modules:
             if head not in names and f"{head}.py" not in names:
                 return None
         path = os.path.join(folder or ".", *name.split(".")) if name else folder
-        for candidate in ((f"{path}.py",) if name else ()) + (os.path.join(path, "__init__.py"),):
+        for candidate in (os.path.join(path, "__init__.py"), *((f"{path}.py",) if name else ())):
             if self._repository.is_file(candidate):
                 return normal(candidate)
         return None

@@ -149,6 +149,16 @@ class Options:
         """Whether there are words that are no values of the options before them."""
         return any(not before or self._takes_none(before) for _, before in self._words)
 
+    def has_open_words(self) -> bool:
+        """Whether the command passes on words that are not known and may be options: ``"$@"``, ``$ARGS``.
+
+        A variable that stands for a positional argument is none.
+        """
+        free = [word for word, before in self._words if not before or self._takes_none(before)]
+        places = sum(any(one.positional for one in declared) for declared in self.declared.values())
+        variables = [word for word in free if word.startswith(("$", "`"))]
+        return len(variables) > places or any(re.match(r"\$\{?[@*(]|\$\{\w+\[[@*]|`", word) for word in variables)
+
     def _takes_none(self, given: str) -> bool:
         declared = self.declared.get(self._key(given), ())
         return bool(declared) and all(one.alone for one in declared)

@@ -15,7 +15,7 @@ from shmlint.model.source import Span
 from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules, parse
 from shmlint.workloads.assignments import Assignments
 from shmlint.workloads.changes import PLAIN_DECORATORS, name_of_decorator
-from shmlint.workloads.commands import MISSING, NO_NAME
+from shmlint.workloads.commands import MISSING, NO_NAME, is_python
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.executed import holds_only_values, names_of_code
 from shmlint.workloads.filesystem import Files
@@ -592,6 +592,8 @@ class Walker:
             self._calls_found(node.func, scope, unit)
         if name == "getattr" and len(node.args) > 1:
             self._finds(node, scope, unit)
+        elif name == "vars" and node.args and dotted(node.args[0]) in scope.module.imports:
+            self._finds_any(node.args[0], node, scope, unit)
         elif name in _DYNAMIC:
             self._loads(name, node, scope, unit)
 
@@ -639,7 +641,7 @@ class Walker:
         elif name == "locals" and scope.function is not None and holds_only_values(scope.function):
             pass  # whatever the names of a function stand for is reached where it gets them
         elif name in ("eval", "globals", "locals"):
-            self._evaluated.append((node, scope, unit))
+            self._evaluates(name, node, scope, unit)
         elif name in _BY_PATH:
             path = self.evaluator.value(node.args[1], scope).value if len(node.args) > 1 else None
             place = self.options.files.find(path) if isinstance(path, str) else None
@@ -657,6 +659,11 @@ class Walker:
         else:
             self.stop(_LOADED_BY_NAME, scope.span(node))
 
+    def _evaluates(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
+        if not _FILLS.isdisjoint(_words_of(node.args)):
+            self.stop(f"it runs code with `{name}`", scope.span(node))
+        self._evaluated.append((node, scope, unit))
+
     def _finds(self, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """``getattr(module, name)``: what a module has by a name that is written there, or any of it."""
         module, name = node.args[0], node.args[1]
@@ -670,9 +677,13 @@ class Walker:
         elif dotted(module).partition(".")[0] not in scope.module.imports:
             self._found.append((name, scope))
         elif dotted(module) in scope.module.imports:
-            found = self.modules.resolve(scope.full_name(module), unit.loaded.path)
-            if found is not None and not found[1]:
-                self._evaluated.append((node, scope, unit._replace(loaded=found[0])))
+            self._finds_any(module, node, scope, unit)
+
+    def _finds_any(self, module: ast.expr, node: ast.Call, scope: Scope, unit: Unit) -> None:
+        """Anything that a module of the repository has."""
+        found = self.modules.resolve(scope.full_name(module), unit.loaded.path)
+        if found is not None and not found[1]:
+            self._evaluated.append((node, scope, unit._replace(loaded=found[0])))
 
     def _calls_found(self, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """``getattr(thing, name)()``: any method, where the name is not known at all."""
@@ -712,6 +723,8 @@ class Walker:
             self.commands += ((words, scope.span(node), certain and only) for words in found)
             if not found:
                 self.stop(NO_NAME, scope.span(node))
+            elif any(is_python(words[0].rpartition("/")[2]) and words[1:] in ((), ("-",)) for words in found):
+                self.stop("the code that Python reads from its input is not followed", scope.span(node))
             elif not every:
                 self.stop("it changes the command that it starts in ways that are not followed", scope.span(node))
 
@@ -793,6 +806,12 @@ def _only_assigned(code: ast.expr) -> frozenset[str] | None:
     if any(isinstance(node, ast.Call) for node in nodes) or not _FILLS.isdisjoint(names):
         return None
     return frozenset(names)
+
+
+def _words_of(nodes: list[ast.expr]) -> list[str]:
+    """The words in the texts that are written in some expressions."""
+    parts = (part.value for node in nodes for part in ast.walk(node) if isinstance(part, ast.Constant))
+    return [word for part in parts if isinstance(part, str) for word in re.findall(r"\w+", part)]
 
 
 def _is_number(node: ast.expr) -> bool:

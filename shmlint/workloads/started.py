@@ -57,7 +57,18 @@ def commands_of(name: str, call: ast.Call, scope: Scope, evaluator: Evaluator) -
         if argument is None:
             return [], False
         found = reader.words(argument, scope, 0) or [_of_text(text) for text in reader.texts(argument, scope, 0)]
-    return list(dict.fromkeys(_with_python(words) for words in found if words))[:_MOST], not reader.altered
+    commands = [_with_python(words) for words in found if words]
+    folder = next((keyword.value for keyword in call.keywords if keyword.arg == "cwd"), None)
+    place = evaluator.value(folder, scope).value if folder is not None else None
+    if isinstance(place, str):
+        commands = [_in_folder(place, words) for words in commands]
+    return list(dict.fromkeys(commands))[:_MOST], not reader.altered
+
+
+def _in_folder(folder: str, words: Words) -> Words:
+    """A command in another directory."""
+    quoted = (word if MISSING in word else shlex.quote(word) for word in words)
+    return ("bash", "-c", f"cd {shlex.quote(folder)} && {' '.join(quoted)}")
 
 
 def _of_text(text: str) -> Words:
