@@ -183,7 +183,7 @@ def _further(repository: Repository) -> Iterator[Texts]:
 def _workflows(repository: Repository) -> Texts:
     """The workflows that speak of building."""
     workflows = normal(os.path.join(repository.root, ".github/workflows"))
-    return _builders(workflows, repository) if repository.is_dir(workflows) else Texts()
+    return _builders(workflows, repository) if repository.is_dir(workflows) else Texts(())
 
 
 def _below(folder: str, repository: Repository) -> Texts:
