@@ -517,6 +517,8 @@ def _image(case: Case) -> Need | None:
 def _prepares(case: Case) -> bool:
     """Whether all that the launch, or else its image, starts is called after installing, fetching or preparing."""
     launch = case.launch
+    if launch.kind == "compose-service":
+        return False  # what is prepared there is served as well
     given = [word for part in (launch.entrypoint, launch.command) if part is not None for word in part.known or ()]
     own = [words for words in simple_commands(flatten(given)) if kind_of(words) == "program"]
     ran = [list(one.words) for one in case.program.commands if one.kind == "program"]

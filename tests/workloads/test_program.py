@@ -568,6 +568,11 @@ def test_a_script_that_is_called_after_preparing(tmp_path: Path, command: str, v
     assert need(tmp_path, {"run.sh": text}).verdict == verdict
 
 
+def test_a_service_that_prepares_serves_as_well(tmp_path: Path) -> None:
+    text = f"services:\n  app:\n    image: nvcr.io/nvidia/pytorch:24.01-py3\n    command: bash prepare.sh\n    {GPUS}\n"
+    assert need(tmp_path, {"compose.yaml": text}).verdict == "likely"
+
+
 @table(
     "code, setup, verdict",
     [
