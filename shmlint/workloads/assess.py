@@ -424,9 +424,12 @@ def _fits_as_documented(case: Case) -> bool:
 def _is_shown_in_use(case: Case) -> bool:
     """Whether all that a page runs in the container was read to its end and loads nothing, and nothing is for training.
 
-    Such a container is there to use a model: people make speech, pictures or forecasts with it.
+    Such a container is there to use a model: people make speech, pictures or forecasts with it. A notebook is there
+    for its own cells.
     """
     program, found = case.program, case.documented
+    if _starts_notebook(program):
+        return False
     shown = [ran for ran in program.documented_commands if ran.certain]
     read = {entry.span for entry in program.documented}
     if not shown or not all(ran.span in read for ran in shown) or not found.idle or found.stops:
