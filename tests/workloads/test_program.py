@@ -553,7 +553,7 @@ def test_a_page_that_only_uses_a_model_in_a_shell(tmp_path: Path, shown: str, mo
 
 @table("command, verdict", [("bash", "unknown"), ("jupyter lab --ip=0.0.0.0", "likely")])
 def test_a_page_runs_a_program_beside_a_notebook(tmp_path: Path, command: str, verdict: str) -> None:
-    page = "```\ndocker build -t voices .\ndocker run --gpus all -it voices COMMAND\npython speak.py --text hello\n```\n"
+    page = "```\ndocker build -t voices .\ndocker run --gpus all -it voices COMMAND\npython speak.py --text it\n```\n"
     files = {"README.md": page.replace("COMMAND", command), "Dockerfile": DOCKERFILE + "RUN pip install torch\n"}
     assert need(tmp_path, {**files, "speak.py": SERVE, "helper.py": HELPER}).verdict == verdict
 

@@ -23,7 +23,7 @@ from tests.table import table
         ("nvcr.io/nvidia/pytorch:24.01-py3", ["ngc"]),
         ("frig", ["frigate"]),
         ("blakeblackshear/frigate", ["frigate"]),
-        ("megatron", ["rocm-training", "megatron-lm"]),
+        ("megatron", ["megatron-lm"]),
         ("qqqqqq", []),
     ],
 )
