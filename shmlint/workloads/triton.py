@@ -105,9 +105,13 @@ def _need(models: list[_Model], launch: Launch, *, sure: bool) -> Need | None:
         mechanism = Mechanism("triton", None, "estimated", why, told, SOURCE)
         return Need("likely", None, UNKNOWN_RECOMMENDED, _KNOWN, "", SOURCE, told, (mechanism,))
     because = f"{count} instance{'' if count == 1 else 's'} of models × {human(OLDER_SIZE)}"
-    mechanism = Mechanism("triton", count * OLDER_SIZE, "computed", because, told, OLDER_SOURCE)
-    needed = sure and count * OLDER_SIZE > DOCKER_DEFAULT_SHM
-    minimum = count * OLDER_SIZE if needed else None
+    start = count * OLDER_SIZE
+    if start > DOCKER_DEFAULT_SHM:
+        mechanism = Mechanism("triton", start, "computed", because, told, OLDER_SOURCE)
+    else:  # It fills the default at its start, and grows with what the requests hold.
+        mechanism = Mechanism("triton", None, "estimated", f"at least {because}", told, OLDER_SOURCE)
+    needed = sure and start > DOCKER_DEFAULT_SHM
+    minimum = start if needed else None
     return Need(
         "needed" if needed else "likely", minimum, UNKNOWN_RECOMMENDED, _KNOWN, why, SOURCE, told, (mechanism,)
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import shmlint
 from tests.table import table
 from tests.workloads.test_program import GPUS, need
 
@@ -48,7 +49,7 @@ def compose(image: str, command: str, mount: str = "./models:/models") -> str:
         (NEW, "tritonserver --model-repository=$MODELS", PYTHON, "unknown", 0),
         (NEW, "python serve.py --model-repository=/models", PYTHON, "unknown", 0),
         # A release that takes 64 MiB for each instance of a model
-        (OLD, SERVE, PYTHON, "likely", 64),
+        (OLD, SERVE, PYTHON, "likely", 0),  # all of the default at its start, and then it grows
         (OLD, SERVE, TWO, "needed", 128),
         (OLD, SERVE, INSTANCES, "needed", 192),
         (OLD, SERVE, ONNX, "not-needed", 0),
@@ -64,6 +65,16 @@ def test_the_backend_of_the_models_decides(
         assert (found.minimum, found.mechanisms[0].basis) == (mebibytes << 20, "computed")
         span = found.evidence[0].span
         assert span is not None and (span.path, "python" in span.source.text) == ("models/a/config.pbtxt", True)
+
+
+def test_one_model_that_fills_the_default_at_its_start_is_reported(tmp_path: Path) -> None:
+    for path, text in PYTHON.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    (tmp_path / ".git").mkdir()
+    file = tmp_path / "compose.yaml"
+    file.write_text(compose(OLD, SERVE))
+    assert [(found.rule, found.severity) for found in shmlint.lint([file]).findings] == [("SHM101", "warning")]
 
 
 @table(("files", "verdict"), [(TWO, "likely"), (ONNX, "unknown")])
