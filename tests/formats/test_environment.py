@@ -20,6 +20,10 @@ WORKFLOW, PIPELINE = ".github/workflows/x.yml", ".gitlab-ci.yml"
     [
         (WORKFLOW, STEP.replace("runs-on", "env: {S: '${{ matrix.s }}'}\n    runs-on")),
         (WORKFLOW, STEP.replace("steps:\n", "steps:\n    - run: echo S=16g >> $GITHUB_ENV\n")),
+        (WORKFLOW, STEP.replace("steps:\n", "steps:\n    - run: ./sizes.sh >> $GITHUB_ENV\n")),
+        (WORKFLOW, STEP.replace("steps:\n", "steps:\n    - run: echo $LINE >> $GITHUB_ENV\n")),
+        (WORKFLOW, STEP.replace("steps:\n", "steps:\n    - run: echo T=1; ./sizes.sh $GITHUB_ENV\n")),
+        (WORKFLOW, STEP.replace("steps:\n", "steps:\n    - run: echo -e 'T=1\\nS=16g' >> $GITHUB_ENV\n")),
         (PIPELINE, f"variables: {{S: $BIG}}\na:\n  script:\n  - {RUN}\n"),
         (PIPELINE, f"a:\n  rules: [{{if: $X, variables: {{S: 16g}}}}]\n  script:\n  - {RUN}\n"),
         (PIPELINE, f"a:\n  before_script: ['. ./env.sh']\n  script:\n  - {RUN}\n"),
@@ -57,6 +61,8 @@ def test_a_value_from_around_is_not_known(tmp_path: Path, path: str, text: str) 
     ("path", "text"),
     [
         (WORKFLOW, STEP.replace("runs-on", "env: {T: '${{ matrix.s }}'}\n    runs-on")),
+        (WORKFLOW, STEP.replace("steps:\n", "steps:\n    - run: echo T=16g >> $GITHUB_ENV\n")),
+        (WORKFLOW, STEP.replace("steps:\n", "steps:\n    - run: |\n        echo \"T=$(a b)\" >> \"${GITHUB_ENV}\"\n")),
         (PIPELINE, f"a:\n  before_script: ['. .venv/bin/activate']\n  script:\n  - {RUN}\n"),
         ("Makefile", f"export S\na:\n\t{MADE}\n"),
         ("Makefile", f"S = 16g\na:\n\t{MADE}\nb:\n\texport T=1; x\n"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from shmlint.formats.ci.expressions import options_among
@@ -13,6 +14,8 @@ _BEFORE = frozenset({"before_script", "before_install", "install"})
 """Keys of scripts that run before others in the same shell."""
 _TOLD = ("GITHUB_ENV", "BASH_ENV", "task.setvariable", "dotenv", "buildkite-agent env set")
 """By these a step hands variables to those after it."""
+_ECHO = re.compile(r"[^\w\n]*(?:run:\s*)?echo\s+[\"']?([A-Za-z_]\w*)=[^\\\n]*")
+_TO_FILE = re.compile(r"\s*[\"']?\$(?:GITHUB_ENV|\{GITHUB_ENV\})[\"']?\s*")
 
 
 def around(unsure: frozenset[str]) -> Environment:
@@ -64,15 +67,27 @@ def names_for_options(root: Node, text: str) -> frozenset[str]:
     return frozenset(found | expressions)
 
 
+def _handed_on(text: str) -> set[str]:
+    """The variables that steps hand to those after them; ``ANY`` unless all are written out: ``echo NAME=…``."""
+    found: set[str] = set()
+    if any(word in text for word in _TOLD):
+        for line in text.splitlines():
+            if any(word in line for word in _TOLD):
+                echo, _, file = line.rpartition(">>")
+                named = _ECHO.fullmatch(echo)
+                found.add(named[1] if named is not None and _TO_FILE.fullmatch(file) is not None else ANY)
+    return found
+
+
 def unsure_names(root: Node, text: str) -> frozenset[str]:
     """The variables that a script may find with another value than the mappings around it give them.
 
     What runs before it in the same shell may set them, a matrix or a rule too; and a script that is in a
     template or under an anchor runs with the variables of each job that uses it.
     """
-    if any(word in text for word in _TOLD):
+    found = _handed_on(text)
+    if ANY in found:
         return frozenset((ANY,))
-    found: set[str] = set()
     values: dict[str, set[str | None]] = {}
     reused = "!reference" in text
     stack: list[tuple[Node, str]] = [(root, "")]
