@@ -21,7 +21,7 @@ from shmlint.workloads.packages import installed_command
 from shmlint.workloads.program import Program
 from shmlint.workloads.repository import Repository
 from shmlint.workloads.resolve import passed_on
-from shmlint.workloads.told import is_to_be_used
+from shmlint.workloads.told import heading, is_to_be_used
 
 if TYPE_CHECKING:
     from shmlint.syntax.shell import Command
@@ -173,9 +173,20 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         if passed is not None:
             here = True
         starts = passed is None and page.anything and (here or not page.begins) and unwrapped(words)
-        if passed or (starts and _starts_program(starts, program)):
+        if passed or (starts and _starts_program(starts, program) and not _is_elsewhere(command, launch, follower)):
             sure = bool(passed) or here or (page.waits and _on_several_hosts(words))
             follower.run_given(assigned(command, command.span), passed or words, command.span, certain=sure)
+
+
+def _is_elsewhere(command: Command, launch: Launch, follower: Follower) -> bool:
+    """Whether the page of a launch has shown what it is used for, and is under another heading by now."""
+    path, repository = launch.span.path, follower.files.repository
+    if command.span.path != path or not is_to_be_used(path, launch.span.start, repository):
+        return False
+    section = heading(path, launch.span.start, repository)
+    shown = (ran.span for ran in follower.commands if ran.kind == "program" and ran.span is not None)
+    used = any(span.path == path and heading(path, span.start, repository) == section for span in shown)
+    return used and heading(path, command.span.start, repository) != section
 
 
 def _on_several_hosts(words: Sequence[str]) -> bool:

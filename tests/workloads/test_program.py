@@ -2204,6 +2204,24 @@ def test_a_heading_outweighs_what_is_installed(tmp_path: Path, title: str, more:
 
 
 @table(
+    "first, second, verdict",
+    [
+        ("## Run the demo\n{run}python show.py\n", "## Training\n", "unknown"),
+        ("## Run the demo\n{run}```\n```bash\npython show.py\n", "## Training\n", "unknown"),
+        ("## Run the demo\n{run}python show.py\n", "", "needed"),
+        ("## Run the demo\n{run}", "## Training\n", "needed"),
+        ("## Run it\n{run}python show.py\n", "## Training\n", "needed"),
+    ],
+)
+def test_a_page_goes_on_elsewhere_after_what_a_container_is_used_for(
+    tmp_path: Path, first: str, second: str, verdict: str
+) -> None:
+    page = first.replace("{run}", "```bash\ndocker run --gpus all -it own/app\n")
+    page = f"# App\n\n{page}```\n\n{second}```bash\nmpirun -n 2 python fit.py\n```\n"
+    assert need(tmp_path, {"README.md": page, "show.py": "import x\n"}).verdict == verdict
+
+
+@table(
     "title, more, verdict",
     [
         ("# Deploying it", "```bash\npython export.py\n```\n", "unknown"),
