@@ -267,6 +267,11 @@ class _OptionReader:
                     for option in found:
                         self.options.append(option)
                     continue
+                gpus = _one_of(word, self.engine, self.verb)
+                if gpus:
+                    self.options += gpus
+                    self.at += 1
+                    continue
                 if word.unknown and word.options:
                     if not word.harmless:
                         self.unknown = self.unknown or Unknown("arguments", word.because, text)
@@ -400,6 +405,29 @@ class _OptionReader:
     def _may_be_none(self, word: Word) -> bool:
         """Whether a word that is not known may become no word, and is not the image by its name."""
         return bool(word.unknown) and word.maybe_many and _NAMED_IMAGE.search(word.text) is None
+
+
+def _one_of(word: Word, engine: Binary, verb: Verb) -> Sequence[Option]:
+    """The request for GPUs that a variable holds in some branches, where it holds nothing else in any.
+
+    A script that asks for all GPUs in some cases is read as it runs in these.
+    """
+    values = word.unknown.values if word.unknown is not None and word.options and word.maybe_many else ()
+    if not any(values) or re.fullmatch(r"\$\{?\w+\}?", word.text) is None:
+        return ()
+    found: list[list[tuple[str, str | None]]] = []
+    for value in filter(None, map(str.split, values)):
+        reader = _OptionReader([Word(text) for text in value], engine, verb)
+        reader.read()
+        found.append([(option.name, option.value) for option in reader.options])
+        if reader.unknown or reader.image or not found[-1] or not all(map(_asks_for_all, found[-1])):
+            return ()
+    first = min(found, key=lambda options: options[0][0] != "--gpus")
+    return [Option(name, value, word, word) for name, value in first]
+
+
+def _asks_for_all(option: tuple[str, str | None]) -> bool:
+    return option in (("--gpus", "all"), ("--runtime", "nvidia"))
 
 
 def _lacks_value(after: Word, rest: Sequence[Word]) -> bool:

@@ -566,7 +566,7 @@ def _values(*held: State | None) -> tuple[str, ...]:
     for state in held:
         if isinstance(state, Cause) and state.kind == "unset":
             continue
-        if not isinstance(state, Buffer) or not 0 < len(state.chars) <= _LONGEST_VALUE:
+        if not isinstance(state, Buffer) or len(state.chars) > _LONGEST_VALUE:
             return ()
         texts: tuple[str, ...] = ("".join(state.chars),)
         if state.unknown:
@@ -578,8 +578,8 @@ def _values(*held: State | None) -> tuple[str, ...]:
     return tuple(found)
 
 
-_LONGEST_VALUE = 40
-"""Characters of a text that a variable may hold: the name of a program is short."""
+_LONGEST_VALUE = 80
+"""Characters of a text that a variable may hold: the name of a program, or options for a GPU."""
 
 
 def _is_glued(state: Buffer, made: Assignment, value: Value) -> bool:

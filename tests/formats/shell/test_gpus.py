@@ -135,3 +135,32 @@ def test_gpus_without_a_value(options: str, image: str, count: object, refused: 
 def test_device_lists(value: str, device_lists: int, changed: bool) -> None:
     found = one(f"docker run --gpus {value} img").gpu.device_lists
     assert (len(found), any(fault.changes for fault in found)) == (device_lists, changed)
+
+
+ELSE = "if a; then G={first}; else G={second}; fi\n"
+
+
+@table(
+    "before, requested",
+    [
+        ("if a; then G='--gpus all'; fi", True),
+        ("G=\nif a; then G=--gpus=all; fi", True),
+        ("G=''\nif a; then G='--runtime nvidia'; elif b; then G=''; else exit 1; fi", True),
+        ("if a; then R=--gpus=all; else R=--runtime=nvidia; fi\nwhile b; do case $1 in --gpu) G=$R;; esac; shift; done",
+         True),
+        (ELSE.format(first="--gpus=all", second="'--gpus all --runtime nvidia'"), True),
+        # It may hold something else, or nobody knows what.
+        (ELSE.format(first="--gpus=all", second="--shm-size=8g"), None),
+        (ELSE.format(first="--gpus=all", second="'--gpus all --ipc=host'"), None),
+        (ELSE.format(first="--gpus=all", second="$MORE"), None),
+        (ELSE.format(first="--gpus=1", second=""), None),
+        (ELSE.format(first="'--gpus all own/app'", second=""), None),
+    ],
+)  # fmt: skip
+def test_gpus_of_a_variable_that_holds_nothing_else_in_any_branch(before: str, requested: bool | None) -> None:
+    launch = one(f"{before}\ndocker run $G -it img")
+    assert (launch.gpu.requested, launch.undecided is None) == (requested, requested is True)
+
+
+def test_a_variable_in_quotes_that_may_be_empty_is_not_read_as_options() -> None:
+    assert one('if a; then G=--gpus=all; fi\ndocker run "$G" img').gpu.requested is None
