@@ -249,11 +249,12 @@ class _OptionReader:
         self.command: Sequence[Word] = ()
         self.unknown: Unknown | None = None
         self.unknown_option: Word | None = None
+        self.passed: Word | None = None
+        """The last word that was passed over for options and may be several words."""
         self.passable = 0
         """The words up to here, from one that was asked about, may be no words."""
 
     def read(self) -> None:
-        passed: Word | None = None
         try:
             while self.at < len(self.words):
                 word = self.words[self.at]
@@ -267,34 +268,36 @@ class _OptionReader:
                     for option in found:
                         self.options.append(option)
                     continue
-                gpus = _one_of(word, self.engine, self.verb)
-                if gpus:
-                    self.options += gpus
-                    self.at += 1
-                    continue
-                if word.unknown and word.options:
-                    if not word.harmless:
-                        self.unknown = self.unknown or Unknown("arguments", word.because, text)
-                    if _PART_OF_ARRAY.search(text):  # its last word may be an option that takes the next one
-                        raise _UnreadableError
-                    passed = word if word.maybe_many else passed
-                    self.at += 1
-                    continue
-                holds = self._holds_options(word) if word.unknown else False
-                if holds is None:
-                    raise self._give_up(word, word.because)
-                if holds:
-                    self.unknown = self.unknown or Unknown("arguments", word.because, text)
-                    self.at += 1
-                    continue
-                break
+                if not word.unknown or not self._passes_over(word):
+                    break
+                self.at += 1
         except _UnreadableError:
             return
-        if self.at == len(self.words) and passed is not None:
-            self.image = passed  # the image must be in what was passed over
+        if self.at == len(self.words) and self.passed is not None:
+            self.image = self.passed  # the image must be in what was passed over
         if self.at < len(self.words):
             self.image = self.words[self.at]
             self.command = self.words[self.at + 1 :]
+
+    def _passes_over(self, word: Word) -> bool:
+        """Whether a word that is not known stands for options, or nothing."""
+        gpus = _one_of(word, self.engine, self.verb)
+        if gpus:
+            self.options += gpus
+        elif word.options:
+            if not word.harmless:
+                self.unknown = self.unknown or Unknown("arguments", word.because, word.text)
+            if _PART_OF_ARRAY.search(word.text):  # its last word may be an option that takes the next one
+                raise _UnreadableError
+            self.passed = word if word.maybe_many else self.passed
+        else:
+            holds = self._holds_options(word)
+            if holds is None:
+                raise self._give_up(word, word.because)
+            if not holds:
+                return False
+            self.unknown = self.unknown or Unknown("arguments", word.because, word.text)
+        return True
 
     def _give_up(self, word: Word, error: str) -> _UnreadableError:
         """The option is not in the table: it may be one of a newer client, and take a value or not."""
