@@ -35,7 +35,7 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     if build is not None and dockerfile is not None and launch.build is None:
         follower.trail.append(Step(f"image built from {dockerfile.path}{' (guessed)' if guessed else ''}", build.span))
     words, span = _words(launch, image)
-    if words and all(map(_is_passed_on, words)):
+    if words and all(_is_passed_on(word, launch) for word in words):
         words = ()  # what somebody passes to the script
     if launch.kind == "devcontainer":
         follower.commands.append(Ran(("bash",), launch.span, "interactive"))
@@ -81,11 +81,20 @@ def _is_work(words: Sequence[str]) -> bool:
 def passed_on(launch: Launch) -> str | None:
     """The word with which a launch passes on what its script is given."""
     words = launch.command.known if launch.command is not None else None
-    return next(filter(_is_passed_on, words or ()), None)
+    return next((word for word in words or () if _is_passed_on(word, launch)), None)
 
 
-def _is_passed_on(word: str) -> bool:
-    return re.fullmatch(r"\$[@*]|\$\{[@*](?::\d)?\}|\.\.\.", word) is not None
+def _is_passed_on(word: str, launch: Launch) -> bool:
+    """Whether a word is what a script is given, or a variable that the script sets to that: ``CMD=("$@")``."""
+    if re.fullmatch(rf"{_GIVEN}|\.\.\.", word) is not None:
+        return True
+    held = re.fullmatch(r"\$\{?([A-Za-z_]\w*)(?:\[[@*]\])?\}?", word)
+    text = launch.span.source.text
+    set_to = rf"(?m)^[ \t]*(?:(?:then|else|local|export|readonly|declare -a)[ \t]+)?{{}}=\(?\"?(?:{_GIVEN})"
+    return held is not None and f"{held[1]}=" in text and re.search(set_to.replace("{}", held[1]), text) is not None
+
+
+_GIVEN = r"\$[@*]|\$\{[@*](?::\d)?\}"
 
 
 def _words(launch: Launch, image: BuiltImage | None) -> tuple[tuple[str, ...], Span | None]:
@@ -95,7 +104,7 @@ def _words(launch: Launch, image: BuiltImage | None) -> tuple[tuple[str, ...], S
     part = launch.command or launch.entrypoint
     if image is not None and launch.build is None and launch.entrypoint is None:
         entrypoint = image.entrypoint
-        passed = command is not None and all(map(_is_passed_on, command))
+        passed = command is not None and all(_is_passed_on(word, launch) for word in command)
         command = image.command if launch.command is None or passed else command
     return (*(entrypoint or ()), *(command or ())), part.span if part is not None else None
 

@@ -2204,6 +2204,23 @@ def test_a_heading_outweighs_what_is_installed(tmp_path: Path, title: str, more:
 
 
 @table(
+    "given, command, verdict",
+    [
+        ('CMD=("$@")', '"${CMD[@]}"', "likely"),
+        ("CMD=(${@:2})", '"${CMD[@]}"', "likely"),
+        ('CMD="$*"', "$CMD", "likely"),
+        ("CMD=(serve)", '"${CMD[@]}"', "unknown"),
+        ('NAMES=("$@")', '"${CMD[@]}"', "unknown"),
+        ('CMD=(serve "$@")', '"${CMD[@]}"', "unknown"),
+    ],
+)
+def test_a_variable_that_holds_what_a_script_is_given(tmp_path: Path, given: str, command: str, verdict: str) -> None:
+    script = f"CMD=(serve --all)\nif a; then\n  {given}\nfi\ndocker run --gpus all --rm -it own {command}\n"
+    files = {"run.sh": f"docker build -t own .\n{script}", "Dockerfile": "FROM ubuntu\nRUN pip install torch\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "first, second, verdict",
     [
         ("## Run the demo\n{run}python show.py\n", "## Training\n", "unknown"),
