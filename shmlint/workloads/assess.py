@@ -451,8 +451,8 @@ def _interactive(case: Case) -> Need | None:
         return _for_own_code(case)
     if case.torch is None:
         return image._replace(verdict="likely")
-    if image.verdict not in ("needed", "likely") and any(re.match(_ROS, name) for name in case.packages):
-        return _unknown(case)._replace(stopped="its build installs ROS; which of the robot's programs run is unknown")
+    if image.verdict not in ("needed", "likely") and _has_ros(case):
+        return _unknown(case)._replace(stopped="its image has ROS; which of the robot's programs run is unknown")
     why = "a shell or a notebook in an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
     return _likely(case, why, case.torch)
 
@@ -468,8 +468,15 @@ def _for_own_code(case: Case) -> Need | None:
     return _likely(case, why, Evidence("gives a loader workers", place)) if place is not None else None
 
 
+def _has_ros(case: Case) -> bool:
+    """Whether the environment has ROS: what runs beside it mostly drives a robot and does not train."""
+    images = (case.launch.image, *case.launch.base_images)
+    named = any(image is not None and bare_name(image.known or "") == "ros" for image in images)
+    return named or any(re.match(_ROS, name) for name in case.packages)
+
+
 _ROS = r"ros-[a-z]+-"
-"""Debian's packages of ROS: ``ros-humble-desktop``. What runs beside it mostly drives a robot and does not train."""
+"""Debian's packages of ROS: ``ros-humble-desktop``."""
 
 
 def _for_other_use(case: Case, need: Need) -> Need:

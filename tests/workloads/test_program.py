@@ -1653,6 +1653,9 @@ def test_a_model_is_asked_for_its_data_where_it_is_fitted(tmp_path: Path, use: s
         ("RUN pip install torch && apt-get install -y ros-humble-desktop", "unknown"),
         ("RUN pip install torch && apt install -y rosbridge", "likely"),
         (f"FROM {NGC}\nRUN apt-get install -y ros-noetic-perception", "likely"),
+        # Images of ROS are called so, also those that have PyTorch besides.
+        ("FROM someone/ros:jazzy-pytorch\nRUN pip install torch", "unknown"),
+        ("FROM someone/rosetta:pytorch\nRUN pip install torch", "likely"),
     ],
 )
 def test_a_shell_in_an_environment_for_robots(tmp_path: Path, lines: str, verdict: str) -> None:
