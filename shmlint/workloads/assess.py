@@ -403,7 +403,7 @@ def _needs_none(case: Case) -> Need | None:
     if said.quiet:
         stopped = "the repository's code uses neither workers nor several processes; what else runs is unknown"
     elif _fits_as_documented(case) or _is_shown_in_use(case):
-        stopped = "what the documentation runs in it needs no more; what else runs is unknown"
+        stopped = "what the documentation runs in it asks for no more; what else runs is unknown"
     else:
         return None
     return _unknown(case)._replace(stopped=stopped)
@@ -422,22 +422,30 @@ def _fits_as_documented(case: Case) -> bool:
 
 
 def _is_shown_in_use(case: Case) -> bool:
-    """Whether all that a page runs in the container was read to its end and loads nothing, and nothing is for training.
+    """Whether all that a page runs in the container was read and loads nothing, and nothing is for training.
 
-    Such a container is there to use a model: people make speech, pictures or forecasts with it. A notebook is there
-    for its own cells.
+    Such a container is there to use a model: people make speech, pictures or forecasts with it. Packages that are not
+    known may be what trains: there the programs themselves tell that they use one. A notebook is there for its own
+    cells.
     """
     program, found = case.program, case.documented
     if _starts_notebook(program):
         return False
     shown = [ran for ran in program.documented_commands if ran.certain]
     read = {entry.span for entry in program.documented}
-    if not shown or not all(ran.span in read for ran in shown) or not found.idle or found.stops:
+    if not shown or not all(ran.span in read for ran in shown) or not found.idle:
         return False
-    from shmlint.workloads.own_code import names_trainer
+    commands = [*(ran.words for ran in program.documented_commands), *((ran.span.path,) for ran in shown if ran.span)]
+    if not all(stop.package for stop in found.stops) or any(map(names_training, commands)):
+        return False
+    from shmlint.workloads.own_code import names_trainer, uses_model
 
-    trains = any(names_training(ran.words) for ran in program.documented_commands)
-    return not trains and not names_trainer(program.files)
+    repository = program.files.repository
+    if found.stops and not all(uses_model(entry.path, repository) for entry in program.documented):
+        return False
+    # That a script is called after tuning says less than what it was read to start.
+    scripts = {ran.span.path for ran in shown if ran.span is not None}
+    return not names_trainer(program.files, scripts)
 
 
 def _interactive(case: Case) -> Need | None:

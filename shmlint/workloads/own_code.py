@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
 from shmlint.files.read import normal
@@ -56,13 +56,23 @@ def loads_with_workers(files: Files) -> Span | None:
 _LOUD = OwnCode(False, False)
 
 
-def names_trainer(files: Files) -> bool:
-    """Whether a file of the code is called training; also where there is too much of it.
+def names_trainer(files: Files, read: Collection[str] = ()) -> bool:
+    """Whether a file of the code is called training, without those ``read``; also where there is too much of it.
 
     Of the code that the container sees; of all where nothing shows what it sees.
     """
-    paths = _files(files.seen() or (files.repository.root,), files.repository, set())
-    return any(number >= MOST_FILES or not path or re.search(_TRAINER, path) for number, path in enumerate(paths))
+    for number, path in enumerate(_files(files.seen() or (files.repository.root,), files.repository, set())):
+        if number >= MOST_FILES or not path or (path not in read and re.search(_TRAINER, path) is not None):
+            return True
+    return False
+
+
+def uses_model(path: str, repository: Repository) -> bool:
+    """Whether a program of Python loads or asks a model, and neither trains nor loads data."""
+    from shmlint.workloads.own_python import only_uses_model
+
+    source = repository.peek(path)
+    return source is not None and only_uses_model(source.text)
 
 
 _TRAINER = r"(?i)train|tun(?:e|ing)(?![a-z])|distill"

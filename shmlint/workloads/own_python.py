@@ -59,6 +59,27 @@ def _has_steps(node: ast.Call, module: Module) -> bool:
     return name.endswith(".backward") or (name.startswith("transformers.") and name.endswith("Trainer"))
 
 
+def only_uses_model(text: str) -> bool:
+    """Whether a program loads or asks a model, and calls nothing that trains or loads data."""
+    module = parse(text)
+    calls = [node for node in module.nodes if isinstance(node, ast.Call)] if module is not None else []
+    names = (_full_name(node.func, module or EMPTY) for node in calls)
+    uses = any(name == "torch.load" or re.fullmatch(_USES_MODEL, name.rpartition(".")[2]) for name in names)
+    return uses and not any(map(_works, calls)) and not any(map(_calls_training, calls))
+
+
+_USES_MODEL = r"(?:from_pretrained|load_(?:model|checkpoint|state_dict)|eval|no_grad|inference_mode|predict|infer)\w*"
+"""The names that everybody gives to what loads a model, readies it for use, and asks it."""
+
+
+def _calls_training(node: ast.Call) -> bool:
+    """Whether something is called training; ``model.train()`` and ``model.train(False)`` only switch a mode."""
+    name = dotted(node.func).rpartition(".")[2].lower()
+    values = [*node.args, *(keyword.value for keyword in node.keywords)]
+    switches = name == "train" and all(isinstance(v, ast.Constant) and isinstance(v.value, bool) for v in values)
+    return re.search(r"train(?!ed)|fine_?tune", name) is not None and not switches
+
+
 def _unparsed(text: str) -> Looked | None:
     """What a file for an older Python says: ``print 1``. None where it has a word of loaders, queues or processes."""
     if re.search(_PASSES_DATA, text) is not None:

@@ -528,6 +528,9 @@ def test_a_workflow_names_its_image_after_the_repository(
     assert need(tmp_path, files, ("README.md",)).verdict == verdict
 
 
+PAINTS = "import unheard_of\nmodel = unheard_of.Model.from_pretrained('a')\nmodel.train(False)\nmodel.paint('tree')\n"
+
+
 @table(
     "shown, more, verdict",
     [
@@ -538,6 +541,13 @@ def test_a_workflow_names_its_image_after_the_repository(
         ("python speak.py", "tools/tune.sh", "likely"),
         ("python speak.py", "models/loader.py", "unknown"),
         ("ls", "", "likely"),
+        # Packages that are not known do what the program asks them for.
+        ("python paint.py", "", "unknown"),
+        ("python learn.py", "", "likely"),
+        ("python open.py", "", "likely"),
+        ("python paint.py", "tools/tune.sh", "likely"),
+        ("bash tools/tune.sh", "tools/tune.sh", "unknown"),
+        ("bash tools/train.sh", "tools/train.sh", "likely"),
     ],
 )
 def test_a_page_that_only_uses_a_model_in_a_shell(tmp_path: Path, shown: str, more: str, verdict: str) -> None:
@@ -545,7 +555,8 @@ def test_a_page_that_only_uses_a_model_in_a_shell(tmp_path: Path, shown: str, mo
     page = f"# Voices\n\n```bash\n{start}```\n\n```bash\n{shown}\n```\n"
     files = {"README.md": page, "Dockerfile": DOCKERFILE + "RUN pip install torch\n"}
     files |= {"speak.py": SERVE, "helper.py": HELPER}
-    files |= {more: "import torch.distributed\n"} if more else {}
+    files |= {"paint.py": PAINTS, "learn.py": PAINTS + "model.train(epochs=3)\n", "open.py": "import unheard_of\n"}
+    files |= {more: "import torch.distributed\n" if more.endswith(".py") else "python paint.py\n"} if more else {}
     for old in (tmp_path / "tools", tmp_path / "models"):
         shutil.rmtree(old, ignore_errors=True)
     assert need(tmp_path, files).verdict == verdict
