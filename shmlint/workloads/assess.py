@@ -361,9 +361,10 @@ def _starts_notebook(program: Program) -> bool:
 def _is_to_be_used(case: Case) -> bool:
     """Whether a page starts the container under a heading about something else than training.
 
-    Headings further up tell so too, where the page itself shows what is run in it.
+    Headings further up tell so too, where the page itself shows what is run in it, and so do those over all that it
+    shows, where no other one is about training.
     """
-    from shmlint.workloads.told import headings, is_to_be_used
+    from shmlint.workloads.told import headings, is_to_be_used, words_of_headings
 
     path, start, repository = case.launch.span.path, case.launch.span.start, case.program.files.repository
     if is_to_be_used(path, start, repository):
@@ -373,7 +374,14 @@ def _is_to_be_used(case: Case) -> bool:
     said = case.documented_commands
     trains = any(names_training(words) for words in (*(ran.words for ran in shown), *(text.split() for text in told)))
     quiet = bool(shown) and not trains and (said is None or not said.need.mechanisms)
-    return quiet and any(word in text for text in told[1:] for word in _DELIVERS)
+    if quiet and any(word in text for text in told[1:] for word in _DELIVERS):
+        return True
+    places = [ran.span for ran in shown if ran.span is not None and ran.span.path == path]
+    if not quiet or len(places) < len(shown):
+        return False
+    if any(names_training((word,)) for word in words_of_headings(path, repository)):
+        return False
+    return all(is_to_be_used(path, place.start, repository) for place in places)
 
 
 _DELIVERS = ("deploy", "serving", "export", "convert")

@@ -274,7 +274,7 @@ def is_to_be_used(path: str, start: int, repository: Repository) -> bool:
     return told is not None and any(word in told.text.lower() for word in _USES)
 
 
-_USES = ("inference", "predict", "demo", "deploy", "serving", "export", "convert", "evaluat")
+_USES = ("inference", "predict", "demo", "deploy", "serving", "export", "convert", "evaluat", "analys", "visuali")
 
 
 def heading(path: str, start: int, repository: Repository) -> Evidence | None:
@@ -287,16 +287,28 @@ def headings(path: str, start: int, repository: Repository) -> Iterator[Evidence
     page = repository.peek(path) if path.endswith((".md", ".mdx")) else None
     if page is None:
         return
-    known = repository.shared.headings
-    if page.path not in known:
-        known[page.path] = tuple(_headings(page))
-    above = bisect_left(known[page.path], start, key=lambda span: span.start)
+    known = _all_headings(page, repository)
+    above = bisect_left(known, start, key=lambda span: span.start)
     level = _DEEPEST + 1
-    for span in reversed(known[page.path][:above]):
+    for span in reversed(known[:above]):
         text = page.text[span.start : span.end].lstrip()
         if (depth := len(text) - len(text.lstrip("#"))) < level:
             level = depth
             yield Evidence(text.strip("# "), span)
+
+
+def words_of_headings(path: str, repository: Repository) -> list[str]:
+    """The words of all headings of a Markdown page."""
+    page = repository.peek(path) if path.endswith((".md", ".mdx")) else None
+    spans = _all_headings(page, repository) if page is not None else ()
+    return [word for span in spans for word in span.source.text[span.start : span.end].lower().split()]
+
+
+def _all_headings(page: Source, repository: Repository) -> tuple[Span, ...]:
+    known = repository.shared.headings
+    if page.path not in known:
+        known[page.path] = tuple(_headings(page))
+    return known[page.path]
 
 
 _DEEPEST = 6

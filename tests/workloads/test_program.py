@@ -2270,6 +2270,25 @@ def test_the_title_of_a_page_tells_with_what_it_runs(tmp_path: Path, title: str,
     assert need(tmp_path, {**files, "helper.py": HELPER, "deploy.md": page}, ("deploy.md",)).verdict == verdict
 
 
+@table(
+    "shown, verdict",
+    [
+        ("## Inference\n```bash\npython ask.py\n```\n", "unknown"),
+        ("## Analysis\n### Of boxes\n```bash\npython ask.py\n```\n", "likely"),
+        ("## Prediction\n```bash\npython ask.py\n```\n## Visualization\n```bash\npython ask.py a\n```\n", "unknown"),
+        ("## Inference\n```bash\npython ask.py\n```\n## Data\n```bash\npython ask.py a\n```\n", "likely"),
+        ("## Inference\n```bash\npython ask.py\n```\n## Train it\nSee the guide.\n", "likely"),
+        ("## Inference\nSee the guide.\n", "likely"),
+    ],
+)
+def test_the_headings_over_all_that_a_page_runs_tell_what_a_shell_is_for(
+    tmp_path: Path, shown: str, verdict: str
+) -> None:
+    page = f"# Net\n## Set up\n```bash\n{SHELL} bash\n```\n{shown}"
+    files = {"nets/README.md": page, "ask.py": "import unheard_of\n", "train.py": LOADER}
+    assert need(tmp_path, files, ("nets/README.md",)).verdict == verdict
+
+
 def test_the_maintainers_and_the_code_make_sure_together(tmp_path: Path) -> None:
     code = "from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=a.nbytes)\n"
     for image, verdict in (("roboflow/roboflow-inference-server-gpu-parallel", "needed"), ("own/server", "likely")):
