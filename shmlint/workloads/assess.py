@@ -303,7 +303,8 @@ def _as_documented(case: Case) -> Need | None:
         several = gpu_count(case.launch) != 1
         if several and case.known.need.verdict == "needed" and not _is_to_be_used(case):
             return case.known.need._replace(evidence=(*case.known.need.evidence, told))
-        if several and (need is None or case.torch is None):
+        meant = any(ran.certain for ran in trained) or not _shows_use(case)
+        if several and meant and (need is None or case.torch is None):
             why = "the repository trains in it; DataLoader workers and ranks on several GPUs use shared memory"
             return _likely(case, why, told)
     if need is not None and (case.torch is not None or _is_named_after_code(case)):
@@ -313,6 +314,13 @@ def _as_documented(case: Case) -> Need | None:
     if case.torch is None and all(ran.span == case.launch.span for ran in case.program.documented_commands):
         return None  # the repository's own programs, and nothing says that they run in this image
     return said.need
+
+
+def _shows_use(case: Case) -> bool:
+    """Whether the page of a launch itself runs the repository's own programs in it, which other pages do not replace."""
+    own = {entry.span for entry in case.program.documented if entry.span is not None}
+    shown = [ran for ran in case.program.documented_commands if ran.certain]
+    return any(ran.span in own and ran.span is not None and ran.span.path == case.launch.span.path for ran in shown)
 
 
 def _is_read(ran: Ran, case: Case) -> bool:

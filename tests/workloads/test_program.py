@@ -2168,6 +2168,25 @@ def test_a_shell_in_which_the_repository_trains(
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "shown, installed, verdict",
+    [
+        ("python ask.py", "tensorflow", "unknown"),
+        ("python ask.py", "torch", "likely"),
+        ("python ask.py\npython fit.py\npython train.py", "tensorflow", "likely"),
+        ("ls", "tensorflow", "likely"),
+    ],
+)
+def test_a_page_shows_another_use_than_the_training_of_another_page(
+    tmp_path: Path, shown: str, installed: str, verdict: str
+) -> None:
+    start = "docker build -t own .\ndocker run --gpus all -it own bash\n"
+    files = {"docs/start.md": f"```bash\n{start}```\n\n```bash\n{shown}\n```\n"}
+    files |= {"Dockerfile": f"{DOCKERFILE}RUN pip install {installed}\n", "ask.py": "import unheard_of\n"}
+    files |= {"docs/train_it.md": "```\npython train.py\n```\n", "train.py": "import unheard_of\n"}
+    assert need(tmp_path, files, ("docs/start.md",)).verdict == verdict
+
+
 def test_training_on_one_gpu_of_which_no_amount_is_known(tmp_path: Path) -> None:
     files = {"shell.sh": "docker run --gpus 1 -it leogao2/gpt-neox bash\n"}
     files["README.md"] = "```\npython train.py small.yml\n```\n"
