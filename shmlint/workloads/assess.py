@@ -317,7 +317,7 @@ def _as_documented(case: Case) -> Need | None:
 
 
 def _shows_use(case: Case) -> bool:
-    """Whether the page of a launch itself runs the repository's own programs in it, which other pages do not replace."""
+    """Whether the page of a launch itself runs the repository's own programs in it: it says more than other pages."""
     own = {entry.span for entry in case.program.documented if entry.span is not None}
     shown = [ran for ran in case.program.documented_commands if ran.certain]
     return any(ran.span in own and ran.span is not None and ran.span.path == case.launch.span.path for ran in shown)
@@ -418,11 +418,26 @@ def _needs_none(case: Case) -> Need | None:
         return None
     if said.quiet:
         stopped = "the repository's code uses neither workers nor several processes; what else runs is unknown"
+    elif _only_asks(case):
+        stopped = "the repository's code uses models and does not train; what else runs is unknown"
     elif _fits_as_documented(case) or _is_shown_in_use(case):
         stopped = "what the documentation runs in it asks for no more; what else runs is unknown"
     else:
         return None
     return _unknown(case)._replace(stopped=stopped)
+
+
+def _only_asks(case: Case) -> bool:
+    """Whether a container is for the repository's code, and all of it uses models in one process, none for training."""
+    program = case.program
+    built = program.image is not None and not program.guessed
+    if not (built or program.files.seen()) or _starts_notebook(program) or _asked_for(case):
+        return False
+    if any(names_training(ran.words) for ran in program.documented_commands):
+        return False
+    from shmlint.workloads.own_code import names_trainer, own_code
+
+    return own_code(program.files, every=True).asks and not names_trainer(program.files)
 
 
 def _fits_as_documented(case: Case) -> bool:

@@ -25,11 +25,16 @@ class OwnCode(NamedTuple):
     """It trains or loads data, in one process and without workers. False where there is too much of it."""
     known: bool
     """Of every package that it imports it is known what it does."""
+    asks: bool
+    """It loads or asks models, in one process, and neither trains nor loads data."""
 
 
-def own_code(files: Files) -> OwnCode:
-    """What the code that the container sees says; neither where it does not train, so that it is not what runs."""
-    folders = files.seen()
+def own_code(files: Files, *, every: bool = False) -> OwnCode:
+    """What the code that the container sees says; nothing where it has no models, so that it is not what runs.
+
+    With ``every`` it is all code of the repository where nothing shows what the container sees.
+    """
+    folders = files.seen() or ((files.repository.root,) if every else ())
     known = files.repository.shared.quiet
     if folders not in known:
         known[folders] = _looked_at(folders, files.repository) if folders else _LOUD
@@ -53,7 +58,7 @@ def loads_with_workers(files: Files) -> Span | None:
     return None
 
 
-_LOUD = OwnCode(False, False)
+_LOUD = OwnCode(False, False, False)
 
 
 def names_trainer(files: Files, read: Collection[str] = ()) -> bool:
@@ -69,10 +74,11 @@ def names_trainer(files: Files, read: Collection[str] = ()) -> bool:
 
 def uses_model(path: str, repository: Repository) -> bool:
     """Whether a program of Python loads or asks a model, and neither trains nor loads data."""
-    from shmlint.workloads.own_python import only_uses_model
+    from shmlint.workloads.own_python import look
 
     source = repository.peek(path)
-    return source is not None and only_uses_model(source.text)
+    found = look(path, source.text) if source is not None else None
+    return found is not None and found.uses and not found.works and not found.trains
 
 
 _TRAINER = r"(?i)train|tun(?:e|ing)(?![a-z])|distill"
@@ -85,7 +91,7 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     given: set[str] = set()
     suspects: list[str] = []
     characters = 0
-    works = steps = mapped = reads = False
+    works = steps = mapped = reads = uses = trains = False
     for number, path in enumerate(_files(folders, repository, names)):
         source = repository.peek(path)
         characters += len(source.text) if source is not None else 0
@@ -107,15 +113,17 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
             given |= found.given
             works, steps = works or found.works, steps or found.steps
             mapped, reads = mapped or found.mapped, reads or found.reads
+            uses, trains = uses or found.uses, trains or found.trains
             if mapped and reads:
                 return _LOUD  # the workers may be in the JSON, which is not read
     if _any_uses(suspects, functions - given):
         return _LOUD
-    works = works and not _FRAMEWORKS.isdisjoint(imported)
+    framed = not _FRAMEWORKS.isdisjoint(imported)
     unknown = {name for name in imported if name not in names and name not in _quiet()}
     # A package may be what trains; code with loaders or steps of its own does so without it. A submodule is code too.
-    alone = steps and unknown.isdisjoint(_starters()) and not any(map(repository.folders_named, unknown))
-    return OwnCode(works and (not unknown or alone), works and not unknown)
+    plain = framed and unknown.isdisjoint(_starters()) and not any(map(repository.folders_named, unknown))
+    quiet = works and framed and (not unknown or (steps and plain))
+    return OwnCode(quiet, works and framed and not unknown, uses and plain and not works and not trains)
 
 
 def _spoken(path: str, text: str) -> str:

@@ -31,6 +31,10 @@ class Looked(NamedTuple):
     """The names of its functions that are written with several words."""
     given: frozenset[str]
     """The names by which its calls are given something."""
+    uses: bool
+    """Whether it loads or asks a model."""
+    trains: bool
+    """Whether it calls what is named training."""
 
 
 def look(path: str, text: str) -> Looked | None:
@@ -51,7 +55,8 @@ def look(path: str, text: str) -> Looked | None:
     functions = frozenset(name.lower() for name in defined if "_" in name.strip("_"))
     given = frozenset(keyword.arg.lower() for node in calls for keyword in node.keywords if keyword.arg)
     works = any(map(_works, module.nodes))
-    return Looked(frozenset(packages), called, works, steps, filled, mapped, reads, functions, given)
+    uses, trains = any(_uses_model(node, module) for node in calls), any(map(_calls_training, calls))
+    return Looked(frozenset(packages), called, works, steps, filled, mapped, reads, functions, given, uses, trains)
 
 
 def _has_steps(node: ast.Call, module: Module) -> bool:
@@ -59,13 +64,9 @@ def _has_steps(node: ast.Call, module: Module) -> bool:
     return name.endswith(".backward") or (name.startswith("transformers.") and name.endswith("Trainer"))
 
 
-def only_uses_model(text: str) -> bool:
-    """Whether a program loads or asks a model, and calls nothing that trains or loads data."""
-    module = parse(text)
-    calls = [node for node in module.nodes if isinstance(node, ast.Call)] if module is not None else []
-    names = (_full_name(node.func, module or EMPTY) for node in calls)
-    uses = any(name == "torch.load" or re.fullmatch(_USES_MODEL, name.rpartition(".")[2]) for name in names)
-    return uses and not any(map(_works, calls)) and not any(map(_calls_training, calls))
+def _uses_model(node: ast.Call, module: Module) -> bool:
+    name = _full_name(node.func, module)
+    return name == "torch.load" or re.fullmatch(_USES_MODEL, name.rpartition(".")[2]) is not None
 
 
 _USES_MODEL = r"(?:from_pretrained|load_(?:model|checkpoint|state_dict)|eval|no_grad|inference_mode|predict|infer)\w*"
@@ -86,7 +87,7 @@ def _unparsed(text: str) -> Looked | None:
         return None
     packages = re.findall(r"(?m)^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", text)
     none: frozenset[str] = frozenset()
-    return Looked(frozenset(packages), none, False, False, False, False, "json" in text, none, none)
+    return Looked(frozenset(packages), none, False, False, False, False, "json" in text, none, none, False, True)
 
 
 _PASSES_DATA = r"DataLoader|Trainer|Queue|\bPool\b|\bProcess\b"

@@ -532,6 +532,28 @@ PAINTS = "import unheard_of\nmodel = unheard_of.Model.from_pretrained('a')\nmode
 
 
 @table(
+    "name, text, verdict",
+    [
+        ("ask.py", PAINTS, "likely"),  # nothing says that it is PyTorch
+        ("ask.py", f"import torch\n{PAINTS}", "unknown"),
+        ("ask.py", "import torch\nprint(torch.cuda.is_available())\n", "likely"),
+        ("ask.py", f"import torch\n{PAINTS}model.train(epochs=3)\n", "likely"),
+        ("ask.py", f"import torch\n{PAINTS}loss.backward(); run(workers=4)\n", "likely"),
+        ("tools/train_it.py", f"import torch\n{PAINTS}", "likely"),
+        ("ask.py", f"import torch, pytorch_lightning\n{PAINTS}", "unknown"),
+        ("ask.sh", "python -m unheard_of --workers 4\n", "likely"),
+    ],
+)
+def test_a_shell_for_code_that_only_uses_models(tmp_path: Path, name: str, text: str, verdict: str) -> None:
+    files = {"run.sh": "docker build -t own .\ndocker run --gpus all -v /data:/data -it own bash\n", name: text}
+    files |= {"Dockerfile": "FROM ubuntu\nRUN pip install torch\n"}
+    shutil.rmtree(tmp_path / "tools", ignore_errors=True)
+    for old in tmp_path.glob("ask.*"):
+        old.unlink()
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "shown, more, verdict",
     [
         ("python speak.py --text hello", "", "unknown"),
