@@ -154,9 +154,11 @@ class Options:
 
         A variable that stands for a positional argument is none.
         """
-        free = [word for word, before in self._words if not before or self._takes_none(before)]
+        unknown = [(word, before) for word, before in self._words if word.startswith(("$", "`"))]
+        variables = [word for word, before in unknown if not before or self._takes_none(before)]
+        if not variables:
+            return False
         places = sum(any(one.positional for one in declared) for declared in self.declared.values())
-        variables = [word for word in free if word.startswith(("$", "`"))]
         return len(variables) > places or any(re.match(r"\$\{?[@*(]|\$\{\w+\[[@*]|`", word) for word in variables)
 
     def _takes_none(self, given: str) -> bool:
@@ -165,11 +167,9 @@ class Options:
 
     def converters(self, name: str) -> list[tuple[ast.expr, Scope]]:
         """What makes the value of an option of the word that is given, or of the text that is its default."""
-        given = self.is_given(name)
-        return [
-            (one.converter, one.scope) for one in self.declared.get(key_of(name), ())
-            if one.converter is not None and (given or _is_text(one.default))
-        ]  # fmt: skip
+        declared = [one for one in self.declared.get(key_of(name), ()) if one.converter is not None]
+        given = bool(declared) and self.is_given(name)
+        return [(one.converter, one.scope) for one in declared if one.converter and (given or _is_text(one.default))]
 
     def _as_declared(self, given: str, key: str, found: Found, work_out: WorkOut, depth: int) -> Found:
         """What a spelling sets, as the option is declared: ``--no-load`` switches one off, and takes no word."""
