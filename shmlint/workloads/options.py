@@ -36,6 +36,8 @@ class Options:
         self._words: list[tuple[str, str]] = []
         """The words that are no options, each with the option before it, if any."""
         self._read: set[str] = set()
+        self._opens = False
+        """Whether the code names the configuration files, and not the command."""
         self._entry = entry
         self._take(entry.arguments)
 
@@ -129,8 +131,9 @@ class Options:
         return any(declared.several for declared in self.declared.get(key_of(name), ()))
 
     def name_file(self, path: str) -> None:
-        """Note a configuration file that the code opens, where the command names none."""
-        if not self._read:
+        """Note a configuration file that the code opens, where the command names none: all of them may be used."""
+        if self._opens or not self._read:
+            self._opens = True
             self._configuration(path)
 
     def is_given(self, name: str) -> bool:

@@ -144,6 +144,8 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("cfg = make()\ncfg.DATALOADER.NUM_WORKERS = 4\n| cfg.DATALOADER.NUM_WORKERS", "DATALOADER.NUM_WORKERS 2", 2, True),
     ("conf = make()\n| conf.data.workers", "--config some.yaml", 5, True),
     ("import yaml\nconf = yaml.safe_load(open('some.yaml'))\n| conf['data']['workers']", "", 5, True),
+    ("one, other = open('some.json'), open('flat.json')\nconf = make()\n| conf.workers", "", 8, False),
+    ("one, other = open('some.json'), open('flat.json')\n| conf.workers", "--config some.json", 7, True),
     ("conf = make()\n| conf.workers", "--config some.json", 7, True),
     ("import json\nconf = json.load(open('flat.json'))\n| conf['workers']", "", 8, True),
 ]  # fmt: skip
