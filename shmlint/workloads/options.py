@@ -29,8 +29,12 @@ class Options:
         self.flags: dict[str, str] = {}
         self.declared: dict[str, list[Declaration]] = {}
         self.configured: dict[str, list[Found]] = {}
-        self._begun: dict[tuple[str, int], str] = {}
-        """What the beginnings of options stand for, while so many spellings are declared."""
+        self._setting: dict[str, list[str]] | None = None
+        """Which spellings that the command gives set an option. Made again when a module declares more options."""
+        self._begun: dict[str, str] = {}
+        """What the beginnings of options stand for, likewise."""
+        self._beside: list[str] | None = None
+        """What the command gives as letters with a value next to them, ``-w8``, likewise."""
         self._long: set[str] = set()
         """What the command gives as ``--name``."""
         self._words: list[tuple[str, str]] = []
@@ -39,6 +43,7 @@ class Options:
         self._opens = False
         """Whether the code names the configuration files, and not the command."""
         self._entry = entry
+        self._starts = {word[:1] for word in entry.arguments}
         self._take(entry.arguments)
 
     def _take(self, words: tuple[str, ...]) -> None:
@@ -111,6 +116,8 @@ class Options:
 
     def declare(self, declarations: Iterable[Declaration]) -> None:
         """Note the options that a module declares."""
+        self._setting, self._beside = None, None
+        self._begun.clear()
         for declaration in declarations:
             key, default = declaration.key, declaration.default
             self.flags.update((flag, key) for flag in declaration.flags)
@@ -120,7 +127,7 @@ class Options:
 
     def is_given_with(self, prefixes: str) -> bool:
         """Whether the command has words that begin like this: ``@options.txt``, which holds more of them."""
-        return any(word.startswith(tuple(prefixes)) for word in self._entry.arguments)
+        return not self._starts.isdisjoint(prefixes)
 
     def is_configured(self, name: str) -> bool:
         """Whether a configuration file sets an option."""
@@ -139,10 +146,18 @@ class Options:
     def is_given(self, name: str) -> bool:
         """Whether the command gives an option."""
         key = key_of(name)
-        return self._joined(key) is not None or any(self._sets(given, key) for given in self.given)
+        return self._joined(key) is not None or bool(self._spellings(key))
 
-    def _sets(self, given: str, key: str) -> bool:
-        return self._key(given) == key or given.rpartition(".")[2] == key or self._negates(given, key)
+    def _spellings(self, key: str) -> list[str]:
+        """The spellings that the command gives and that set an option, in its order."""
+        if self._setting is None:
+            self._setting = {}
+            for given in self.given:
+                off = [given[len(start) :] for start in ("no_", "no") if given.startswith(start)]
+                negated = [name for name in off if self._negates(given, name)]
+                for name in dict.fromkeys((self._key(given), given.rpartition(".")[2], *negated)):
+                    self._setting.setdefault(name, []).append(given)
+        return self._setting.get(key, [])
 
     def _negates(self, given: str, key: str) -> bool:
         """Whether a spelling that nobody declares is that of an option which it switches off: absl, fire, typer."""
@@ -192,15 +207,16 @@ class Options:
         """The option that a spelling sets: argparse takes the start of a long one, where no other has it, too."""
         if given in self.flags or given not in self._long:
             return self.flags.get(given, given)
-        if (given, len(self.flags)) not in self._begun:
+        if given not in self._begun:
             keys = {key for flag, key in self.flags.items() if flag.startswith(given)}
-            self._begun[given, len(self.flags)] = keys.pop() if len(keys) == 1 else given
-        return self._begun[given, len(self.flags)]
+            self._begun[given] = keys.pop() if len(keys) == 1 else given
+        return self._begun[given]
 
     def _joined(self, key: str) -> Found | None:
         """The value that stands next to the letter of an option: ``-w8``."""
-        joined = (given for given in self.given if given not in self.flags and given not in self._long)
-        values = (given[1:] for given in joined if given[1:] and self.flags.get(given[0]) == key)
+        if self._beside is None:
+            self._beside = [one for one in self.given if one[1:] and one not in self.flags and one not in self._long]
+        values = (given[1:] for given in self._beside if self.flags.get(given[0]) == key)
         value = next(values, None)
         return literal(value, ()) if value is not None else None
 
@@ -210,9 +226,8 @@ class Options:
         joined = self._joined(key)
         if joined is not None:
             return joined
-        for given, found in self.given.items():
-            if self._sets(given, key):
-                return self._as_declared(given, key, found, work_out, depth)
+        for given in self._spellings(key)[:1]:
+            return self._as_declared(given, key, self.given[given], work_out, depth)
         if any(declared.positional for declared in self.declared.get(key, ())) and self._has_positional():
             return NOTHING
         configured = self.configured.get(key, [])
