@@ -96,9 +96,6 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
     program = with_documentation(launch, program or resolve(launch, Repository(None, launch.span.path)))
     based = _with_bases(launch, program)
     telling = [ran for ran in program.commands if ran.kind in ("program", "interactive")]
-    known = by_knowledge(based, extra, telling, copy=_is_copy(program))
-    mine = {workload.id for workload in extra}
-    own = known.need.workload is not None and known.need.workload.id in mine
     findings = Findings()
     documented, said = Findings(), None
     if program.entries or program.documented:
@@ -106,9 +103,13 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
 
         findings = read(based, program) if program.entries else findings
         documented = read(based, program, program.documented) if program.documented else documented
+    known = by_knowledge(based, extra, findings.seen_in(telling), copy=_is_copy(program))
+    mine = {workload.id for workload in extra}
+    own = known.need.workload is not None and known.need.workload.id in mine
     if program.documented or program.documented_commands:
-        sure = [ran for ran in program.documented_commands if ran.certain]
-        said = _said_of(sure or program.documented_commands, based, extra, copy=_is_copy(program))
+        shown = documented.seen_in(program.documented_commands)
+        sure = [ran for ran in shown if ran.certain]
+        said = _said_of(sure or shown, based, extra, copy=_is_copy(program))
         if not sure and said.need.verdict == "needed":
             said = said._replace(need=said.need._replace(verdict="likely"))
     return Case(based, program, findings, known, own, documented, said, packages(based, program))
@@ -351,7 +352,9 @@ def _asks_for_processes(case: Case) -> bool:
     A notebook is made for its own cells and not for commands of a page.
     """
     said, program = case.documented_commands, case.program
-    if said is None or not said.need.mechanisms or case.torch is None or case.known.need.verdict == "not-needed":
+    if said is None or not said.need.mechanisms or said.workers_perhaps or case.torch is None:
+        return False
+    if case.known.need.verdict == "not-needed":
         return False
     built = program.dockerfile is not None and not program.namesake
     made_for_it = built or bool(program.files.folders())

@@ -49,6 +49,8 @@ class Known(NamedTuple):
     """Its words say that it has no DataLoader workers."""
     perhaps_without_workers: bool = False
     """An option of an unread program may say so."""
+    workers_perhaps: bool = False
+    """Its words ask for DataLoader workers, and the code that was read of its programs has no such loader."""
 
 
 def by_knowledge(
@@ -66,7 +68,9 @@ def by_knowledge(
     winner, command = reading.workload, reading.by_command
     by_command = winner is not None and command is not None and command.id == winner.id
     alone = case.alone and not reading.ranks_vary
-    return Known(need, by_command, alone, reading.without_workers, reading.perhaps_without_workers)
+    return Known(
+        need, by_command, alone, reading.without_workers, reading.perhaps_without_workers, reading.workers_perhaps
+    )
 
 
 class _Case:
@@ -200,8 +204,9 @@ def _workers(case: _Case) -> Need | None:
     because = "DataLoader workers" if reading.private else f"{workers} DataLoader workers"
     mechanism = Mechanism("dataloader", None, "estimated", because, (told,), DATALOADER_SOURCE)
     return Need(
-        "likely" if reading.serves else "needed", minimum, recommended or UNKNOWN_RECOMMENDED,
-        workload.known if workload is not None else None, text, DATALOADER_SOURCE, (*case.evidence, told), (mechanism,),
+        "likely" if reading.serves or reading.workers_perhaps else "needed", minimum,
+        recommended or UNKNOWN_RECOMMENDED, workload.known if workload is not None else None, text, DATALOADER_SOURCE,
+        (*case.evidence, told), (mechanism,),
     )  # fmt: skip
 
 
@@ -285,7 +290,10 @@ class _Reading:
         servers = [workload for workload in known if workload.id == "servers"]
         self.serves = any(match_command(command, servers) is not None for command in commands)
         workers = [read_workers(command.words) for command in ran]
-        self.workers, self.workers_span = self._most(list(zip(workers, ran, strict=True)))
+        used = [(count, one) for count, one in zip(workers, ran, strict=True) if one.loads != "no"]
+        self.workers, self.workers_span = self._most(used)
+        self.workers_perhaps = bool(self.workers) and all(one.loads == "perhaps" for count, one in used if count)
+        """The code of no program that asks for workers was found to have a DataLoader."""
         self.without_workers = bool(workers) and all(count == 0 for count in workers)
         asked = [ran.words for ran, count in zip(ran, workers, strict=True) if ran.kind == "program" and count is None]
         self.perhaps_without_workers = bool(asked) and all(map(may_have_no_workers, asked))

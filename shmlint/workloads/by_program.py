@@ -21,7 +21,7 @@ from shmlint.workloads.mechanisms import (
 )
 from shmlint.workloads.program import Entry, Findings, Program, Ran
 from shmlint.workloads.python_program import read_program
-from shmlint.workloads.python_reading import Call
+from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Found
 
 if TYPE_CHECKING:
@@ -41,32 +41,32 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     environment: list[tuple[str, str, Span]] = []
     small, idle, sockets, trains = False, True, True, None
     loads: list[bool] = []
+    bare: list[tuple[Entry, bool]] = []
     commands = program.documented_commands if entries else program.commands
-    first = sorted(entries or program.entries, key=lambda entry: "train" not in entry.path)
-    pending = [(entry, _ranks(commands, entry)) for entry in first]
+    pending = [(entry, _ranks(commands, entry)) for entry in sorted(entries or program.entries, key=_order)]
     done: list[Entry] = []
     most = 1 if entries else _MOST_ALIKE
     while pending and len(done) < _MOST_PROGRAMS:
         entry, ranks = pending.pop(0)
         if any(other.runs == entry.runs for other in done):
+            bare += [(entry, whole) for other, whole in bare if other.runs == entry.runs][:1]
             continue
         if sum(other.path == entry.path for other in done) >= most:
+            bare += [(entry, False) for other, _ in bare if other.path == entry.path][:1]
             stops += () if entries else (Step(f"{entry.path} is started too often"),)
             continue
         done.append(entry)
         reading = read_program(entry, program.files)
         stops += _not_counted(reading.calls, gpu_count(launch) == 1)
+        if all(call.row.use != "dataloader" or call.processes.number == 0 for call in reading.calls):
+            bare.append((entry, not reading.stops and not reading.commands))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
         for call in reading.calls:
             found = _mechanism(call, reading.items, ranks, launch)
-            if found == "small":
-                small = True
-            elif isinstance(found, Mechanism):
+            small = small or found == "small"
+            if isinstance(found, Mechanism):
                 mechanisms += [(queue, False) for queue in _queues(call, found, launch)]
-                counted = call.processes.certain or _exceeds(call, reading.items)
-                known = call.row.use != "dataloader" or "." in call.row.call  # else it only has the name of PyTorch's
-                sure = known and call.certain and counted and entry.certain and not entry.guessed
-                mechanisms.append((found, sure))
+                mechanisms.append((found, _is_sure(call, reading, entry)))
         joined = reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)
         idle, sockets = idle and not reading.calls and not joined, sockets and reading.sockets and not joined
         if joined and not collectives(launch) and gpu_count(launch) != 1:
@@ -77,8 +77,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         stops += reading.stops
         environment += reading.environment
         for words, span, certain in reading.commands:
-            changed = reading.variables | entry.variables
-            sure = certain and entry.certain and not entry.guessed
+            sure, changed = certain and entry.certain and not entry.guessed, reading.variables | entry.variables
             begun = _started(words, span, launch, program, changed, certain=sure)
             pending += [(started, _ranks(begun.commands, started)) for started in begun.entries]
             mechanisms += _served(begun, launch)
@@ -86,8 +85,23 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             trains = trains or (span if names_training(words) else None)
     if any(entry.runs not in [other.runs for other in done] for entry, _ in pending):
         stops.append(Step("it starts too many programs"))
+    bare += [(entry, False) for entry, _ in pending if entry.runs not in [other.runs for other in done]]
     alone, idle, sockets = bool(loads) and all(loads), idle and bool(done), sockets and bool(done) and not stops
-    return Findings(_need(mechanisms), tuple(stops), small, tuple(environment), idle, alone, sockets, trains)
+    return Findings(
+        _need(mechanisms), tuple(stops), small, tuple(environment), idle, alone, sockets, trains, tuple(bare)
+    )
+
+
+def _is_sure(call: Call, reading: Reading, entry: Entry) -> bool:
+    """Whether a call surely runs, and with what it was counted with."""
+    counted = call.processes.certain or _exceeds(call, reading.items)
+    known = call.row.use != "dataloader" or "." in call.row.call  # else it only has the name of PyTorch's
+    return known and call.certain and counted and entry.certain and not entry.guessed
+
+
+def _order(entry: Entry) -> tuple[bool, bool]:
+    """Programs first that their arguments give workers, then training: not all are read."""
+    return not any("workers" in word for word in entry.arguments), "train" not in entry.path
 
 
 def _started(

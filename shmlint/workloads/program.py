@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from shmlint.model.launch import Value
 from shmlint.model.need import Need, Step
@@ -38,6 +38,8 @@ class Ran(NamedTuple):
     kind: Kind
     certain: bool = True
     guessed: bool = False
+    loads: Literal["told", "perhaps", "no"] = "told"
+    """Whether it loads data with the workers that its words tell of: as far as its code was read, it may not."""
 
     @property
     def place(self) -> Span | None:
@@ -77,6 +79,15 @@ class Entry(NamedTuple):
     def runs(self) -> tuple[object, ...]:
         """What tells it from other programs: its code, and what that is given."""
         return self.path, self.arguments, self.function, self.more, self.variables
+
+    def is_started_by(self, ran: Ran) -> bool:
+        """Whether a command starts it, with its arguments."""
+        at = len(ran.words) - len(self.arguments)
+        if ran.span != self.span or at < 1 or ran.words[at:] != self.arguments:
+            return False
+        name = ran.words[at - 1].rpartition("/")[2].removesuffix(".py").rpartition(".")[2]
+        folder, _, file = self.path.rpartition("/")
+        return name in (file.removesuffix(".py"), folder.rpartition("/")[2]) or bool(self.function)
 
 
 class Program(NamedTuple):
@@ -137,3 +148,13 @@ class Findings(NamedTuple):
     """Programs were read to their end whose ranks talk over TCP, and nothing else in their reach joins ranks."""
     trains: Span | None = None
     """Where a program starts another one that is called training."""
+    bare: tuple[tuple[Entry, bool], ...] = ()
+    """Programs without a DataLoader that has workers in the code that was read, and whether that is all their code."""
+
+    def seen_in(self, commands: Sequence[Ran]) -> list[Ran]:
+        """Commands, and whether their programs load data with workers."""
+        return [ran._replace(loads=self._loads(ran)) for ran in commands]
+
+    def _loads(self, ran: Ran) -> Literal["told", "perhaps", "no"]:
+        whole = [whole for entry, whole in self.bare if entry.is_started_by(ran)]
+        return "told" if not whole else "no" if all(whole) else "perhaps"

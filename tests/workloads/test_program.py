@@ -2190,6 +2190,38 @@ def test_a_shell_in_which_the_repository_trains(
     assert need(tmp_path, files).verdict == verdict
 
 
+_THREADS = """import argparse
+import threading
+{more}
+p = argparse.ArgumentParser()
+p.add_argument("--num-workers", type=int, default=4)
+a = p.parse_args()
+all = [threading.Thread(target=print) for _ in range(a.num_workers)]
+"""
+
+
+@table(
+    "command, more, verdict",
+    [
+        ("python ppo.py --num-workers 4", "", "not-needed"),
+        ("python ppo.py --num-workers 4", "from torch.utils.data import DataLoader", "not-needed"),
+        ("python ppo.py --num-workers 4", "from torch.utils.data import DataLoader; DataLoader([])", "not-needed"),
+        ("python ppo.py --num-workers 4", "import unheard_of", "likely"),
+        ("python other.py --num-workers 4", "", "needed"),
+        ('sh -c "python ppo.py --num-workers 4 && python other.py --num-workers 4"', "", "needed"),
+        ('sh -c "python ppo.py --num-workers 4 && python ppo.py --num-workers 8"', "", "not-needed"),
+        ("bash", "", "likely"),
+    ],
+)
+def test_workers_of_the_command_that_its_code_uses_for_something_else(
+    tmp_path: Path, command: str, more: str, verdict: str
+) -> None:
+    dockerfile = f"{DOCKERFILE}RUN pip install torch\n"
+    files = {"ppo.py": _THREADS.format(more=more), "Dockerfile": dockerfile, "compose.yaml": compose(command)}
+    files["README.md"] = "```\npython ppo.py --num-workers 4\n```\n"
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table(
     "shown, installed, verdict",
     [
