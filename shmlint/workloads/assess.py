@@ -32,7 +32,7 @@ from shmlint.workloads.commands import (
 from shmlint.workloads.documentation import with_documentation
 from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.packages import TORCH, packages
-from shmlint.workloads.program import Findings, Program, Ran
+from shmlint.workloads.program import Entry, Findings, Program, Ran
 from shmlint.workloads.python_entries import TESTERS
 from shmlint.workloads.repository import Repository
 from shmlint.workloads.resolve import passed_on, resolve
@@ -325,9 +325,25 @@ def _shows_use(case: Case) -> bool:
 
 
 def _is_read(ran: Ran, case: Case) -> bool:
-    """Whether the code of a documented command was read to its end, and what pages run uses no shared memory."""
-    read = case.documented.need is None and not case.documented.stops
-    return read and any(entry.span == ran.span for entry in case.program.documented)
+    """Whether the code of a documented command was read to its end, and what pages run uses no shared memory.
+
+    What packages do that are not known matters less where the program itself takes the steps of its training.
+    """
+    found, own = case.documented, [entry for entry in case.program.documented if entry.span == ran.span]
+    if found.need is not None or not own:
+        return False
+    return not found.stops or (_loads_nothing(found) and _takes_steps(own, case))
+
+
+def _loads_nothing(found: Findings) -> bool:
+    """Whether the code that was read loads nothing with workers, but for packages that are not known."""
+    return (found.idle or found.without_workers) and all(stop.package for stop in found.stops)
+
+
+def _takes_steps(entries: Sequence[Entry], case: Case) -> bool:
+    from shmlint.workloads.own_code import takes_steps
+
+    return all(takes_steps(entry.path, case.program.files.repository) for entry in entries)
 
 
 def _loads_alone(case: Case) -> bool:
@@ -423,7 +439,7 @@ def _needs_none(case: Case) -> Need | None:
         stopped = "the repository's code uses neither workers nor several processes; what else runs is unknown"
     elif _only_asks(case):
         stopped = "the repository's code uses models and does not train; what else runs is unknown"
-    elif _fits_as_documented(case) or _is_shown_in_use(case):
+    elif _fits_as_documented(case) or _is_shown_in_use(case) or _is_shown_to_train_alone(case):
         stopped = "what the documentation runs in it asks for no more; what else runs is unknown"
     else:
         return None
@@ -453,6 +469,13 @@ def _fits_as_documented(case: Case) -> bool:
 
     plain = [entry._replace(arguments=()) for entry in case.program.documented]
     return read(case.launch, case.program, plain).need is None
+
+
+def _is_shown_to_train_alone(case: Case) -> bool:
+    """Whether all programs that train in a container, as a page says, take their steps themselves and load nothing."""
+    trained = [ran for ran in case.program.documented_commands if names_training(ran.words)]
+    alone = bool(trained) and all(_is_read(ran, case) for ran in trained)
+    return alone and _loads_nothing(case.documented) and not _starts_notebook(case.program) and not _asked_for(case)
 
 
 def _is_shown_in_use(case: Case) -> bool:

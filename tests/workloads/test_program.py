@@ -541,6 +541,9 @@ PAINTS = "import unheard_of\nmodel = unheard_of.Model.from_pretrained('a')\nmode
         ("ask.py", f"import torch\n{PAINTS}loss.backward(); run(workers=4)\n", "likely"),
         ("tools/train_it.py", f"import torch\n{PAINTS}", "likely"),
         ("ask.py", f"import torch, pytorch_lightning\n{PAINTS}", "unknown"),
+        # Of a package that starts workers another part is used.
+        ("ask.py", f"import torch, detectron2\ndetectron2.engine.DefaultPredictor()\n{PAINTS}", "unknown"),
+        ("ask.py", f"import torch\nfrom detectron2.engine import DefaultTrainer\n{PAINTS}", "likely"),
         ("ask.sh", "python -m unheard_of --workers 4\n", "likely"),
     ],
 )
@@ -550,6 +553,32 @@ def test_a_shell_for_code_that_only_uses_models(tmp_path: Path, name: str, text:
     shutil.rmtree(tmp_path / "tools", ignore_errors=True)
     for old in tmp_path.glob("ask.*"):
         old.unlink()
+    assert need(tmp_path, files).verdict == verdict
+
+
+LOADS = "from torch.utils.data import DataLoader\n"
+BACKWARD = "import torch\nimport unheard_of\nloss = unheard_of.render()\nloss.backward()\n"
+
+
+@table(
+    "installs, shown, more, verdict",
+    [
+        ("torch", "python train.py", "", "unknown"),
+        ("flask", "python train.py", "", "unknown"),
+        ("torch", "python train.py --workers 4", "", "likely"),
+        ("torch", "python train.py", f"{LOADS}DataLoader([], num_workers=4)\n", "likely"),
+        ("torch", "python train.py", "exec(input())\n", "likely"),
+        ("torch", "python train.py\npython train_other.py", "", "likely"),
+        ("torch", "python train_elsewhere.py", "", "likely"),
+    ],
+)
+def test_a_shell_for_training_that_takes_its_steps_itself(
+    tmp_path: Path, installs: str, shown: str, more: str, verdict: str
+) -> None:
+    start = "docker build -t scenes .\ndocker run --gpus all -it scenes bash\n"
+    files = {"README.md": f"# Scenes\n\n```bash\n{start}```\n\n```bash\n{shown}\n```\n", "train.py": BACKWARD + more}
+    files |= {"Dockerfile": f"{DOCKERFILE}RUN pip install {installs}\n", "train_other.py": "import unheard_of\n"}
+    files["parts/loading.py"] = f"{LOADS}DataLoader([], num_workers=4)\n"
     assert need(tmp_path, files).verdict == verdict
 
 
@@ -2161,35 +2190,6 @@ def test_a_host_of_ranks_that_another_container_of_the_page_starts(
     assert needs == ["needed", verdict]
 
 
-@table(
-    "shell, page, dockerfile, verdict",
-    [
-        ("own", "torchrun --nproc_per_node=4 train.py", "RUN pip install torch", "needed"),
-        ("own", "python -m torch.distributed.launch --nproc_per_node 4 /w/fit.py", "RUN pip install torch", "needed"),
-        ("own", "python fit.py --num_workers 8", "RUN pip install torch", "needed"),
-        ("own", "torchrun --nproc_per_node=4 train.py", "RUN pip install flask", "likely"),
-        ("own", "torchrun --nproc_per_node=1 train.py", "RUN pip install torch", "likely"),
-        ("own", "python fit.py", "RUN pip install torch", "likely"),
-        # It is neither built here nor does it see the repository.
-        ("pytorch/pytorch", "torchrun --nproc_per_node=4 train.py", "", "likely"),
-        ("-v $PWD:/w pytorch/pytorch", "torchrun --nproc_per_node=4 train.py", "", "needed"),
-        # That the image is built here is only guessed, and a notebook is not made for the commands of a page.
-        ("me/own", "torchrun --nproc_per_node=4 train.py", "RUN pip install torch", "likely"),
-        ("own jupyter lab", "torchrun --nproc_per_node=4 train.py", "RUN pip install torch", "likely"),
-        # The maintainers of the image ask for shared memory for training.
-        ("leogao2/gpt-neox", "python train.py small.yml", "", "needed"),
-        ("leogao2/gpt-neox", "python export.py", "", "likely"),
-    ],
-)
-def test_a_shell_in_which_the_repository_trains(
-    tmp_path: Path, shell: str, page: str, dockerfile: str, verdict: str
-) -> None:
-    files = {"shell.sh": f"docker run --gpus all -it {shell} bash\n", "README.md": f"```\n{page}\n```\n"}
-    if dockerfile:
-        files |= {"Dockerfile": f"FROM ubuntu\n{dockerfile}\n", "build.sh": "docker build -t own .\n"}
-    assert need(tmp_path, files).verdict == verdict
-
-
 _THREADS = """import argparse
 import threading
 {more}
@@ -2219,6 +2219,35 @@ def test_workers_of_the_command_that_its_code_uses_for_something_else(
     dockerfile = f"{DOCKERFILE}RUN pip install torch\n"
     files = {"ppo.py": _THREADS.format(more=more), "Dockerfile": dockerfile, "compose.yaml": compose(command)}
     files["README.md"] = "```\npython ppo.py --num-workers 4\n```\n"
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "shell, page, dockerfile, verdict",
+    [
+        ("own", "torchrun --nproc_per_node=4 train.py", "RUN pip install torch", "needed"),
+        ("own", "python -m torch.distributed.launch --nproc_per_node 4 /w/fit.py", "RUN pip install torch", "needed"),
+        ("own", "python fit.py --num_workers 8", "RUN pip install torch", "needed"),
+        ("own", "torchrun --nproc_per_node=4 train.py", "RUN pip install flask", "likely"),
+        ("own", "torchrun --nproc_per_node=1 train.py", "RUN pip install torch", "likely"),
+        ("own", "python fit.py", "RUN pip install torch", "likely"),
+        # It is neither built here nor does it see the repository.
+        ("pytorch/pytorch", "torchrun --nproc_per_node=4 train.py", "", "likely"),
+        ("-v $PWD:/w pytorch/pytorch", "torchrun --nproc_per_node=4 train.py", "", "needed"),
+        # That the image is built here is only guessed, and a notebook is not made for the commands of a page.
+        ("me/own", "torchrun --nproc_per_node=4 train.py", "RUN pip install torch", "likely"),
+        ("own jupyter lab", "torchrun --nproc_per_node=4 train.py", "RUN pip install torch", "likely"),
+        # The maintainers of the image ask for shared memory for training.
+        ("leogao2/gpt-neox", "python train.py small.yml", "", "needed"),
+        ("leogao2/gpt-neox", "python export.py", "", "likely"),
+    ],
+)
+def test_a_shell_in_which_the_repository_trains(
+    tmp_path: Path, shell: str, page: str, dockerfile: str, verdict: str
+) -> None:
+    files = {"shell.sh": f"docker run --gpus all -it {shell} bash\n", "README.md": f"```\n{page}\n```\n"}
+    if dockerfile:
+        files |= {"Dockerfile": f"FROM ubuntu\n{dockerfile}\n", "build.sh": "docker build -t own .\n"}
     assert need(tmp_path, files).verdict == verdict
 
 
