@@ -239,6 +239,25 @@ class Modules:
             self._files_of[asked] = self._file_of(name, os.path.dirname(importer))
         return self._files_of[asked]
 
+    def packages_of(self, name: str, importer: str) -> Iterator[str]:
+        """The ``__init__.py`` of the packages that a dotted name leads through, which Python runs before its module."""
+        level = name[: len(name) - len(name.lstrip("."))]
+        parts = name[len(level) :].split(".")
+        for end in range(1, len(parts)):
+            path = self.file_of(level + ".".join(parts[:end]), importer)
+            if path is None:
+                return
+            yield path
+
+    def packages_around(self, path: str) -> Iterator[str]:
+        """The ``__init__.py`` of the packages in which a file lies."""
+        folder = os.path.dirname(path)
+        while self._repository.is_file(package := normal(os.path.join(folder, "__init__.py"))):
+            yield package
+            if folder in ("", ".", "/"):
+                return
+            folder = os.path.dirname(folder)
+
     def _file_of(self, name: str, here: str) -> str | None:
         key = (name, here) if name.startswith(".") else (name, self._roots(here))
         known = self._repository.shared.found

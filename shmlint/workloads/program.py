@@ -72,13 +72,15 @@ class Entry(NamedTuple):
     """The function that is called, where an installed command names one."""
     more: tuple[str, ...] = ()
     """The files of which any function may be called: those of tests."""
+    imported: bool = False
+    """Whether Python finds it by its dotted name, so that the packages around it run, too."""
     variables: frozenset[str] = frozenset()
     """The variables that it may find with other values than those of the container; the empty name stands for all."""
 
     @property
     def runs(self) -> tuple[object, ...]:
         """What tells it from other programs: its code, and what that is given."""
-        return self.path, self.arguments, self.function, self.more, self.variables
+        return self.path, self.arguments, self.function, self.more, self.imported, self.variables
 
     def is_started_by(self, ran: Ran) -> bool:
         """Whether a command starts it, with its arguments."""

@@ -71,11 +71,11 @@ def _by_module(name: str, arguments: tuple[str, ...], files: Files, context: Run
         return
     place = _first(path, "__main__.py", files, context.directory)
     if place is not None:
-        yield _entry(place, arguments, context)
+        yield _entry(place, arguments, context)._replace(imported=True)
         return
     some = list(_some_of(f"{path}.py", arguments, files, context))
     if some:
-        yield from some
+        yield from (one._replace(imported=True) if isinstance(one, Entry) else one for one in some)
     elif name.partition(".")[0] not in sys.stdlib_module_names:
         yield Step(f"module `{name}` is not in the repository", context.span)
     elif name in ("unittest", "doctest"):
@@ -95,7 +95,7 @@ def by_server(command: Sequence[str], files: Files, context: RunContext) -> Iter
     module = target.partition(":")[0]
     place = _first(module.replace(".", "/"), "__init__.py", files, directory) if module else None
     if place is not None:
-        yield _entry(place, (), context)
+        yield _entry(place, (), context)._replace(imported=True)
     elif module:
         yield Step(f"module `{module}` is not in the repository", context.span)
     else:
@@ -129,7 +129,7 @@ def by_installed_name(command: Sequence[str], files: Files, context: RunContext)
     if found is None:
         return None
     path, function = found
-    return Entry(path, tuple(command[1:]), context.span, context.certain, context.guessed, function)
+    return Entry(path, tuple(command[1:]), context.span, context.certain, context.guessed, function, imported=True)
 
 
 def _first(path: str, package: str, files: Files, directory: str) -> Place | None:

@@ -121,10 +121,14 @@ class Walker:
             self.stop(f"{self.entry.path} {UNPARSED}", self.entry.span)
             return
         self._pending.append(Unit(first, first.module.tree, None, self.entry.certain))
+        for package in self.modules.packages_around(self.entry.path) if self.entry.imported else ():
+            self._module(package, self.entry.certain)
         if self.entry.function and self.entry.function in first.module.definitions:
             self._reach(first, self.entry.function, certain=True)
         for path in self.entry.more:
             self._whole(path)
+            for package in self.modules.packages_around(path):
+                self._module(package, False)
         self._walk_all()
         self._walk_commands()
         self._execute()
@@ -250,17 +254,23 @@ class Walker:
         """Run a module of the repository, or note a package that is not known."""
         if not name.strip("."):
             return
+        for package in self.modules.packages_of(name, unit.loaded.path):
+            self._module(package, certain)
         path = self.modules.file_of(name, unit.loaded.path)
         if path is not None:
-            loaded = self.modules.load(path)
-            if loaded is not None and loaded.module is not EMPTY:
-                self._push(Unit(loaded, loaded.module.tree, None, certain))
+            self._module(path, certain)
             return
         top = name.split(".")[0]
         if name.startswith(".") or self._optional or is_known(top):
             return
         if not self.modules.is_package(name, unit.loaded.path) and not self.modules.is_extension(top, unit.loaded.path):
             self.stop(f"it imports the unknown package `{top}`", scope.span(node), package=True)
+
+    def _module(self, path: str, certain: bool) -> None:
+        """Run a module of the repository, once."""
+        loaded = self.modules.load(path)
+        if loaded is not None and loaded.module is not EMPTY:
+            self._push(Unit(loaded, loaded.module.tree, None, certain))
 
     def _reach(self, loaded: Loaded, name: str, *, certain: bool, depth: int = 0) -> None:
         """Reach what a name of a module stands for."""
@@ -698,6 +708,8 @@ class Walker:
             found = [self.modules.matching(name, unit.loaded.path) for name in names]
             for path in (path for files in found for path in files):
                 self._whole(path)
+                for package in self.modules.packages_around(path):
+                    self._module(package, False)
             unknown = [name for name, files in zip(names, found, strict=True) if not files and not _is_harmless(name)]
             if last and (unknown or not names) and not is_compiled(node, scope):
                 self.stop(_LOADED_BY_NAME, scope.span(node))

@@ -374,7 +374,7 @@ TWO = "TABLE = {'a': 'nets.deep', 'b': 'nets.wide'}\n"
     "code, stops",
     [
         ("import_module(f'nets.{name}')", ["one", "two", "flat"]),
-        ("import_module('nets.' + name + '.main')", ["inner"]),
+        ("import_module('nets.' + name + '.main')", ["flat", "inner"]),
         ("import_module('nets.%s' % name)", ["one", "two", "flat"]),
         ("import_module('nets.d{}'.format(name))", ["one"]),
         ("import_module('net_' + name)", ["flat"]),
