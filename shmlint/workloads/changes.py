@@ -6,11 +6,11 @@ A value that is written down says little where other code may replace it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.python import dotted
-from shmlint.workloads.assignments import Function
+from shmlint.workloads.assignments import Function, parameters_of
 from shmlint.workloads.declarations import SETTINGS_CLASSES, SETTINGS_OBJECTS
 from shmlint.workloads.values import Scope, text_of
 
@@ -63,6 +63,8 @@ class Changes:
         """Tells the values that a name is given."""
         self.attributes: set[str] = set()
         """Attributes of other objects than the code's own: ``loader.workers = 8``, ``setattr(cls, "workers", 8)``."""
+        self.computed = False
+        """Whether code sets attributes of objects, other than settings, by names that are not written there."""
         self.settings: set[str] = set()
         """Those of them that are not declared as an option by the very statement: ``cfg.WORKERS = 8`` is."""
         self._keys: dict[str, set[_Put]] = {}
@@ -89,6 +91,8 @@ class Changes:
         """Functions, classes and (with a dot) methods that code keeps or hands on."""
         self._decorated: set[ast.AST] = set()
         """Functions and classes with decorators of the repository, which may do anything with them."""
+        self._extends_any = False
+        """Whether functions extend classes that they are given."""
         self._remade: set[str] = set()
         """Classes that ``type`` extends."""
 
@@ -148,8 +152,12 @@ class Changes:
         return _is_namespace(node)
 
     def _note_attribute(self, name: str) -> None:
-        self.attributes.add(name)
-        self.settings.add(name)
+        self.note_attributes((name,))
+
+    def note_attributes(self, names: Iterable[str]) -> None:
+        """Remember attributes that code gives values."""
+        self.attributes.update(names)
+        self.settings.update(names)
 
     def note_given(self, name: str) -> None:
         """Remember what code that is made of text gives a value: a name of a module, an attribute or a key."""
@@ -167,6 +175,8 @@ class Changes:
             self.variables.add(ANY)
         if name in ("setattr", "object.__setattr__") and len(node.args) == 3 and dotted(node.args[0]) != "self":
             self._note_attribute(_text(node.args[1]))
+            of_settings = dotted(node.args[0]).rpartition(".")[2] in SETTINGS_OBJECTS
+            self.computed = self.computed or not (_text(node.args[1]) or of_settings)
         elif name in ("getattr", "operator.attrgetter", "operator.methodcaller"):
             found = node.args[1:2] if name == "getattr" else node.args[:1]
             self._kept.update(f".{_text(part)}" for part in found if _text(part))
@@ -185,6 +195,7 @@ class Changes:
             self.parsed += ((argument, scope) for argument in node.args if last == "extend")
         elif name in ("type", "types.new_class") and len(node.args) > 1 and isinstance(node.args[1], ast.Tuple):
             self._remade.update(dotted(base).rpartition(".")[2] for base in node.args[1].elts)
+            self.note_extended(node.args[1].elts, scope)
 
     def _note_patch(self, name: str, node: ast.Call) -> None:
         """Remember what a test replaces: ``patch("module.name", 8)``, ``monkeypatch.setenv("WORKERS", "8")``."""
@@ -253,6 +264,13 @@ class Changes:
         """Remember a method that may be called by another name."""
         self._kept.add(f".{name}")
 
+    def note_extended(self, bases: Sequence[ast.expr], scope: Scope) -> None:
+        """Remember whether a class extends what a function is given, which may be any class."""
+        module, function = scope.module, scope.function
+        given = parameters_of(function) if function is not None else {}
+        local = {name for base in bases if (name := dotted(base)) and name not in module.definitions}
+        self._extends_any = self._extends_any or any(name in given for name in local)
+
     def note_kept(self, name: str, scope: Scope) -> None:
         """Remember a name that is not called where it stands, but kept, handed on or returned."""
         head, _, rest = name.partition(".")
@@ -293,6 +311,7 @@ class Changes:
     def is_remade(self, owner: ast.ClassDef) -> bool:
         """Whether a class may have other attributes than its body says: by a metaclass, ``type``, or its own access."""
         own = any(isinstance(part, Function) and part.name == "__getattribute__" for part in owner.body)
+        own = own or (self._extends_any and (owner in self._decorated or owner.name in self._kept))
         return own or owner.name in self._remade or metaclass(owner) is not None
 
 

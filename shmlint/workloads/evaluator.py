@@ -271,12 +271,24 @@ class Evaluator:
 
     def _of_object(self, attribute: str, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """What the class around some code, else one that it extends, and those that extend it give an attribute."""
-        above = ((self._assignments.of_self(attribute, owner), there) for owner, there in self.lineage.above(scope))
-        own = next(((given, there) for given, there in above if given), ([], scope))
-        others = ((self._assignments.of_self(attribute, owner), there) for owner, there in self.lineage.others(scope))
-        found = [
-            (value, there._replace(function=function)) for given, there in (own, *others) for value, function in given
+        above = [
+            (given, there)
+            for owner, there in self.lineage.above(scope)
+            if (given := self._assignments.of_self(attribute, owner))
         ]
+        others = [(self._assignments.of_self(attribute, owner), there) for owner, there in self.lineage.others(scope)]
+        found = [
+            (value, there._replace(function=function))
+            for given, there in (*above[:1], *others)
+            for value, function in given
+        ]
+        if all(function is None for given, _ in above[:1] for _, function in given):
+            found += [  # what a method sets of an object beats what any of its classes has
+                (value, there._replace(function=function))
+                for given, there in above[1:]
+                for value, function in given
+                if function is not None
+            ]
         makers = [scope.owner, *(owner for owner, _ in self.lineage.below(scope))] if found else []
         made = [call for maker in makers if maker is not None for call in self.calls.get(maker.name, ())]
         return found + [(k.value, there) for call, there in made for k in call.keywords if k.arg == attribute]
@@ -285,7 +297,8 @@ class Evaluator:
         """Whether an attribute of the object around some code may be set by what does not say so by ``self``."""
         if dotted(node.value) != "self" or scope.owner is None:
             return False
-        if node.attr in self.changes.attributes or self.lineage.has_more(scope):
+        computed = self.changes.computed or node.attr in self.changes.attributes
+        if computed or self.lineage.has_more(scope):
             return True
         every = (*self.lineage.above(scope), *self.lineage.others(scope))
         if any(self.changes.is_remade(owner) for owner, _ in every):

@@ -6,7 +6,7 @@ import os
 import posixpath
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from fnmatch import fnmatchcase
 
 from shmlint.files.read import normal
@@ -106,6 +106,10 @@ _PERHAPS = (
     (frozenset(SETTINGS_CLASSES), re.compile(rf"\b(?:{'|'.join(SETTINGS_CLASSES)})\(\s*\w+\s*=")),
     (SETTINGS_OBJECTS, re.compile(r"(?<!\w)(?:" + "|".join(sorted(SETTINGS_OBJECTS)) + r")\.[\w.]+\s*=[^=]")),
     (frozenset(IMAGE_SIZE_OPTIONS), re.compile(rf"\b(?:{'|'.join(IMAGE_SIZE_OPTIONS)})\s*=\s*\d")),
+    (
+        frozenset({"setattr", "getattr"}),
+        re.compile(r"\bsetattr\(|\bgetattr\((?:[^(),]|\([^()]*\)){1,200}+,\s*+[^\"'\s]"),
+    ),
     (frozenset({"class"}), re.compile(r"\n[ \t]++\w++[ \t]*+:[^=\n]++=(?!=)[^\n]*[^,\n]\n")),
 )
 """Words of many meanings, and what has to be there so that they matter; the last are fields of a class."""
@@ -151,7 +155,8 @@ def _lines_with(text: str, word: str) -> Iterator[str]:
 class Modules:
     """Finds and loads the modules of one program that starts in ``start``.
 
-    ``stop`` is told why a file cannot be read, ``declare`` the options that a file declares.
+    ``stop`` is told why a file cannot be read, ``declare`` the options that a file declares. The files ``parsed`` are
+    also where they say nothing that matters.
     """
 
     def __init__(
@@ -160,12 +165,14 @@ class Modules:
         files: Files,
         stop: Callable[[str, Span | None], None],
         declare: Callable[[tuple[Declaration, ...]], None],
+        parsed: Collection[str] = (),
     ) -> None:
         self._start = normal(start)
         self._files = files
         self._repository = files.repository
         self._stop = stop
         self._declare = declare
+        self._to_parse = parsed
         self._folders = files.folders()
         self._roots_of: dict[str, tuple[str, ...]] = {}
         self._own: dict[tuple[str, str], bool] = {}
@@ -197,7 +204,8 @@ class Modules:
             shared.plain[path] = _only_known(source.text)
         packages = shared.plain[path]
         here = os.path.dirname(path)
-        if packages is None or path == self._start or any(self._is_own(package, here) for package in packages):
+        start = path == self._start or path in self._to_parse
+        if packages is None or start or any(self._is_own(package, here) for package in packages):
             return _parsed(path, source, shared)
         return Loaded(path, source, EMPTY, (), packages, {})
 
@@ -472,6 +480,18 @@ class Modules:
             loaded = _parsed(found[0].path, found[0].source, self._repository.shared)
             return (loaded, found[1]) if loaded is not None else None
         return found
+
+    def parse(self, name: str, importer: str) -> Loaded | None:
+        """The module that a dotted name leads into, parsed from now on; None where it already was."""
+        found = self.resolve(name, importer)
+        whole = self.whole(name, importer) if found is not None and found[0].module is EMPTY else None
+        if whole is not None:
+            self.loaded[whole[0].path] = whole[0]
+        return whole[0] if whole is not None else None
+
+    def unparsed(self) -> Iterator[Loaded]:
+        """The modules that were loaded, and not parsed."""
+        return (one for one in self.loaded.values() if one is not None and one.module is EMPTY)
 
     def resolve(self, name: str, importer: str) -> tuple[Loaded, str] | None:
         """The module of the repository that a dotted name leads into, and what is left of the name."""

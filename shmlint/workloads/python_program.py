@@ -38,6 +38,9 @@ from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.subclasses import extending, row_of_class
 from shmlint.workloads.values import UNKNOWN, Found, Scope, text_of
 
+_MOST_TURNS = 3
+"""How often a program is walked again with modules that may call its methods."""
+
 
 def read_program(entry: Entry, files: Files) -> Reading:
     """Read one program, once for all launches that run it alike. What cannot be followed is a stop with its reason."""
@@ -51,9 +54,17 @@ def read_program(entry: Entry, files: Files) -> Reading:
 
 
 def _read_program(entry: Entry, files: Files) -> Reading:
+    parsed: frozenset[str] = frozenset()
     walker = Walker(entry, files)
     try:
         walker.walk()
+        for _ in range(_MOST_TURNS):
+            more = walker.calling()
+            if not more:
+                break
+            parsed |= more
+            walker = Walker(entry, files, parsed)
+            walker.walk()
         return _result(walker)
     except (RecursionError, MemoryError):
         stop = Step("its code is nested too deep")

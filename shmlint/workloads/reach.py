@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 
 from shmlint.files.read import normal
@@ -69,7 +69,7 @@ class Unit(NamedTuple):
 class Walker:
     """Walks the reachable code, and collects what it calls."""
 
-    def __init__(self, entry: Entry, files: Files) -> None:
+    def __init__(self, entry: Entry, files: Files, parsed: Collection[str] = ()) -> None:
         self.entry = entry
         self.stops: list[Step] = []
         self.sites: list[Site] = []
@@ -92,7 +92,7 @@ class Walker:
         """Functions that click or typer calls."""
         self._steps = 0
         self.options = Options(entry, files)
-        self.modules = Modules(entry.path, files, self.stop, self.options.declare)
+        self.modules = Modules(entry.path, files, self.stop, self.options.declare, parsed)
         shared = files.repository.shared
         shared.assignments = shared.assignments or Assignments()
         self.evaluator = Evaluator(self.options, self.modules, shared.assignments)
@@ -120,7 +120,7 @@ class Walker:
         if first is None:
             self.stop(f"{self.entry.path} {UNPARSED}", self.entry.span)
             return
-        self._pending.append(Unit(first, first.module.tree, None, self.entry.certain))
+        self._push_module(first, self.entry.certain)
         for package in self.modules.packages_around(self.entry.path) if self.entry.imported else ():
             self._module(package, self.entry.certain)
         if self.entry.function and self.entry.function in first.module.definitions:
@@ -270,7 +270,24 @@ class Walker:
         """Run a module of the repository, once."""
         loaded = self.modules.load(path)
         if loaded is not None and loaded.module is not EMPTY:
-            self._push(Unit(loaded, loaded.module.tree, None, certain))
+            self._push_module(loaded, certain)
+        elif loaded is not None:
+            self.evaluator.changes.note_attributes(_STORED.findall(loaded.source.text))
+
+    def _push_module(self, loaded: Loaded, certain: bool) -> None:
+        """Walk a module, and parse those of the classes that its own extend, and of their decorators."""
+        if (loaded.path, id(loaded.module.tree)) not in self._walked:
+            for name in _used_by_definitions(loaded):
+                other = self.modules.parse(name, loaded.path)
+                if other is not None:
+                    self._push_module(other, certain)
+        self._push(Unit(loaded, loaded.module.tree, None, certain))
+
+    def calling(self) -> frozenset[str]:
+        """The modules that are not parsed and may call methods which nothing else does, by their names."""
+        methods = {name for name in self._methods if name not in self._attributes and not _is_lifecycle(name)}
+        some = self.modules.unparsed() if methods else ()
+        return frozenset(one.path for one in some if not methods.isdisjoint(_NAMED.findall(one.source.text)))
 
     def _reach(self, loaded: Loaded, name: str, *, certain: bool, depth: int = 0) -> None:
         """Reach what a name of a module stands for."""
@@ -305,7 +322,7 @@ class Walker:
             self.evaluator.lineage.note(node, Scope(loaded.path, loaded.source, loaded.module, None, node))
             for method in _methods(node):
                 self._methods.setdefault(method.name, []).append((Unit(loaded, method, node, certain), certain))
-                lifecycle = method.name.startswith("__") or method.name in _LIFECYCLE
+                lifecycle = _is_lifecycle(method.name)
                 if lifecycle or method.name in self._attributes:
                     self._push(Unit(loaded, method, node, certain and self._attributes.get(method.name, lifecycle)))
             for base in node.bases:
@@ -460,6 +477,7 @@ class Walker:
         if isinstance(node, ast.ClassDef):
             for part in (*(base for base in node.bases if isinstance(base, ast.Call)), *node.keywords):
                 self._expression(part.value if isinstance(part, ast.keyword) else part, scope, unit)
+            self.evaluator.changes.note_extended(node.bases, scope)
             if _has_calls(node):
                 self._push(Unit(unit.loaded, node, None, certain))
             above = self.evaluator.lineage.above(scope._replace(function=None, owner=node)) if node.bases else []
@@ -779,6 +797,10 @@ _DYNAMIC = frozenset(
     {"importlib.import_module", "import_module", "__import__", "exec", "eval", "globals", "locals", *_BY_PATH}
 )
 _TYPE_CHECKING = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING", "TYPE_CHECKING")
+_NAMED = re.compile(r"\.\s*+([A-Za-z_]\w*+)")
+"""What a text may call, or ask, of objects."""
+_STORED = re.compile(r"(?<!self)\.([A-Za-z_]\w*+)\s*+(?:[-+*/|&]|//)?=(?!=)")
+"""The attributes that a text gives values, of other objects than its own."""
 _IN_SHM = re.compile(r"""["']/dev(?:/|["']\s*\)?\s*[,/]\s*["'])shm(?![\w-])""")
 _HAS_PACKAGE = r"(?:\w+\.)*_?(?:is|has|have)_\w+_(?:available|enabled|installed)"
 """Functions that tell whether a package is there, by the names that everybody gives them."""
@@ -833,6 +855,24 @@ def _is_number(node: ast.expr) -> bool:
 
 def _is_harmless(name: str) -> bool:
     return not name.startswith(".") and is_known(name.partition(".")[0])
+
+
+def _is_lifecycle(method: str) -> bool:
+    return method.startswith("__") or method in _LIFECYCLE
+
+
+def _used_by_definitions(loaded: Loaded) -> Iterator[str]:
+    """The full names of what the classes of a module extend, and of what decorates its classes and functions."""
+    module = loaded.module
+    for node in (*module.definitions.values(), *(one for some in module.other_definitions.values() for one in some)):
+        bases = [plain(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
+        called = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
+        for name in filter(None, map(dotted, (*bases, *called))):
+            head, dot, rest = name.partition(".")
+            if head in module.imports:
+                yield f"{module.imports[head]}{dot}{rest}"
+            elif head not in module.definitions:
+                yield from module.stars
 
 
 def _catches_import(handler: ast.ExceptHandler) -> bool:
