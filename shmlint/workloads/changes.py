@@ -39,6 +39,9 @@ _PATCHES = frozenset({"setenv", "patch"})
 _OF_OPTIONS = _PARSES | {"set_defaults", "ArgumentParser"}
 _PUTS = frozenset({"update", "setdefault", "__setitem__", "setitem"})
 """Calls that put something into a mapping."""
+_OF_FUNCTIONS = frozenset({"__defaults__", "__kwdefaults__", "__code__"})
+"""Attributes of functions that decide what they do, and with what."""
+IMPORT = "__import__"
 _CHANGES_LISTS = frozenset({"append", "extend", "insert"})
 
 
@@ -102,6 +105,9 @@ class Changes:
         if isinstance(statement, ast.AugAssign):
             self._note_augmented(statement, scope)
         for node in (node for target in targets for node in ast.walk(target)):
+            holder = node.value if isinstance(node, ast.Subscript) else node
+            if isinstance(holder, ast.Attribute) and holder.attr in _OF_FUNCTIONS:
+                self.note_kept(dotted(holder.value), scope)
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
                 if dotted(node) == "sys.argv":
                     self._note_argv(statement, scope)
@@ -330,6 +336,15 @@ def _set_by(statement: ast.stmt) -> list[ast.expr]:
         return [statement.target]
     items = statement.items if isinstance(statement, ast.With | ast.AsyncWith) else ()
     return [item.optional_vars for item in items if item.optional_vars is not None]
+
+
+def replaced_by(statement: ast.stmt) -> Iterator[str]:
+    """The modules that a statement replaces, ``sys.modules["name"] = f``, or IMPORT: ``builtins.__import__ = f``."""
+    for target in _set_by(statement):
+        if isinstance(target, ast.Subscript) and dotted(target.value) == "sys.modules" and _text(target.slice):
+            yield _text(target.slice)
+        elif dotted(target) == f"builtins.{IMPORT}":
+            yield IMPORT
 
 
 def _put(method: str, node: ast.Call) -> Iterator[str]:

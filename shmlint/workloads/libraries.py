@@ -234,6 +234,8 @@ NOT_FOLLOWED = frozenset(
         "pydoc.locate", "pkgutil.resolve_name", "runpy._run_module_as_main",
         "speechbrain.dataio.dataloader.make_dataloader", "speechbrain.dataio.dataloader.SaveableDataLoader",
         "audiocraft.train.main", "audiocraft.solvers.get_solver", "audiocraft.solvers.builders.get_audio_datasets",
+        "pytest.main", "pytest.console_main", "code.interact", "code.InteractiveConsole", "code.InteractiveInterpreter",
+        "types.FunctionType", "types.CodeType",
         "laion_clap.training.main.main", "laion_clap.training.data.get_data",
     }
 )  # fmt: skip

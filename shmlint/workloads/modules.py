@@ -86,7 +86,7 @@ _WORDS = "".join(c if c.isalnum() or c == "_" else " " for c in map(chr, range(1
 """Translates ASCII text to its words."""
 _COMMON = frozenset({"train", "val", "tune", "run", "main", "call", "launch", "Pool", "get_context"})
 """The last words of calls that matter, and of many others."""
-_WITH_COMMON = frozenset({"multiprocessing", "distributed", "hydra", "detectron2", "ray"})
+_WITH_COMMON = frozenset({"multiprocessing", "distributed", "hydra", "detectron2", "ray", "pytest", "code"})
 """What a file names that has one of these calls."""
 _TELLING = frozenset(
     {
@@ -94,7 +94,7 @@ _TELLING = frozenset(
         "YOLO",
         *IMAGE_SIZE_CALLS, *VOLUME_SIZE_CALLS, *KNOWN_ITEMS,
         "add_argument", "add_option", "option", "Option", "environ", "putenv", "subprocess", "popen", "system",
-        "import_module", "__import__",
+        "import_module", "__import__", "__defaults__", "__kwdefaults__", "__code__",
     }
     - _COMMON
 )  # fmt: skip
@@ -102,13 +102,20 @@ _TELLING = frozenset(
 _PERHAPS = (
     (frozenset({"exec", "eval"}), re.compile(r"(?<![\w.])(?:exec|eval)\(")),
     (frozenset({"train"}), re.compile(r"\.train\(\s*[^)\s]")),
-    (_WITH_COMMON, re.compile(r"torch(?:\.| import )(?:multiprocessing|distributed)|hydra|detectron2|\bray\b")),
+    (
+        _WITH_COMMON,
+        re.compile(
+            r"torch(?:\.| import )(?:multiprocessing|distributed)|hydra|detectron2|\bray\b"
+            r"|\bpytest(?:\.| import[^\n]*\b)main\b|\bimport code\b"
+        ),
+    ),
     (frozenset(SETTINGS_CLASSES), re.compile(rf"\b(?:{'|'.join(SETTINGS_CLASSES)})\(\s*\w+\s*=")),
     (SETTINGS_OBJECTS, re.compile(r"(?<!\w)(?:" + "|".join(sorted(SETTINGS_OBJECTS)) + r")\.[\w.]+\s*=[^=]")),
     (frozenset(IMAGE_SIZE_OPTIONS), re.compile(rf"\b(?:{'|'.join(IMAGE_SIZE_OPTIONS)})\s*=\s*\d")),
+    (frozenset({"modules"}), re.compile(r"\bmodules\[\s*[\"'][^\n]*\]\s*=[^=]")),
     (
-        frozenset({"setattr", "getattr"}),
-        re.compile(r"\bsetattr\(|\bgetattr\((?:[^(),]|\([^()]*\)){1,200}+,\s*+[^\"'\s]"),
+        frozenset({"setattr", "getattr", "methodcaller", "attrgetter"}),
+        re.compile(r"methodcaller|attrgetter|\bsetattr\(|\bgetattr\((?:[^(),]|\([^()]*\)){1,200}+,\s*+[^\"'\s]"),
     ),
     (frozenset({"class"}), re.compile(r"\n[ \t]++\w++[ \t]*+:[^=\n]++=(?!=)[^\n]*[^,\n]\n")),
 )

@@ -14,7 +14,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules, parse
 from shmlint.workloads.assignments import Assignments
-from shmlint.workloads.changes import PLAIN_DECORATORS, name_of_decorator
+from shmlint.workloads.changes import IMPORT, PLAIN_DECORATORS, name_of_decorator, replaced_by
 from shmlint.workloads.commands import MISSING, NO_NAME, is_python
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.executed import holds_only_values, names_of_code
@@ -103,6 +103,8 @@ class Walker:
         self._classes: set[int] = set()
         self._methods: dict[str, list[tuple[Unit, bool]]] = {}
         """The methods of the classes that were reached, by name."""
+        self._inner: dict[str, list[tuple[Loaded, ast.ClassDef]]] = {}
+        """The classes inside of those that were reached, by name."""
         self._attributes: dict[str, bool] = {}
         self._optional = 0
         """How many ``try`` statements around the code go on without a package that is not there."""
@@ -127,6 +129,7 @@ class Walker:
             self._reach(first, self.entry.function, certain=True)
         for path in self.entry.more:
             self._whole(path)
+            self._imported_tests(path)
             for package in self.modules.packages_around(path):
                 self._module(package, False)
         self._walk_all()
@@ -320,11 +323,7 @@ class Walker:
         if id(node) not in self._classes:
             self._classes.add(id(node))
             self.evaluator.lineage.note(node, Scope(loaded.path, loaded.source, loaded.module, None, node))
-            for method in _methods(node):
-                self._methods.setdefault(method.name, []).append((Unit(loaded, method, node, certain), certain))
-                lifecycle = _is_lifecycle(method.name)
-                if lifecycle or method.name in self._attributes:
-                    self._push(Unit(loaded, method, node, certain and self._attributes.get(method.name, lifecycle)))
+            self._members(loaded, node, certain)
             for base in node.bases:
                 name = dotted(plain(base))
                 self._name(name, loaded, certain)
@@ -334,6 +333,19 @@ class Walker:
             if self._is_called_by_base(loaded, node):
                 for method in _methods(node):
                     self._method(method.name, False)
+
+    def _members(self, loaded: Loaded, node: ast.ClassDef, certain: bool) -> None:
+        """Note the methods of a class and the classes inside of it, and reach those that are called."""
+        for method in _methods(node):
+            self._methods.setdefault(method.name, []).append((Unit(loaded, method, node, certain), certain))
+            of_test = bool(self.entry.more) and _OF_TESTS.match(method.name) is not None
+            lifecycle = of_test or _is_lifecycle(method.name)
+            if lifecycle or method.name in self._attributes:
+                self._push(Unit(loaded, method, node, certain and self._attributes.get(method.name, lifecycle)))
+        for inner in (part for part in node.body if isinstance(part, ast.ClassDef)):
+            self._inner.setdefault(inner.name, []).append((loaded, inner))
+            if inner.name in self._attributes:
+                self._reach_class(loaded, inner, certain and self._attributes[inner.name])
 
     def _is_called_by_base(self, loaded: Loaded, node: ast.ClassDef) -> bool:
         """Whether a class of another package is extended that may call any method: a server, a visitor, a trainer."""
@@ -353,6 +365,8 @@ class Walker:
             self._method("train_dataloader", certain)
         for unit, sure in self._methods.get(name, ()):
             self._push(unit._replace(certain=certain and sure))
+        for loaded, inner in self._inner.get(name, ()):
+            self._reach_class(loaded, inner, certain)
 
     def _name(self, name: str, loaded: Loaded, certain: bool) -> None:
         """Reach what a dotted name in a module's code leads to."""
@@ -413,7 +427,7 @@ class Walker:
             return self._branch(statement, scope, unit, certain)
         if isinstance(statement, ast.Try | ast.TryStar):
             return self._try(statement, scope, unit, certain)
-        self.evaluator.changes.note_statement(statement, scope)
+        self._changes(statement, scope)
         here = unit if unit.certain == certain else unit._replace(certain=certain)
         of_type = statement.annotation if isinstance(statement, ast.AnnAssign) else None
         for expression in _expressions(statement):
@@ -431,6 +445,13 @@ class Walker:
         if isinstance(statement, ast.Match):
             return one_of([*(self._case(case, scope, unit) for case in statement.cases), After.NEXT])
         return after(statement, scope)
+
+    def _changes(self, statement: ast.stmt, scope: Scope) -> None:
+        """Note what a statement changes."""
+        self.evaluator.changes.note_statement(statement, scope)
+        for name in replaced_by(statement):
+            if name == IMPORT or self.modules.file_of(name, scope.path) is not None:
+                self.stop(f"it replaces `{name}`", scope.span(statement))
 
     def _case(self, case: ast.match_case, scope: Scope, unit: Unit) -> After:
         if case.guard is not None:
@@ -470,9 +491,8 @@ class Walker:
     def _definition(self, node: Definition, scope: Scope, unit: Unit, certain: bool) -> None:
         """A definition runs when it is called; what is registered by a decorator may be called by anybody."""
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            types = (argument.annotation for argument in ast.walk(node.args) if isinstance(argument, ast.arg))
-            for written in (*node.args.defaults, *node.args.kw_defaults, *types, node.returns):
-                if written is not None and any(isinstance(inner, ast.Call) for inner in ast.walk(written)):
+            for written in _worked_out(node):
+                if written not in node.decorator_list and any(isinstance(p, ast.Call) for p in ast.walk(written)):
                     self._expression(written, scope, unit)
         if isinstance(node, ast.ClassDef):
             for part in (*(base for base in node.bases if isinstance(base, ast.Call)), *node.keywords):
@@ -561,7 +581,7 @@ class Walker:
                 if isinstance(unit.node, ast.ClassDef) and any(name == own.name for own in _methods(unit.node)):
                     self.evaluator.changes.keep_method(name)  # ``large = partialmethod(load, workers=8)``
                     self._method(name, False)
-                full = self.modules.outside(name, unit.loaded)
+                full = self.modules.outside(name, unit.loaded).partition(".__")[0]
                 if full in WATCHED or starts(full):
                     self.stop(f"what is done with `{full}` is not followed", scope.span(expression))
 
@@ -620,6 +640,8 @@ class Walker:
             self._calls_found(node.func, scope, unit)
         if name == "getattr" and len(node.args) > 1:
             self._finds(node, scope, unit)
+        elif name in ("operator.methodcaller", "operator.attrgetter"):
+            self._found += ((argument, scope) for argument in node.args)
         elif name == "vars" and node.args and dotted(node.args[0]) in scope.module.imports:
             self._finds_any(node.args[0], node, scope, unit)
         elif name in _DYNAMIC:
@@ -740,6 +762,17 @@ class Walker:
             for name in loaded.module.definitions:
                 self._reach(loaded, name, certain=False)
 
+    def _imported_tests(self, path: str) -> None:
+        """Reach the tests that a file of tests has from others."""
+        loaded = self.modules.load(path)
+        if loaded is None:
+            return
+        others = [star for star in self.modules.stars(loaded) if isinstance(star, Loaded)]
+        named = [(star, name) for star in others for name in star.module.definitions]
+        for module, name in (*named, *((loaded, name) for name in loaded.module.imports)):
+            if _OF_TESTS.match(name) is not None:
+                self._reach(module, name, certain=False)
+
     def _set_environment(self, key: ast.expr, value: ast.expr, scope: Scope, node: ast.AST) -> None:
         name, text = self.evaluator.value(key, scope).value, self.evaluator.value(value, scope).value
         if isinstance(name, str) and isinstance(text, str):
@@ -797,6 +830,8 @@ _DYNAMIC = frozenset(
     {"importlib.import_module", "import_module", "__import__", "exec", "eval", "globals", "locals", *_BY_PATH}
 )
 _TYPE_CHECKING = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING", "TYPE_CHECKING")
+_OF_TESTS = re.compile(r"(?i)test|async_?setup|async_?teardown|setup|teardown|pytest_|runTest|load_tests")
+"""What pytest and unittest call by its name."""
 _NAMED = re.compile(r"\.\s*+([A-Za-z_]\w*+)")
 """What a text may call, or ask, of objects."""
 _STORED = re.compile(r"(?<!self)\.([A-Za-z_]\w*+)\s*+(?:[-+*/|&]|//)?=(?!=)")
@@ -882,8 +917,18 @@ def _catches_import(handler: ast.ExceptHandler) -> bool:
 
 def _has_calls(node: ast.ClassDef) -> bool:
     """Whether the body of a class calls anything when it is defined."""
-    own = (part for part in node.body if not isinstance(part, Definition))
+    own = (part for item in node.body for part in (_worked_out(item) if isinstance(item, Definition) else (item,)))
     return any(isinstance(inner, ast.Call) for part in own for inner in ast.walk(part))
+
+
+def _worked_out(node: Definition) -> Iterator[ast.expr]:
+    """What Python works out where a function or class is defined: decorators, defaults, types, what it extends."""
+    yield from (decorator for decorator in node.decorator_list if isinstance(decorator, ast.Call))
+    if isinstance(node, ast.ClassDef):
+        yield from (*node.bases, *(keyword.value for keyword in node.keywords))
+    else:
+        types = (argument.annotation for argument in ast.walk(node.args) if isinstance(argument, ast.arg))
+        yield from filter(None, (*node.args.defaults, *node.args.kw_defaults, *types, node.returns))
 
 
 def _methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
