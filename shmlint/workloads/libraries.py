@@ -56,6 +56,7 @@ _CLEAN_FID = "https://github.com/GaParmar/clean-fid/blob/f15662789f4e8dced3a9be9
 _FID = "https://github.com/mseitzer/pytorch-fid/blob/af953a98e1e9c50a5e51d9a5294a282bfaee5e07/src/pytorch_fid/fid_score.py"
 _FIDELITY = "https://github.com/toshas/torch-fidelity/blob/8d609eb5ce25e1db78d57f804335a5349c7b0273/torch_fidelity/utils.py"
 _FACES = "https://github.com/1adrianb/face-alignment/blob/bacd0afb400a46ce4e94bf231624591495d932a2/face_alignment/api.py"
+_EASYOCR = "https://github.com/JaidedAI/EasyOCR/blob/c4f3cd7225efd4f85451bd8b4a7646ae9a092420/easyocr/recognition.py#L203"
 _TRITON_CLIENT = (
     "https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/_reference/tritonclient/"
     "tritonclient.utils.shared_memory.html"
@@ -118,6 +119,8 @@ ROWS: tuple[Row, ...] = (
     Row("torch_fidelity.calculate_metrics", "dataloader", "num_workers", -1, MANY, "batch_size", -1, 64, (), _FIDELITY),
     Row("face_alignment.FaceAlignment.get_landmarks_from_directory", "dataloader", "num_workers", -1, 2, "batch_size",
         -1, 1, (), _FACES),
+    *(Row(f"easyocr.Reader.{name}", "dataloader", "workers", position, 0, "batch_size", position - 1, 1, (), _EASYOCR)
+      for name, position in (("readtext", 4), ("readtextlang", 4), ("readtext_batched", 6), ("recognize", 6))),
     Row("DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, None),
     Row("transformers.TrainingArguments", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size",
         -1, 8, (), _TRAINER),
@@ -235,7 +238,10 @@ NOT_FOLLOWED = frozenset(
         "speechbrain.dataio.dataloader.make_dataloader", "speechbrain.dataio.dataloader.SaveableDataLoader",
         "audiocraft.train.main", "audiocraft.solvers.get_solver", "audiocraft.solvers.builders.get_audio_datasets",
         "pytest.main", "pytest.console_main", "code.interact", "code.InteractiveConsole", "code.InteractiveInterpreter",
-        "types.FunctionType", "types.CodeType",
+        "types.FunctionType", "types.CodeType", "langchain_experimental.utilities.PythonREPL",
+        "langchain_experimental.tools.PythonREPLTool", "langchain_experimental.tools.PythonAstREPLTool",
+        "langchain_experimental.agents.create_pandas_dataframe_agent",
+        "langchain_experimental.agents.agent_toolkits.create_python_agent",
         "laion_clap.training.main.main", "laion_clap.training.data.get_data",
     }
 )  # fmt: skip

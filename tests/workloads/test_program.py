@@ -1039,6 +1039,8 @@ loader = DataLoader(data(), batch_size=SIZE, num_workers=int(os.environ.get("WOR
         ("import torch_fidelity", "torch_fidelity.calculate_metrics(input1='a', input2='b', fid=True)", "likely"),
         ("import face_alignment", "face_alignment.FaceAlignment('2D').get_landmarks_from_directory('d')", "likely"),
         ("import face_alignment", "face_alignment.FaceAlignment('2D').get_landmarks('a.jpg')", "not-needed"),
+        ("import easyocr", "easyocr.Reader(['en']).readtext('a.jpg', workers=8)", "likely"),
+        ("import easyocr", "easyocr.Reader(['en']).readtext('a.jpg')", "not-needed"),
         ("from basicsr.train import train_pipeline", "train_pipeline('.')", "unknown"),
         ("from basicsr.archs.rrdbnet_arch import RRDBNet", "RRDBNet(3, 3)", "not-needed"),
         ("import open3d.ml.torch as ml3d", "ml3d.pipelines.SemanticSegmentation(m, d).run_train()", "unknown"),
