@@ -36,6 +36,11 @@ _MOST_FOLDERS = 100
 """Directories in which packages of the repository are looked for."""
 _ADDS = r"(?m)^\s*sys\.path\.(?:append|insert)\(([^\n]{1,200})"
 _MOST_ADDED = 5
+_PUTS_FIRST = (
+    r"(?m)^[ \t]*(?:sys\.)?path\.insert\([ \t]*0[ \t]*,([^\n]{1,200})"
+    r"|^[ \t]*sys\.path(?:\[[^\]\n]{0,20}\])?[ \t]*=(?!=)([^\n]{1,200})"
+)
+"""What a program puts in front of the directories in which Python looks for modules."""
 UNPARSED = f"cannot be parsed as Python {sys.version_info[0]}.{sys.version_info[1]}, which shmlint runs on"
 """What stops at a file that is broken, or written for a later Python."""
 
@@ -180,6 +185,10 @@ class Modules:
         self._stop = stop
         self._declare = declare
         self._to_parse = parsed
+        self._first: list[str] = []
+        """The directories that the program looks into before its own."""
+        self._unsure = False
+        """Whether it does so with directories that are not written there."""
         self._folders = files.folders()
         self._roots_of: dict[str, tuple[str, ...]] = {}
         self._own: dict[tuple[str, str], bool] = {}
@@ -201,9 +210,34 @@ class Modules:
             if source is not None and found is None:
                 self._stop(f"{path} {UNPARSED}", None)
             self.loaded[path] = found
+            if source is not None and "path" in source.text:
+                self._put_first(source, os.path.dirname(path))
             if found is not None and found.options:
                 self._declare(found.options)
         return self.loaded[path]
+
+    def _put_first(self, source: Source, here: str) -> None:
+        """Note the directories that a file of the program puts before its own."""
+        given = [one or other for one, other in re.findall(_PUTS_FIRST, source.text)]
+        for text in given[:_MOST_ADDED]:
+            parts = re.findall(r"""["']([\w.][\w./-]*)["']""", text)
+            folder = normal(os.path.join(here, *parts))
+            if parts and self._repository.is_dir(folder):
+                self._first.insert(0, folder)
+            else:
+                self._unsure = True
+        if given:
+            self._roots_of.clear()
+            self._files_of.clear()
+            self._own.clear()
+
+    def others(self, name: str, importer: str) -> bool:
+        """Whether the program may import another module by a name: code decides where Python looks for it first."""
+        if not self._unsure or name.startswith("."):
+            return False
+        here, start = os.path.dirname(importer), os.path.dirname(self._start) or "."
+        folders = (*self._roots(here), *map(normal, self._repository.folders_in(start)))
+        return len(self._holding(name.partition(".")[0], tuple(dict.fromkeys(folders)))) > 1
 
     def _read(self, path: str, source: Source) -> Loaded | None:
         shared = self._repository.shared
@@ -374,7 +408,7 @@ class Modules:
 
     def _search_path(self, here: str) -> tuple[str, ...]:
         start = os.path.dirname(self._start)
-        found = [start, *self._folders]
+        found = [*self._first, start, *self._folders]
         folder = here
         while self._repository.is_file(os.path.join(folder, "__init__.py")) and folder not in ("", ".", "/"):
             folder = os.path.dirname(folder)

@@ -261,6 +261,8 @@ class Walker:
             self._module(package, certain)
         path = self.modules.file_of(name, unit.loaded.path)
         if path is not None:
+            if self.modules.others(name, unit.loaded.path):
+                self.stop(f"which `{name.partition('.')[0]}` it imports depends on `sys.path`", scope.span(node))
             self._module(path, certain)
             return
         top = name.split(".")[0]
