@@ -28,7 +28,14 @@ from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.knowledge import builtin, match_command
 from shmlint.workloads.launchers import python_words, with_processes
 from shmlint.workloads.program import Entry, Program, Ran, RunContext
-from shmlint.workloads.python_entries import SERVERS, TESTERS, by_installed_name, by_python, by_server
+from shmlint.workloads.python_entries import (
+    SERVERS,
+    TESTERS,
+    by_installed_name,
+    by_python,
+    by_server,
+    own_modules,
+)
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
@@ -120,6 +127,10 @@ class Follower:
         self._left = [_MOST_TRIED]
         """How many more of them are followed."""
         self._steps = 0
+        self._went = ""
+        """The directory in which the commands of a script or a function ended."""
+        self._pushed: list[str] = []
+        """The directories that scripts return to."""
         self.complete = complete
         """All words of the launch are known."""
         self.guessed = guessed
@@ -159,7 +170,7 @@ class Follower:
         if command[0].removesuffix("()") in self.functions:
             self._call(command[0].removesuffix("()"), command[1:], context)
             return
-        if program in SHELLS and self._shell(command, context):
+        if (program in SHELLS and self._shell(command, context)) or self._traps(command, context):
             return
         if command[0] in ("source", ".") and len(command) > 1:
             known = context._replace(arguments=False)  # those of the script that reads it
@@ -169,7 +180,7 @@ class Follower:
         if (local := in_container(command)) != command:
             self.stop(f"`{program}` runs its command on another host, or in another container", span)
             command = local
-        kind = kind_of(command)
+        kind = self._kind(command, directory)
         if program == "make":
             kind = self._make(command, context) or kind
         if kind != "silent":
@@ -197,6 +208,13 @@ class Follower:
         source = self.files.repository.source(place.path) if place is not None else None
         return source.text if source is not None else None
 
+    def _kind(self, command: tuple[str, ...], directory: str) -> Kind:
+        kind = kind_of(command)
+        own = kind == "probe" and is_python(posixpath.basename(command[0]))
+        if own and any(own_modules(command[1:], self.files, directory)):
+            return "program"  # what it imports runs
+        return kind
+
     # Shell --------------------------------------------------------------------------------
 
     def _shell(self, command: tuple[str, ...], context: RunContext) -> bool:
@@ -209,6 +227,14 @@ class Follower:
             self._text(source, rest[2:] or _unsaid(rest[0]), context, inline=True)
         else:
             self._script(rest[0], rest[1:], context)
+        return True
+
+    def _traps(self, command: tuple[str, ...], context: RunContext) -> bool:
+        """Follow what ``trap 'python save.py' EXIT`` runs; False where it is another command."""
+        if command[0] != "trap" or len(command) < 3 or " " not in command[1]:
+            return False
+        inner = context._replace(certain=False, depth=context.depth + 1)
+        self._text(Source("", command[1]), (), inner, inline=True)
         return True
 
     def _script(self, path: str, arguments: tuple[str, ...], context: RunContext, *, needed: bool = True) -> None:
@@ -226,7 +252,9 @@ class Follower:
         self.seen.add((place.path, arguments))
         self.files.near.append(posixpath.dirname(place.path))
         self.trail.append(Step(f"{place.path}{' (guessed)' if place.guessed else ''}", context.span))
-        self._text(source, arguments, context._replace(guessed=context.guessed or place.guessed), inline=False)
+        beside = posixpath.normpath(posixpath.join(context.directory, posixpath.dirname(path)))
+        guessed = context.guessed or place.guessed
+        self._text(source, arguments, context._replace(guessed=guessed, script=beside), inline=False)
 
     def _passes_on(self, path: str, arguments: tuple[str, ...], context: RunContext) -> bool:
         """Follow the command in the arguments of a script that the build of the image writes to run it."""
@@ -285,16 +313,17 @@ class Follower:
             words = _with_arguments([word.text for word in command.words], arguments)
             if command.when in ("never", "value") or not words:
                 continue
-            if words[0] == "cd" and len(words) == 2:
-                if "$" not in words[1]:
-                    directory = posixpath.normpath(posixpath.join(directory, words[1]))
+            if words[0] in _MOVES:
+                directory = self._moved(words, directory, context)
                 continue
             span = context.span if body.inline else command.span
             started = unwrapped(words)
             if started and kind_of(started) != "silent":
                 self.assigned = {**assigned(command, context.span if body.inline else None), **self.assigned}
             certain = context.certain and command.when == "always"
+            self._went = directory
             self.run(words, span, directory, certain=certain, guessed=context.guessed, depth=context.depth + 1)
+            directory = self._went if words[0].removesuffix("()") in self.functions else directory
             left = _leaves(command, words, context)
             if left == "always":
                 if _fails(words) and len(self.commands) == before:
@@ -302,6 +331,19 @@ class Follower:
                 break
             if left == "perhaps":
                 context = context._replace(certain=False)
+        self._went = directory
+
+    def _moved(self, words: Sequence[str], directory: str, context: RunContext) -> str:
+        """Where ``cd``, ``pushd`` or ``popd`` leads from a directory."""
+        if words[0] == "popd":
+            return self._pushed.pop() if self._pushed else directory
+        if words[0] == "pushd":
+            self._pushed.append(directory)
+        if len(words) != 2:
+            return directory
+        if re.fullmatch(_BESIDE_SCRIPT, words[1]) is not None and context.script:
+            return context.script
+        return directory if "$" in words[1] else posixpath.normpath(posixpath.join(directory, words[1]))
 
     # Programs -----------------------------------------------------------------------------
 
@@ -452,6 +494,11 @@ def _given_by(words: Sequence[str], command: Sequence[str]) -> set[str]:
     return names | ({""} if exports_all else set())
 
 
+_MOVES = frozenset({"cd", "pushd", "popd"})
+_BESIDE_SCRIPT = (
+    r"""["']?(?:\$\(|`)\s*dirname\s+(?:--\s+)?["']?\$(?:0|\{0\}|\{?BASH_SOURCE(?:\[0\])?\}?)["']?\s*(?:\)|`)["']?"""
+)
+"""The directory of a script, as it finds that itself."""
 _GIVEN = re.compile(r"\$(?:[@*1-9]|\{(?:[@*]|[1-9]\d*)\W?.*\})")
 
 

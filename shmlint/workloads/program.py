@@ -27,6 +27,8 @@ class RunContext(NamedTuple):
     depth: int
     arguments: bool = True
     """All arguments of the script are known."""
+    script: str = ""
+    """The directory of the script that runs it, in the container."""
 
 
 class Ran(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from shmlint.model.need import Step
-from shmlint.workloads.commands import MISSING, NO_NAME, options
+from shmlint.workloads.commands import MISSING, NO_NAME, is_query, options
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.program import Entry, RunContext
 
@@ -25,9 +25,25 @@ def by_python(words: Sequence[str], files: Files, context: RunContext) -> Iterat
     if len(left) > 1 and left[0] == "-m":
         yield from _by_module(left[1], tuple(left[2:]), files, context)
     elif left and left[0] == "-c":
-        yield Step("the code after `python -c` is not followed", context.span)
+        own = tuple(own_modules(words, files, context.directory)) if is_query(" ".join(left[1:2])) else ()
+        yield from (_entry(place, (), context)._replace(imported=True) for place in own)
+        if not own:
+            yield Step("the code after `python -c` is not followed", context.span)
     elif left:
         yield from _by_path(left[0], tuple(left[1:]), files, context)
+
+
+def own_modules(words: Sequence[str], files: Files, directory: str) -> Iterator[Place]:
+    """The modules of the repository that ``python -c "import …"`` loads."""
+    at = next((at for at, word in enumerate(words) if not word.startswith("-") or word == "-c"), len(words))
+    code = words[at + 1] if at + 1 < len(words) and words[at] == "-c" else ""
+    for named in re.findall(_IMPORTS, code):
+        for name in re.split(r"\s*,\s*", named.strip()):
+            module = name.split(" ")[0]
+            known = module.partition(".")[0] in sys.stdlib_module_names
+            place = _first(module.replace(".", "/"), "__init__.py", files, directory) if module and not known else None
+            if place is not None:
+                yield place
 
 
 def _by_path(path: str, arguments: tuple[str, ...], files: Files, context: RunContext) -> Iterator[Entry | Step]:
@@ -150,6 +166,8 @@ _MORE_OF_UWSGI = (
     r"(?m)^[ \t]*(?:attach-\w*daemon\w*|smart-attach|mules?|spooler|(?:shared-|py)?import|exec-|hook-|ini|include)\b"
 )
 """Settings with which uWSGI runs more than its module."""
+_IMPORTS = r"(?:^|[;\n])\s*(?:import|from)\s+([\w., ]+?)(?=\s+import\b|\s*(?:[;\n]|$))"
+"""The modules that code imports."""
 _PART = r"\$\{[^{}]*\}|\$\w+"
 SERVERS = frozenset(
     {"uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "waitress-serve", "celery", "uwsgi", "flask"}
