@@ -99,7 +99,7 @@ _TELLING = frozenset(
         "YOLO",
         *IMAGE_SIZE_CALLS, *VOLUME_SIZE_CALLS, *KNOWN_ITEMS,
         "add_argument", "add_option", "option", "Option", "environ", "putenv", "subprocess", "popen", "system",
-        "import_module", "__import__", "__defaults__", "__kwdefaults__", "__code__",
+        "import_module", "__import__", "__defaults__", "__kwdefaults__", "__code__", "chdir",
     }
     - _COMMON
 )  # fmt: skip

@@ -76,6 +76,8 @@ class Walker:
         self.environment: list[tuple[str, str, Span]] = []
         self.commands: list[tuple[tuple[str, ...], Span, bool]] = []
         self._starts: list[tuple[str, ast.Call, Scope, bool]] = []
+        self._moves = False
+        """Whether it changes its directory."""
         self._named: list[tuple[ast.Call, Scope, Unit]] = []
         """Calls that load a module by a name that they put together."""
         self._executed: list[tuple[ast.Call, Scope, Unit]] = []
@@ -610,6 +612,7 @@ class Walker:
             self._composed(node, unit.loaded.path)
         if name in ("os.environ.setdefault", "os.putenv") and len(node.args) == 2:
             self._set_environment(node.args[0], node.args[1], scope, node)
+        self._moves = self._moves or name in _CHANGES_DIRECTORY
         if starts(name):
             self._starts.append((name, node, scope, unit.certain))
             self.evaluator.changes.note_start(name, node)
@@ -792,6 +795,17 @@ class Walker:
                 self.stop("the code that Python reads from its input is not followed", scope.span(node))
             elif not every:
                 self.stop("it changes the command that it starts in ways that are not followed", scope.span(node))
+            elif self._moves and (other := next((w for words in found for w in words if self._is_any(w)), None)):
+                self.stop(f"which `{other}` it starts depends on the directory that it changes to", scope.span(node))
+
+    def _is_any(self, word: str) -> bool:
+        """Whether several directories of the repository have the file that a relative path names."""
+        if not word.endswith((".py", ".sh")) or word.startswith("/") or " " in word:
+            return False
+        repository = self._repository
+        starts = (repository.home, repository.root, os.path.dirname(self.entry.path))
+        folders = {normal(folder or ".") for one in starts for folder in (one, *repository.folders_in(one or "."))}
+        return sum(repository.is_file(normal(os.path.join(folder, word))) for folder in sorted(folders)) > 1
 
     def _passes(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """A call that calls a function for its caller: in a process, in a thread, or in a pool."""
@@ -817,6 +831,7 @@ _RUN_MODULES = frozenset(
     {"unittest.main", "doctest.testmod", "absl.testing.absltest.main", "cProfile.run", "profile.run"}
 )
 """Calls that run the tests, or any code, of the module around them."""
+_CHANGES_DIRECTORY = frozenset({"os.chdir", "os.fchdir", "contextlib.chdir"})
 _IMPORTING = frozenset({"uvicorn.run"})
 """Calls that import the module which they are given by its name."""
 _FILLS = frozenset(name.rpartition(".")[2] for name in (*(row.call for row in ROWS), *COLLECTIVE, *NOT_FOLLOWED))
