@@ -15,7 +15,7 @@ from shmlint.syntax.shell_text import ShellText
 from shmlint.syntax.shell_variables import END, Range
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node, Parser
 
 _BRANCHES = frozenset(
     {"if_statement", "elif_clause", "else_clause", "case_item", "while_statement", "for_statement",
@@ -35,14 +35,30 @@ _NOTED = frozenset(
      "expansion", "simple_expansion"}
 )  # fmt: skip
 
+_COMMAND = frozenset({"command"})
+
+
+@cache
+def _language() -> Language:
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Language(tree_sitter_bash.language())
+
 
 @cache
 def _parser(thread: int) -> Parser:
     """A parser of the thread's own: two threads must not share one."""
     import tree_sitter
-    import tree_sitter_bash
 
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+    return tree_sitter.Parser(_language())
+
+
+@cache
+def _ids(kinds: frozenset[str]) -> frozenset[int]:
+    """The grammar's numbers of some kinds of nodes, which it tells faster than their names."""
+    language = _language()
+    return frozenset(i for i in range(language.node_kind_count) if language.node_kind_for_id(i) in kinds)
 
 
 def parsed(text: str) -> Node:
@@ -98,9 +114,9 @@ class Tree:
         self.deciding: dict[int, Node] = {}
         """The innermost node around each that decides whether it runs, by id."""
         self.loops: dict[int, Node | None] = {}
-        """The outermost loop that each of them is or is in, and :attr:`innermost` function, as far as they were asked
-        for."""
-        self.innermost: dict[int, Node | None] = {}
+        """The outermost loop that each of them is or is in, as far as it was asked for."""
+        self.innermost: dict[int, Range | None] = {}
+        """The innermost function that each of them is or is in, as far as it was asked for."""
         self.chars = character_offsets(text.text)
         self._look_at(text.text)
         self._exporting: list[Range] | None = None
@@ -112,24 +128,27 @@ class Tree:
         ``&&`` is behind it. Such line ends are read as the ``;`` that they mean.
         """
         nodes, parents, deciding = self.nodes, self.parents, self.deciding
+        noted, decides, commands = _ids(_NOTED), _ids(_DECIDING), _ids(_COMMAND)
         ends: list[int] = []
         stack = [parsed(text)]
         while stack:
             node = stack.pop()
-            kind = node.type
-            if kind in _NOTED:
+            kind = node.kind_id
+            if kind in noted:
                 nodes.append(node)
-            if not node.named_child_count:  # the others are signs and keywords
+            children = node.named_children  # the others are signs and keywords
+            if not children:
                 continue
-            children = node.named_children
-            if kind == "command" and again and node.start_point[0] != node.end_point[0]:
+            if again and kind in commands and node.start_point[0] != node.end_point[0]:
                 ends += self._line_ends(children)
-            around = node if kind in _DECIDING else deciding.get(node.id)
+            around = node if kind in decides else deciding.get(node.id)
             for child in children:
-                parents[child.id] = node
+                number = child.id
+                parents[number] = node
                 if around is not None:
-                    deciding[child.id] = around
-            stack += reversed(children)
+                    deciding[number] = around
+            children.reverse()
+            stack += children
         if ends:
             self.nodes, self.parents, self.deciding = [], {}, {}
             chars = list(text)
@@ -304,17 +323,21 @@ class Tree:
         """The innermost function that a node is in."""
         if self.place is not None:
             return self.place[1]
-        way: list[Node] = []
-        here: Node | None = node
-        while here is not None and here.type != "function_definition":
+        here = node if node.type == "function_definition" else self.deciding.get(node.id)
+        way: list[int] = []
+        found = self.function
+        while here is not None:
             if here.id in self.innermost:
-                here = self.innermost[here.id]
+                found = self.innermost[here.id]
                 break
-            way.append(here)
+            way.append(here.id)
+            if here.type == "function_definition":
+                found = self.range_of(here)
+                break
             here = self.deciding.get(here.id)
-        for inner in way[1:]:  # the first is asked for once
-            self.innermost[inner.id] = here
-        return self.range_of(here) if here is not None else self.function
+        for inner in way:
+            self.innermost[inner] = found
+        return found
 
     def touch(self, node: Node, after: Node) -> bool:
         """Whether nothing is between two nodes, or only a backslash and the line end that it hides."""
