@@ -48,13 +48,10 @@ class EarlyEnd(NamedTuple):
 
 def repaired(text: ShellText) -> tuple[ShellText, tuple[EarlyEnd, ...]]:
     """A text whose container starts go on to where they are meant to end; each character keeps its place."""
-    lines = text.text.split("\n")
-    starts = sorted(
-        number for number in _naming(text.text)
-        if ("run" in lines[number] or "create" in lines[number]) and _START.match(lines[number])
-    )  # fmt: skip
+    starts = sorted(_starting(text.text))
     if not starts:
         return text, ()
+    lines = text.text.split("\n")
     found: list[tuple[int, EndKind]] = []
     after = 0
     for start in starts:
@@ -93,16 +90,20 @@ def _repair(start: int, lines: list[str], found: list[tuple[int, EndKind]]) -> i
     return len(lines)
 
 
-def _naming(text: str) -> set[int]:
-    """The numbers of the lines that name an engine, from 0 on."""
+def _starting(text: str) -> set[int]:
+    """The numbers of the lines that start a container, from 0 on."""
     found: set[int] = set()
     for name in ENGINES:
         number = before = 0
         at = text.find(name)
         while at >= 0:
-            number += text.count("\n", before, at)
-            found.add(number)
-            before, at = at, text.find(name, at + 1)
+            start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+            line = text[start : end if end >= 0 else len(text)]
+            if ("run" in line or "create" in line) and _START.match(line):
+                number += text.count("\n", before, start)
+                found.add(number)
+                before = start
+            at = text.find(name, end) if end >= 0 else -1
     return found
 
 
