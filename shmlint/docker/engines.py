@@ -205,7 +205,8 @@ def skip_to_engine(words: Sequence[Word], assignments: list[Word] | None = None)
             # `$SUDO docker run`, `${DRY_RUN} docker run`: whatever it is, it ends at the binary.
             at += 1
         else:
-            return None if _talks(text) else _behind_dashes(words, at + 1) or _wrapped(words, at)
+            found = _behind_dashes(words, at + 1) or _wrapped(words, at)
+            return None if found is None or _talks(text) else found
     return None
 
 
@@ -227,8 +228,7 @@ _TALK = r"(?i)log|print|echo|msg|info|warn|err|desc|note|dry|skip|assert|expect|
 
 def _wrapped(words: Sequence[Word], at: int) -> int | None:
     """The index of an engine directly after a word that is not a known program: a function that runs its arguments."""
-    after = words[at + 1 : at + 3]
-    runs = len(after) == 2 and _engine(after[0]) is not None and after[1].text == "run"
+    runs = at + 2 < len(words) and words[at + 2].text == "run" and _engine(words[at + 1]) is not None
     return at + 1 if runs and re.fullmatch(r"[A-Za-z_][\w.-]*", words[at].text) and not words[at].unknown else None
 
 
@@ -238,10 +238,10 @@ _RUNS = frozenset({"--", "-exec", "-execdir", "-ok"})
 
 def _behind_dashes(words: Sequence[Word], at: int) -> int | None:
     """The index of an engine directly after a word that says that a command follows."""
-    ends = next((i for i in range(at, len(words)) if words[i].text in _RUNS), None)
-    if ends is None or ends + 1 >= len(words) or _engine(words[ends + 1]) is None:
-        return None
-    return ends + 1
+    for i in range(at, len(words) - 1):
+        if words[i].text in _RUNS:
+            return i + 1 if _engine(words[i + 1]) is not None else None
+    return None
 
 
 def _engine(word: Word) -> Binary | None:
@@ -256,7 +256,9 @@ def _engine(word: Word) -> Binary | None:
 
 def _one_of(word: Word) -> Binary | None:
     """The engine of a variable that holds one or another of them: where there is ``nvidia-docker``, it gets GPUs."""
-    values = word.unknown.values if word.unknown is not None and re.fullmatch(r"\$\{?\w+\}?", word.text) else ()
+    values = word.unknown.values if word.unknown is not None else ()
+    if not values or re.fullmatch(r"\$\{?\w+\}?", word.text) is None:
+        return None
     found = [_engine(Word(value)) for value in values]
     known = [engine for engine in found if engine is not None]
     if len(known) < len(found):
