@@ -19,7 +19,7 @@ from shmlint.syntax.shell_assignments import AssignmentReader
 from shmlint.syntax.shell_conditions import Conditions, When, leaves, when
 from shmlint.syntax.shell_output import PAGE, PRINTERS, RUNNERS, SCRIPT, TAKERS, goes_to, plainly_printed
 from shmlint.syntax.shell_repair import one_heredoc, repaired
-from shmlint.syntax.shell_text import CLOSE_BRACE, ENGINE, OPEN, OPEN_BRACE, STARTS, ShellText, mentions_engine, place
+from shmlint.syntax.shell_text import CLOSE_BRACE, OPEN, OPEN_BRACE, STARTS, ShellText, mentions_engine, place
 from shmlint.syntax.shell_tree import Tree, walk
 from shmlint.syntax.shell_variables import CALLS_IN_CALLS, END, MOST_CALLS, Assignment, Buffer, Call, Range, Variables
 from shmlint.syntax.shell_words import WordReader
@@ -87,8 +87,8 @@ def _tree(text: ShellText) -> Tree:
 
 _PRINTING = TALKERS - {"alias", "trap"}
 _QUOTING = str.maketrans("", "", "'\"\\\n\r")
-_ENGINE_OR_PLACEHOLDER = re.compile(rf"(?i)[{OPEN}{OPEN_BRACE}]|{ENGINE}|container|oci")
-"""An engine's name, what stands for one (``$CONTAINER_CMD``), or what may become one."""
+_NAMES_ENGINE = (*ENGINES, "container", "oci", "--gpus", OPEN, OPEN_BRACE)
+"""An engine's name, what stands for one (``$CONTAINER_CMD``), what may become one, or an option for one."""
 
 
 def _may_run_engine(raw: str, functions: Collection[str]) -> bool:
@@ -96,8 +96,10 @@ def _may_run_engine(raw: str, functions: Collection[str]) -> bool:
     if "$" in raw or "`" in raw:
         return True
     plain = raw.translate(_QUOTING)
-    if _ENGINE_OR_PLACEHOLDER.search(plain) is not None or "--gpus" in plain:
-        return True
+    lowered = plain.lower()
+    for name in _NAMES_ENGINE:
+        if name in lowered:
+            return True
     return bool(functions) and any(word in functions for word in re.split(r"[\s<>]+", plain))
 
 
@@ -153,6 +155,8 @@ def _with_whole_words(text: ShellText) -> ShellText:
 
 
 _CONTINUED = re.compile(r"[^`\n]*\S[ \t]+`\r?")
+_MAY_CONTINUE = re.compile(r"(?m)`(?<=[ \t]`)\r?$")
+"""Such an end of a line. It begins with what is looked for, because a search for that is fast."""
 
 
 def _without_comments(text: ShellText) -> ShellText:
@@ -164,7 +168,7 @@ def _without_comments(text: ShellText) -> ShellText:
 
 def _with_backslashes(text: ShellText) -> ShellText:
     """PowerShell's continuations, a backtick at the end of a line, as the shell's."""
-    if "`" not in text.text:
+    if "`" not in text.text or _MAY_CONTINUE.search(text.text) is None:
         return text
     lines = text.text.split("\n")
     inside = continued = False

@@ -172,6 +172,8 @@ class WordReader:
         """The words of ``"${NAME[@]}"``; None where the node is something else."""
         quoted = node.type == "string"
         raw = self.tree.raw(node)[1:-1] if quoted else self.tree.raw(node)
+        if not raw.startswith("$"):
+            return None
         if raw in _ALL_ARGUMENTS and not (quoted and "*" in raw):
             return self._all_arguments(node, quoted)
         some = _SOME_ARGUMENTS.fullmatch(raw)
