@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
-from shmlint.formats import read_all
+from shmlint.formats import ALONE, read_all
 from shmlint.model.finding import SEVERITIES, Evidence, Finding, readable
 from shmlint.model.launch import Build, Combination, Effective, Launch
 from shmlint.model.need import Need
@@ -110,7 +110,8 @@ def _run(
     """``followed`` is whether what launches run may be looked for in files."""
     own = users(settings.workloads)
     reading = reading._replace(launches=tuple(_with_render_nodes(launch, own) for launch in reading.launches))
-    repository = ProgramSources(workspace, reading.builds, Shared()) if followed else None
+    alone = frozenset(path for kind in ALONE for path in files.get(kind, ()))
+    repository = ProgramSources(workspace, reading.builds, Shared(alone)) if followed else None
     context = Context(settings, own, reading.launches, repository)
     launches = iter(reading.launches) if checked is None else _counted(files, reading.launches, checked)
     found = _without_ignored(_checked(reading, launches, context), settings)

@@ -213,12 +213,21 @@ def _inline(source: Source, lines: Sequence[Line], where: list[int], children: S
     last = max((i for i, content in enumerate(contents) if _WHOLE_COMMAND.match(content)), default=-1)
     at, end = lines[where[0]][0], lines[min(where[1], len(lines)) - 1][1]
     for content in contents[: last + 1]:  # those before it may say the same
-        found = re.compile(_SPAN_BREAK.join(map(re.escape, content.split(" ")))).search(source.text, at, end)
+        found = _found(content, source.text, at, end)
         if found is None:
             continue
-        at = found.end()
+        at = found[1]
         if _WHOLE_COMMAND.match(content):
-            yield Block("bash", tuple(_span_lines(source, *found.span())), inline=True)
+            yield Block("bash", tuple(_span_lines(source, *found)), inline=True)
+
+
+def _found(content: str, text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Where the content of a code span is in a stretch of a file."""
+    if " " not in content or text.find("\n", start, end) < 0:  # that is most, and a pattern is used for one span only
+        at = text.find(content, start, end)
+        return (at, at + len(content)) if at >= 0 else None
+    found = re.compile(_SPAN_BREAK.join(map(re.escape, content.split(" ")))).search(text, start, end)
+    return found.span() if found is not None else None
 
 
 def _span_lines(source: Source, start: int, end: int) -> Iterator[Line]:

@@ -161,13 +161,15 @@ def _folder_in(folder: str, part: str, repository: Repository) -> str | None:
     return normal(os.path.join(folder, part))
 
 
-def _builders(directory: str, repository: Repository, names: str | None = None) -> Texts:
-    key = repository.root, directory, names or ""
+def _builders(directory: str, repository: Repository, names: str | None = None, *, every: bool = False) -> Texts:
+    """The files of a directory that speak of building; but for ``every``, those whose builds are not known yet."""
+    key = repository.root, directory, names or "", every
     known = repository.shared.builders.get(key)
     if known is None:
         speaks = names or f"{SPEAKS}|{_BUILDS.removeprefix('(?i)')}"
         paths = [os.path.join(directory, name) for name in repository.names(directory) if re.search(speaks, name)]
-        sources = ((path, repository.peek(path)) for path in paths)
+        left = paths if every else [path for path in paths if normal(path) not in repository.shared.read]
+        sources = ((path, repository.peek(path)) for path in left)
         known = Texts((path, s.text.lower()) for path, s in sources if s is not None and "build" in s.text)
         repository.shared.builders[key] = known
     return known
@@ -180,16 +182,16 @@ def _further(repository: Repository) -> Iterator[Texts]:
     yield _workflows(repository)
 
 
-def _workflows(repository: Repository) -> Texts:
+def _workflows(repository: Repository, *, every: bool = False) -> Texts:
     """The workflows that speak of building."""
     workflows = normal(os.path.join(repository.root, ".github/workflows"))
-    return _builders(workflows, repository) if repository.is_dir(workflows) else Texts(())
+    return _builders(workflows, repository, every=every) if repository.is_dir(workflows) else Texts(())
 
 
 def _below(folder: str, repository: Repository) -> Texts:
     """The scripts that build images in the directories of a directory."""
     known = repository.shared.builders
-    key = repository.root, folder, "below"
+    key = repository.root, folder, "below", False
     if key not in known:
         names = [name for name in repository.names(folder) if not name.startswith(".")]
         inner = (os.path.normpath(os.path.join(folder, name)) for name in names[:_MOST_FOLDERS])
@@ -238,7 +240,7 @@ def _of_workflow(launch: Launch, repository: Repository) -> Build | None:
     name = _own_name(repository)
     if not name or f"/{name}" not in image.lower():
         return None
-    for build in _builds_in(iter([_workflows(repository)]), {_REPOSITORY}, repository):
+    for build in _builds_in(iter([_workflows(repository, every=True)]), {_REPOSITORY}, repository):
         tag = re.sub(r"\$\{\{ *github\.repository *\}\}", name, build.tag.lower())
         if "/" in tag and _untagged(tag) == _untagged(image.lower()):
             return build

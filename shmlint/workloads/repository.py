@@ -61,15 +61,19 @@ class Texts:
 
 
 class Shared:
-    """What was found out about files and programs, for the launches of a run that lead to the same."""
+    """What was found out about files and programs, for the launches of a run that lead to the same.
+
+    ``read`` are the files whose builds are all among those of the run.
+    """
 
     __slots__ = (
         "above", "around", "assignments", "builders", "builds", "by_name", "distributions", "dockerfiles", "files",
         "folders", "found", "headings", "held", "launches", "listed", "modules", "moves", "names", "namesakes",
-        "pages", "plain", "programs", "quiet", "said", "sizes", "tags",
+        "pages", "plain", "programs", "quiet", "read", "said", "sizes", "tags",
     )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, read: frozenset[str] = frozenset()) -> None:
+        self.read = read
         self.files: dict[tuple[str | None, str], bool] = {}
         """Whether there is a file, by the root of the repository and the path."""
         self.folders: dict[tuple[str | None, str], bool] = {}
@@ -77,9 +81,9 @@ class Shared:
         """The directories from that of a launch up, by the root of the repository and the first of them."""
         self.around: dict[tuple[str, ...], tuple[str, ...]] = {}
         """The directories in which people keep the scripts of a container, by those from that of a launch up."""
-        self.builders: dict[tuple[str, str, str], Texts] = {}
+        self.builders: dict[tuple[str, str, str, bool], Texts] = {}
         """The files of a directory that speak of building, and their text in lower case, by the root, the path
-        and the names that were looked for."""
+        and the names that were looked for; with those in ``read``, or without them."""
         self.builds: dict[str, tuple[Build, ...]] = {}
         """The builds that a script or page has, by its path."""
         self.by_name: dict[str, dict[str, list[str]]] = {}
@@ -104,9 +108,8 @@ class Shared:
         """The names of what directories hold, in their order, by the root of the repository and the path; with
         ``folders`` behind these, the paths of the directories among them."""
         self.tags: dict[str, list[int]] = {}
-        """The numbers of the builds that were read, by the names of their images."""
         self.namesakes: dict[str, list[int]] = {}
-        """The same, by the last part of the name."""
+        """The numbers of the builds that were read, by the names of their images, and by the last parts of these."""
         self.headings: dict[str, tuple[Span, ...]] = {}
         """The headings of pages, by their paths."""
         self.said: dict[str, tuple[Span | None, Span | None, Span | None]] = {}

@@ -320,6 +320,8 @@ def _headings(page: Source) -> Iterator[Span]:
     for number in range(1, min(len(page.line_starts), _MOST_LINES) + 1):
         start, end = page.line_span(number)
         line = page.text[start:end].strip()
+        if not line.startswith(("`", "~", "#")):
+            continue  # the patterns are slower
         opened = re.match(r"`{3,}|~{3,}", line)
         if opened is not None and (not fence or line == fence):
             fence = "" if fence else opened[0]
