@@ -40,6 +40,8 @@ class Option(NamedTuple):
     value_span: Span | None = None
     joined: bool = False
     unknown: Cause | None = None
+    in_branches: bool = False
+    """Whether it is in a variable that holds it in some branches only."""
 
     @property
     def because(self) -> str:
@@ -426,7 +428,7 @@ def _one_of(word: Word, engine: Binary, verb: Verb) -> Sequence[Option]:
         if reader.unknown or reader.image or not found[-1] or not all(map(_asks_for_all, found[-1])):
             return ()
     first = min(found, key=lambda options: options[0][0] != "--gpus")
-    return [Option(name, value, word, word) for name, value in first]
+    return [Option(name, value, word, word, in_branches=True) for name, value in first]
 
 
 def _asks_for_all(option: tuple[str, str | None]) -> bool:

@@ -268,6 +268,8 @@ class GpuRequest(NamedTuple):
     """The name of the kind of GPU; empty where none is named."""
     invalid: tuple[GpuFault, ...] = ()
     """Requests that the engine or Compose refuses."""
+    in_branches: bool = False
+    """Whether a script makes them in some of its branches only."""
 
 
 class Rewriter(Protocol):

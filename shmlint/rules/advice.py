@@ -12,7 +12,7 @@ from shmlint.model.settings import Settings
 def severity_of_need(launch: Launch, need: Need, settings: Settings) -> Severity | None:
     """Error if it is needed, warning if that is likely, note if the program is unknown; None: no finding.
 
-    One level lower if other combinations of the files get another verdict, or if the GPU is optional.
+    Lower if other combinations of the files get another verdict, or if the GPU is not always requested.
     """
     if need.verdict == "not-needed":
         return None
@@ -25,9 +25,14 @@ def severity_of_need(launch: Launch, need: Need, settings: Settings) -> Severity
 
 
 def lowered(launch: Launch, level: Severity) -> Severity:
-    """A severity, one level lower if only one combination of files has the fault or the GPU is optional."""
+    """A severity, one level lower if only one combination of files has the fault or the GPU is optional.
+
+    If a script requests the GPU in some branches only, at most a warning: what runs in these may be something else.
+    """
     if launch.combination is not None and launch.combination.how == "alone":
         level = lower(level)
+    if launch.gpu.in_branches and level == "error":
+        return "warning"
     return lower(level) if launch.gpu.optional else level
 
 

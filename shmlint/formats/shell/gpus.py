@@ -18,6 +18,17 @@ from shmlint.syntax.word import Word
 
 def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word | None = None) -> GpuRequest:
     """Everything in a command line that asks for GPUs."""
+    request = _read(run, docker, binary)
+    one_of = binary is not None and binary.unknown is not None and bool(binary.unknown.values)
+    always = tuple(option for option in run.options if not option.in_branches)
+    if request.requested and (one_of or len(always) < len(run.options)):
+        # Without what a variable holds in some branches: `docker` or `nvidia-docker`, `--gpus all` or nothing.
+        certain = _read(run._replace(options=always), None if one_of else docker, binary)
+        request = request._replace(in_branches=not certain.requested)
+    return request
+
+
+def _read(run: RunCommand, docker: DockerCommand | None, binary: Word | None) -> GpuRequest:
     requests: list[Request] = list(_device_requests(run))
     runtime, fallback = run.runtime(), _first_span(run)
     if docker is not None and docker.engine == "nvidia-docker":

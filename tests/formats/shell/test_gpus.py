@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.formats.shell.commands import known, one
+from tests.project import findings
 from tests.table import table
 
 
@@ -160,6 +163,29 @@ ELSE = "if a; then G={first}; else G={second}; fi\n"
 def test_gpus_of_a_variable_that_holds_nothing_else_in_any_branch(before: str, requested: bool | None) -> None:
     launch = one(f"{before}\ndocker run $G -it img")
     assert (launch.gpu.requested, launch.undecided is None) == (requested, requested is True)
+    assert launch.gpu.in_branches is (requested is True)
+
+
+RANKS = "pytorch/pytorch torchrun --nproc_per_node=4 train.py"
+SOME = "if a; then G='--gpus all'; fi\n"
+
+
+@table(
+    "text, severity",
+    [
+        (f"{SOME}docker run $G {RANKS}", "warning"),
+        (f"{SOME}docker run $G --shm-size=32m {RANKS}", "warning"),
+        (f"{SOME}docker run $G -it pytorch/pytorch", "warning"),
+        (f"{SOME}docker run $G --gpus 4 {RANKS}", "error"),
+        (f"G='--gpus all'\ndocker run $G {RANKS}", "error"),
+        (f"it=docker; x && it=nvidia-docker\n$it run {RANKS}", "warning"),
+        (f"it=docker; x && it=nvidia-docker\n$it run --gpus=all {RANKS}", "error"),
+        (f"it=nvidia-docker\n$it run {RANKS}", "error"),
+    ],
+)
+def test_a_request_in_some_branches_makes_no_error(tmp_path: Path, text: str, severity: str) -> None:
+    found = findings(tmp_path, {"run.sh": f"{text}\n"})
+    assert [finding.severity for finding in found if finding.rule in ("SHM101", "SHM102")] == [severity]
 
 
 def test_a_variable_in_quotes_that_may_be_empty_is_not_read_as_options() -> None:
