@@ -575,7 +575,9 @@ def names_training(words: Sequence[str]) -> bool:
 def names_preparation(words: Sequence[str]) -> bool:
     """Whether a command runs a script that is called after what comes before training: it installs, or fetches data."""
     script = next((word for word in words[:3] if word.endswith((".py", ".sh"))), "")
-    return bool(script) and not names_training(words) and re.search(_PREPARING, script.rpartition("/")[2]) is not None
+    name = script.rpartition("/")[2]
+    more = re.search(r"(?i)[_-](?:and|then|n)[_-]", name)  # `setup_and_run.sh`
+    return bool(name) and more is None and not names_training(words) and re.search(_PREPARING, name) is not None
 
 
 _PREPARING = (

@@ -5,6 +5,7 @@ For a container that gives a shell or a notebook. What runs in it is not known, 
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
@@ -66,8 +67,11 @@ def names_trainer(files: Files, read: Collection[str] = ()) -> bool:
 
     Of the code that the container sees; of all where nothing shows what it sees.
     """
-    for number, path in enumerate(_files(files.seen() or (files.repository.root,), files.repository, set())):
-        if number >= MOST_FILES or not path or (path not in read and re.search(_TRAINER, path) is not None):
+    root = files.repository.root
+    for number, path in enumerate(_files(files.seen() or (root,), files.repository, set())):
+        # What is above the repository does not belong to it.
+        named = path not in read and re.search(_TRAINER, os.path.relpath(path or ".", root)) is not None
+        if number >= MOST_FILES or not path or named:
             return True
     return False
 

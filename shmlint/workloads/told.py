@@ -18,7 +18,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.workloads.builds import SPEAKS, builds_in, directories, image_names
 from shmlint.workloads.by_knowledge import gpu_count
-from shmlint.workloads.commands import kind_of
+from shmlint.workloads.commands import kind_of, names_training
 from shmlint.workloads.filesystem import dockerfile_of
 from shmlint.workloads.program import Program
 from shmlint.workloads.repository import Repository, Texts
@@ -271,7 +271,9 @@ def _asks_with_several_gpus(sentence: str, before: str) -> bool:
 def is_to_be_used(path: str, start: int, repository: Repository) -> bool:
     """Whether a page starts something under a heading about something else than training."""
     told = heading(path, start, repository)
-    return told is not None and any(word in told.text.lower() for word in _USES)
+    text = told.text.lower() if told is not None else ""
+    trains = any(names_training((word,)) for word in re.findall(r"[\w-]+", text))
+    return not trains and any(word in text for word in _USES)
 
 
 _USES = ("inference", "predict", "demo", "deploy", "serving", "export", "convert", "evaluat", "analys", "visuali")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import shmlint
 from shmlint.model.need import Need
 from shmlint.syntax.python import parse
 from tests.project import findings, fixed, run
@@ -613,6 +614,18 @@ def test_a_page_that_only_uses_a_model_in_a_shell(tmp_path: Path, shown: str, mo
     assert need(tmp_path, files).verdict == verdict
 
 
+@pytest.mark.parametrize("start", ["training", "."])
+def test_where_a_repository_is_says_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: str) -> None:
+    page = "```\ndocker build -t voices .\ndocker run --gpus all -it voices\npython speak.py\n```\n"
+    files = {"README.md": page, "Dockerfile": DOCKERFILE + "RUN pip install torch\n", "speak.py": SERVE}
+    folder = tmp_path / "training"
+    (folder / ".git").mkdir(parents=True)
+    for path, text in {**files, "helper.py": HELPER}.items():
+        (folder / path).write_text(text)
+    monkeypatch.chdir(folder.parent if start == "training" else folder)
+    assert [found.severity for found in shmlint.lint([Path(start)]).findings] == ["note"]
+
+
 @table("command, verdict", [("bash", "unknown"), ("jupyter lab --ip=0.0.0.0", "likely")])
 def test_a_page_runs_a_program_beside_a_notebook(tmp_path: Path, command: str, verdict: str) -> None:
     page = "```\ndocker build -t voices .\ndocker run --gpus all -it voices COMMAND\npython speak.py --text it\n```\n"
@@ -629,6 +642,7 @@ def test_a_page_runs_a_program_beside_a_notebook(tmp_path: Path, command: str, v
         ("./prepare_and_train.sh", "needed"),
         ("bash -c './prepare_data.sh && ./run.sh'", "likely"),
         ("./run_benchmark.sh", "likely"),
+        ("./setup_and_run.sh", "likely"),
         ("./prepared.sh", "likely"),
     ],
 )
@@ -2312,6 +2326,8 @@ def test_guides_in_directories_of_the_documentation(tmp_path: Path, place: str, 
     [
         ("Develop", "", "likely"),
         ("Run the demo", "", "unknown"),
+        ("Train and evaluate it", "", "likely"),
+        ("Evaluate trained models", "", "unknown"),
         ("Deploy", "```bash\npython train.py\n```\n", "needed"),
     ],
 )
