@@ -282,41 +282,44 @@ def _pairs(words: Sequence[str], variables: Mapping[str, str], escape: str) -> I
 _VARIABLE = r"\$(?:(?P<bare>\w+)|\{(?P<name>\w+)(?:(?P<operator>:?[-+?])(?P<word>(?:[^{}]|\{[^{}]*\})*))?\})"
 
 
-_LONGEST = 10_000
+_LONGEST = 2_000
 """Characters that the variables of a text may add to it."""
 
 
-def _expand(text: str, variables: Mapping[str, str], escape: str, quoted: bool = False) -> str:
+def _expand(text: str, variables: Mapping[str, str], escape: str) -> str:
     """Quotation marks and escapes removed, ``$X``, ``${X}``, ``${X:-word}``, ``${X:+word}`` replaced.
 
-    ``quoted`` reads the inside of double quotation marks. A variable that is not known stays, and so does one
-    whose value is longer than any that is meant: variables may double one another.
+    A variable that is not known stays, and so does one whose value is longer than any that is meant: variables may
+    double one another, and a line may name one of them thousands of times.
     """
     room = _LONGEST
     e = re.escape(escape)
-    quotes = rf"""|'(?P<single>[^']*)'|"(?P<double>(?:{e}.|[^"{e}])*)"|{e}(?P<escaped>.)"""
-    within = rf"""|{e}(?P<escaped>["${e}])"""
+    plain = rf"""(?s){_VARIABLE}|'(?P<single>[^']*)'|"(?P<double>(?:{e}.|[^"{e}])*)"|{e}(?P<escaped>.)"""
+    quoted = rf"""(?s){_VARIABLE}|{e}(?P<escaped>["${e}])"""
 
-    def replacement(match: re.Match[str]) -> str:
+    def expanded(text: str, pattern: str) -> str:
+        return re.sub(pattern, lambda match: replacement(match, pattern), text)
+
+    def replacement(match: re.Match[str], pattern: str) -> str:
         nonlocal room
         found = match.groupdict()
-        for plain in ("single", "escaped"):
-            if found.get(plain) is not None:
-                return str(found[plain])
+        for literal in ("single", "escaped"):
+            if found.get(literal) is not None:
+                return str(found[literal])
         if found.get("double") is not None:
-            return _expand(found["double"], variables, escape, quoted=True)
+            return expanded(found["double"], quoted)
         known = variables.get(found["bare"] or found["name"])
         operator = found["operator"] or ""
         # With the colon, an empty value counts as none.
         is_set = bool(known) if operator.startswith(":") else known is not None
         if operator.endswith("+"):
-            return _expand(found["word"], variables, escape, quoted) if is_set else ""
+            return expanded(found["word"], pattern) if is_set else ""
         if operator.endswith("-") and not is_set:
-            return _expand(found["word"], variables, escape, quoted)
+            return expanded(found["word"], pattern)
         room -= len(known or "")
         return match[0] if known is None or room < 0 else known
 
-    return re.sub("(?s)" + _VARIABLE + (within if quoted else quotes), replacement, text)
+    return expanded(text, plain)
 
 
 def _escape(text: str) -> str:

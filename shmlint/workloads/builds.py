@@ -6,11 +6,14 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from shmlint.files.cache import Key
 from shmlint.files.kinds import kind_of
-from shmlint.files.read import normal
+from shmlint.files.read import Unreadable, normal
+from shmlint.files.workspace import Workspace
 from shmlint.formats import read_one
 from shmlint.model.launch import Build, Launch
 from shmlint.model.record import NamedTuple
@@ -257,11 +260,25 @@ def _untagged(image: str) -> str:
 
 def _own_name(repository: Repository) -> str:
     """The owner and the name of the repository, in lower case: the one on GitHub that its first pages link to most."""
-    pages = (repository.peek(os.path.join(repository.root, name)) for name in _ABOUT)
-    text = "\n".join(page.text.lower() for page in pages if page is not None)
-    found = re.findall(r"github\.com[/:]([\w.-]{1,100}/[\w.-]{1,100}?)(?:\.git)?(?![\w.-])", text)
-    names = Counter(name.rstrip(".") for name in found)
+    present = (os.path.join(repository.root, name) for name in _ABOUT)
+    paths = [path for path in present if repository.is_file(path)]
+    workspace = repository.workspace
+    found = [workspace.once(_LINKS, path, partial(_links, path)) for path in paths] if workspace is not None else []
+    names = Counter(name for links in found for name in links)
     return max(names, key=lambda name: names[name], default="")
+
+
+_LINKS: Key[tuple[str, ...]] = Key("repositories on GitHub that a page links to")
+
+
+def _links(path: str, files: Workspace) -> tuple[str, ...]:
+    """The repositories on GitHub that a page links to, in lower case; looked for once in a run."""
+    try:
+        text = files.source(path).text.lower()
+    except Unreadable:
+        return ()
+    found = re.findall(r"github\.com[/:]([\w.-]{1,100}/[\w.-]{1,100}?)(?:\.git)?(?![\w.-])", text)
+    return tuple(name.rstrip(".") for name in found)
 
 
 _ABOUT = ("README.md", "README.rst", "readme.md", "pyproject.toml", "setup.py", "setup.cfg", "CONTRIBUTING.md")

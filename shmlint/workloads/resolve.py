@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from shmlint.model.launch import Build, Launch, Value
@@ -89,12 +90,19 @@ def _is_passed_on(word: str, launch: Launch) -> bool:
     if re.fullmatch(rf"{_GIVEN}|\.\.\.", word) is not None:
         return True
     held = re.fullmatch(r"\$\{?([A-Za-z_]\w*)(?:\[[@*]\])?\}?", word)
-    text = launch.span.source.text
-    set_to = rf"(?m)^[ \t]*(?:(?:then|else|local|export|readonly|declare -a)[ \t]+)?{{}}=\(?\"?(?:{_GIVEN})"
-    return held is not None and f"{held[1]}=" in text and re.search(set_to.replace("{}", held[1]), text) is not None
+    return held is not None and held[1] in _set_to_given(launch.span.source.text)
+
+
+@lru_cache(8)  # the launches of a file ask one after the other
+def _set_to_given(text: str) -> frozenset[str]:
+    """The variables that a script sets to what it is given."""
+    return frozenset(re.findall(_SET_TO_GIVEN, text))
 
 
 _GIVEN = r"\$[@*]|\$\{[@*](?::\d)?\}"
+_SET_TO_GIVEN = (
+    rf"(?m)^[ \t]*(?:(?:then|else|local|export|readonly|declare -a)[ \t]+)?([A-Za-z_]\w*)=\(?\"?(?:{_GIVEN})"
+)
 
 
 def _words(launch: Launch, image: BuiltImage | None) -> tuple[tuple[str, ...], Span | None]:

@@ -175,6 +175,23 @@ def stages(n: int) -> dict[str, str]:
     return {"compose.yaml": "services:\n  a: {build: ., gpus: all}\n", "Dockerfile": text}
 
 
+def launches_of_what_a_script_is_given(n: int) -> dict[str, str]:
+    return {"run.sh": 'CMD=("$@")\n' + "# a line\n" * n * 500 + "docker run --gpus all x/y $CMD\n" * n}
+
+
+def images_of_a_repository_with_a_long_page(n: int) -> dict[str, str]:
+    lines = "".join(f"docker run --gpus all ghcr.io/me/tool/x{i}\n" for i in range(n))
+    return {"README.md": "See https://github.com/me/tool.\n" + "words of github.com\n" * n * 100, "run.sh": lines}
+
+
+WORD = '"$A"'
+
+
+def a_variable_in_a_line(n: int) -> dict[str, str]:
+    text = f"FROM pytorch/pytorch\nENV A={'a' * 9_000}\nENV B={WORD * n}\nCMD python train.py\n"
+    return {"compose.yaml": "services:\n  a: {build: ., gpus: all}\n", "Dockerfile": text}
+
+
 def variables_that_double(n: int) -> dict[str, str]:
     lines = "".join(f"A{i}=${{A{i - 1}}}${{A{i - 1}}}\n" for i in range(1, n))
     service = f"services:\n  a: {{image: x/y, gpus: all, shm_size: $A{n - 1}}}\n"
@@ -191,6 +208,9 @@ SHAPES: dict[str, tuple[Callable[[int], dict[str, str]], int]] = {
     "a chain of inclusions": (a_chain_of_inclusions, 300),
     "stages": (stages, 20_000),
     "variables that double": (variables_that_double, 60),
+    "launches of what a script is given": (launches_of_what_a_script_is_given, 800),
+    "images of a repository with a long page": (images_of_a_repository_with_a_long_page, 2_000),
+    "a variable in a line": (a_variable_in_a_line, 100_000),
 }
 """Files that are long or deep in one way, and how much of it they have."""
 
