@@ -31,6 +31,7 @@ class Assignments:
         self._altered: dict[ast.AST, frozenset[str]] = {}
         self._sets_any: dict[ast.AST, bool] = {}
         self._otherwise: dict[ast.AST, frozenset[str]] = {}
+        self._in_loops: dict[ast.AST, frozenset[ast.AST]] = {}
         self._outer: dict[ast.AST, dict[ast.AST, tuple[Function, ...]]] = {}
         """The functions around those of a module that are inside of others, the nearest first."""
 
@@ -117,6 +118,13 @@ class Assignments:
                     if isinstance(argument, ast.Name | ast.Attribute):
                         found.setdefault(dotted(argument), []).append((node.func, at))
         return self._handed[code].get(name, [])
+
+    def is_in_loop(self, node: ast.AST, code: Function | ast.Module) -> bool:
+        """Whether some code has a node in a loop or a comprehension."""
+        if code not in self._in_loops:
+            loops = (loop for loop in _own(code) if isinstance(loop, _LOOPS))
+            self._in_loops[code] = frozenset(inner for loop in loops for inner in ast.walk(loop))
+        return node in self._in_loops[code]
 
     def other_names(self, name: str, code: Function | ast.Module) -> list[str]:
         """The names that some code gives to what has a name already: ``other = name``."""
@@ -338,6 +346,9 @@ def _looped(code: Function | ast.Module) -> Iterator[str]:
             yield from (target.id for target in targets if isinstance(target, ast.Name))
         elif isinstance(node, ast.Lambda):
             yield from (argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg))
+
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _own(code: ast.AST) -> Iterator[ast.AST]:

@@ -42,6 +42,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     small, idle, sockets, trains = False, True, True, None
     loads: list[bool] = []
     bare: list[tuple[Entry, bool]] = []
+    segments: list[Call] = []
     commands = program.documented_commands if entries else program.commands
     pending = [(entry, _ranks(commands, entry)) for entry in sorted(entries or program.entries, key=_order)]
     done: list[Entry] = []
@@ -61,12 +62,10 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         if all(call.row.use != "dataloader" or call.processes.number == 0 for call in reading.calls):
             bare.append((entry, not reading.stops and not reading.commands))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
-        for call in reading.calls:
-            found = _mechanism(call, reading.items, ranks, launch)
-            small = small or found == "small"
-            if isinstance(found, Mechanism):
-                mechanisms += [(queue, False) for queue in _queues(call, found, launch)]
-                mechanisms.append((found, _is_sure(call, reading, entry)))
+        found, fits = _of_calls(entry, reading, ranks, launch)
+        mechanisms += found
+        small = small or fits
+        segments += _small_segments(reading.calls)
         joined = reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)
         idle, sockets = idle and not reading.calls and not joined, sockets and reading.sockets and not joined
         if joined and not collectives(launch) and gpu_count(launch) != 1:
@@ -86,6 +85,8 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     if any(entry.runs not in [other.runs for other in done] for entry, _ in pending):
         stops.append(Step("it starts too many programs"))
     bare += [(entry, False) for entry, _ in pending if entry.runs not in [other.runs for other in done]]
+    mechanisms += _together(segments)
+    stops += _repeated(segments)
     alone, idle, sockets = bool(loads) and all(loads), idle and bool(done), sockets and bool(done) and not stops
     return Findings(
         _need(mechanisms), tuple(stops), small, tuple(environment), idle, alone, sockets, trains, tuple(bare)
@@ -102,6 +103,22 @@ def _is_sure(call: Call, reading: Reading, entry: Entry) -> bool:
 def _order(entry: Entry) -> tuple[bool, bool]:
     """Programs first that their arguments give workers, then training: not all are read."""
     return not any("workers" in word for word in entry.arguments), "train" not in entry.path
+
+
+def _of_calls(
+    entry: Entry, reading: Reading, ranks: int | None, launch: Launch
+) -> tuple[list[tuple[Mechanism, bool]], bool]:
+    """What the calls of a program fill, each with whether that is sure; and whether one of them fits."""
+    mechanisms: list[tuple[Mechanism, bool]] = []
+    small = False
+    for call in reading.calls:
+        found = _mechanism(call, reading.items, ranks, launch)
+        if found == "small":
+            small = True
+        elif isinstance(found, Mechanism):
+            mechanisms += [(queue, False) for queue in _queues(call, found, launch)]
+            mechanisms.append((found, _is_sure(call, reading, entry)))
+    return mechanisms, small
 
 
 def _started(
@@ -196,6 +213,32 @@ _TOLD = {
     "torch-sharing": "processes exchange tensors through shared memory",
     "ucx": "UCX exchanges data through shared memory",
 }
+
+
+_MANY = 1_000
+"""More segments than this are hardly made in a loop."""
+
+
+def _small_segments(calls: Sequence[Call]) -> list[Call]:
+    """The calls that make a segment of shared memory which fits into Docker's default alone."""
+    made = (call for call in calls if call.row.use == "python-shm")
+    return [call for call in made if 0 < (call.processes.number or 0) <= DOCKER_DEFAULT_SHM]
+
+
+def _repeated(segments: Sequence[Call]) -> Iterator[Step]:
+    """Segments that are made any number of times."""
+    for call in segments:
+        if call.repeated and (call.processes.number or 0) * _MANY > DOCKER_DEFAULT_SHM:
+            yield Step("how many segments of shared memory it makes is not known", call.span)
+
+
+def _together(segments: Sequence[Call]) -> Iterator[tuple[Mechanism, bool]]:
+    """Segments that only together exceed Docker's default: they are there at the same time."""
+    sizes = [call.processes.number or 0 for call in segments]
+    if sum(sizes) > DOCKER_DEFAULT_SHM:
+        told = tuple(Evidence(_TOLD["python-shm"], call.span) for call in segments)
+        because = f"{_TOLD['python-shm']}: {' + '.join(map(human, sizes))}"
+        yield Mechanism("python-shm", sum(sizes), "computed", because, told, segments[0].row.source), False
 
 
 def _dataloader(call: Call, items: Items, ranks: int) -> Mechanism | str | None:

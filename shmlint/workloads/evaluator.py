@@ -93,6 +93,14 @@ class Evaluator:
         mappings = (keyword.arg is None for node in calls for keyword in node.keywords)
         return bool(calls) and name not in self._often and not any(starred) and not any(mappings)
 
+    def is_repeated(self, node: ast.Call, scope: Scope, depth: int = 0) -> bool:
+        """Whether a call is made more than once, as far as that is written: in a loop, or in what is called again."""
+        function = scope.function
+        if depth > _DEPTH or self._assignments.is_in_loop(node, function or scope.module.tree):
+            return True
+        calls = self._calls_of(function, scope) if function is not None else []
+        return len(calls) > 1 or any(self.is_repeated(call, where, depth + 1) for call, where in calls)
+
     def _calls_of(self, function: Function, scope: Scope) -> list[tuple[ast.Call, Scope]]:
         """The calls of a function that were seen; a class that extends another one makes its objects too."""
         calls = list(self.calls.get(_called(function, scope), ()))

@@ -182,7 +182,8 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     loads = row.use == "dataloader"
     batch = argument(row.batch, row.batch_position, row.batch_default) if loads else none
     prefetch = argument("prefetch_factor", -1, 2) if loads else none
-    return Call(row, count, batch, prefetch, site.span, site.certain)
+    repeated = row.use == "python-shm" and evaluator.is_repeated(site.node, site.scope)
+    return Call(row, count, batch, prefetch, site.span, site.certain, repeated)
 
 
 def _is_meant(row: Row, site: Site, walker: Walker) -> bool:

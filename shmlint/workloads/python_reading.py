@@ -18,6 +18,8 @@ class Call(NamedTuple):
     prefetch: Found
     span: Span
     certain: bool
+    repeated: bool = False
+    """Whether it is in a loop, or in a function that is called more than once."""
 
 
 class Reading(NamedTuple):

@@ -959,6 +959,17 @@ def test_variables_of_scripts_and_images_are_checked(
          {"python-shm": 2**30}),
         ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=2**20)", "", "not-needed",
          {}),
+        # Segments that fit only alone, or nobody knows how many.
+        ("from multiprocessing import shared_memory as s\na, b = (s.SharedMemory(create=True, size=40 * 2**20),\n"
+         "        s.SharedMemory(create=True, size=40 * 2**20))", "", "likely", {"python-shm": 80 * 2**20}),
+        ("from multiprocessing import shared_memory as s\na = [s.SharedMemory(create=True, size=2**20) for i in x]", "",
+         "unknown", {}),
+        ("from multiprocessing import shared_memory as s\ndef make(): s.SharedMemory(create=True, size=2**20)\n"
+         "def more(): make()\nfor i in x: more()", "", "unknown", {}),
+        ("from multiprocessing import shared_memory as s\nfor i in x: s.SharedMemory(create=True, size=8)", "",
+         "not-needed", {}),
+        ("from multiprocessing import shared_memory as s\ndef make(): s.SharedMemory(create=True, size=2**20)\nmake()",
+         "", "not-needed", {}),
         # A segment that fits says nothing of what else such a program does.
         ("from multiprocessing import shared_memory as s\nimport unheard_of\ns.SharedMemory(create=True, size=2**20)",
          "", "unknown", {}),
