@@ -163,6 +163,8 @@ def _uses(text: str) -> bool:
         lowered = re.sub(_OTHER_WORDS, "", lowered)
     if any(word in lowered for word in _USES) or re.search(_WORKERS, lowered) is not None:
         return True
+    if any(word in lowered for word in _BEGINNINGS) and re.search(_BEGINS, lowered) is not None:
+        return True
     if "ray" in lowered and re.search(_RAY, lowered) is not None:
         return True
     return "yolo" in lowered and any(map(_trains, lowered.split("\n")))
@@ -232,25 +234,27 @@ _ENDING = r"\.[A-Za-z]\w*$"
 _READ = (".py", ".ipynb", ".sh", ".yaml", ".yml", ".toml", ".cfg")
 # Each word alone is looked for ten times as fast as all of them are as one pattern.
 _USES = (
-    "distributed", "parallel", "torchrun", "nproc", "spawn", "multiprocess", "share_memory", "shared_memory", "nccl",
-    "deepspeed", "world_size", "accelerate launch", "num_shard",
+    "parallel", "torchrun", "multiprocess", "share_memory", "shared_memory", "nccl", "deepspeed", "world_size",
+    "accelerate launch", "num_shard",
 )  # fmt: skip
+_BEGINNINGS = ("distributed", "nproc", "spawn")
+_BEGINS = rf"(?<![a-z])(?:{'|'.join(_BEGINNINGS)})"
+"""Words that count only at the start of a word: not in ``AttnProcessor``, ``TimeDistributed`` and ``respawn``."""
 _WORKERS = r"workers(?!\w{0,40}[\"']?\s{0,40}[=:,]\s{0,40}[\"']?0[\"']?\s{0,40}(?:[,;)\]}#\n]|$))"
 _CPUS = r"[\"']?(?:\$\(\s*nproc\b[^()\n]*\)|`\s*nproc\b[^`\n]*`)"
 _OTHER_WORDS = (
     rf"worker_info(?:\(\))?\.num_workers|(?<![\w-])(?:-j|--jobs|max_jobs)[ =]*{_CPUS}"
     rf"|cmake\s[^\n;&|]{{0,200}}--parallel\b[ =]*(?:{_CPUS})?"
     r"|joblib import [^\n]{0,80}|joblib\.parallel\b|(?<![\w.])parallel\(\s{0,40}n_jobs"
-    r"|(?<=[a-z])nproc|(?<!\w)workers\s*=\s*true\b|torch\.distributed\.is_(?:available|initialized)\(\)"
-    r"|torchrun(?=[a-z_])|(?<=time)distributed|num_parallel_(?:calls|reads)|tensor[-_]parallel[-_]size[=\s]{1,3}1\b"
+    r"|(?<!\w)workers\s*=\s*true\b|torch\.distributed\.is_(?:available|initialized)\(\)"
+    r"|torchrun(?=[a-z_])|num_parallel_(?:calls|reads)|tensor[-_]parallel[-_]size[=\s]{1,3}1\b"
     r"|tokenizers_parallelism|(?:uvicorn|gunicorn|hypercorn)\b[^\n;&|]{0,200}?\bworkers\b"
-    r"|(?:re)?spawn_?(?:entit|actor|point|model|vehicle|robot|urdf|sdf|pos|loc|obj|area|rate|prob)\w{0,40}|respawn"
+    r"|spawn_?(?:entit|actor|point|model|vehicle|robot|urdf|sdf|pos|loc|obj|area|rate|prob)\w{0,40}"
     r"|tree\w{0,20}\.query\w{0,20}\([^()\n]{0,200}\bworkers\s*=\s*-?\d+|\\nprocess"
 )
-"""What a loader's copy reads of its workers, how much a build does at once, joblib, other words that end so (an
-``AttnProcessor``, a ``TimeDistributed`` layer), seeds of workers, questions whether there are ranks, threads of
-TensorFlow's data, of tokenizers and of a search for neighbours, processes of a web server, what a simulator puts into
-its world, and a word at the start of a line in a text.
+"""What a loader's copy reads of its workers, how much a build does at once, joblib, seeds of workers, questions whether
+there are ranks, threads of TensorFlow's data, of tokenizers and of a search for neighbours, processes of a web server,
+what a simulator puts into its world, and a word at the start of a line in a text.
 
 joblib writes large arrays to /dev/shm only where 2 GB of it are free:
 https://github.com/joblib/joblib/blob/1.4.2/joblib/_memmapping_reducer.py
