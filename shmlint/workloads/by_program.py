@@ -43,10 +43,9 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     loads: list[bool] = []
     bare: list[tuple[Entry, bool]] = []
     segments: list[Call] = []
-    commands = program.documented_commands if entries else program.commands
+    commands, most = (program.documented_commands, 1) if entries else (program.commands, _MOST_ALIKE)
     pending = [(entry, _ranks(commands, entry)) for entry in sorted(entries or program.entries, key=_order)]
     done: list[Entry] = []
-    most = 1 if entries else _MOST_ALIKE
     while pending and len(done) < _MOST_PROGRAMS:
         entry, ranks = pending.pop(0)
         if any(other.runs == entry.runs for other in done):
@@ -63,8 +62,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             bare.append((entry, not reading.stops and not reading.commands))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
         found, fits = _of_calls(entry, reading, ranks, launch)
-        mechanisms += found
-        small = small or fits
+        mechanisms, small = mechanisms + found, small or fits
         segments += _small_segments(reading.calls)
         joined = reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)
         idle, sockets = idle and not reading.calls and not joined, sockets and reading.sockets and not joined
