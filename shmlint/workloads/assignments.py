@@ -24,6 +24,7 @@ class Assignments:
     def __init__(self) -> None:
         self._locals: dict[ast.AST, dict[str, list[ast.expr]]] = {}
         self._items: dict[ast.AST, dict[str, list[tuple[str, ast.expr]]]] = {}
+        self._merged: dict[ast.AST, dict[str, list[ast.expr]]] = {}
         self._changed: dict[ast.AST, set[str]] = {}
         self._added: dict[ast.AST, dict[str, list[ast.expr]]] = {}
         self._attributes: dict[ast.AST, dict[str, list[tuple[ast.expr, Function | None]]]] = {}
@@ -67,10 +68,18 @@ class Assignments:
         self._look(code)
         return self._items[code].get(name, [])
 
-    def is_filled(self, name: str, code: Function | ast.Module) -> bool:
-        """Whether a function or a module puts into a mapping what is not written there: ``name.update(others)``."""
+    def merged_into(self, name: str, code: Function | ast.Module) -> list[ast.expr]:
+        """The mappings whose entries a function or a module puts into another one: ``name.update(others)``."""
         self._look(code)
-        return f"{name}{_FILLED}" in self._changed[code]
+        return self._merged[code].get(name, [])
+
+    def is_filled(self, name: str, code: Function | ast.Module, *, merged: bool = True) -> bool:
+        """Whether a function or a module puts into a mapping what is not written there: ``name[key] = value``.
+
+        ``merged`` says whether ``name.update(others)`` counts as well.
+        """
+        self._look(code)
+        return f"{name}{_FILLED}" in self._changed[code] or (merged and name in self._merged[code])
 
     def added_to(self, name: str, code: Function | ast.Module) -> Given:
         """What a function or a module appends to a list or a text; of a list that is added, its items, as starred."""
@@ -143,6 +152,7 @@ class Assignments:
             return
         names = self._locals[function] = {}
         items = self._items[function] = {}
+        merged = self._merged[function] = {}
         changed = self._changed[function] = {*given_otherwise(function), *_looped(function)}
         # What the functions of a module put into its mappings counts where they are called.
         own = frozenset(map(id, _own(function))) if isinstance(function, ast.Module) else None
@@ -160,10 +170,13 @@ class Assignments:
             changed.update(_set_by_call(node))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
                 name, written = dotted(node.func.value), _written(node.args)
+                other = _merged(node) if here else None
                 if here:
                     given = [(k.arg, k.value) for k in node.keywords if k.arg is not None]
                     items.setdefault(name, []).extend([*given, *(written or ())])
-                if written is None or any(keyword.arg is None for keyword in node.keywords):
+                if other is not None:
+                    merged.setdefault(name, []).append(other)
+                elif written is None or any(keyword.arg is None for keyword in node.keywords):
                     changed.add(f"{name}{_FILLED}")
 
     def of_self(self, name: str, owner: ast.ClassDef) -> list[tuple[ast.expr, Function | None]]:
@@ -220,6 +233,13 @@ def _written(arguments: list[ast.expr]) -> list[tuple[str, ast.expr]] | None:
     pairs = [(k.value, v) for k, v in zip(given.keys, given.values, strict=True) if isinstance(k, ast.Constant)]
     found = [(text_of(key), value) for key, value in pairs]
     return found if len(found) == len(given.keys) else None
+
+
+def _merged(node: ast.Call) -> ast.expr | None:
+    """The mapping by its name that ``update`` is given, and nothing else."""
+    given = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    update = isinstance(node.func, ast.Attribute) and node.func.attr == "update"
+    return given if update and isinstance(given, ast.Name | ast.Attribute) else None
 
 
 def _sets_any(node: ast.AST) -> bool:

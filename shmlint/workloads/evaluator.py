@@ -196,7 +196,7 @@ class Evaluator:
             for at, (value, where) in enumerate(values if len(values) <= 4 else ()):
                 known = self._mapping(value, where, depth + 1)
                 found = either(found, known) if at else known
-            return self._filled(found, dotted(node), scope)
+            return self._filled(found, dotted(node), scope, depth)
         return DictValue({}, False)
 
     def _either_mapping(self, node: ast.IfExp, scope: Scope, depth: int) -> DictValue:
@@ -206,9 +206,13 @@ class Evaluator:
             return self._mapping(node.body if test.value else node.orelse, scope, depth + 1)
         return either(self._mapping(node.body, scope, depth + 1), self._mapping(node.orelse, scope, depth + 1))
 
-    def _filled(self, mapping: DictValue, name: str, scope: Scope) -> DictValue:
+    def _filled(self, mapping: DictValue, name: str, scope: Scope, depth: int) -> DictValue:
         """A mapping with what is put into it later, by the function or else by the module."""
         code = self._code_of(name, scope)
+        for other in self._assignments.merged_into(name, code):
+            whole = mapping.over(given := self._mapping(other, scope, depth + 1))
+            # Which of two values a key has later is not known: the update may be in one branch of the code.
+            mapping = whole if mapping.entries.keys().isdisjoint(given.entries) else either(whole, mapping)
         for item, value in self._assignments.items_of(name, code):
             mapping = mapping.with_entry(ast.Constant(item), value, scope, lambda v: DictValue({}, False))
         return mapping._replace(complete=mapping.complete and not self._is_filled(name, code, scope, 0))
@@ -223,7 +227,7 @@ class Evaluator:
 
     def _is_filled(self, name: str, code: Function | ast.Module, scope: Scope, depth: int) -> bool:
         """Whether code puts into a mapping what is not written there: it, one that it hands it to, another module."""
-        if self._assignments.is_filled(name, code):
+        if self._assignments.is_filled(name, code, merged=depth > 0):
             return True
         if isinstance(code, ast.Module) and self.changes.is_filled(name.rpartition(".")[2], code):
             return True
