@@ -509,6 +509,9 @@ _WRAPPER_OPTIONS: dict[str, tuple[frozenset[str], int]] = {
     "nvidia_entrypoint.sh": (frozenset(), 0), "unbuffer": (frozenset(), 0), "ionice": (frozenset({"-c", "-n"}), 0),
     "srun": (frozenset({"-n", "-N", "-p", "-A", "-J", "-t", "-w"}), 0), "eval": (frozenset(), 0),
     "xargs": (frozenset({"-n", "-I", "-P", "-L", "-d", "-a", "-s", "-E"}), 0),
+    "setpriv": (frozenset({"--reuid", "--regid", "--groups", "--securebits", "--inh-caps", "--ambient-caps",
+                           "--bounding-set"}), 0), "chroot": (frozenset(), 1), "catatonit": (frozenset(), 0),
+    "runuser": (frozenset({"-u", "-g", "-G"}), 0), "s6-setuidgid": (frozenset(), 1), "setuidgid": (frozenset(), 1),
     "builtin": (frozenset(), 0), "_entrypoint.sh": (frozenset(), 0), "docker-entrypoint.sh": (frozenset(), 0),
 }  # fmt: skip
 """Programs that run the rest of their words: their options that take the next word, and how many words come first."""
