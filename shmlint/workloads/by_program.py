@@ -110,7 +110,7 @@ def _of_calls(
     mechanisms: list[tuple[Mechanism, bool]] = []
     small = False
     for call in reading.calls:
-        found = _mechanism(call, reading.items, ranks, launch)
+        found = _mechanism(call, reading, ranks, launch)
         if found == "small":
             small = True
         elif isinstance(found, Mechanism):
@@ -183,11 +183,11 @@ def _queues(call: Call, ranks: Mechanism, launch: Launch) -> tuple[Mechanism, ..
 Items = tuple[tuple[tuple[int, ...], Span], ...]
 
 
-def _mechanism(call: Call, items: Items, ranks: int | None, launch: Launch) -> Mechanism | str | None:
+def _mechanism(call: Call, reading: Reading, ranks: int | None, launch: Launch) -> Mechanism | str | None:
     if call.row.use == "dataloader":
-        return _dataloader(call, items, ranks or 1)
+        return _dataloader(call, reading.items, ranks or 1)
     if call.row.use == "ranks":
-        return _ranks_of(call.processes, launch, call.span)
+        return _ranks_of(call.processes, launch, call.span) or _spawned(call, reading, launch)
     told = (Evidence(_TOLD[call.row.use], call.span),)
     size = call.processes.number
     if call.row.use in ("ray", "python-shm") and size is not None and size > 0:
@@ -314,6 +314,17 @@ def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
     if asked is None or asked < 2 or (isinstance(count, int) and count < 2):
         return None
     return _nccl(asked, (Evidence(f"{asked} ranks", span),))
+
+
+def _spawned(call: Call, reading: Reading, launch: Launch) -> Mechanism | None:
+    """The ranks of a program that starts itself several times and joins these, where nobody knows how often."""
+    library = collectives(launch) if gpu_count(launch) != 1 else ""
+    joins = reading.collective is not None and not reading.sockets
+    if call.row.argument != "nprocs" or call.processes.value is not UNKNOWN or not joins or not library:
+        return None
+    because = f"several processes, {library} between them"
+    told = Evidence("starts processes that communicate with each other", call.span)
+    return Mechanism("nccl", None, "estimated", because, (told,), NCCL_SOURCE)
 
 
 def _devices(value: object) -> int | None:

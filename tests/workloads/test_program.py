@@ -2586,6 +2586,28 @@ def test_an_unknown_number_of_processes_is_not_none(tmp_path: Path, code: str, c
     assert (found.verdict, found.stopped) == ("unknown" if counted else "not-needed", because)
 
 
+@table(
+    "given, options, verdict",
+    [
+        ("'nccl'", "--gpus all", "likely"),
+        ("'gloo'", "--gpus all", "unknown"),
+        ("'nccl'", "--gpus device=0", "not-needed"),
+        ("'nccl'", "--device /dev/kfd --device /dev/dri", "likely"),
+        ("'nccl'", "--device /dev/davinci0 --device /dev/davinci1", "unknown"),
+        (None, "--gpus all", "unknown"),
+    ],
+)
+def test_processes_that_are_joined_are_several(
+    tmp_path: Path, given: str | None, options: str, verdict: str
+) -> None:
+    """How many is in a file that is not read; with one GPU there is one."""
+    joins = f"torch.distributed.init_process_group({given})" if given is not None else "pass"
+    code = f"import json, torch\nimport torch.multiprocessing as mp\ndef f(rank):\n    {joins}\n"
+    code += "mp.spawn(f, nprocs=json.load(open('x')))\n"
+    launch = f"docker run {options} -v $PWD:/w -w /w python:3.12 python fit.py\n"
+    assert need(tmp_path, {"run.sh": launch, "fit.py": code}).verdict == verdict
+
+
 @table("first, verdict", [("", "needed"), ("#!/bin/bash\n#SBATCH --nodes=2\n", "likely")])
 def test_a_batch_script_in_a_page_runs_in_no_container(tmp_path: Path, first: str, verdict: str) -> None:
     page = f"```bash\n{SHELL} bash\n```\n\n```bash\n{first}torchrun --nproc_per_node=4 train.py\n```\n"
