@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from shmlint.docker.sizes import rounded, soft_limit
+from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch, Value
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
-from shmlint.workloads.builds import bare_name
+from shmlint.workloads.builds import bare_name, is_bare
 from shmlint.workloads.by_knowledge import Known, by_knowledge, gpu_count
 from shmlint.workloads.commands import (
     SHELLS,
@@ -299,7 +300,7 @@ def _as_documented(case: Case) -> Need | None:
         if names_training(ran.words) and ran.span != case.launch.span and (ran.certain or _is_near(ran, case.program))
         and not _is_read(ran, case)
     ]  # fmt: skip
-    if trained and not _fits_as_documented(case) and not _loads_alone(case):
+    if trained and not _fits_as_documented(case) and not _loads_alone(case) and not _lacks_code(trained, case):
         told = Evidence("trains", trained[0].span)
         several = gpu_count(case.launch) != 1
         if several and case.known.need.verdict == "needed" and not _is_to_be_used(case):
@@ -344,6 +345,28 @@ def _takes_steps(entries: Sequence[Entry], case: Case) -> bool:
     from shmlint.workloads.own_code import takes_steps
 
     return all(takes_steps(entry.path, case.program.files.repository) for entry in entries)
+
+
+def _lacks_code(trained: Sequence[Ran], case: Case) -> bool:
+    """Whether a container has nothing that trains: a plain image without a file of the repository, or no framework.
+
+    What a page runs in the container itself may fetch both there.
+    """
+    shown = any(ran.certain for ran in trained)
+    if not shown and case.program.image is None and is_bare(case.launch) and not case.program.files.seen():
+        return True
+    if case.torch is not None or not all(_is_held(ran, case.program.files.repository) for ran in trained):
+        return False
+    from shmlint.workloads.own_code import names_framework
+
+    return not names_framework(case.program.files.repository)
+
+
+def _is_held(ran: Ran, repository: Repository) -> bool:
+    """Whether the repository has the script that a command of a page runs."""
+    scripts = [word for word in ran.words[:3] if word.endswith((".sh", ".py"))]
+    folders = (os.path.dirname(ran.span.path) if ran.span is not None else "", repository.root)
+    return any(repository.is_file(normal(os.path.join(folder, name))) for folder in folders for name in scripts)
 
 
 def _loads_alone(case: Case) -> bool:

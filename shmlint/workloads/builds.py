@@ -364,8 +364,16 @@ _OWN = r"(?i)^(?:localhost|[$<{]|your|my|\w*user(?:name)?/)"
 _OFFICIAL = (
     r"ubuntu|debian|alpine|python|node|redis|postgres|nginx|mysql|mongo|busybox|golang|rust|r-base|julia|openjdk|centos"
     r"|fedora|rockylinux|almalinux|archlinux|hello-world|httpd|traefik|rabbitmq|influxdb|elasticsearch|nextcloud"
+    r"|amazonlinux|opensuse|bash|gcc|perl|php|ruby|swift|haskell|erlang|elixir|eclipse-temurin|mariadb"
 )
 """Images that Docker Hub keeps under one word."""
+
+
+def is_bare(launch: Launch) -> bool:
+    """Whether a launch starts an image of an operating system, a language or CUDA as its makers publish it."""
+    name = (launch.image.known or "") if launch.image is not None else ""
+    name = re.sub(r"^(?:docker\.io/)?(?:library/)?", "", name.partition("@")[0]).partition(":")[0]
+    return re.fullmatch(rf"{_OFFICIAL}|(?:nvcr\.io/)?nvidia/cuda", name) is not None
 
 
 def read_build(build: Build, repository: Repository) -> tuple[BuiltImage | None, Source | None]:

@@ -18,6 +18,9 @@ from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import COLLECTIVE, ROWS, harmless
 from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
 
+_READ = r"\.(?:py|ipynb|sh|ya?ml|toml|cfg)$"
+"""Files that are code or configuration."""
+
 
 class OwnCode(NamedTuple):
     """What the code that a container sees says of shared memory."""
@@ -74,6 +77,38 @@ def names_trainer(files: Files, read: Collection[str] = ()) -> bool:
         if number >= MOST_FILES or not path or named:
             return True
     return False
+
+
+def names_framework(repository: Repository) -> bool:
+    """Whether a file of the repository names a framework whose training may use shared memory.
+
+    Kaldi, darknet and other programs train without one. Also where there is too much to read.
+    """
+    known, key = repository.shared.found, ("a framework", repository.root)
+    if key not in known:
+        known[key] = _naming_framework(repository)
+    return known[key] is not None
+
+
+def _naming_framework(repository: Repository) -> str | None:
+    characters = 0
+    for number, path in enumerate(_files((repository.root,), repository, set(), _TELLING)):
+        source = repository.peek(path)
+        characters += len(source.text) if source is not None else 0
+        if source is None or number >= MOST_FILES or characters > MOST_BYTES:
+            return path
+        if re.search(_TRAINING_FRAMEWORKS, source.text.lower()) is not None:
+            return path
+    return None
+
+
+_TELLING = r"\.(?:py|ipynb|sh|bash|ya?ml|toml|cfg|ini|md|rst|txt|json|lock)$|(?i:dockerfile|makefile)(?!s)"
+_TRAINING_FRAMEWORKS = (
+    r"torch|tensorflow|keras|jax|flax|paddle|mxnet|mindspore|chainer|lightning|transformers|vllm|sglang|deepspeed"
+    r"|megatron|nemo|mmcv|mmengine|mmdet|mmseg|openmm|detectron|ultralytics|yolo|fairseq|horovod|nccl|\bray\b"
+    r"|accelerate|dataloader|num_workers|nproc_per|monai|espnet|speechbrain|fastai|timm\b|diffusers|axolotl|llama|unsloth"
+    r"|hugectr|merlin|\bdgl\b|nnunet|rapids|dask|xgboost|lightgbm|mpirun|\bcaffe|nvcr\.io|hugging|gpt|lora\b|ms-swift"
+)
 
 
 def uses_model(path: str, repository: Repository) -> bool:
@@ -176,8 +211,10 @@ def _trains(line: str) -> bool:
     return found is not None and re.search(r"\b(?:train|val)\b", line[found.end() :]) is not None
 
 
-def _files(folders: tuple[str, ...], repository: Repository, names: set[str]) -> Iterator[str]:
-    """The files of some directories that are code or configuration; ``names`` gets those of modules and packages.
+def _files(
+    folders: tuple[str, ...], repository: Repository, names: set[str], read: str = _READ
+) -> Iterator[str]:
+    """The files of some directories whose names ``read`` describes; ``names`` gets those of modules and packages.
 
     A directory without code is none: that of a submodule may be empty here.
     """
@@ -190,7 +227,7 @@ def _files(folders: tuple[str, ...], repository: Repository, names: set[str]) ->
         seen.add(folder)
         for name in repository.names(folder):
             path = name if folder == "." else f"{folder}/{name}"
-            if name.endswith(_READ):
+            if re.search(read, name) is not None:
                 names.update(path.removesuffix(".py").split("/") if name.endswith(".py") else ())
                 yield path
             elif re.search(_ENDING, name) is None and repository.is_dir(path):
@@ -231,7 +268,6 @@ def _quiet() -> frozenset[str]:
 _FRAMEWORKS = frozenset({"torch", "tensorflow", "keras", "theano"})
 _ENDING = r"\.[A-Za-z]\w*$"
 """Of a file, or of a hidden directory; `net-1.5` may be a directory."""
-_READ = (".py", ".ipynb", ".sh", ".yaml", ".yml", ".toml", ".cfg")
 # Each word alone is looked for ten times as fast as all of them are as one pattern.
 _USES = (
     "parallel", "torchrun", "multiprocess", "share_memory", "shared_memory", "nccl", "deepspeed", "world_size",

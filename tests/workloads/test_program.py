@@ -2608,6 +2608,30 @@ def test_processes_that_are_joined_are_several(
     assert need(tmp_path, {"run.sh": launch, "fit.py": code}).verdict == verdict
 
 
+@table(
+    "image, readme, verdict",
+    [
+        ("ubuntu", "```\npython train.py\n```", "unknown"),
+        ("docker.io/library/perl:5", "```\npython train.py\n```", "unknown"),
+        ("nvidia/cuda:12.4.1-base-ubuntu22.04", "```\npython train.py\n```", "unknown"),
+        ("-v $PWD:/w ubuntu", "```\npython train.py\n```", "likely"),
+        ("me/ubuntu", "```\npython train.py\n```", "likely"),
+        ("ubuntu", "```\nsh run.sh\npython train.py\n```", "unknown"),
+        ("me/image", "Kaldi\n```\npython acoustic.py train\n```", "unknown"),
+        ("me/image", "Kaldi\n```\npython lost.py train\n```", "likely"),
+        ("me/image", "PyTorch\n```\npython acoustic.py train\n```", "likely"),
+    ],
+)
+def test_training_of_a_page_needs_its_code_and_a_framework(
+    tmp_path: Path, image: str, readme: str, verdict: str
+) -> None:
+    files = {"ci/run.sh": f"docker run --gpus all -it {image} bash\n", "README.md": f"{readme}\n"}
+    files["acoustic.py"] = "import acoustics\nacoustics.main()\n"
+    if "train.py" in readme:
+        files["train.py"] = "from torch.utils.data import DataLoader\nDataLoader(d, num_workers=4)\n"
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table("first, verdict", [("", "needed"), ("#!/bin/bash\n#SBATCH --nodes=2\n", "likely")])
 def test_a_batch_script_in_a_page_runs_in_no_container(tmp_path: Path, first: str, verdict: str) -> None:
     page = f"```bash\n{SHELL} bash\n```\n\n```bash\n{first}torchrun --nproc_per_node=4 train.py\n```\n"
