@@ -536,7 +536,8 @@ def _texts(state: State) -> object:
 def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_role: bool) -> State:
     """What a variable holds after an assignment that may not have been made."""
     lengthens = made.append or made.lengthens
-    unsure = Cause("one branch", name, values=() if lengthens else _values(state, value))
+    held = _added(state, made, value) if lengthens else _values(state, value)
+    unsure = Cause("one branch", name, values=held)
     harmless = has_role or (is_harmless(value) and (lengthens or isinstance(state, Cause) or is_harmless(state)))
     glued = lengthens and isinstance(state, Buffer) and _is_glued(state, made, value)
     # An array that may hold anything before the image holds options.
@@ -549,12 +550,24 @@ def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_rol
     longer = Buffer()
     if lengthens and isinstance(state, Buffer) and not glued:
         longer.extend(state, False)
+        longer.unknown = list(state.unknown)  # each may still be several words
         longer.add(" ")
     longer.add_unknown(word.text, (), unsure, True)
     kept = isinstance(state, Buffer) and lengthens and bool(state.unknown) and not state.harmless
     longer.harmless = harmless and not kept
     longer.options = options
     return longer
+
+
+def _added(state: State, made: Assignment, value: Value) -> tuple[str, ...]:
+    """What an assignment may add to a variable: some words, or nothing; empty where that is not known."""
+    if not isinstance(value, Buffer) or not (made.append or isinstance(state, Buffer)):
+        return ()
+    before = [] if made.append or not isinstance(state, Buffer) else state.chars
+    start = len(before)
+    added = "".join(value.chars[start:]).strip()
+    sure = value.chars[:start] == before and all(end <= start for _, end, *_ in value.unknown)
+    return ("", added) if added and sure and len(added) <= _LONGEST_VALUE else ()
 
 
 def _values(*held: State | None) -> tuple[str, ...]:

@@ -152,12 +152,20 @@ ELSE = "if a; then G={first}; else G={second}; fi\n"
         ("if a; then R=--gpus=all; else R=--runtime=nvidia; fi\nwhile b; do case $1 in --gpu) G=$R;; esac; shift; done",
          True),
         (ELSE.format(first="--gpus=all", second="'--gpus all --runtime nvidia'"), True),
+        ("G=-d\nif a; then G=\"$G --gpus all\"; fi", True),
+        ("if a; then G+=' --gpus all'; else G+=' --runtime=nvidia'; fi", True),
+        ("G=\nif a; then G=\"$G --runtime=nvidia\"; if b; then exit 1; fi; else G=\"$G --gpus all\"; fi", True),
         # It may hold something else, or nobody knows what.
         (ELSE.format(first="--gpus=all", second="--shm-size=8g"), None),
         (ELSE.format(first="--gpus=all", second="'--gpus all --ipc=host'"), None),
         (ELSE.format(first="--gpus=all", second="$MORE"), None),
         (ELSE.format(first="--gpus=1", second=""), None),
         (ELSE.format(first="'--gpus all own/app'", second=""), None),
+        ("G=-d\nif a; then G=\"$G --gpus all --ipc=host\"; fi", None),
+        ("G=-d\nif a; then G=\"--gpus all $G\"; fi", None),
+        ("G=\nif a; then G=\"$G --gpus all $MORE\"; fi", None),
+        ("if a; then G=\"$G --gpus all\"; fi", None),  # the caller may give more
+        ("if a; then G=\"$G --gpus all\"; fi\nif b; then G=\"$G $MORE\"; fi", None),
     ],
 )  # fmt: skip
 def test_gpus_of_a_variable_that_holds_nothing_else_in_any_branch(before: str, requested: bool | None) -> None:
