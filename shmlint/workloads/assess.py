@@ -456,6 +456,9 @@ def _needs_none(case: Case) -> Need | None:
     if said.quiet and said.known and enough:
         why = "all code that the container sees of the repository loads its data in one process and without workers"
         return Need("not-needed", why=why)
+    if said.asks and said.known and enough and _only_asks(case) and _FOR_TRAINING.isdisjoint(case.packages):
+        why = "all code that the container sees of the repository uses models in one process and trains none"
+        return Need("not-needed", why=why)
     if case.torch is None:
         return None
     if said.quiet:
@@ -467,6 +470,16 @@ def _needs_none(case: Case) -> Need | None:
     else:
         return None
     return _unknown(case)._replace(stopped=stopped)
+
+
+_FOR_TRAINING = frozenset(
+    {
+        "deepspeed", "detectron2", "fastai", "jupyter", "jupyterlab", "lerobot", "lightning", "mmcv", "mmdet",
+        "mmengine", "monai", "nemo-toolkit", "nerfstudio", "nnunetv2", "notebook", "openmim", "peft",
+        "pytorch-lightning", "trl", "ultralytics",
+    }
+)  # fmt: skip
+"""Packages that train, or are for code that the repository does not have: one who only uses a model installs none."""
 
 
 def _only_asks(case: Case) -> bool:

@@ -174,7 +174,7 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     # A package may be what trains; code with loaders or steps of its own does so without it. A submodule is code too.
     plain = framed and unknown.isdisjoint(started) and not any(map(repository.folders_named, unknown))
     quiet = works and framed and (not unknown or (steps and plain))
-    return OwnCode(quiet, works and framed and not unknown, uses and plain and not works and not trains)
+    return OwnCode(quiet, framed and not unknown, uses and plain and not works and not trains)
 
 
 def _spoken(path: str, text: str) -> str:

@@ -562,7 +562,7 @@ def test_a_shell_for_code_that_only_uses_models(tmp_path: Path, name: str, text:
     assert need(tmp_path, files).verdict == verdict
 
 
-LOADS = "from torch.utils.data import DataLoader\n"
+LOADER = "from torch.utils.data import DataLoader\n"
 BACKWARD = "import torch\nimport unheard_of\nloss = unheard_of.render()\nloss.backward()\n"
 
 
@@ -572,7 +572,7 @@ BACKWARD = "import torch\nimport unheard_of\nloss = unheard_of.render()\nloss.ba
         ("torch", "python train.py", "", "unknown"),
         ("flask", "python train.py", "", "unknown"),
         ("torch", "python train.py --workers 4", "", "likely"),
-        ("torch", "python train.py", f"{LOADS}DataLoader([], num_workers=4)\n", "likely"),
+        ("torch", "python train.py", f"{LOADER}DataLoader([], num_workers=4)\n", "likely"),
         ("torch", "python train.py", "exec(input())\n", "likely"),
         ("torch", "python train.py\npython train_other.py", "", "likely"),
         ("torch", "python train_elsewhere.py", "", "likely"),
@@ -584,8 +584,33 @@ def test_a_shell_for_training_that_takes_its_steps_itself(
     start = "docker build -t scenes .\ndocker run --gpus all -it scenes bash\n"
     files = {"README.md": f"# Scenes\n\n```bash\n{start}```\n\n```bash\n{shown}\n```\n", "train.py": BACKWARD + more}
     files |= {"Dockerfile": f"{DOCKERFILE}RUN pip install {installs}\n", "train_other.py": "import unheard_of\n"}
-    files["parts/loading.py"] = f"{LOADS}DataLoader([], num_workers=4)\n"
+    files["parts/loading.py"] = f"{LOADER}DataLoader([], num_workers=4)\n"
     assert need(tmp_path, files).verdict == verdict
+
+
+LOADS = "import torch, transformers\nmodel = transformers.AutoModel.from_pretrained('a')\nmodel.eval()\n"
+
+
+@table(
+    "text, requirements, verdict",
+    [
+        (LOADS, "transformers", "not-needed"),
+        (LOADS, "transformers\nunheard-of", "not-needed"),
+        (LOADS, "transformers\ntrl", "unknown"),
+        (LOADS, "torch\njupyterlab", "unknown"),
+        (LOADS.replace("torch,", "torch, unheard_of,"), "torch", "unknown"),
+        (LOADS.replace("torch,", ""), "transformers", "unknown"),
+        (LOADS + "loader = torch.utils.data.DataLoader([], num_workers=4)\n", "torch", "likely"),
+        (LOADS + "trainer.train(model)\n", "transformers", "unknown"),
+        ("import torch\nprint(torch.cuda.is_available())\n", "transformers", "unknown"),
+    ],
+)
+def test_a_dev_container_for_code_that_only_uses_models(
+    tmp_path: Path, text: str, requirements: str, verdict: str
+) -> None:
+    container = '{"image": "mcr.microsoft.com/devcontainers/python", "runArgs": ["--gpus=all"]}\n'
+    files = {".devcontainer/devcontainer.json": container, "ask.py": text, "requirements.txt": requirements}
+    assert need(tmp_path, files, (".devcontainer/devcontainer.json",)).verdict == verdict
 
 
 @table(
