@@ -1,8 +1,11 @@
-"""Names of images, as the docker client reads them."""
+"""Names of images and of the files that they are built from, as the docker client reads them."""
 
 from __future__ import annotations
 
 import re
+
+DOCKERFILES = ("Dockerfile", "dockerfile")
+"""The names in a build context of which the client takes the first that there is, where a build names none."""
 
 _DOMAIN_PART = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
 _DOMAIN = rf"(?:{_DOMAIN_PART}(?:\.{_DOMAIN_PART})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"

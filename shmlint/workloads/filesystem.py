@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from shmlint.docker.images import DOCKERFILES
 from shmlint.files.read import normal
 from shmlint.model.launch import Bind, Build, Launch, Value
 from shmlint.model.record import NamedTuple
@@ -227,8 +228,10 @@ def context_of(build: Build, repository: Repository) -> str:
 def dockerfile_of(build: Build, repository: Repository) -> str | None:
     """The Dockerfile of a build; None where it is not in the repository."""
     context = context_of(build, repository)
-    file = _without_variable((build.dockerfile or "Dockerfile").replace("\\", "/"))
-    if build.dockerfile is None or build.in_context:
+    file = _without_variable((build.dockerfile or "").replace("\\", "/"))
+    if build.dockerfile is None:
+        candidates = [os.path.join(context, name) for name in DOCKERFILES]
+    elif build.in_context:
         candidates = [os.path.join(context, file)]
     else:
         places = (*_changed_to(build, repository), build.directory, repository.root, context)
@@ -248,9 +251,9 @@ def _existing(build: Build, repository: Repository) -> str | None:
         return None
     around = (*_changed_to(build, repository), build.directory, *repository.above())
     places = [normal(os.path.join(place, path or ".")) for place in around]
-    file = build.dockerfile or "Dockerfile"
+    files = DOCKERFILES if build.dockerfile is None else (build.dockerfile,)
     for candidate in places:
-        if repository.is_file(os.path.join(candidate, file)):
+        if any(repository.is_file(os.path.join(candidate, file)) for file in files):
             return candidate
     return next(filter(repository.is_dir, places), None)
 

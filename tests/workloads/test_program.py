@@ -588,6 +588,24 @@ def test_a_shell_for_training_that_takes_its_steps_itself(
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "name, option, verdict",
+    [
+        ("Dockerfile", "", "needed"),
+        ("dockerfile", "", "needed"),
+        ("dockerfile", "-f Dockerfile ", "unknown"),
+        ("dockerfile.gpu", "", "unknown"),
+    ],
+)
+def test_a_build_that_names_no_dockerfile(tmp_path: Path, name: str, option: str, verdict: str) -> None:
+    """In small letters the client takes it where there is no other."""
+    for old in (tmp_path / "image").glob("*"):
+        old.unlink()
+    files = {"run.sh": f"docker build {option}-t own image\ndocker run --gpus all own\n"}
+    files |= {f"image/{name}": 'FROM ubuntu\nCMD ["torchrun", "--nproc_per_node=8", "-m", "elsewhere"]\n'}
+    assert need(tmp_path, files).verdict == verdict
+
+
 LOADS = "import torch, transformers\nmodel = transformers.AutoModel.from_pretrained('a')\nmodel.eval()\n"
 
 

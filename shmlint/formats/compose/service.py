@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
+from shmlint.docker.images import DOCKERFILES
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.files import read_env_file
@@ -262,9 +263,11 @@ def _built(build: Tree | None, directory: str, workspace: Workspace) -> Built:
         if "://" in context.text or context.text.startswith("git@"):
             return nothing
         directory = os.path.join(context.layer.directory, context.text)
-    name = dockerfile.text if dockerfile else "Dockerfile"
-    path = normal(os.path.join(directory, name))
-    if not workspace.inside(path, build.layer.source.path) or not workspace.exists(path):
+    names = (dockerfile.text,) if dockerfile else DOCKERFILES
+    paths = (normal(os.path.join(directory, name)) for name in names)
+    inside = (p for p in paths if workspace.inside(p, build.layer.source.path) and workspace.exists(p))
+    path = next(inside, None)
+    if path is None:
         return nothing
     try:
         source = workspace.source(path)

@@ -215,6 +215,13 @@ ACROSS: list[tuple[dict[str, str], tuple[str, ...], str, Any]] = [
     ({"compose.yaml": "services:\n  a: {extends: {file: lib/base.yaml, service: b}}\n",
       "lib/base.yaml": "services:\n  b:\n    build: {context: ./ctx, dockerfile: D}\n    gpus: all\n",
       "lib/ctx/D": "FROM right\n", "ctx/D": "FROM wrong\n"}, (), "base_images", ["right"]),
+    # Without a name, the client takes one in small letters where there is no other.
+    ({"compose.yaml": "services:\n  a: {build: ., gpus: all}\n", "dockerfile": "FROM right\n"}, (), "base_images",
+     ["right"]),
+    ({"compose.yaml": "services:\n  a: {build: ., gpus: all}\n", "dockerfile": "FROM wrong\n",
+      "Dockerfile": "FROM right\n"}, (), "base_images", ["right"]),
+    ({"compose.yaml": "services:\n  a: {build: {dockerfile: Dockerfile}, gpus: all}\n", "dockerfile": "FROM wrong\n"},
+     (), "base_images", []),
     ({"compose.yaml": "services:\n  a: {extends: {file: lib/base.yaml, service: b}}\n",
       "lib/base.yaml": "services:\n  b: {extends: {file: deep/base.yaml, service: c}}\n",
       "lib/deep/base.yaml": "services:\n  c: {build: ., gpus: all}\n", "lib/deep/Dockerfile": "FROM right\n",
