@@ -136,6 +136,13 @@ class Follower:
         self.guessed = guessed
         """That the image holds what its build puts into it is only guessed."""
 
+    def look_up_in(self, source: Source) -> None:
+        """Look for the values of variables in a script that is not followed: that of the launch."""
+        from shmlint.syntax.shell import values
+        from shmlint.syntax.shell_text import whole
+
+        self._values.append(cache(lambda: values(whole(source, 0, len(source.text)))))
+
     def stop(self, text: str, span: Span | None) -> None:
         step = Step(text, span)
         if step not in self.stops and len(self.stops) < _MOST_STOPS:
@@ -355,6 +362,8 @@ class Follower:
                 self._start(by_python(inner, self.files, context))
             return
         if is_python(program):
+            at = next((at for at, word in enumerate(command[1:], 1) if not word.startswith("-")), 0)
+            self._either(command, context, at)
             self._start(by_python(command[1:], self.files, context))
             return
         if program in SERVERS:
@@ -385,9 +394,12 @@ class Follower:
             built = context.depth > 0 or self.image is not None
             self.stop(_missing(command[0], built=built), context.span)
 
-    def _either(self, command: tuple[str, ...], context: RunContext) -> None:
-        """Follow each of the programs that the scripts give a variable: ``RUN=python``, ``RUN="torchrun …"``."""
-        found = re.match(r"\$\{?([A-Za-z_]\w*)(?:\[[@*]\])?\}?(?!\S)", command[0])
+    def _either(self, command: tuple[str, ...], context: RunContext, at: int = 0) -> None:
+        """Follow each of the programs that the scripts give a variable: ``RUN=python``, ``RUN="torchrun …"``.
+
+        ``at`` is the word with the variable: it may be the script that Python runs.
+        """
+        found = re.match(r"\$\{?([A-Za-z_]\w*)(?:\[[@*]\])?\}?(?!\S)", command[at])
         if found is None or found[1] in self._given or len(self._given) >= _MOST_GIVEN:
             return
         written = dict.fromkeys(value for values in self._values for value in values().get(found[1], ()))
@@ -396,7 +408,7 @@ class Follower:
             other = Follower(self.files, dict(self.environment), self.image, guessed=self.guessed)
             other.functions, other.settled, other._values = self.functions, self.settled, list(self._values)
             other._given, other._left = {**self._given, found[1]: None}, self._left
-            source = Source("", " ".join((value, command[0][found.end() :], *command[1:])))
+            source = Source("", " ".join((*command[:at], value, command[at][found.end() :], *command[at + 1 :])))
             other._text(source, (), context._replace(certain=False, depth=context.depth + 1), inline=True)
             self.perhaps += [*other.commands, *other.perhaps]
             self._start(entry._replace(certain=False) for entry in other.entries)

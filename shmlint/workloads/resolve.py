@@ -35,6 +35,8 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     follower = Follower(files, files.environment, image, complete=complete, guessed=guessed)
     if build is not None and dockerfile is not None and launch.build is None:
         follower.trail.append(Step(f"image built from {dockerfile.path}{' (guessed)' if guessed else ''}", build.span))
+    if launch.kind == "docker-run" and launch.span.path.endswith((".sh", ".bash")):
+        follower.look_up_in(launch.span.source)
     words, span = _words(launch, image)
     if words and all(_is_passed_on(word, launch) for word in words):
         words = ()  # what somebody passes to the script

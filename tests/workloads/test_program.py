@@ -222,6 +222,9 @@ RANKS = "torchrun --nproc_per_node=8"
         (f'P=python; [ -f x ] && P="{RANKS}"; C="$P work.py"; C="$C | tee log"; eval $C', "", "likely"),
         ('A=$B; [ -f x ] && A=$B; B=$A; [ -f x ] && B=$A\n$A work.py', "", "unknown"),
         ("$RUN work.py", "", "unknown"),
+        ("S=work.py; [ -f x ] && S=train.py\npython -u $S --fast", "", "likely"),
+        ("S=work; [ -f x ] && S=train\npython3 -m $S", "", "likely"),
+        ("S=work.py; [ -f x ] && S=work.py\npython $S", "", "unknown"),
     ],
 )
 def test_a_variable_with_a_program_for_each_branch(tmp_path: Path, script: str, gpus: str, verdict: str) -> None:
@@ -586,6 +589,19 @@ def test_a_shell_for_training_that_takes_its_steps_itself(
     files |= {"Dockerfile": f"{DOCKERFILE}RUN pip install {installs}\n", "train_other.py": "import unheard_of\n"}
     files["parts/loading.py"] = f"{LOADER}DataLoader([], num_workers=4)\n"
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "chosen, verdict",
+    [
+        ("if a; then S=/app/work.py; else S=/app/train.py; fi", "likely"),
+        ("case $1 in a) S=/app/work.py;; b) S=/app/none.py;; esac", "unknown"),
+        ("S=$2; T=/app/train.py", "unknown"),
+    ],
+)
+def test_a_script_that_chooses_what_its_container_runs(tmp_path: Path, chosen: str, verdict: str) -> None:
+    run = f"{chosen}\ndocker run --gpus all -v $PWD:/app own/image python $S\n"
+    assert need(tmp_path, {"run.sh": run, "train.py": LOADER, "work.py": "print(1)\n"}).verdict == verdict
 
 
 @table(
