@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from shmlint.model.need import Step
 from shmlint.model.source import Span
@@ -103,11 +103,14 @@ def _result(walker: Walker) -> Reading:
     )  # fmt: skip
 
 
-def _joined(sites: Iterable[Site], evaluator: Evaluator) -> tuple[Span | None, bool]:
+def _joined(sites: Collection[Site], evaluator: Evaluator) -> tuple[Span | None, bool]:
     """Where ranks are joined that use NCCL, and whether they are joined by Gloo instead, which talks over TCP."""
     found = [site for site in sites if site.name in COLLECTIVE]
     groups = [site for site in found if site.name.endswith(".init_process_group")]
     chosen = [evaluator.argument(site.node, "backend", 0, "nccl", site.scope) for site in groups]
+    # A further group has the backend of the first one unless it is given one.
+    further = (site for site in sites if site.name == "torch.distributed.new_group")
+    chosen += (evaluator.argument(site.node, "backend", 2, "gloo", site.scope) for site in further)
     if groups and all(backend.value == "gloo" and backend.certain for backend in chosen):
         found = [s for s in found if s not in groups and not s.name.endswith(".DistributedDataParallel")]
         return (found[0].span, False) if found else (None, True)
