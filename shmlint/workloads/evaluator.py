@@ -17,6 +17,7 @@ from shmlint.workloads.options import Options
 from shmlint.workloads.values import (
     NOTHING,
     POSITIVE,
+    TEXT_METHODS,
     UNKNOWN,
     DictValue,
     Found,
@@ -26,10 +27,11 @@ from shmlint.workloads.values import (
     compared,
     either,
     extreme,
-    literal,
     logic,
+    of_text,
     one_of,
     text_of,
+    written,
 )
 
 _DEPTH = 25
@@ -496,7 +498,7 @@ class Evaluator:
         return known[key]
 
     def _worked_out(self, node: ast.expr, scope: Scope, depth: int, parameters: bool) -> Found:
-        if isinstance(node, ast.Tuple | ast.List):
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
             items = [self.value(item, scope, depth + 1, parameters=parameters) for item in node.elts[:20]]
             known = all(item.value is not UNKNOWN for item in items)
             return Found(tuple(item.value for item in items), all(i.certain for i in items), ()) if known else NOTHING
@@ -724,7 +726,8 @@ class Evaluator:
         """A variable of the container's environment, or what the code takes where there is none."""
         value = self.options.files.environment.get(name)
         known = value is not None and value.known is not None and not value.private
-        found = literal(value.known or "", (value.span,)) if known and value is not None else default
+        # To Python it is a text, whatever it looks like.
+        found = written(value.known or "", (value.span,)) if known and value is not None else default
         if not (self.changes.variables | self.options.variables).isdisjoint((name, ANY)):
             return changed(found)
         if self.changes.is_put(name, "os.environ", None):  # by another name of the environment
@@ -748,12 +751,8 @@ class Evaluator:
             return extreme(last, arguments)
         if name in _SETTLED:
             return Found(_SETTLED[name], True, ())
-        if last == "startswith" and isinstance(node.func, ast.Attribute) and arguments:
-            text = self.value(node.func.value, scope, depth + 1, parameters=parameters)
-            start = arguments[0].value
-            if isinstance(text.value, str) and isinstance(start, str):
-                return text._replace(value=text.value.startswith(start))
-            return NOTHING
+        if last in TEXT_METHODS and isinstance(node.func, ast.Attribute):
+            return of_text(last, self.value(node.func.value, scope, depth + 1, parameters=parameters), arguments)
         if last == "len" and arguments and arguments[0].value is POSITIVE:
             return arguments[0]
         if last in ("get", "getenv", "getattr", "pop") and arguments:

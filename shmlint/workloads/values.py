@@ -148,11 +148,17 @@ def key_of(name: str) -> str:
     return name.lstrip("-+").replace("-", "_")
 
 
+def written(text: str, spans: tuple[Span, ...]) -> Found:
+    """A text as it is written, unless it stands for another one."""
+    is_written = "$" not in text and not text.startswith("<")
+    return Found(text, True, spans) if is_written else Found(UNKNOWN, False, spans)
+
+
 def literal(text: str, spans: tuple[Span, ...]) -> Found:
     """A word of a command or of a configuration file, as the value it stands for."""
     lowered = text.strip().lower()
-    if "$" in text or text.startswith("<"):
-        return Found(UNKNOWN, False, spans)
+    if (found := written(text, spans)).value is UNKNOWN:
+        return found
     for word, value in (("true", True), ("false", False), ("null", None), ("none", None), ("~", None)):
         if lowered == word:
             return Found(value, True, spans)
@@ -211,14 +217,53 @@ def extreme(name: str, values: list[Found]) -> Found:
     return known[0]._replace(certain=False, spans=spans) if known else NOTHING
 
 
+def _same(one: object, other: object) -> bool | None:
+    """Whether two values are equal; None where one is a text and the other what it stands for: ``"true"``, ``"8"``.
+
+    A word of a command or of a configuration may be either.
+    """
+    if isinstance(one, _Sentinel) or isinstance(other, _Sentinel):
+        return None
+    if isinstance(one, str) is not isinstance(other, str) and str(one).lower() == str(other).lower():
+        return None
+    return one == other
+
+
+def _among(value: object, values: object) -> bool | None:
+    """Whether a value is one of several, or a text in another one; None where nobody knows."""
+    if isinstance(values, str):
+        return value in values if isinstance(value, str) else None
+    if not isinstance(values, tuple):
+        return None
+    answers = [_same(value, one) for one in values]
+    return True if True in answers else None if None in answers else False
+
+
+TEXT_METHODS = frozenset({"lower", "upper", "casefold", "strip", "lstrip", "rstrip", "startswith", "endswith"})
+"""Methods of texts that are worked out."""
+
+
+def of_text(method: str, text: Found, arguments: list[Found]) -> Found:
+    """What a method of a text gives."""
+    words = [argument.value for argument in arguments]
+    if not isinstance(text.value, str) or len(words) > 1 or not all(isinstance(word, str) for word in words):
+        return NOTHING
+    if (method in ("startswith", "endswith")) is not bool(words) and not method.endswith("strip"):
+        return NOTHING
+    certain = text.certain and all(argument.certain for argument in arguments)
+    return text._replace(value=getattr(text.value, method)(*words), certain=certain)
+
+
 def compared(operator: ast.cmpop, left: Found, right: Found) -> Found:
     if UNKNOWN in (left.value, right.value) or POSITIVE in (left.value, right.value):
         return NOTHING
     certain = left.certain and right.certain
-    if isinstance(operator, ast.Eq | ast.Is):
-        return Found(left.value == right.value, certain, ())
-    if isinstance(operator, ast.NotEq | ast.IsNot):
-        return Found(left.value != right.value, certain, ())
+    if isinstance(operator, ast.Eq | ast.Is | ast.NotEq | ast.IsNot):
+        same = _same(left.value, right.value)
+        return NOTHING if same is None else Found(same is isinstance(operator, ast.Eq | ast.Is), certain, ())
+    if isinstance(operator, ast.In | ast.NotIn):
+        among = _among(left.value, right.value)
+        return NOTHING if among is None else Found(among is isinstance(operator, ast.In), certain, ())
     a, b = left.number, right.number
     if a is None or b is None:
         return NOTHING

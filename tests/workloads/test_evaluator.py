@@ -83,7 +83,7 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("| 1 if make() == 2 else 0", "", 1, False),
     ("| os.environ.get('WORKERS', 4)", "", 4, True),
     ("| int(os.environ['COUNT'])", "", 6, True),
-    ("| os.getenv('COUNT', '2')", "", 6, True),
+    ("| os.getenv('COUNT', '2')", "", "6", True),
     ("| os.environ.get('LOST', 2)", "", 2, False),
     # constants, here and in another module
     ("WORKERS = 4\n| WORKERS", "", 4, True),
@@ -98,6 +98,16 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("from config import settings\n| settings.get('many', 3)", "", 15, True),
     ("from package import WORKERS\n| WORKERS", "", 12, True),
     ("import package\n| package.LOST", "", UNKNOWN, False),
+    # texts
+    ("n = 4 if os.getenv('COUNT') == '6' else 0\n| n", "", 4, True),
+    ("n = 4 if os.getenv('COUNT') in ('1', '6') else 0\n| n", "", 4, True),
+    ("n = 4 if os.getenv('COUNT') not in {'1', '6'} else 0\n| n", "", 0, True),
+    ("n = 4 if os.getenv('COUNT') in ('1', make()) else 0\n| n", "", 4, False),
+    ("n = 4 if os.getenv('COUNT') == 6 else 0\n| n", "", 4, False),
+    ("n = 4 if os.getenv('GONE', ' Yes').strip().lower() == 'yes' else 0\n| n", "", 4, True),
+    ("n = 4 if os.getenv('GONE', 'no').upper().startswith('YE') else 0\n| n", "", 0, True),
+    ("n = 4 if os.getenv('LOST', 'no').lower() == 'yes' else 0\n| n", "", 4, False),
+    ("n = 4 if 'x' in 'box' else 0\n| n", "", 4, True),
     # mappings
     ("kw = {'num_workers': 4}\n| **kw", "", 4, True),
     ("kw = dict(num_workers=4)\n| **kw", "", 4, True),

@@ -2691,6 +2691,27 @@ def test_training_of_a_page_needs_its_code_and_a_framework(
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "given, test, verdict",
+    [
+        ("-e LOAD=true", "os.getenv('LOAD') == 'true'", "likely"),
+        ("-e LOAD=1", "os.getenv('LOAD', '0') == '1'", "likely"),
+        ("-e LOAD=True", "os.environ['LOAD'].lower() in ('1', 'true')", "likely"),
+        ("-e LOAD=none", "os.environ['LOAD']", "likely"),
+        ("-e LOAD=0", "int(os.environ['LOAD'])", "not-needed"),
+        ("-e LOAD=01", "os.getenv('LOAD') == '1'", "not-needed"),
+        ("", "os.getenv('LOAD', 'false').lower() == 'true'", "not-needed"),
+        ("", "flag.load == 'true'", "likely"),
+    ],
+)
+def test_a_variable_is_a_text(tmp_path: Path, given: str, test: str, verdict: str) -> None:
+    options = "import argparse, os\np = argparse.ArgumentParser()\np.add_argument('--load')\nflag = p.parse_args()\n"
+    loads = "    DataLoader(d, num_workers=8)\n"
+    code = f"{options}from torch.utils.data import DataLoader\nif {test}:\n{loads}"
+    launch = f"docker run --gpus all {given} -v $PWD:/w -w /w python:3.12 python fit.py --load true\n"
+    assert need(tmp_path, {"run.sh": launch, "fit.py": code}).verdict == verdict
+
+
 @table("first, verdict", [("", "needed"), ("#!/bin/bash\n#SBATCH --nodes=2\n", "likely")])
 def test_a_batch_script_in_a_page_runs_in_no_container(tmp_path: Path, first: str, verdict: str) -> None:
     page = f"```bash\n{SHELL} bash\n```\n\n```bash\n{first}torchrun --nproc_per_node=4 train.py\n```\n"
