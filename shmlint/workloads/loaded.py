@@ -10,7 +10,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
 from shmlint.syntax.python import Module, dotted
 from shmlint.workloads.declarations import Declaration
-from shmlint.workloads.libraries import SETTINGS
+from shmlint.workloads.libraries import SETTINGS, WATCHED
 from shmlint.workloads.passing import DISPATCHERS, passed_call
 from shmlint.workloads.values import Scope, text_of
 
@@ -133,4 +133,20 @@ def _parts(node: ast.AST, inside: bool) -> Iterable[ast.AST]:
     return ast.iter_child_nodes(node) if inside and isinstance(node, ast.Tuple | ast.List | ast.BinOp) else ()
 
 
+def extending(modules: Iterable[Loaded | None]) -> frozenset[str]:
+    """The names of classes in some modules that extend others, a library's too, of which calls matter."""
+    classes = [
+        (node.name, [dotted(base).rpartition(".")[2] for base in node.bases])
+        for loaded in modules if loaded is not None
+        for node in loaded.module.definitions.values() if isinstance(node, ast.ClassDef) and node.bases
+    ]  # fmt: skip
+    found: set[str] = set()
+    for _ in range(MOST_BASES):
+        found |= {name for name, bases in classes if any(base in _WATCHED or base in found for base in bases)}
+    return frozenset(found)
+
+
+MOST_BASES = 5
+"""Classes that extend each other are followed this deep."""
+_WATCHED = frozenset(name.rpartition(".")[2] for name in WATCHED)
 _NO_TEXT = Source("", "")

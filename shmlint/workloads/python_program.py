@@ -31,11 +31,11 @@ from shmlint.workloads.libraries import (
     VOLUME_SIZE_CALLS,
     Row,
 )
-from shmlint.workloads.loaded import Loaded
+from shmlint.workloads.loaded import Loaded, extending
 from shmlint.workloads.program import Entry
 from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.reach import Site, Walker
-from shmlint.workloads.subclasses import extending, row_of_class
+from shmlint.workloads.subclasses import row_of_class
 from shmlint.workloads.values import UNKNOWN, Found, Scope, text_of
 
 _MOST_TURNS = 3

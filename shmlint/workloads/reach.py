@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Set
 from fnmatch import fnmatchcase
 
 from shmlint.files.read import normal
@@ -22,7 +22,7 @@ from shmlint.workloads.filesystem import Files
 from shmlint.workloads.flow import After, after, after_loop, after_with, in_turn, is_broken, one_of
 from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
 from shmlint.workloads.lineage import plain
-from shmlint.workloads.loaded import Conditions, Loaded
+from shmlint.workloads.loaded import Conditions, Loaded, extending
 from shmlint.workloads.modules import UNPARSED, Modules, is_known
 from shmlint.workloads.named_modules import ANY, NamedModules, is_compiled
 from shmlint.workloads.options import Options
@@ -222,6 +222,11 @@ class Walker:
         """
         sites, starts, variables = len(self.sites), len(self._starts), len(self.environment)
         looked_through: set[str] = set()
+        reached = frozenset(self._classes)
+        if any(_finds_in_parameter(node, scope) for node, scope, _ in self._evaluated):
+            self._evaluated += [
+                (*self._evaluated[0][:2], Unit(loaded, loaded.module.tree, None, False)) for loaded in self._handed_on()
+            ]
         for _, _, unit in self._evaluated:  # grows while it is walked
             if unit.loaded.path not in looked_through:
                 looked_through.add(unit.loaded.path)
@@ -230,13 +235,32 @@ class Walker:
                     self._method(method, False)
                 self._walk_all()
         matters = any(site.name.rpartition(".")[2] in _FILLS for site in self.sites[sites:])
-        if matters or len(self._starts) > starts or self._pending:
+        if matters or self._has_loader(self._classes - reached) or len(self._starts) > starts or self._pending:
             for node, scope, _ in self._evaluated:
                 how = "with" if dotted(node.func) == "eval" else "that it finds by"
                 self.stop(f"it runs code {how} `{dotted(node.func)}`", scope.span(node))
         del self.sites[sites:]
         del self._starts[starts:]
         del self.environment[variables:]
+
+    def _has_loader(self, classes: Set[int]) -> bool:
+        """Whether some classes, by their ids, extend one of which calls matter."""
+        modules = [loaded for loaded in self.modules.loaded.values() if loaded is not None]
+        names = extending(modules) if classes else ()
+        nodes = (node for loaded in modules for node in loaded.module.definitions.values())
+        return any(id(node) in classes and isinstance(node, ast.ClassDef) and node.name in names for node in nodes)
+
+    def _handed_on(self) -> list[Loaded]:
+        """The modules of the repository that code hands to calls: ``make(models, name)``."""
+        found: dict[str, Loaded] = {}
+        for loaded in [one for one in self.modules.loaded.values() if one is not None]:
+            calls = (node for node in loaded.module.nodes if isinstance(node, ast.Call))
+            names = {part.id for call in calls for part in _arguments(call) if isinstance(part, ast.Name)}
+            for target in (loaded.module.imports[name] for name in sorted(names) if name in loaded.module.imports):
+                module = self.modules.resolve(target, loaded.path)
+                if module is not None and not module[1]:
+                    found[module[0].path] = module[0]
+        return [*found.values()]
 
     def _all_in_scope(self, loaded: Loaded) -> None:
         """Reach all that a module has a name for: its own, and what it imports from the repository."""
@@ -814,6 +838,20 @@ class Walker:
             called = scope.full_name(passed.call.func)
             self.evaluator.note_call(called, passed.call, scope)
             self._name(dotted(passed.call.func), unit.loaded, unit.certain and "partial" not in name)
+
+
+def _arguments(call: ast.Call) -> Iterator[ast.expr]:
+    yield from call.args
+    yield from (keyword.value for keyword in call.keywords)
+
+
+def _finds_in_parameter(node: ast.Call, scope: Scope) -> bool:
+    """Whether a call finds something by its name in what its function is given, which may be a module."""
+    given = getattr(scope.function, "args", None)
+    if dotted(node.func) != "getattr" or not isinstance(node.args[0], ast.Name) or given is None:
+        return False
+    names = (*given.posonlyargs, *given.args, *given.kwonlyargs)
+    return any(one.arg == node.args[0].id for one in names if one.arg not in ("self", "cls"))
 
 
 _LIFECYCLE = frozenset({"forward", "setup", "prepare_data", "configure_optimizers", "training_step", "build"})

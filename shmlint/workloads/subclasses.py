@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from shmlint.syntax.python import dotted
-from shmlint.workloads.libraries import COUNTS, WATCHED, Row
-from shmlint.workloads.loaded import Loaded
+from shmlint.workloads.libraries import COUNTS, Row
+from shmlint.workloads.loaded import MOST_BASES
 from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.values import Scope
 
-_DEPTH = 5
-"""Classes that extend each other are followed this deep."""
-_LAST = frozenset(name.rpartition(".")[2] for name in WATCHED)
 _Rows = Callable[[str], Row | None]
-
-
-def extending(modules: Iterable[Loaded | None]) -> frozenset[str]:
-    """The names of classes in some modules that extend others, a library's too, of which calls matter."""
-    classes = [
-        (node.name, [dotted(base).rpartition(".")[2] for base in node.bases])
-        for loaded in modules if loaded is not None
-        for node in loaded.module.definitions.values() if isinstance(node, ast.ClassDef) and node.bases
-    ]  # fmt: skip
-    found: set[str] = set()
-    for _ in range(_DEPTH):
-        found |= {name for name, bases in classes if any(base in _LAST or base in found for base in bases)}
-    return frozenset(found)
 
 
 def row_of_class(site: Site, walker: Walker, rows: _Rows, names: Collection[str]) -> Row | None:
@@ -84,7 +68,7 @@ def _hands_on(node: ast.ClassDef) -> bool:
 
 def _inherited(node: ast.ClassDef, scope: Scope, walker: Walker, rows: _Rows) -> Row | None:
     """The row of the library's class that a class extends, perhaps through others of the repository."""
-    for _ in range(_DEPTH):
+    for _ in range(MOST_BASES):
         names = [scope.full_name(base) for base in node.bases]
         row = next((row for name in names if (row := rows(name)) is not None and "." in row.call), None)
         if row is not None:

@@ -111,6 +111,28 @@ def test_functions_that_are_found_by_name(tmp_path: Path, code: str, words: str,
     assert of_program(tmp_path, TRAIN + code + "\n", words).verdict == verdict
 
 
+FOUND = "class Own(DataLoader):\n    pass"
+
+
+@table(
+    "code, lib, verdict",
+    [
+        ("getattr(lib, name())(d, **c)", FOUND, "unknown"),
+        ("getattr(lib, name())(d, **c)", f"{FOUND}\nclass More(Own):\n    pass", "unknown"),
+        ("getattr(lib, name())(d, **c)", "class Own(dict):\n    pass", "not-needed"),
+        ("make(lib, name())", FOUND, "unknown"),
+        ("make(module=lib, name=name())", FOUND, "unknown"),
+        ("make(lib, name())", "def own(d):\n    DataLoader(d, num_workers=8)", "unknown"),
+        ("make(lib, name())", "class Own(dict):\n    pass", "not-needed"),
+    ],
+)
+def test_a_class_of_a_module_that_is_found_by_name(tmp_path: Path, code: str, lib: str, verdict: str) -> None:
+    make = "def make(module, name):\n    return getattr(module, name)(**{})\n"
+    modules = {"lib_py": LOADER + lib + "\n", "make_py": LOADER + make}
+    assert of_program(tmp_path, f"import lib\nfrom make import make\n{code}\n", **modules).verdict == verdict
+
+
+
 @table(
     "code, verdict, stopped",
     [
