@@ -37,9 +37,9 @@ _SILENT = _BUILTINS | frozenset(
         "curl", "dd", "delgroup", "deluser", "dirname", "done", "dos2unix", "envsubst", "expr", "fi", "fold", "for",
         "getconf", "getent", "git", "git-lfs", "gpg", "groupdel", "groupmod", "groups", "gzip", "hf", "huggingface-cli",
         "id", "ifconfig", "install", "ip",
-        "iptables", "join", "killall", "ldconfig", "ln", "logger", "ls", "mamba", "mkdir", "mkfifo",
-        "mknod", "mktemp", "modprobe", "mountpoint", "mv", "nl", "numfmt", "openssl", "paste", "pip", "pip3", "pkill",
-        "readlink", "realpath", "renice", "rev", "rm", "rmdir", "seq", "service", "setfacl", "shred",
+        "iptables", "jetson_clocks", "join", "killall", "ldconfig", "ln", "logger", "ls", "mamba", "mkdir", "mkfifo",
+        "mknod", "mktemp", "modprobe", "mountpoint", "mv", "nl", "numfmt", "nvpmodel", "openssl", "paste", "pip",
+        "pip3", "pkill", "readlink", "realpath", "renice", "rev", "rm", "rmdir", "seq", "service", "setfacl", "shred",
         "shuf", "split", "ssh-add", "ssh-keyscan", "strings", "stty", "swapoff", "sync", "sysctl", "tac",
         "touch", "tput", "truncate", "tty", "umount", "unlink", "update-ca-certificates", "userdel", "usermod",
         "users", "uv", "visudo", "wget", "which", "who", "whoami", "xhost", "xxd", "xz",
@@ -360,7 +360,7 @@ _PROBES: dict[str, frozenset[str]] = {
 _PROBE_PROGRAMS = frozenset(
     {"ds_report", "tensorboard", "nvtop", "gpustat", "nvitop", "rocm-smi", "rocminfo", "amd-smi", "clinfo",
      "vulkaninfo", "glxinfo", "nvidia-settings", "deviceQuery", "bandwidthTest", "ibstat", "ibv_devinfo", "cat", "cut",
-     "jq", "lsof", "pgrep", "ps", "sort", "tee", "uniq", "yq",
+     "jq", "lsof", "pgrep", "ps", "sort", "sycl-ls", "tee", "uniq", "yq",
      "awk", "sed", "tail", "tr", "diff", "tree", "file", "md5sum", "sha256sum", "ping", "nc", "dcgmi"}
 )  # fmt: skip
 _PROBE_MODULES = frozenset(

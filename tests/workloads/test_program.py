@@ -382,6 +382,7 @@ def test_an_entrypoint_of_the_repository_is_read(tmp_path: Path) -> None:
         ("nvidia-smi", "not-needed"),
         ("ffprobe in.mp4", "not-needed"),
         ("bash -c 'groupmod -g 1 users && userdel me; python serve.py'", "not-needed"),
+        ("bash -c 'sudo nvpmodel -m 0 && jetson_clocks; sycl-ls; python serve.py'", "not-needed"),
         ("bash -lc -- 'python serve.py'", "not-needed"),
         ("bash -c -e 'torchrun --nproc_per_node=8 train.py'", "needed"),
         ("python train.py --help", "not-needed"),
