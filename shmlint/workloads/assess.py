@@ -501,6 +501,10 @@ def _fits_as_documented(case: Case) -> bool:
     known = found.small or found.without_workers or not found.stops
     if not case.program.documented or found.need is not None or found.idle or not known:
         return False
+    return _fits_without_options(case)
+
+
+def _fits_without_options(case: Case) -> bool:
     from shmlint.workloads.by_program import read
 
     plain = [entry._replace(arguments=()) for entry in case.program.documented]
@@ -508,10 +512,17 @@ def _fits_as_documented(case: Case) -> bool:
 
 
 def _is_shown_to_train_alone(case: Case) -> bool:
-    """Whether all programs that train in a container, as a page says, take their steps themselves and load nothing."""
-    trained = [ran for ran in case.program.documented_commands if names_training(ran.words)]
-    alone = bool(trained) and all(_is_read(ran, case) for ran in trained)
-    return alone and _loads_nothing(case.documented) and not _starts_notebook(case.program) and not _asked_for(case)
+    """Whether all programs that train in a container, as a page says, take their steps themselves and load nothing.
+
+    So do they without their options, and nothing asks for ranks or workers.
+    """
+    program, said = case.program, case.documented_commands
+    trained = [ran for ran in program.documented_commands if names_training(ran.words)]
+    if not trained or said is None or said.need.mechanisms or _starts_notebook(program) or _asked_for(case):
+        return False
+    own = [entry for entry in program.documented if any(entry.span == ran.span for ran in trained)]
+    alone = all(_is_read(ran, case) for ran in trained) and _loads_nothing(case.documented)
+    return alone and _takes_steps(own, case) and _fits_without_options(case)
 
 
 def _is_shown_in_use(case: Case) -> bool:

@@ -137,7 +137,6 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     imported: set[str] = set()
     functions: set[str] = set()
     given: set[str] = set()
-    started: set[str] = set()
     suspects: list[str] = []
     characters = 0
     works = steps = mapped = reads = uses = trains = False
@@ -158,8 +157,6 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
             if found is None or found.filled or not found.called.isdisjoint(_loud()):
                 return _LOUD
             imported |= found.packages
-            made = {name for package in found.packages for name in _starters().get(package, ())}
-            started |= found.packages if any(name in source.text for name in made) else set()
             functions |= found.functions
             given |= found.given
             works, steps = works or found.works, steps or found.steps
@@ -172,7 +169,7 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     framed = not _FRAMEWORKS.isdisjoint(imported)
     unknown = {name for name in imported if name not in names and name not in _quiet()}
     # A package may be what trains; code with loaders or steps of its own does so without it. A submodule is code too.
-    plain = framed and unknown.isdisjoint(started) and not any(map(repository.folders_named, unknown))
+    plain = framed and unknown.isdisjoint(_starters()) and not any(map(repository.folders_named, unknown))
     quiet = works and framed and (not unknown or (steps and plain))
     return OwnCode(quiet, framed and not unknown, uses and plain and not works and not trains)
 
@@ -243,18 +240,9 @@ def _loud() -> frozenset[str]:
 
 
 @cache
-def _starters() -> dict[str, set[str]]:
-    """Packages whose objects start workers or processes, with the names of what makes these objects.
-
-    The calls of such an object are not told apart by name.
-    """
-    found: dict[str, set[str]] = {}
-    for row in ROWS:
-        package, *names = row.call.split(".")
-        if row.call in _loud() and row.use != "ranks":
-            made = next((name for name in names if name[:1].isupper()), names[-1] if names else package)
-            found.setdefault(package, set()).add(made)
-    return found
+def _starters() -> frozenset[str]:
+    """Packages whose objects start workers or processes: the calls of such an object are not told apart by name."""
+    return frozenset(row.call.partition(".")[0] for row in ROWS if row.call in _loud() and row.use != "ranks")
 
 
 @cache

@@ -551,9 +551,6 @@ PAINTS = "import unheard_of\nmodel = unheard_of.Model.from_pretrained('a')\nmode
         ("ask.py", f"import torch\n{PAINTS}loss.backward(); run(workers=4)\n", "likely"),
         ("tools/train_it.py", f"import torch\n{PAINTS}", "likely"),
         ("ask.py", f"import torch, pytorch_lightning\n{PAINTS}", "unknown"),
-        # Of a package that starts workers another part is used.
-        ("ask.py", f"import torch, detectron2\ndetectron2.engine.DefaultPredictor()\n{PAINTS}", "unknown"),
-        ("ask.py", f"import torch\nfrom detectron2.engine import DefaultTrainer\n{PAINTS}", "likely"),
         ("ask.sh", "python -m unheard_of --workers 4\n", "likely"),
     ],
 )
@@ -566,7 +563,7 @@ def test_a_shell_for_code_that_only_uses_models(tmp_path: Path, name: str, text:
     assert need(tmp_path, files).verdict == verdict
 
 
-LOADER = "from torch.utils.data import DataLoader\n"
+WITH_LOADER = "from torch.utils.data import DataLoader\n"
 BACKWARD = "import torch\nimport unheard_of\nloss = unheard_of.render()\nloss.backward()\n"
 
 
@@ -576,7 +573,7 @@ BACKWARD = "import torch\nimport unheard_of\nloss = unheard_of.render()\nloss.ba
         ("torch", "python train.py", "", "unknown"),
         ("flask", "python train.py", "", "unknown"),
         ("torch", "python train.py --workers 4", "", "likely"),
-        ("torch", "python train.py", f"{LOADER}DataLoader([], num_workers=4)\n", "likely"),
+        ("torch", "python train.py", f"{WITH_LOADER}DataLoader([], num_workers=4)\n", "likely"),
         ("torch", "python train.py", "exec(input())\n", "likely"),
         ("torch", "python train.py\npython train_other.py", "", "likely"),
         ("torch", "python train_elsewhere.py", "", "likely"),
@@ -588,7 +585,7 @@ def test_a_shell_for_training_that_takes_its_steps_itself(
     start = "docker build -t scenes .\ndocker run --gpus all -it scenes bash\n"
     files = {"README.md": f"# Scenes\n\n```bash\n{start}```\n\n```bash\n{shown}\n```\n", "train.py": BACKWARD + more}
     files |= {"Dockerfile": f"{DOCKERFILE}RUN pip install {installs}\n", "train_other.py": "import unheard_of\n"}
-    files["parts/loading.py"] = f"{LOADER}DataLoader([], num_workers=4)\n"
+    files["parts/loading.py"] = f"{WITH_LOADER}DataLoader([], num_workers=4)\n"
     assert need(tmp_path, files).verdict == verdict
 
 
