@@ -59,7 +59,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         reading = read_program(entry, program.files)
         stops += _not_counted(reading.calls, gpu_count(launch) == 1)
         if all(call.row.use != "dataloader" or call.processes.number == 0 for call in reading.calls):
-            bare.append((entry, not reading.stops and not reading.commands))
+            bare += _bare(entry, reading)
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
         found, fits = _of_calls(entry, reading, ranks, launch)
         mechanisms, small = mechanisms + found, small or fits
@@ -89,6 +89,12 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     return Findings(
         _need(mechanisms), tuple(stops), small, tuple(environment), idle, alone, sockets, trains, tuple(bare)
     )
+
+
+def _bare(entry: Entry, reading: Reading) -> list[tuple[Entry, bool]]:
+    """A program without loaders in what was read, and whether that is all; none where it may have some elsewhere."""
+    whole = not reading.stops and not reading.commands
+    return [(entry, whole)] if whole or not reading.may_load else []
 
 
 def _is_sure(call: Call, reading: Reading, entry: Entry) -> bool:

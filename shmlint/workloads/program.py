@@ -153,7 +153,10 @@ class Findings(NamedTuple):
     trains: Span | None = None
     """Where a program starts another one that is called training."""
     bare: tuple[tuple[Entry, bool], ...] = ()
-    """Programs without a DataLoader that has workers in the code that was read, and whether that is all their code."""
+    """Programs without a DataLoader that has workers in the code that was read, and whether that is all their code.
+
+    Where it is not, they import nothing that loads data either.
+    """
 
     def seen_in(self, commands: Sequence[Ran]) -> list[Ran]:
         """Commands, and whether their programs load data with workers."""

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 
 from shmlint.model.need import Step
 from shmlint.model.source import Span
-from shmlint.syntax.python import dotted
+from shmlint.syntax.python import Module, dotted
 from shmlint.workloads.declarations import SETTINGS_CLASSES
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
@@ -100,7 +100,19 @@ def _result(walker: Walker) -> Reading:
     return Reading(
         tuple(calls), collective, tuple(items), environment, tuple(walker.stops), tuple(walker.commands),
         frozenset(walker.evaluator.changes.variables | walker.evaluator.changes.handed), sockets=sockets,
+        may_load=any(_imports_loaders(one.module) for one in loaded),
     )  # fmt: skip
+
+
+def _imports_loaders(module: Module) -> bool:
+    targets = (*module.imports.values(), *module.stars)
+    return any(name.startswith(_TORCH_DATA) or name.partition(".")[0] in _LOADING for name in targets)
+
+
+_TORCH_DATA = "torch.utils.data"
+_LOADING = {row.call.partition(".")[0] for row in ROWS if row.use == "dataloader" and "." in row.call} - {"torch"}
+_LOADING |= {"lightning", "pytorch_lightning"}
+"""Packages with loaders of their own, or that are given some."""
 
 
 def _joined(sites: Collection[Site], evaluator: Evaluator) -> tuple[Span | None, bool]:

@@ -39,5 +39,7 @@ class Reading(NamedTuple):
     """The variables of the environment that it changes, which these may find; the empty name stands for all."""
     sockets: bool = False
     """Whether its ranks are joined by Gloo, which talks over TCP."""
+    may_load: bool = False
+    """Whether its modules import what loads data with workers, wherever that may be used."""
     full: bool = False
     """Whether a bound was reached before it was read to its end."""

@@ -2300,6 +2300,8 @@ all = [threading.Thread(target=print) for _ in range(a.num_workers)]
         ("python ppo.py --num-workers 4", "from torch.utils.data import DataLoader", "not-needed"),
         ("python ppo.py --num-workers 4", "from torch.utils.data import DataLoader; DataLoader([])", "not-needed"),
         ("python ppo.py --num-workers 4", "import unheard_of", "likely"),
+        ("python ppo.py --num-workers 4", "import unheard_of, pytorch_lightning", "needed"),
+        ("python ppo.py --num-workers 4", "import unheard_of\nfrom torch.utils.data import DataLoader", "needed"),
         ("python other.py --num-workers 4", "", "needed"),
         ('sh -c "python ppo.py --num-workers 4 && python other.py --num-workers 4"', "", "needed"),
         ('sh -c "python ppo.py --num-workers 4 && python ppo.py --num-workers 8"', "", "not-needed"),
