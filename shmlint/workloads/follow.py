@@ -192,6 +192,8 @@ class Follower:
             kind = self._make(command, context) or kind
         if kind != "silent":
             self.commands.append(Ran(command, span, kind, certain, guessed))
+        if kind == "interactive" and depth > 0 and is_python(program):
+            self.stop(f"the code that `{program}` reads from its input is not followed", span)
         if kind == "program":
             self._program(command, context)
 

@@ -342,6 +342,10 @@ def test_a_mount_says_which_program_runs(tmp_path: Path, mount: str, program: st
         ('bash -c "cd . && $*"', "python serve.py", "not-needed"),
         ("bash -c 'exec \"$@\"' -- python train.py", "python serve.py", "needed"),
         ('yes | pip uninstall one; yes no | python serve.py', "", "not-needed"),
+        # Python reads a program from its input.
+        ("python - <<'PY'\nDataLoader(d, num_workers=8)\nPY\npython serve.py", "", "unknown"),
+        ("python <<PY\nDataLoader(d, num_workers=8)\nPY\npython serve.py", "", "unknown"),
+        ("cat train.py | python\npython serve.py", "", "unknown"),
     ],
 )  # fmt: skip
 def test_conditions_of_scripts(tmp_path: Path, script: str, command: str, verdict: str) -> None:
