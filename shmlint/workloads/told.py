@@ -48,11 +48,12 @@ def told(launch: Launch, program: Program) -> Told | None:
     repository = program.files.repository
     if repository.workspace is None:
         return None
+    has = max(launch.effective_shm().bytes or 0, DOCKER_DEFAULT_SHM)
     for other in _others(launch, program):
         given = other.effective_shm()
         if given.decided_by == "host":
             return Told(Evidence("the same container with the host's /dev/shm", given.span or other.home), None)
-        if given.bytes is not None and given.bytes > DOCKER_DEFAULT_SHM and given.decided_by in ("shm_size", "tmpfs"):
+        if given.bytes is not None and given.bytes > has and given.decided_by in ("shm_size", "tmpfs"):
             text = f"the same container with {human(given.bytes)}"
             return Told(Evidence(text, given.span or other.home), given.bytes)
     page = repository.peek(launch.span.path) if launch.span.path.endswith(_PAGES) else None

@@ -2113,6 +2113,7 @@ NGC_NOTE = """
 Note: "if you use Torch multiprocessing for multi-threaded data loaders, the default shared memory
 segment may not be enough. Therefore, you should increase the size by issuing ..." `--shm-size=`.
 """
+HAS_SOME = PAGE.replace("--gpus", "--shm-size=256m --gpus")
 SERVICE = f"```yaml\nservices:\n  app:\n    image: {PYTORCH}\n    command: bash\n    {GPUS}\n```\n"
 HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_size,", "batch(),")
 
@@ -2123,6 +2124,9 @@ HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_si
         ({"README.md": PAGE, "start.sh": SIZED}, "needed"),
         ({"README.md": PAGE, "start.sh": SIZED.replace("--shm-size=16g", "--ipc=host")}, "needed"),
         ({"README.md": PAGE, "start.sh": SIZED.replace("16g", "64m")}, "likely"),
+        # What has as much itself is told nothing by it.
+        ({"README.md": HAS_SOME, "start.sh": SIZED.replace("16g", "256m")}, "likely"),
+        ({"README.md": HAS_SOME, "start.sh": SIZED}, "needed"),
         # A page shows one service in several ways.
         ({"README.md": SERVICE + SERVICE.replace("    deploy:", "    shm_size: 16g\n    deploy:")}, "needed"),
         ({"README.md": SERVICE + SERVICE.replace("  app:", "  other:\n    shm_size: 16g")}, "likely"),
