@@ -187,9 +187,7 @@ class Follower:
         if (local := in_container(command)) != command:
             self.stop(f"`{program}` runs its command on another host, or in another container", span)
             command = local
-        kind = self._kind(command, directory)
-        if program == "make":
-            kind = self._make(command, context) or kind
+        kind = self._kind(command, context)
         if kind != "silent":
             self.commands.append(Ran(command, span, kind, certain, guessed))
         if kind == "interactive" and depth > 0 and is_python(program):
@@ -217,12 +215,11 @@ class Follower:
         source = self.files.repository.source(place.path) if place is not None else None
         return source.text if source is not None else None
 
-    def _kind(self, command: tuple[str, ...], directory: str) -> Kind:
-        kind = kind_of(command)
-        own = kind == "probe" and is_python(posixpath.basename(command[0]))
-        if own and any(own_modules(command[1:], self.files, directory)):
+    def _kind(self, command: tuple[str, ...], context: RunContext) -> Kind:
+        kind, program = kind_of(command), posixpath.basename(command[0])
+        if kind == "probe" and is_python(program) and any(own_modules(command[1:], self.files, context.directory)):
             return "program"  # what it imports runs
-        return kind
+        return (self._make(command, context) if program == "make" else None) or kind
 
     # Shell --------------------------------------------------------------------------------
 

@@ -226,8 +226,9 @@ class Options:
         joined = self._joined(key)
         if joined is not None:
             return joined
-        for given in self._spellings(key)[:1]:
-            return self._as_declared(given, key, self.given[given], work_out, depth)
+        spelled = self._spellings(key)
+        if spelled:
+            return self._as_declared(spelled[0], key, self.given[spelled[0]], work_out, depth)
         if any(declared.positional for declared in self.declared.get(key, ())) and self._has_positional():
             return NOTHING
         configured = self.configured.get(key, [])

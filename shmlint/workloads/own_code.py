@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from shmlint.files.read import normal
 from shmlint.model.record import NamedTuple
@@ -17,6 +18,9 @@ from shmlint.model.source import Span
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import COLLECTIVE, ROWS, harmless
 from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
+
+if TYPE_CHECKING:
+    from shmlint.workloads.own_python import Looked
 
 _READ = r"\.(?:py|ipynb|sh|ya?ml|toml|cfg)$"
 """Files that are code or configuration."""
@@ -113,20 +117,21 @@ _TRAINING_FRAMEWORKS = (
 
 def uses_model(path: str, repository: Repository) -> bool:
     """Whether a program of Python loads or asks a model, and neither trains nor loads data."""
-    from shmlint.workloads.own_python import look
-
-    source = repository.peek(path)
-    found = look(path, source.text) if source is not None else None
+    found = _look_at(path, repository)
     return found is not None and found.uses and not found.works and not found.trains
 
 
 def takes_steps(path: str, repository: Repository) -> bool:
     """Whether a program of Python trains step by step by itself."""
+    found = _look_at(path, repository)
+    return found is not None and found.steps
+
+
+def _look_at(path: str, repository: Repository) -> Looked | None:
     from shmlint.workloads.own_python import look
 
     source = repository.peek(path)
-    found = look(path, source.text) if source is not None else None
-    return found is not None and found.steps
+    return look(path, source.text) if source is not None else None
 
 
 _TRAINER = r"(?i)train|tun(?:e|ing)(?![a-z])|distill"
