@@ -41,7 +41,8 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     environment: list[tuple[str, str, Span]] = []
     small, idle, sockets, trains = False, True, True, None
     loads: list[bool] = []
-    bare: list[tuple[Entry, bool]] = []
+    readings: list[tuple[Entry, Reading]] = []
+    left: list[Entry] = []
     segments: list[Call] = []
     commands, most = (program.documented_commands, 1) if entries else (program.commands, _MOST_ALIKE)
     pending = [(entry, _ranks(commands, entry)) for entry in sorted(entries or program.entries, key=_order)]
@@ -49,17 +50,16 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     while pending and len(done) < _MOST_PROGRAMS:
         entry, ranks = pending.pop(0)
         if any(other.runs == entry.runs for other in done):
-            bare += [(entry, whole) for other, whole in bare if other.runs == entry.runs][:1]
+            left.append(entry)
             continue
         if sum(other.path == entry.path for other in done) >= most:
-            bare += [(entry, False) for other, _ in bare if other.path == entry.path][:1]
+            left.append(entry)
             stops += () if entries else (Step(f"{entry.path} is started too often"),)
             continue
         done.append(entry)
         reading = read_program(entry, program.files)
         stops += _not_counted(reading.calls, gpu_count(launch) == 1)
-        if all(call.row.use != "dataloader" or call.processes.number == 0 for call in reading.calls):
-            bare += _bare(entry, reading)
+        readings.append((entry, reading))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
         found, fits = _of_calls(entry, reading, ranks, launch)
         mechanisms, small = mechanisms + found, small or fits
@@ -82,19 +82,33 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             trains = trains or (span if names_training(words) else None)
     if any(entry.runs not in [other.runs for other in done] for entry, _ in pending):
         stops.append(Step("it starts too many programs"))
-    bare += [(entry, False) for entry, _ in pending if entry.runs not in [other.runs for other in done]]
+    bare = _bare(readings, [*left, *(entry for entry, _ in pending)])
     mechanisms += _together(segments)
     stops += _repeated(segments)
     alone, idle, sockets = bool(loads) and all(loads), idle and bool(done), sockets and bool(done) and not stops
     return Findings(
-        _need(mechanisms), tuple(stops), small, tuple(environment), idle, alone, sockets, trains, tuple(bare)
+        _need(mechanisms), tuple(stops), small, tuple(environment), idle, alone, sockets, trains, bare
     )
 
 
-def _bare(entry: Entry, reading: Reading) -> list[tuple[Entry, bool]]:
-    """A program without loaders in what was read, and whether that is all; none where it may have some elsewhere."""
-    whole = not reading.stops and not reading.commands
-    return [(entry, whole)] if whole or not reading.may_load else []
+def _bare(readings: Sequence[tuple[Entry, Reading]], left: Sequence[Entry]) -> tuple[tuple[Entry, bool], ...]:
+    """The programs without loaders in what was read, and whether that is all; not those that may have some elsewhere.
+
+    Of those left out, one that runs alike has the same, and nothing was read of other files.
+    """
+    found: list[tuple[Entry, bool]] = []
+    for entry, reading in readings:
+        loads = any(call.row.use == "dataloader" and call.processes.number != 0 for call in reading.calls)
+        whole = not reading.stops and not reading.commands
+        if not loads and (whole or not reading.may_load):
+            found.append((entry, whole))
+    read = {entry.path for entry, _ in readings}
+    for entry in left:
+        alike = [(other, whole) for other, whole in found if other.path == entry.path]
+        same = next((whole for other, whole in alike if other.runs == entry.runs), False)
+        if alike or entry.path not in read:
+            found.append((entry, same))
+    return tuple(found)
 
 
 def _is_sure(call: Call, reading: Reading, entry: Entry) -> bool:
