@@ -7,7 +7,7 @@ branch, on an argument or on another program stays unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -91,16 +91,27 @@ _NAMES_ENGINE = (*ENGINES, "container", "oci", "--gpus", OPEN, OPEN_BRACE)
 """An engine's name, what stands for one (``$CONTAINER_CMD``), what may become one, or an option for one."""
 
 
-def _may_run_engine(raw: str, functions: Collection[str]) -> bool:
-    """Whether a command may be one of an engine, or hold one: not if all its words are written there and name none."""
-    if "$" in raw or "`" in raw:
-        return True
-    plain = raw.translate(_QUOTING)
-    lowered = plain.lower()
-    for name in _NAMES_ENGINE:
-        if name in lowered:
-            return True
-    return bool(functions) and any(word in functions for word in re.split(r"[\s<>]+", plain))
+def _names_engine(raw: str) -> bool:
+    """Whether the text of a command names an engine, or what may become one."""
+    lowered = raw.translate(_QUOTING).lower()
+    return any(name in lowered for name in _NAMES_ENGINE)
+
+
+_FILE_TOOLS = frozenset(
+    {
+        "basename", "cd", "chmod", "chown", "cp", "curl", "date", "df", "dirname", "du", "head", "kill", "ls", "ln",
+        "mkdir", "mktemp", "mv", "popd", "pushd", "readlink", "realpath", "rm", "rmdir", "sleep", "tail", "touch",
+        "tr", "uname", "wc", "wget",
+    }
+)  # fmt: skip
+"""Programs that run nothing of what they are given, and print nothing that is a command."""
+
+_STARTS_NOTHING = re.compile(
+    rf"(?:sudo +)?(?:{'|'.join(sorted(ENGINES))}) +"
+    r"(?:cp|events|images|info|inspect|kill|load|login|logout|logs|network|port|ps|pull|push|rename|rm|rmi|save|start"
+    r"|stats|stop|tag|top|version|volume|wait)(?![\w$-])(?!.*(?:run|create)\b)"
+)
+"""A command of an engine that neither starts a container nor builds an image."""
 
 
 def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[str, Word]]:
@@ -200,6 +211,7 @@ class _CommandReader:
         """The functions that the text defines, by their places."""
         self.defined: set[str] = set()
         """Their names."""
+        self._passing: dict[str, bool] = {}
 
     def read(self) -> Iterator[Command]:
         nodes = self.tree.nodes
@@ -572,7 +584,25 @@ class _EngineReader(_CommandReader):
         if name in _PRINTING and name not in self.defined and not any(joining in raw for joining in _JOINING):
             prints_start = name in PRINTERS and ("$" in raw or STARTS.search(raw) is not None)
             return prints_start and goes_to(self.tree, node) != ("", "")
-        return _may_run_engine(raw, self.defined)
+        if _names_engine(raw):
+            return _STARTS_NOTHING.match(raw) is None
+        if name in self.defined:
+            return "run" in raw or "create" in raw or self._passes_on(name)
+        if "$" in raw or "`" in raw:
+            return name not in _FILE_TOOLS or name in self.variables.functions
+        words = re.split(r"[\s<>]+", raw.translate(_QUOTING)) if self.defined else ()
+        return any(word in self.defined for word in words)
+
+    def _passes_on(self, name: str) -> bool:
+        """Whether a function of the text runs what it is given."""
+        known = self._passing.get(name)
+        if known is None:
+            bodies = [body for place, body in self.bodies.items() if name in self.variables.names.get(place, ())]
+            known = self._passing[name] = any(
+                self._passed_on(command) is not None
+                for body in bodies if _ARGUMENT.search(self.tree.raw(body)) for command in walk(body)
+            )  # fmt: skip
+        return known
 
     def _when(self, node: Node) -> When:
         return "always"

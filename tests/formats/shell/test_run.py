@@ -75,6 +75,12 @@ RUNS = "docker run --gpus all img"
         (f'docker() {{ true; }}\n{RUNS}\n', []),
         (f'explain() {{ echo "$@"; }}\nexplain {RUNS}\n', []),
         (f". lib.sh\ntry_hard {RUNS}\n", ["docker"]),
+        # A function of the name of a file tool, which runs what it is given, or its own.
+        ('D=docker\nls() { "$@"; }\nls $D run --gpus all img\n', ["docker"]),
+        (f'cp() {{ {RUNS} "$1"; }}\ncp "$X"\n', ["docker"]),
+        # A command of the engine that starts nothing holds one that does, or is followed by one.
+        (f"docker rm -f $({RUNS})\ndocker ps -q; {RUNS}\n", ["docker", "docker"]),
+        (f'mkdir -p "$HOME/x" && sudo docker pull "$I" && {RUNS}\n', ["docker"]),
         (f"log_it {RUNS}\nskip {RUNS}\nassert_fails {RUNS}\n", []),
         ("usage docker run x\nneeds docker\ninstall docker podman\n", []),
         (f"complete -W '{RUNS}' x\ncomplete -c docker -a {RUNS}\n", []),
