@@ -109,9 +109,9 @@ _FILE_TOOLS = frozenset(
 _STARTS_NOTHING = re.compile(
     rf"(?:sudo +)?(?:{'|'.join(sorted(ENGINES))}) +"
     r"(?:cp|events|images|info|inspect|kill|load|login|logout|logs|network|port|ps|pull|push|rename|rm|rmi|save|start"
-    r"|stats|stop|tag|top|version|volume|wait)(?![\w$-])(?!.*(?:run|create)\b)"
+    r"|stats|stop|top|version|volume|wait)(?![\w$-])(?!.*(?:run|create)\b)"
 )
-"""A command of an engine that neither starts a container nor builds an image."""
+"""A command of an engine that neither starts a container nor builds or names an image."""
 
 
 def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[str, Word]]:
@@ -119,6 +119,8 @@ def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[
 
     What is assigned apart from its ``export`` counts where it is assigned once.
     """
+    if _MAY_EXPORT.search(text.text) is None:
+        return
     tree = Tree(_with_backslashes(_without_comments(text)))
     words = WordReader(tree, (before or Variables()).inside(text.unset))
     exported = tree.exported()
@@ -133,6 +135,10 @@ def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[
             if value is not None and (len(nodes) == 1 or tree.exports(tree.parents[node.id])):
                 found = words.read(value)
                 yield name_, found[0]._replace(span=tree.span(node)) if found else Word("")
+
+
+_MAY_EXPORT = re.compile(r"\b(?:export|declare|typeset|set)\s")
+"""What exports variables, or all of them (``set -a``)."""
 
 
 def values(text: ShellText) -> dict[str, list[str]]:
