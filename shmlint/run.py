@@ -110,8 +110,8 @@ def _run(
     """``followed`` is whether what launches run may be looked for in files."""
     own = users(settings.workloads)
     reading = reading._replace(launches=tuple(_with_render_nodes(launch, own) for launch in reading.launches))
-    alone = frozenset(path for kind in ALONE for path in files.get(kind, ()))
-    repository = ProgramSources(workspace, reading.builds, Shared(alone)) if followed else None
+    read = frozenset(path for kind in (*ALONE, "compose") for path in files.get(kind, ()))
+    repository = ProgramSources(workspace, reading.builds, Shared(read)) if followed else None
     context = Context(settings, own, reading.launches, repository)
     launches = iter(reading.launches) if checked is None else _counted(files, reading.launches, checked)
     found = _without_ignored(_checked(reading, launches, context), settings)

@@ -38,7 +38,7 @@ from shmlint.syntax.shell_text import (
     mentions_engine,
     not_set,
 )
-from shmlint.syntax.shell_variables import given, may_set, set_to_options
+from shmlint.syntax.shell_variables import Variables, given, may_set, set_to_options
 from shmlint.syntax.word import Cause
 
 _SHELL = frozenset(
@@ -104,8 +104,7 @@ def _text(block: Block, source: Source) -> str:
 def _parts(source: Source, workspace: Workspace, *, every: bool = False) -> Iterator[tuple[Block, Part | None]]:
     """The blocks of a document in their order, with the commands of those that speak of an engine, or of all."""
     read_blocks = blocks_of(source, workspace)
-    values: dict[str, str | None] = {}
-    for_options: set[str] = set()
+    before = _Before()
     for block in sorted([*read_blocks, *_alone(read_blocks, source)], key=lambda block: block.lines[0]):
         text = _text(block, source)
         if not _is_shell(block, text):
@@ -113,14 +112,38 @@ def _parts(source: Source, workspace: Workspace, *, every: bool = False) -> Iter
             continue
         part = None
         if every or mentions_engine(text):
-            part = Part(_shell_text(block, source), given(values, for_options))
+            part = Part(_shell_text(block, source), before.given())
         yield block, part
-        for_options |= set_to_options(text, for_options)
+        before.texts.append(text)
+
+
+_MAY_SET = re.compile(r"=|\b(?:read|printf|for|source|eval|export)\b|\.\s")
+"""What may set a variable, as fast as it can be looked for."""
+
+
+class _Before:
+    """What the blocks before one set; a reader types them into the same shell."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        """The blocks that were not looked at yet: only where another one follows that starts something."""
+        self._values: dict[str, str | None] = {}
+        self._for_options: set[str] = set()
+
+    def given(self) -> Variables:
+        for text in self.texts:
+            if _MAY_SET.search(text) is not None:
+                self._note(text)
+        self.texts.clear()
+        return given(self._values, self._for_options)
+
+    def _note(self, text: str) -> None:
+        self._for_options |= set_to_options(text, self._for_options)
         times = Counter(_ASSIGNED.findall(text))
         found = {name: value for name, _, value in _VALUE.findall(text) if times[name] == 1}
         for name in may_set(text):
             value = found.get(name)
-            values[name] = value if values.get(name, value) == value else None
+            self._values[name] = value if self._values.get(name, value) == value else None
 
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:

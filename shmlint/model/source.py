@@ -73,6 +73,13 @@ class Source:
             end -= 1
         return start, end
 
+    def line_spans(self) -> list[tuple[int, int]]:
+        """Start and end offset of each line, in their order, their line endings left out."""
+        starts = self.line_starts
+        if "\r" in self.text:
+            return [self.line_span(line) for line in range(1, len(starts) + 1)]
+        return list(zip(starts, [*(start - 1 for start in starts[1:]), len(self.text)], strict=True))
+
     def line_text(self, line: int) -> str:
         start, end = self.line_span(line)
         return self.text[start:end].removeprefix(BOM) if line == 1 else self.text[start:end]

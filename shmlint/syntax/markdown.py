@@ -52,7 +52,7 @@ def blocks_of(source: Source, workspace: Workspace) -> tuple[Block, ...]:
 
 def blocks(source: Source) -> Iterator[Block]:
     """The code of a document, in the language its name says it is written in."""
-    lines = [source.line_span(number) for number in range(1, len(source.line_starts) + 1)]
+    lines = source.line_spans()
     if source.text.startswith(BOM):
         lines[0] = (len(BOM), lines[0][1])
     name = source.path.lower()

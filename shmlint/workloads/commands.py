@@ -398,7 +398,7 @@ _PYTHONS = r"(?:python|pypy)[0-9.]*(?:\.exe)?"
 
 def is_python(program: str) -> bool:
     """Whether a program's name is that of a Python interpreter."""
-    return re.fullmatch(_PYTHONS, program) is not None
+    return program.startswith(("python", "pypy")) and re.fullmatch(_PYTHONS, program) is not None
 
 
 def kind_of(words: Sequence[str]) -> Kind:

@@ -214,7 +214,8 @@ def _below_of(path: str, folder: str) -> str | None:
 
 
 def _parts(path: str) -> list[str]:
-    return [part for part in re.sub(_VARIABLE, "", path).split("/") if part not in ("", ".", "..")]
+    after = re.sub(_VARIABLE, "", path) if path.startswith("$") else path
+    return [part for part in after.split("/") if part not in ("", ".", "..")]
 
 
 def context_of(build: Build, repository: Repository) -> str:
