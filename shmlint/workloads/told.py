@@ -104,8 +104,10 @@ def _others(launch: Launch, program: Program) -> Iterator[Launch]:
     sure = program.dockerfile is not None and not program.guessed and not program.namesake
     built = normal(program.dockerfile.path) if sure and program.dockerfile is not None else None
     for path in _paths(launch, built, repository):
-        if launch.kind == "compose-service" and path == launch.span.path and path.endswith((".yaml", ".yml")):
-            continue  # it has one service of the name, where a page may have several
+        if launch.kind == "compose-service" and path.endswith((".yaml", ".yml")) and (
+            path == launch.span.path or not _may_have(launch.name or "", path, repository)
+        ):
+            continue  # a Compose file has one service of the name, where a page may have several
         known = repository.shared.launches
         if path not in known:
             known[path] = _launches(path, repository)
@@ -114,6 +116,14 @@ def _others(launch: Launch, program: Program) -> Iterator[Launch]:
             itself = (other.span.path, other.span.start) == (launch.span.path, launch.span.start)
             if not private and not itself and _is_same(launch, other, built, repository):
                 yield other
+
+
+def _may_have(service: str, path: str, repository: Repository) -> bool:
+    """Whether a Compose file may have a service of some name: written there, or in a file that it includes."""
+    source = repository.peek(path)
+    if source is None or "include" in source.text:
+        return source is not None
+    return re.search(rf"{re.escape(service)}[\"']?\s*:", source.text) is not None
 
 
 def _paths(launch: Launch, built: str | None, repository: Repository) -> Iterator[str]:

@@ -304,9 +304,21 @@ def _rival(path: str, default: Sequence[str], workspace: Workspace) -> tuple[str
     if base and path not in base and names & _names_of(base, workspace):
         return (*base, path)
     directory, own = os.path.dirname(path), _name_words(path)
-    beside = _beside(directory, workspace)
-    related = [(other,) for other, words in beside if words < own and names & _names(other, workspace)]
+    by_word = workspace.once(_BY_WORD, directory, partial(_by_word, directory))
+    beside = sorted(other for word in own for other in by_word.get(word, ()))
+    related = [(other,) for _, other, words in beside if words < own and names & _names(other, workspace)]
     return (*_nearest(path, related)[0], path) if related else ()
+
+
+_BY_WORD: Key[dict[str, list[tuple[int, str, frozenset[str]]]]] = Key("compose files of a directory by a word")
+
+
+def _by_word(directory: str, workspace: Workspace) -> dict[str, list[tuple[int, str, frozenset[str]]]]:
+    """The files of a directory, numbered in their order, by one of the words of their names."""
+    found: dict[str, list[tuple[int, str, frozenset[str]]]] = {}
+    for number, (path, words) in enumerate(_beside(directory, workspace)):
+        found.setdefault(max(words, default=""), []).append((number, path, words))
+    return found
 
 
 def _nearest(path: str, bases: Sequence[tuple[str]]) -> list[tuple[str]]:
