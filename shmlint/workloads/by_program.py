@@ -259,6 +259,10 @@ def _together(segments: Sequence[Call]) -> Iterator[tuple[Mechanism, bool]]:
         yield Mechanism("python-shm", sum(sizes), "computed", because, told, segments[0].row.source), False
 
 
+_PARTS = 2
+"""An item that is resized may be an image and a mask or another image of its size, of which nothing is said."""
+
+
 def _dataloader(call: Call, items: Items, ranks: int) -> Mechanism | str | None:
     """``ranks × (workers × prefetch + 2) × batch`` where that is written down."""
     workers, batch, fixed, span = call.processes, call.batch, call.row.item, call.span
@@ -276,8 +280,10 @@ def _dataloader(call: Call, items: Items, ranks: int) -> Mechanism | str | None:
         return Mechanism("dataloader", None, "estimated", _workers_text(count), tuple(evidence), DATALOADER_SOURCE)
     item = (1 if fixed else _FLOAT) * _product(shape)
     certain_count = count if count is not None else 8
-    total = ranks * batches_at_once(certain_count, ahead) * size * item
-    if total <= DOCKER_DEFAULT_SHM and batch.number:
+    more = call.row.validation
+    beside = batches_at_once(more * certain_count, ahead) * more * size * item
+    total = ranks * batches_at_once(certain_count, ahead) * size * item + beside
+    if total * (1 if fixed else _PARTS) <= DOCKER_DEFAULT_SHM and batch.number:
         return "small"
     if total <= DOCKER_DEFAULT_SHM:
         return Mechanism("dataloader", None, "estimated", _workers_text(count), tuple(evidence), DATALOADER_SOURCE)
@@ -287,6 +293,8 @@ def _dataloader(call: Call, items: Items, ranks: int) -> Mechanism | str | None:
     evidence += [Evidence(counted, at) for at in batch.spans[:1]]
     several = f"{ranks} ranks × " if ranks > 1 else ""
     because = f"{several}({certain_count} × {ahead} + 2) batches × {human(size * item)}"
+    if beside:
+        because += f", and of validation ({more * certain_count} × {ahead} + 2) × {human(more * size * item)}"
     basis: Basis = "computed" if count is not None and batch.certain else "estimated"
     return Mechanism("dataloader", total, basis, because, tuple(evidence), DATALOADER_SOURCE)
 

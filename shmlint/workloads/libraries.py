@@ -36,6 +36,8 @@ class Row(NamedTuple):
     """What the argument was called in earlier versions of the library, which read only that one then."""
     configured: bool = False
     """The library takes these out of the program's configuration, not out of the call."""
+    validation: int = 0
+    """How many times as many workers, and as large batches, the loader for validation has, which is there too."""
 
 
 _TORCH_DATA = "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader"
@@ -64,6 +66,8 @@ _TRITON_CLIENT = (
 _SENTENCES = "https://github.com/huggingface/sentence-transformers/blob/cad211983f36ce458e9b3360f3e11b29fc54cbd8/sentence_transformers/base/model.py#L1570"
 _JAX_MESH = "https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_automatic_parallelization.html"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
+
+_ULTRALYTICS = "https://github.com/ultralytics/ultralytics/blob/00c2dcce23966542b3e03063c6a05be0d08d90d3/ultralytics/models/yolo/detect/train.py"
 
 ROWS: tuple[Row, ...] = (
     Row("torch.utils.data.DataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1, (), _TORCH_DATA),
@@ -132,9 +136,17 @@ ROWS: tuple[Row, ...] = (
     Row("sentence_transformers.SentenceTransformerTrainingArguments", "dataloader", "dataloader_num_workers", -1, 0,
         "per_device_train_batch_size", -1, 8),
     Row("ultralytics.YOLO.train", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
-        "https://docs.ultralytics.com/modes/train/#train-settings"),
+        _ULTRALYTICS, validation=2),
     Row("ultralytics.YOLO.val", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640)),
-    Row("ultralytics.YOLO.tune", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640)),
+    Row("ultralytics.YOLO.tune", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
+        _ULTRALYTICS, validation=2),
+    Row("ultralytics.RTDETR.train", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
+        _ULTRALYTICS, validation=2),
+    Row("ultralytics.RTDETR.val", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640)),
+    Row("ultralytics.YOLOWorld.train", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
+        _ULTRALYTICS, validation=2),
+    Row("ultralytics.YOLOE.train", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
+        _ULTRALYTICS, validation=2),
     Row("fastai.vision.all.DataBlock.dataloaders", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
     Row("transformers.HfArgumentParser", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size",
         -1, 8, (), _TRAINER, configured=True),

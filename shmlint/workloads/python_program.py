@@ -83,11 +83,15 @@ def _result(walker: Walker) -> Reading:
     for site in sites.values():
         last = site.name.rpartition(".")[2]
         row = _row_of(site.name, last, made) or row_of_class(site, walker, _row_of_name, names)
+        if row is None and (row := _row_of(site.name, last, walker.kept)) is not None:
+            site = site._replace(certain=False)  # it may be a method of another class
         meant = row is not None and _is_meant(row, site, walker)
         if row is not None and meant and not _uses_none(row, site, walker):
             calls.append(_filled(row, site, walker.evaluator))
         elif not meant and (row is None or _is_of_object(site)) and (counted := _counted(site, walker)):
             walker.stop(f"what `{site.name}` does with `{counted}` is unknown", site.span)
+        elif row is None and _may_train(site, walker):
+            walker.stop(f"how `{site.name}` loads its data is unknown", site.span)
         if last in _SHAPED:
             shape = _shape(last, site, walker.evaluator)
             if shape:
@@ -171,6 +175,26 @@ def _counted(site: Site, walker: Walker) -> str:
             if not few and not walker.is_own(site):
                 return name
     return ""
+
+
+_TRAINS = frozenset({"train", "tune", "val", "finetune", "fine_tune", "fit_one_cycle"})
+_LOADS_ALONE = frozenset(
+    row.call.partition(".")[0] for row in ROWS
+    if row.use == "dataloader" and row.default not in (0, None) and "." in row.call
+)  # fmt: skip
+"""Packages whose trainers start workers without being told to."""
+
+
+def _may_train(site: Site, walker: Walker) -> bool:
+    """Whether a call may train with what a package makes that starts workers by itself, in a way that is not known.
+
+    ``model.train()`` of PyTorch has no arguments that are named; a trainer may have none.
+    """
+    if site.name.rpartition(".")[2] not in _TRAINS or not isinstance(site.node.func, ast.Attribute):
+        return False
+    imported = [name for name in site.scope.module.imports.values() if name.partition(".")[0] in _LOADS_ALONE]
+    told = any(keyword.arg != "mode" for keyword in site.node.keywords)
+    return (told or any("Trainer" in name for name in imported)) and bool(imported) and not walker.is_own(site)
 
 
 _ONLY_KEPT = frozenset(

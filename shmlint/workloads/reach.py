@@ -73,6 +73,8 @@ class Walker:
         self.entry = entry
         self.stops: list[Step] = []
         self.sites: list[Site] = []
+        self.kept: set[str] = set()
+        """Classes whose methods are rows, where they are not called by their own name: ``kind = YOLO``."""
         self.environment: list[tuple[str, str, Span]] = []
         self.commands: list[tuple[tuple[str, ...], Span, bool]] = []
         self._starts: list[tuple[str, ast.Call, Scope, bool]] = []
@@ -610,6 +612,8 @@ class Walker:
                     self.evaluator.changes.keep_method(name)  # ``large = partialmethod(load, workers=8)``
                     self._method(name, False)
                 full = self.modules.outside(name, unit.loaded).partition(".__")[0]
+                if full in OWNERS:
+                    self.kept.add(full)
                 if full in WATCHED or starts(full):
                     self.stop(f"what is done with `{full}` is not followed", scope.span(expression))
 

@@ -1286,6 +1286,9 @@ loader = DataLoader(DATA, batch_size=64, num_workers=3)
         ("", "make_dataset(folder, resolution=32)", "not-needed"),
         ("", "make_dataset(folder, resolution=512)", "needed"),
         ("", "make_dataset(folder, length=32)", "likely"),
+        ("", "make(transforms.Resize(64))", "not-needed"),
+        # 54 MiB of images, and there may be a mask beside each.
+        ("", "make(transforms.Resize(96))", "likely"),
         ("", "draw(folder, resolution=512)", "likely"),
     ],
 )
@@ -1293,6 +1296,15 @@ def test_the_size_of_the_items_decides(tmp_path: Path, option: str, data: str, v
     code = NAMED.replace("OPTION", option).replace("DATA", data)
     files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": code}
     assert need(tmp_path, files).verdict == verdict
+
+
+def test_validation_has_a_loader_of_its_own(tmp_path: Path) -> None:
+    code = "from ultralytics import YOLO\nYOLO('n.pt').train(data='x', workers=WORKERS, batch=4)\n"
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE}
+    found = need(tmp_path, {**files, "train.py": code.replace("WORKERS", "4")})
+    assert found.verdict == "needed"
+    assert "(4 × 2 + 2) batches × 4.7 MiB, and of validation (8 × 2 + 2) × 9.4 MiB" in found.because
+    assert need(tmp_path, {**files, "train.py": code.replace("WORKERS", "0")}).verdict == "not-needed"
 
 
 def test_a_size_in_a_module_that_says_nothing_else_counts(tmp_path: Path) -> None:
