@@ -305,3 +305,11 @@ def test_every_image_needs_the_same_however_it_is_started(tmp_path: Path, ways: 
 def test_packages_without_shared_memory_are_listed_once_in_their_order() -> None:
     listed = (Path(libraries.__file__).parent / "harmless.txt").read_text("utf-8").split()
     assert listed == sorted(dict.fromkeys(listed), key=str.lower)
+
+
+def test_packages_with_loaders_or_processes_of_their_own_are_not_called_harmless() -> None:
+    listed = libraries.harmless()
+    assert {"rclpy", "sensor_msgs", "cached_path", "equinox", "langchain_postgres", "meshio"} <= listed
+    # What starts programs, trains, or shares memory by itself.
+    others = {"launch", "papermill", "nemo", "TTS", "trax", "pymc", "zenoh", "nussl", "hoomd", "torchio", "fairseq"}
+    assert listed.isdisjoint(others)
