@@ -369,7 +369,7 @@ _PROBE_MODULES = frozenset(
 )  # fmt: skip
 _BUILDERS = frozenset(
     {"cmake", "ninja", "gcc", "g++", "clang", "nvcc", "hipcc", "meson", "bazel", "cargo", "go", "sphinx-build",
-     "mkdocs", "colcon", "catkin_make", "catkin", "rosdep", "ccache", "tar", "unzip",
+     "mkdocs", "colcon", "catkin_make", "catkin", "rosdep", "ccache", "conda-lock", "tar", "unzip",
      "gunzip", "zip", "dpkg", "yum", "dnf", "apk", "pacman", "add-apt-repository", "update-alternatives", "locale-gen",
      "ssh-keygen", "useradd", "groupadd", "chsh", "gdown", "gsutil", "aws", "rsync", "scp", "patch",
      "docker", "cython", "poetry", "pre-commit", "twine", "pdm", "ruff", "black", "isort", "mypy", "flake8", "pylint"}
@@ -386,6 +386,18 @@ _OF_BUILDS = re.compile(
 )
 """Names that such programs give to what builds or prepares something."""
 _BUILD_MODULES = frozenset({"pip", "build", "venv", "ensurepip", "compileall", "sphinx", "mkdocs", "grpc_tools.protoc"})
+_SETS_SHELL_UP = re.compile(
+    r"""(?:\$\(|`)\s*["']?[^\s"'`()]*?(?<![\w.-])(?:(?:conda|mamba|micromamba)["']?\s+["']?shell\b|direnv\s+hook\b"""
+    r"""|(?:pyenv|rbenv|nodenv|jenv|goenv)\s+(?:virtualenv-)?init\b|(?:ssh-agent|dircolors|lesspipe|dbus-launch)\b"""
+    r"""|fnm\s+env\b|mise\s+activate\b|starship\s+init\b|brew\s+shellenv\b)"""
+)
+"""What a shell evaluates to set itself up: functions and variables, ``eval "$(conda shell.bash hook)"``."""
+_TERMINALS = frozenset(
+    {"alacritty", "gnome-terminal", "kitty", "konsole", "lxterminal", "mate-terminal", "qterminal", "sakura",
+     "terminator", "tilix", "urxvt", "x-terminal-emulator", "xfce4-terminal", "xterm"}
+)  # fmt: skip
+"""Windows with a shell, unless they are given a program."""
+_GIVES_PROGRAM = re.compile(r"-e|-x|--|--(?:command|execute)(?:=.*)?")
 _OTHER_SHELLS = frozenset({"fish", "ksh", "csh", "tcsh", "xonsh", "nu", "elvish"})
 """Shells whose scripts are not read."""
 _INTERACTIVE = frozenset(
@@ -403,6 +415,8 @@ def is_python(program: str) -> bool:
 
 def kind_of(words: Sequence[str]) -> Kind:
     """What a simple command does, wrappers before it left out."""
+    if _SETS_SHELL_UP.match(words[0]) is not None:
+        return "silent"
     program = words[0].rpartition("/")[2]
     rest = words[1:]
     if program in SHELLS or program in _OTHER_SHELLS:
@@ -440,7 +454,8 @@ def _tells(words: Sequence[str]) -> bool:
 
 def _waits(program: str, rest: Sequence[str]) -> bool:
     """Whether a command only keeps a container alive: what is run in it later is not known."""
-    return (program == "cat" and not rest) or (program == "tail" and any(map(_FOLLOWS.fullmatch, rest)))
+    shell = program in _TERMINALS and not any(map(_GIVES_PROGRAM.fullmatch, rest))
+    return shell or (program == "cat" and not rest) or (program == "tail" and any(map(_FOLLOWS.fullmatch, rest)))
 
 
 def _names(program: str, words: Sequence[str]) -> list[str]:

@@ -342,6 +342,17 @@ def test_a_mount_says_which_program_runs(tmp_path: Path, mount: str, program: st
         ('bash -c "cd . && $*"', "python serve.py", "not-needed"),
         ("bash -c 'exec \"$@\"' -- python train.py", "python serve.py", "needed"),
         ('yes | pip uninstall one; yes no | python serve.py', "", "not-needed"),
+        # A shell evaluates what sets itself up; what others print may be any program.
+        ('eval "$(conda shell.bash hook)"\nexec python serve.py', "", "not-needed"),
+        ("s=\"$('/opt/conda/bin/conda' 'shell.bash' 'hook' 2> /dev/null)\"\neval \"$s\"\npython serve.py", "",
+         "not-needed"),
+        ('eval "$(micromamba shell hook --shell bash)"\neval "$(pyenv init -)"\npython serve.py', "", "not-needed"),
+        ('eval `ssh-agent -s`\neval "$(direnv hook bash)"\npython serve.py', "", "not-needed"),
+        ('eval "$(conda shell.bash hook)"\npython train.py', "", "needed"),
+        ('eval "$(conda run python commands.py)"\npython serve.py', "", "unknown"),
+        ('eval "$(my-conda shell)"\npython serve.py', "", "unknown"),
+        ('eval "$(./hook.sh)"\npython serve.py', "", "unknown"),
+        ('conda-lock -f environment.yml', "", "not-needed"),
         # Python reads a program from its input.
         ("python - <<'PY'\nDataLoader(d, num_workers=8)\nPY\npython serve.py", "", "unknown"),
         ("python <<PY\nDataLoader(d, num_workers=8)\nPY\npython serve.py", "", "unknown"),
@@ -1347,6 +1358,18 @@ def test_builtins_of_shells_do_not_end_the_trail(tmp_path: Path, script: str) ->
         "run.sh": f"#!/bin/bash\n{script}", "serve.py": SERVE, "helper.py": HELPER,
     }  # fmt: skip
     assert need(tmp_path, files).verdict == "not-needed"
+
+
+@table(
+    "command, verdict",
+    [
+        ("xterm", "likely"), ("xfce4-terminal --title=Work", "likely"), ("gnome-terminal", "likely"),
+        ("terminator -e top", "unknown"), ("xterm -e ./run", "unknown"), ("konsole --command=./run", "unknown"),
+    ],
+)  # fmt: skip
+def test_a_window_with_a_terminal_is_a_shell(tmp_path: Path, command: str, verdict: str) -> None:
+    script = f"docker run --gpus all -e DISPLAY owner/pytorch:1 {command}\n"
+    assert need(tmp_path, {"run.sh": script}).verdict == verdict
 
 
 def test_what_documentation_runs_behind_the_script_of_a_shell_counts(tmp_path: Path) -> None:
