@@ -57,7 +57,7 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
     namesake = _namesake(launch, builds, repository)
     if namesake is not None:
         return FoundBuild(namesake, True, True)
-    guessed = _guess(launch, repository)
+    guessed = _of_own_name(launch, repository) or _guess(launch, repository)
     return FoundBuild(guessed, guessed is not None)
 
 
@@ -247,6 +247,20 @@ def _of_workflow(launch: Launch, repository: Repository) -> Build | None:
         tag = re.sub(r"\$\{\{ *github\.repository *\}\}", name, build.tag.lower())
         if "/" in tag and _untagged(tag) == _untagged(image.lower()):
             return build
+    return None
+
+
+def _of_own_name(launch: Launch, repository: Repository) -> Build | None:
+    """The only Dockerfile at the top of the repository, for an image of its owner that has its name: ``me/robot:1``."""
+    image = launch.image.known if launch.image is not None else None
+    own = "/".join(_untagged((image or "").lower()).split("/")[-2:])
+    if image is None or "/" not in own or recognise(image, builtin())[0] is not None or own != _own_name(repository):
+        return None
+    for folder in (repository.root, normal(os.path.join(repository.root, "docker"))):
+        files = _dockerfiles(folder, repository)
+        if files:
+            path = normal(os.path.join(folder, files[0]))
+            return Build(image, repository.root, path, None, (), launch.span) if len(files) == 1 else None
     return None
 
 

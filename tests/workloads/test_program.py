@@ -553,6 +553,23 @@ def test_a_workflow_names_its_image_after_the_repository(
     assert need(tmp_path, files, ("README.md",)).verdict == verdict
 
 
+@table(
+    "image, more, verdict",
+    [
+        ("me/tool", (), "not-needed"), ("docker.io/me/tool:gpu", (), "not-needed"),
+        ("ghcr.io/Me/Tool:1.2", (), "not-needed"),
+        ("you/tool", (), "unknown"), ("me/tool-server", (), "unknown"), ("me/tool", ("Dockerfile.cpu",), "unknown"),
+    ],
+)  # fmt: skip
+def test_an_image_with_the_name_of_the_repository_is_built_from_its_only_dockerfile(
+    tmp_path: Path, image: str, more: tuple[str, ...], verdict: str
+) -> None:
+    page = f"# Tool\n\nFrom https://github.com/me/tool\n\n```bash\ndocker run --gpus all {image} --port 80\n```\n"
+    build = DOCKERFILE + 'ENTRYPOINT ["python", "serve.py"]\n'
+    files = {"README.md": page, "Dockerfile": build, "serve.py": SERVE, "helper.py": HELPER}
+    assert need(tmp_path, files | dict.fromkeys(more, build), ("README.md",)).verdict == verdict
+
+
 PAINTS = "import unheard_of\nmodel = unheard_of.Model.from_pretrained('a')\nmodel.train(False)\nmodel.paint('tree')\n"
 
 
