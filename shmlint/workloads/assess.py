@@ -263,12 +263,13 @@ def _code(case: Case) -> Need | None:
 
 def _to_the_end(case: Case) -> Need | None:
     """A program that was read to its end and uses no mechanism."""
-    if case.program.kind != "program" or not case.program.entries:
+    program = case.program
+    if program.kind != "program" or program.stops or case.findings.stops:
         return None
-    if case.program.stops or case.findings.stops:
+    started = [Evidence(f"runs {entry.path}", entry.span) for entry in program.entries]
+    evidence = (*started, *(Evidence(step.text, step.span) for step in program.built))[:1]
+    if not evidence:
         return None
-    first = case.program.entries[0]
-    evidence = (Evidence(f"runs {first.path}", first.span),)
     return Need("not-needed", why="its program was read completely and uses no shared memory", evidence=evidence)
 
 

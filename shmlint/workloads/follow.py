@@ -113,6 +113,8 @@ class Follower:
         self.entries: list[Entry] = []
         self.trail: list[Step] = []
         self.stops: list[Step] = []
+        self.built: list[Step] = []
+        """Programs that the build of the image compiles, which use no shared memory."""
         self.seen: set[tuple[str, tuple[str, ...]]] = set()
         self.functions: dict[str, _Body] = {}
         """The functions of the scripts that were read."""
@@ -389,9 +391,20 @@ class Follower:
         elif "$" in command[0]:
             self._either(command, context)
             self.stop(_unnamed(command[0]), context.span)
-        elif not command[0].startswith("-") and not self.settled(command):
+        elif not command[0].startswith("-") and not self.settled(command) and not self._compiled(command[0], context):
             built = context.depth > 0 or self.image is not None
             self.stop(_missing(command[0], built=built), context.span)
+
+    def _compiled(self, name: str, context: RunContext) -> bool:
+        """Whether the image's build surely compiles a program from sources of the repository that share no memory."""
+        if self.image is None or self.guessed:
+            return False
+        from shmlint.workloads.native import is_built
+
+        name = posixpath.basename(name)
+        built = is_built(name, self.image, self.files)
+        self.built += [Step(f"`{name}` is compiled from sources of the repository", context.span)] if built else []
+        return built
 
     def _either(self, command: tuple[str, ...], context: RunContext, at: int = 0) -> None:
         """Follow each of the programs that the scripts give a variable: ``RUN=python``, ``RUN="torchrun …"``.

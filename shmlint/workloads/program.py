@@ -120,6 +120,8 @@ class Program(NamedTuple):
     documented_commands: tuple[Ran, ...] = ()
     perhaps: tuple[Ran, ...] = ()
     """What variables start that the scripts give several programs."""
+    built: tuple[Step, ...] = ()
+    """Programs that the build of the image compiles from sources that use no shared memory."""
 
     @property
     def variables(self) -> Mapping[str, Value[str]]:

@@ -52,7 +52,7 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     return Program(
         tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
         follower.environment, follower.assigned, files, image, dockerfile, default, found.namesake, guessed,
-        perhaps=tuple(ran for ran in follower.perhaps if ran.kind == "program"),
+        perhaps=tuple(ran for ran in follower.perhaps if ran.kind == "program"), built=tuple(follower.built),
     )  # fmt: skip
 
 

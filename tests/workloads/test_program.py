@@ -3180,3 +3180,47 @@ def test_many_words_and_options_are_read_in_time(tmp_path: Path, command: str, p
     started = time.process_time()
     need(tmp_path, {"a.py": program, "Dockerfile": DOCKERFILE, "compose.yaml": compose(command)})
     assert time.process_time() - started < 8
+
+
+NATIVE = "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nWORKDIR /src\nCOPY . .\nRUN BUILD\n"
+SOLVER = "#include <cuda_runtime.h>\n#include <omp.h>\nint main() { return solve(); }\n"
+MADE = {"Makefile": "solver: main.cu\n\tnvcc main.cu -o $@\n", "main.cu": SOLVER}
+CMAKE = "project(solver CUDA CXX)\nadd_executable(solver main.cu)\n"
+
+
+@table(
+    "build, files, verdict",
+    [
+        ("cmake -B build && cmake --build build", {"CMakeLists.txt": CMAKE, "main.cu": SOLVER}, "not-needed"),
+        ("make -j4", MADE, "not-needed"),
+        ("make", {"Makefile": "EXECUTABLE := solver\n", "src/main.cu": SOLVER}, "not-needed"),
+        ("cargo build", {"Cargo.toml": '[package]\nname = "solver"\n', "src/main.rs": "fn main() {}"}, "not-needed"),
+        ("go build -o /bin ./...", {"go.mod": "module a", "cmd/solver/main.go": "package main\n"}, "not-needed"),
+        # Sources that may share memory or start others, that are elsewhere, and programs that nothing compiles.
+        ("make", MADE | {"main.cu": f"#include <nccl.h>\n{SOLVER}"}, "unknown"),
+        ("make", MADE | {"main.cu": SOLVER + "int f() { return shm_open(a, 0); }"}, "unknown"),
+        ("make", MADE | {"lib-1.2/a.h": "#include <torch/torch.h>"}, "unknown"),
+        ("make", MADE | {"main.cu": SOLVER + 'int f() { return system("x"); }'}, "unknown"),
+        ("make", MADE | {"Makefile": "other: main.cu\n"}, "unknown"),
+        ("make", MADE | {".gitmodules": "[submodule]"}, "unknown"),
+        ("git clone https://a.b/c && make", MADE, "unknown"),
+        ("cmake -B build", {"CMakeLists.txt": f"{CMAKE}FetchContent_Declare(x)\n", "main.cu": SOLVER}, "unknown"),
+        ("apt-get install -y solver", MADE, "unknown"),
+        ("make", {"Makefile": "solver: main.cu\n"}, "unknown"),
+    ],
+)
+def test_a_program_that_the_build_compiles_is_read_by_its_words(
+    tmp_path: Path, build: str, files: dict[str, str], verdict: str
+) -> None:
+    written = {"compose.yaml": compose("solver --steps 10"), "Dockerfile": NATIVE.replace("BUILD", build)}
+    assert need(tmp_path, written | files).verdict == verdict
+
+
+def test_a_program_that_an_earlier_stage_compiles(tmp_path: Path) -> None:
+    stages = NATIVE.replace("BUILD", "make") + "FROM nvidia/cuda:12.4.1-runtime\nCOPY --from=0 /src/solver /\n"
+    files = MADE | {"Dockerfile": stages}
+    found = need(tmp_path, {"compose.yaml": compose("/solver"), **files})
+    assert (found.verdict, found.evidence[0].text) == (
+        "not-needed", "`solver` is compiled from sources of the repository"
+    )  # fmt: skip
+    assert need(tmp_path, {"compose.yaml": compose("mpirun -n 4 /solver"), **files}).verdict != "not-needed"
