@@ -582,12 +582,23 @@ _TRAINING = r"(?<![a-z])(?:pre)?train(?:er|ing)?(?![a-z])|fine[-_]?tun"
 
 
 def names_training(words: Sequence[str]) -> bool:
-    """Whether a command's first words, options and other files left out, name training."""
+    """Whether a command's first words, options and other files left out, name training.
+
+    Behind a script that is called after another use a file is what that one is given: `demo.py` with the configuration
+    a model was trained with. A word alone may be what it shall do.
+    """
     behind = words.index("-m") + 1 if "-m" in words[:3] else 0
     named = [_last_of(word) if at and at == behind else word for at, word in enumerate(words[:4])]
     first = [word for word in named if not word.startswith("-")]
     files = [word for at, word in enumerate(first) if not at or "/" not in word or word.endswith((".py", ".sh"))]
+    script = next((at for at, word in enumerate(files) if word.endswith((".py", ".sh"))), None)
+    if script is not None and re.search(_OTHER_USE, files[script].rpartition("/")[2]) is not None:
+        files = files[: script + 1] + [word for word in files[script + 1 :] if not word.endswith((".py", ".sh"))]
     return any(re.search(_TRAINING, word.rpartition("/")[2].lower()) for word in files)
+
+
+_OTHER_USE = r"(?i)(?:^|_|-)(?:demo|infer|inference|predict|prediction|export|visuali[sz]e|vis|deploy)(?:[_.-])"
+"""Scripts that are called after what is done with a model that was trained."""
 
 
 def names_preparation(words: Sequence[str]) -> bool:

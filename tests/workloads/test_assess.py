@@ -291,6 +291,10 @@ def test_ranks(words: str, ranks: int | None, vary: bool) -> None:
         ("python train.py", True), ("python -m training.train_net", True), ("python -m trainer.task", True),
         ("python -m training.main --lr 1", True), ("python -m training", True),
         ("python -m training.make_data", False), ("python training/make_data.py", False), ("python -u serve.py", False),
+        ("python tools/image_demo.py configs/model_pretrain_mixed.py", False),
+        ("bash export.sh configs/finetune.py", False), ("python demo.py train", True),
+        ("python tools/run.py configs/train.py", True), ("python demo_train.py", True),
+        ("python predictor.py configs/train.py", True),
     ],
 )  # fmt: skip
 def test_names_of_training(words: str, trains: bool) -> None:
