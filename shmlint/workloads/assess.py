@@ -287,6 +287,8 @@ def _as_documented(case: Case) -> Need | None:
     if case.program.default and case.known.need.verdict == "not-needed":
         return None  # the image is a program of its own
     said = case.documented_commands
+    if _is_without_files(case):
+        return None
     for need in (case.documented.need, said.need if said is not None else None):
         by_command = said is not None and need is said.need and said.by_command
         if need is not None and need.verdict == "needed" and (need.mechanisms or by_command):
@@ -349,18 +351,23 @@ def _takes_steps(entries: Sequence[Entry], case: Case) -> bool:
 
 
 def _lacks_code(trained: Sequence[Ran], case: Case) -> bool:
-    """Whether a container has nothing that trains: a plain image without a file of the repository, or no framework.
-
-    What a page runs in the container itself may fetch both there.
-    """
-    shown = any(ran.certain for ran in trained)
-    if not shown and case.program.image is None and is_bare(case.launch) and not case.program.files.seen():
-        return True
+    """Whether nothing in the repository that trains uses a framework."""
     if case.torch is not None or not all(_is_held(ran, case.program.files.repository) for ran in trained):
         return False
     from shmlint.workloads.own_code import names_framework
 
     return not names_framework(case.program.files.repository)
+
+
+def _is_without_files(case: Case) -> bool:
+    """Whether a container is a plain image without a file of the repository, whose programs cannot run there.
+
+    What a page runs in the container itself may fetch them.
+    """
+    program = case.program
+    if any(ran.certain for ran in program.documented_commands):
+        return False
+    return program.image is None and is_bare(case.launch) and not program.files.seen()
 
 
 def _is_held(ran: Ran, repository: Repository) -> bool:

@@ -108,11 +108,14 @@ def _naming_framework(repository: Repository) -> str | None:
 
 _TELLING = r"\.(?:py|ipynb|sh|bash|ya?ml|toml|cfg|ini|md|rst|txt|json|lock)$|(?i:dockerfile|makefile)(?!s)"
 _TRAINING_FRAMEWORKS = (
-    r"torch|tensorflow|keras|jax|flax|paddle|mxnet|mindspore|chainer|lightning|transformers|vllm|sglang|deepspeed"
+    r"torch|jax|flax|paddle|mxnet|mindspore|chainer|lightning|transformers|vllm|sglang|deepspeed"
     r"|megatron|nemo|mmcv|mmengine|mmdet|mmseg|openmm|detectron|ultralytics|yolo|fairseq|horovod|nccl|\bray\b"
     r"|accelerate|dataloader|num_workers|nproc_per|monai|espnet|speechbrain|fastai|timm\b|diffusers|axolotl|llama|unsloth"
     r"|hugectr|merlin|\bdgl\b|nnunet|rapids|dask|xgboost|lightgbm|mpirun|\bcaffe|nvcr\.io|hugging|gpt|lora\b|ms-swift"
+    r"|mirrored|tf\.distribute|tensorflow[./]python[./]distribute|tensorflow\.distribute|multi_gpu_model"
 )
+"""TensorFlow and Keras alone are not among them: their data is loaded by threads, and they train in one process on one
+GPU unless they are told to use several."""
 
 
 def uses_model(path: str, repository: Repository) -> bool:

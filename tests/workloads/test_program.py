@@ -2411,8 +2411,10 @@ def test_a_shell_in_which_the_repository_trains(
     [
         ("python ask.py", "tensorflow", "unknown"),
         ("python ask.py", "torch", "likely"),
-        ("python ask.py\npython fit.py\npython train.py", "tensorflow", "likely"),
-        ("ls", "tensorflow", "likely"),
+        ("python ask.py\npython fit.py\npython train.py", "jax", "likely"),
+        ("python ask.py\npython fit.py\npython train.py", "tensorflow", "unknown"),
+        ("ls", "jax", "likely"),
+        ("ls", "tensorflow", "unknown"),
     ],
 )
 def test_a_page_shows_another_use_than_the_training_of_another_page(
@@ -2736,6 +2738,12 @@ def test_processes_that_are_joined_are_several(
         ("-v $PWD:/w ubuntu", "```\npython train.py\n```", "likely"),
         ("me/ubuntu", "```\npython train.py\n```", "likely"),
         ("ubuntu", "```\nsh run.sh\npython train.py\n```", "unknown"),
+        ("perl", "```\ntorchrun --nproc_per_node=4 train.py\n```", "unknown"),
+        ("-v $PWD:/w perl", "```\ntorchrun --nproc_per_node=4 train.py\n```", "likely"),
+        ("me/image", "```\ntorchrun --nproc_per_node=4 train.py\n```", "likely"),
+        ("me/image", "Keras\n```\npython acoustic.py train\n```", "unknown"),
+        ("me/image", "TensorFlow with `tf.distribute`\n```\npython acoustic.py train\n```", "likely"),
+        ("me/image", "Keras and Horovod\n```\npython acoustic.py train\n```", "likely"),
         ("me/image", "Kaldi\n```\npython acoustic.py train\n```", "unknown"),
         ("me/image", "Kaldi\n```\npython lost.py train\n```", "likely"),
         ("me/image", "PyTorch\n```\npython acoustic.py train\n```", "likely"),
