@@ -63,7 +63,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
         found, fits = _of_calls(entry, reading, ranks, launch)
         mechanisms, small = mechanisms + found, small or fits
-        segments += _small_segments(reading.calls)
+        segments += _small_segments(reading.calls, _room(launch))
         joined = reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)
         idle, sockets = idle and not reading.calls and not joined, sockets and reading.sockets and not joined
         if joined and not collectives(launch) and gpu_count(launch) != 1:
@@ -83,11 +83,11 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     if any(entry.runs not in [other.runs for other in done] for entry, _ in pending):
         stops.append(Step("it starts too many programs"))
     bare = _bare(readings, [*left, *(entry for entry, _ in pending)])
-    mechanisms += _together(segments)
-    stops += _repeated(segments)
+    mechanisms += _together(segments, _room(launch))
+    stops += _repeated(segments, _room(launch))
     alone, idle, sockets = bool(loads) and all(loads), idle and bool(done), sockets and bool(done) and not stops
     return Findings(
-        _need(mechanisms), tuple(stops), small, tuple(environment), idle, alone, sockets, trains, bare
+        _need(mechanisms, _room(launch)), tuple(stops), small, tuple(environment), idle, alone, sockets, trains, bare
     )
 
 
@@ -111,9 +111,21 @@ def _bare(readings: Sequence[tuple[Entry, Reading]], left: Sequence[Entry]) -> t
     return tuple(found)
 
 
-def _is_sure(call: Call, reading: Reading, entry: Entry) -> bool:
+def _room(launch: Launch) -> int:
+    """The bytes that a launch's programs have at least: Docker's default, or the smaller size that it is given.
+
+    A number without a unit that is meant as megabytes is no size.
+    """
+    given = launch.effective_shm().bytes or 0
+    return given if _LEAST <= given < DOCKER_DEFAULT_SHM else DOCKER_DEFAULT_SHM
+
+
+_LEAST = 1024 * 1024
+
+
+def _is_sure(call: Call, reading: Reading, entry: Entry, room: int) -> bool:
     """Whether a call surely runs, and with what it was counted with."""
-    counted = call.processes.certain or _exceeds(call, reading.items)
+    counted = call.processes.certain or _exceeds(call, reading.items, room)
     known = call.row.use != "dataloader" or "." in call.row.call  # else it only has the name of PyTorch's
     return known and call.certain and counted and entry.certain and not entry.guessed
 
@@ -135,7 +147,7 @@ def _of_calls(
             small = True
         elif isinstance(found, Mechanism):
             mechanisms += [(queue, False) for queue in _queues(call, found, launch)]
-            mechanisms.append((found, _is_sure(call, reading, entry)))
+            mechanisms.append((found, _is_sure(call, reading, entry, _room(launch))))
     return mechanisms, small
 
 
@@ -204,21 +216,22 @@ Items = tuple[tuple[tuple[int, ...], Span], ...]
 
 
 def _mechanism(call: Call, reading: Reading, ranks: int | None, launch: Launch) -> Mechanism | str | None:
+    room = _room(launch)
     if call.row.use == "dataloader":
-        return _dataloader(call, reading.items, ranks or 1)
+        return _dataloader(call, reading.items, ranks or 1, room)
     if call.row.use == "ranks":
         return _ranks_of(call.processes, launch, call.span) or _spawned(call, reading, launch)
     told = (Evidence(_TOLD[call.row.use], call.span),)
     size = call.processes.number
     if call.row.use in ("ray", "python-shm") and size is not None and size > 0:
-        if size <= DOCKER_DEFAULT_SHM:
+        if size <= room:
             return "small"
         because = f"{_TOLD[call.row.use]}: {human(size)}"
         return Mechanism(call.row.use, size, "computed", because, told, call.row.source)
     limit = launch.memory_limit.known if launch.memory_limit is not None else None
     if call.row.use == "ray" and limit:
         share = share_term("Ray's object store", limit, RAY_SHARE, call.row.source)
-        if share.bytes <= DOCKER_DEFAULT_SHM:
+        if share.bytes <= room:
             return "small"
         return Mechanism("ray", share.bytes, "documented", f"Ray's object store: {share.formula}", told, share.source)
     return Mechanism(call.row.use, None, "estimated", _TOLD[call.row.use], told, call.row.source)
@@ -237,23 +250,23 @@ _MANY = 1_000
 """More segments than this are hardly made in a loop."""
 
 
-def _small_segments(calls: Sequence[Call]) -> list[Call]:
-    """The calls that make a segment of shared memory which fits into Docker's default alone."""
+def _small_segments(calls: Sequence[Call], room: int) -> list[Call]:
+    """The calls that make a segment of shared memory which fits alone."""
     made = (call for call in calls if call.row.use == "python-shm")
-    return [call for call in made if 0 < (call.processes.number or 0) <= DOCKER_DEFAULT_SHM]
+    return [call for call in made if 0 < (call.processes.number or 0) <= room]
 
 
-def _repeated(segments: Sequence[Call]) -> Iterator[Step]:
+def _repeated(segments: Sequence[Call], room: int) -> Iterator[Step]:
     """Segments that are made any number of times."""
     for call in segments:
-        if call.repeated and (call.processes.number or 0) * _MANY > DOCKER_DEFAULT_SHM:
+        if call.repeated and (call.processes.number or 0) * _MANY > room:
             yield Step("how many segments of shared memory it makes is not known", call.span)
 
 
-def _together(segments: Sequence[Call]) -> Iterator[tuple[Mechanism, bool]]:
-    """Segments that only together exceed Docker's default: they are there at the same time."""
+def _together(segments: Sequence[Call], room: int) -> Iterator[tuple[Mechanism, bool]]:
+    """Segments that only together exceed what there is: they are there at the same time."""
     sizes = [call.processes.number or 0 for call in segments]
-    if sum(sizes) > DOCKER_DEFAULT_SHM:
+    if sum(sizes) > room:
         told = tuple(Evidence(_TOLD["python-shm"], call.span) for call in segments)
         because = f"{_TOLD['python-shm']}: {' + '.join(map(human, sizes))}"
         yield Mechanism("python-shm", sum(sizes), "computed", because, told, segments[0].row.source), False
@@ -263,7 +276,7 @@ _PARTS = 2
 """An item that is resized may be an image and a mask or another image of its size, of which nothing is said."""
 
 
-def _dataloader(call: Call, items: Items, ranks: int) -> Mechanism | str | None:
+def _dataloader(call: Call, items: Items, ranks: int, room: int) -> Mechanism | str | None:
     """``ranks × (workers × prefetch + 2) × batch`` where that is written down."""
     workers, batch, fixed, span = call.processes, call.batch, call.row.item, call.span
     count = workers.number
@@ -283,9 +296,9 @@ def _dataloader(call: Call, items: Items, ranks: int) -> Mechanism | str | None:
     more = call.row.validation
     beside = batches_at_once(more * certain_count, ahead) * more * size * item
     total = ranks * batches_at_once(certain_count, ahead) * size * item + beside
-    if total * (1 if fixed else _PARTS) <= DOCKER_DEFAULT_SHM and batch.number:
+    if total * (1 if fixed else _PARTS) <= room and batch.number:
         return "small"
-    if total <= DOCKER_DEFAULT_SHM:
+    if total <= room:
         return Mechanism("dataloader", None, "estimated", _workers_text(count), tuple(evidence), DATALOADER_SOURCE)
     if place is not None:
         evidence.append(Evidence(f"items of {' × '.join(map(str, shape))}", place))
@@ -299,8 +312,8 @@ def _dataloader(call: Call, items: Items, ranks: int) -> Mechanism | str | None:
     return Mechanism("dataloader", total, basis, because, tuple(evidence), DATALOADER_SOURCE)
 
 
-def _exceeds(call: Call, items: Items) -> bool:
-    """Whether Docker's default is filled however many there are: Ray's store does so, and a single worker may.
+def _exceeds(call: Call, items: Items, room: int) -> bool:
+    """Whether what there is is filled however many there are: Ray's store does so, and a single worker may.
 
     As many workers as the machine has CPUs are at least one.
     """
@@ -310,7 +323,7 @@ def _exceeds(call: Call, items: Items) -> bool:
     if call.processes.value is not POSITIVE or not shape or not call.batch.number:
         return False
     item = (1 if call.row.item and not items else _FLOAT) * _product(shape)
-    return batches_at_once(1, call.prefetch.number or 2) * call.batch.number * item > DOCKER_DEFAULT_SHM
+    return batches_at_once(1, call.prefetch.number or 2) * call.batch.number * item > room
 
 
 def _workers_text(count: int | None) -> str:
@@ -371,11 +384,11 @@ def _nccl(ranks: int, told: tuple[Evidence, ...]) -> Mechanism:
     return Mechanism("nccl", nccl_estimate(ranks), "estimated", f"{ranks} ranks", told, NCCL_SOURCE)
 
 
-def _need(found: list[tuple[Mechanism, bool]]) -> Need | None:
+def _need(found: list[tuple[Mechanism, bool]], room: int) -> Need | None:
     """The sum of what was found."""
     if not found:
         return None
-    sure = [mechanism for mechanism, certain in found if certain and _decides(mechanism)]
+    sure = [mechanism for mechanism, certain in found if certain and _decides(mechanism, room)]
     best: dict[str, Mechanism] = {}
     for mechanism, _ in found:
         known = best.get(mechanism.id)
@@ -391,6 +404,6 @@ def _need(found: list[tuple[Mechanism, bool]]) -> Need | None:
     return Need(verdict, minimum, UNKNOWN_RECOMMENDED, None, "", source, evidence, mechanisms)
 
 
-def _decides(mechanism: Mechanism) -> bool:
-    """Whether a mechanism exceeds Docker's default for sure."""
-    return (mechanism.bytes or 0) > DOCKER_DEFAULT_SHM or mechanism.id == "ray"
+def _decides(mechanism: Mechanism, room: int) -> bool:
+    """Whether a mechanism exceeds what there is for sure."""
+    return (mechanism.bytes or 0) > room or mechanism.id == "ray"

@@ -3232,3 +3232,25 @@ def test_a_program_that_an_earlier_stage_compiles(tmp_path: Path) -> None:
         "not-needed", "`solver` is compiled from sources of the repository"
     )  # fmt: skip
     assert need(tmp_path, {"compose.yaml": compose("mpirun -n 4 /solver"), **files}).verdict != "not-needed"
+
+
+@table(
+    "options, size, found",
+    [
+        ("--shm-size=32m", 40, "SHM102 error"),
+        ("--shm-size=48m", 40, ""),
+        ("--shm-size=32m", 20, ""),
+        ("", 40, ""),
+        ("--shm-size=128m", 100, "SHM103 note"),
+        # Bytes that were meant as megabytes are reported as such.
+        ("--shm-size=32", 40, "SHM203 error"),
+    ],
+)
+def test_what_is_known_is_compared_with_a_size_below_the_default(
+    tmp_path: Path, options: str, size: int, found: str
+) -> None:
+    code = f"from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size={size} * 2**20)\n"
+    launch = f"docker run --gpus all {options} -v $PWD:/w -w /w python:3.12 python hold.py\n"
+    (tmp_path / ".git").mkdir()
+    told = findings(tmp_path, {"run.sh": launch, "hold.py": code})
+    assert [f"{finding.rule} {finding.severity}" for finding in told] == found.split(", ") * bool(found)
