@@ -56,8 +56,10 @@ def packages(launch: Launch, program: Program) -> Found:
             for name, evidence in _installed(text, span, program.files):
                 found.setdefault(name, evidence)
     if program.kind == "interactive" or program.default:
+        built = program.image is not None and program.dockerfile is not None
+        read = built and not program.guessed and not program.namesake and launch.kind != "devcontainer"
         for folder in program.files.folders():
-            for name, evidence in _of_folder(folder, program.files):
+            for name, evidence in _of_folder(folder, program.files, every=not read):
                 found.setdefault(name, evidence)
     return found
 
@@ -74,6 +76,7 @@ def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evide
     for match in re.finditer(_INSTALL, text.replace("\\\n", " ")):
         words = match[2].split()
         local = match[1] != "install" and not words
+        every = not match[0].startswith(("pip", "uv pip")) or "[" in match[2]
         for at, word in enumerate(words):
             word = word.strip("'\"")
             if word in ("-r", "--requirement", "-f", "--file") and at + 1 < len(words):
@@ -86,7 +89,7 @@ def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evide
                 yield normalised(name[0]), Evidence(f"installs {name[0]}", span)
         if local or match[1] == "sync":
             for folder in (*files.folders(), files.repository.home, files.repository.root):
-                yield from _of_folder(folder, files)
+                yield from _of_folder(folder, files, every=every)
 
 
 def normalised(name: str) -> str:
@@ -103,22 +106,33 @@ def _of_file(path: str, files: Files) -> Iterator[tuple[str, Evidence]]:
 _LISTS = ("requirements.txt", "pyproject.toml", "environment.yml", "environment.yaml", "setup.py", "setup.cfg")
 
 
-def _of_folder(folder: str, files: Files) -> Iterator[tuple[str, Evidence]]:
+def _of_folder(folder: str, files: Files, *, every: bool) -> Iterator[tuple[str, Evidence]]:
+    """What the lists of a directory name; without ``every`` not what is only for examples, tests and other extras."""
     for name in files.repository.names(folder):
-        if name in _LISTS or (name.startswith("requirements") and name.endswith((".txt", ".in"))):
-            yield from _listed(normal(os.path.join(folder, name)), files)
+        listed = name in _LISTS or (name.startswith("requirements") and name.endswith((".txt", ".in")))
+        if listed and (every or re.search(_FOR_EXTRAS, name) is None):
+            yield from _listed(normal(os.path.join(folder, name)), files, every=every)
     inner = normal(os.path.join(folder, "requirements"))
     for name in files.repository.names(inner):
-        if name.endswith((".txt", ".in")):
-            yield from _listed(normal(os.path.join(inner, name)), files)
+        if name.endswith((".txt", ".in")) and (every or re.search(_FOR_EXTRAS, name) is None):
+            yield from _listed(normal(os.path.join(inner, name)), files, every=every)
 
 
-def _listed(path: str, files: Files) -> Iterator[tuple[str, Evidence]]:
-    """The packages that a file of requirements names, line by line: the same words in each of its formats."""
+_FOR_EXTRAS = r"(?i)(?:^|[_.-])(?:dev\w*|docs?|tests?|testing|examples?|lint|optional|extras?|bench\w*|ci)(?:[_.-])"
+"""Lists of requirements that a build names where it installs them."""
+_EXTRAS = r"optional-dependenc|dependency-groups|dev-dependenc|extras_require|^\[tool\.poetry\.group\."
+_NO_EXTRAS = r"^dependencies\b|install_requires|^\[tool\.poetry\.dependencies\]"
+
+
+def _listed(path: str, files: Files, *, every: bool = True) -> Iterator[tuple[str, Evidence]]:
+    """The packages that a file of requirements names, line by line: the same words in each of its formats.
+
+    Without ``every`` they are those that come without an extra or a group.
+    """
     source = files.repository.source(path)
     if source is None:
         return
-    in_dependencies = not path.endswith((".toml", ".py", ".cfg"))
+    in_dependencies, extra = not path.endswith((".toml", ".py", ".cfg")), False
     for number in range(1, min(len(source.line_starts), 2000) + 1):
         line = source.line_text(number).split("#")[0].strip()
         if path.endswith((".toml", ".py", ".cfg")):
@@ -126,7 +140,9 @@ def _listed(path: str, files: Files) -> Iterator[tuple[str, Evidence]]:
                 in_dependencies = True
             elif line.startswith("[") and "]" in line and not line.startswith(("['", '["')):
                 in_dependencies = "dependenc" in line
-        if not in_dependencies:
+            begins = re.search(_EXTRAS, line) is not None
+            extra = begins or (extra and re.search(_NO_EXTRAS, line) is None)
+        if not in_dependencies or (extra and not every):
             continue
         for match in re.finditer(_ITEM, line):
             yield normalised(match[1]), Evidence(f"needs {match[1]}", Span(source, *source.line_span(number)))

@@ -3254,3 +3254,44 @@ def test_what_is_known_is_compared_with_a_size_below_the_default(
     (tmp_path / ".git").mkdir()
     told = findings(tmp_path, {"run.sh": launch, "hold.py": code})
     assert [f"{finding.rule} {finding.severity}" for finding in told] == found.split(", ") * bool(found)
+
+
+PROJECT = """
+[project]
+name = "tool"
+dependencies = ["unheard-of"]
+
+[project.optional-dependencies]
+train = [
+    "torch",
+]
+"""
+SETUP = "from setuptools import setup\nsetup(\n    MORE,\n    install_requires=['LIST'],\n)\n"
+
+
+@table(
+    "runs, files, verdict",
+    [
+        ("pip install .", {"pyproject.toml": PROJECT}, "unknown"),
+        ("pip install '.[train]'", {"pyproject.toml": PROJECT}, "likely"),
+        ("uv sync --extra train", {"pyproject.toml": PROJECT}, "likely"),
+        ("pip install .", {"pyproject.toml": PROJECT.replace("unheard-of", "torch")}, "likely"),
+        ("pip install .", {"setup.py": SETUP.replace("MORE", "extras_require={'a': ['torch']}")}, "unknown"),
+        ("pip install .", {"setup.py": SETUP.replace("LIST", "torch")}, "likely"),
+        ("pip install numpy", {"requirements-examples.txt": "torch\n"}, "unknown"),
+        ("pip install -r requirements-examples.txt", {"requirements-examples.txt": "torch\n"}, "likely"),
+        ("pip install numpy", {"requirements.txt": "torch\n"}, "likely"),
+        # Nothing shows what is installed.
+        ("", {"requirements-examples.txt": "torch\n"}, "likely"),
+    ],
+)
+def test_packages_for_extras_are_there_where_the_build_asks_for_them(
+    tmp_path: Path, runs: str, files: dict[str, str], verdict: str
+) -> None:
+    """A shell where PyTorch is installed probably needs more; an extra that nobody asks for installs none."""
+    image = "me/tool"
+    if runs:
+        image, files = "tool", {**files, "Dockerfile": f"FROM ubuntu\nWORKDIR /app\nCOPY . .\nRUN {runs}\n"}
+        files["build.sh"] = "docker build -t tool .\n"
+    code = {"tool.py": "import unheard_of\n", "run.sh": f"docker run --gpus all -it -v $PWD:/app {image} bash\n"}
+    assert need(tmp_path, {**files, **code}).verdict == verdict
