@@ -42,7 +42,10 @@ def look(path: str, text: str) -> Looked | None:
     module = _notebook(text) if path.endswith(".ipynb") else parse(text)
     if module is None:
         return None if path.endswith(".ipynb") else _unparsed(text)
-    packages = {target.partition(".")[0] for target in (*module.imports.values(), *module.stars)}
+    targets = (*module.imports.values(), *module.stars)
+    packages = {target.partition(".")[0] for target in targets if re.fullmatch(_PREDICTS, target) is None}
+    if any(target.startswith("detectron2.") for target in targets):
+        packages.add("torch")  # it brings it
     packages.discard("")  # modules next to the file
     calls = [node for node in module.nodes if isinstance(node, ast.Call)]
     called = frozenset(_full_name(node.func, module) for node in calls if not _has_one_device(node))
@@ -57,6 +60,15 @@ def look(path: str, text: str) -> Looked | None:
     works = any(map(_works, module.nodes))
     uses, trains = any(_uses_model(node, module) for node in calls), any(map(_calls_training, calls))
     return Looked(frozenset(packages), called, works, steps, filled, mapped, reads, functions, given, uses, trains)
+
+
+_PREDICTS = (
+    r"detectron2(?:\.(?:model_zoo|config|structures|utils\.(?:visualizer|video_visualizer|logger)|data\.catalog)(?:\..*)?"
+    r"|\.data\.(?:MetadataCatalog|DatasetCatalog)|\.engine(?:\.defaults)?\.DefaultPredictor)?"
+)
+"""What a package that trains gives to those who only ask a model: "a simple end-to-end predictor … that runs on single
+device for a single input image" (https://github.com/facebookresearch/detectron2/blob/v0.6/detectron2/engine/defaults.py).
+"""
 
 
 def _has_steps(node: ast.Call, module: Module) -> bool:

@@ -570,6 +570,15 @@ def test_an_image_with_the_name_of_the_repository_is_built_from_its_only_dockerf
     assert need(tmp_path, files | dict.fromkeys(more, build), ("README.md",)).verdict == verdict
 
 
+PREDICTOR = """
+from detectron2 import model_zoo
+from detectron2.config import get_cfg
+from detectron2.engine import {}
+import cv2
+
+predictor = DefaultPredictor(get_cfg())
+predictor(cv2.imread("a.png"))
+"""
 PAINTS = "import unheard_of\nmodel = unheard_of.Model.from_pretrained('a')\nmodel.train(False)\nmodel.paint('tree')\n"
 
 
@@ -584,6 +593,12 @@ PAINTS = "import unheard_of\nmodel = unheard_of.Model.from_pretrained('a')\nmode
         ("tools/train_it.py", f"import torch\n{PAINTS}", "likely"),
         ("ask.py", f"import torch, pytorch_lightning\n{PAINTS}", "unknown"),
         ("ask.sh", "python -m unheard_of --workers 4\n", "likely"),
+        # detectron2's predictor is for single pictures, its trainer loads with workers.
+        ("ask.py", PREDICTOR.format("DefaultPredictor"), "unknown"),
+        ("ask.py", PREDICTOR.format("DefaultPredictor") + "from detectron2.data import build_x\n", "likely"),
+        ("ask.py", PREDICTOR.format("DefaultTrainer"), "likely"),
+        ("ask.py", PREDICTOR.format("DefaultPredictor, DefaultTrainer"), "likely"),
+        ("ask.py", PREDICTOR.format("DefaultPredictor") + "from detectron2.engine import *\n", "likely"),
     ],
 )
 def test_a_shell_for_code_that_only_uses_models(tmp_path: Path, name: str, text: str, verdict: str) -> None:
