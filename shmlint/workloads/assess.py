@@ -568,7 +568,7 @@ def _interactive(case: Case) -> Need | None:
     if image.verdict == "not-needed" and not case.torch:
         return image
     if case.torch is None and image.verdict not in ("needed", "likely"):
-        return _for_own_code(case)
+        return _for_own_code(case) or _in_plain_environment(case)
     if case.torch is None:
         return image._replace(verdict="likely")
     if image.verdict not in ("needed", "likely") and _has_ros(case):
@@ -586,6 +586,34 @@ def _for_own_code(case: Case) -> Need | None:
     place = loads_with_workers(case.program.files)
     why = "it is for this repository's code, whose loaders have workers, which use shared memory"
     return _likely(case, why, Evidence("gives a loader workers", place)) if place is not None else None
+
+
+def _in_plain_environment(case: Case) -> Need | None:
+    """A shell for the repository's code, where that and all that the build of the image installs is known.
+
+    What the container sees of the host besides is not known, unless its place says that it is no code.
+    """
+    program, launch = case.program, case.launch
+    made = program.image is not None and not program.guessed and not program.namesake
+    if not made or not program.files.seen() or _asked_for(case) or case.documented.need is not None:
+        return None
+    own = {entry.span for entry in program.documented}
+    shown = [ran for ran in program.documented_commands if ran.kind == "program"]
+    if any(ran.span not in own or ran.words[0].rpartition("/")[2] in _BY_MPI for ran in shown):
+        return None
+    from shmlint.workloads.environment import is_plain, sees_more
+    from shmlint.workloads.native import is_quiet
+    from shmlint.workloads.own_code import own_code
+
+    repository = program.files.repository
+    if sees_more(launch, program.files) or not own_code(program.files).alone or not is_quiet(repository):
+        return None
+    if program.image is None or not is_plain(program.image, program.files):
+        return None
+    return Need("not-needed", why="all that its image installs, and the repository's code, is known to use none")
+
+
+_BY_MPI = frozenset({"mpirun", "mpiexec", "horovodrun"})
 
 
 def _has_ros(case: Case) -> bool:

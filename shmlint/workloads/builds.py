@@ -385,8 +385,12 @@ _OFFICIAL = (
 
 def is_bare(launch: Launch) -> bool:
     """Whether a launch starts an image of an operating system, a language or CUDA as its makers publish it."""
-    name = (launch.image.known or "") if launch.image is not None else ""
-    name = re.sub(r"^(?:docker\.io/)?(?:library/)?", "", name.partition("@")[0]).partition(":")[0]
+    return is_system((launch.image.known or "") if launch.image is not None else "")
+
+
+def is_system(image: str) -> bool:
+    """Whether an image is one of an operating system, a language or CUDA as its makers publish it."""
+    name = re.sub(r"^(?:docker\.io/)?(?:library/)?", "", image.partition("@")[0]).partition(":")[0]
     return re.fullmatch(rf"{_OFFICIAL}|(?:nvcr\.io/)?nvidia/cuda", name) is not None
 
 

@@ -23,7 +23,8 @@ _MOST_FILES = 1_000
 _MOST_CHARACTERS = 8_000_000
 """Sources that are looked through; of more than these nothing is known."""
 _CODE = re.compile(r"\.(?:c|cc|cpp|cxx|cu|rs|go)$")
-_SOURCES = re.compile(rf"{_CODE.pattern}|\.(?:cuh|h|hh|hpp|hxx|inl|cmake|mk|toml|mod)$|^CMakeLists\.txt$|^[Mm]akefile")
+_BESIDE = r"\.(?:cuh|h|hh|hpp|hxx|inl|cmake|mk|mod)$|^Cargo\.toml$|^CMakeLists\.txt$|^[Mm]akefile"
+_SOURCES = re.compile(rf"{_CODE.pattern}|{_BESIDE}")
 _COMPILES = re.compile(r"(?<![\w./-])(?:cmake|make|ninja|meson|nvcc|gcc|g\+\+|clang\+?\+?|cargo|go)(?![\w.-])")
 _FETCHES = re.compile(r"\bgit\s+(?:clone|submodule)\b|\bgo\s+install\s+\S+@|\bcargo\s+install\s+(?!--path)[a-z]")
 _SHARES = re.compile(
@@ -48,7 +49,8 @@ def is_built(name: str, image: BuiltImage, files: Files) -> bool:
     repository = files.repository
     found, known = repository.shared.found, ("a program", name, repository.root)
     if known not in found:
-        found[known] = _target(name, repository) if _is_quiet(repository) else None
+        built = is_quiet(repository) and any(map(_CODE.search, _sources(repository)))
+        found[known] = _target(name, repository) if built else None
     return found[known] is not None
 
 
@@ -65,8 +67,8 @@ def _compiles(image: BuiltImage, depth: int = 0) -> bool:
 _MOST_STAGES = 4
 
 
-def _is_quiet(repository: Repository) -> bool:
-    """Whether no source of a repository names what uses shared memory, and none is in another repository."""
+def is_quiet(repository: Repository) -> bool:
+    """Whether no source that is compiled names what uses shared memory, and none is in another repository."""
     found, known = repository.shared.found, ("sources that share memory", repository.root)
     if known not in found:
         found[known] = _loud(repository)
@@ -79,10 +81,8 @@ def _loud(repository: Repository) -> str | None:
     if repository.is_file(modules):
         return modules
     number = characters = 0
-    code = False
     for path in _sources(repository):
         source = repository.peek(path)
-        code = code or _CODE.search(path) is not None
         number, characters = number + 1, characters + (len(source.text) if source is not None else 0)
         if source is None or number > _MOST_FILES or characters > _MOST_CHARACTERS:
             return path
@@ -90,7 +90,7 @@ def _loud(repository: Repository) -> str | None:
         starts = _STARTS.search(text) is not None and _OF_MPI.search(text) is None
         if starts or _SHARES.search(text) is not None:
             return path
-    return None if code else repository.root
+    return None
 
 
 def _sources(repository: Repository) -> Iterator[str]:

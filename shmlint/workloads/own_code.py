@@ -35,6 +35,9 @@ class OwnCode(NamedTuple):
     """Of every package that it imports it is known what it does."""
     asks: bool
     """It loads or asks models, in one process, and neither trains nor loads data."""
+    alone: bool
+    """It starts neither workers nor processes nor ranks, of every package it is known what it does, and it is not for
+    PyTorch."""
 
 
 def own_code(files: Files, *, every: bool = False) -> OwnCode:
@@ -66,7 +69,7 @@ def loads_with_workers(files: Files) -> Span | None:
     return None
 
 
-_LOUD = OwnCode(False, False, False)
+_LOUD = OwnCode(False, False, False, False)
 
 
 def names_trainer(files: Files, read: Collection[str] = ()) -> bool:
@@ -147,13 +150,15 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     given: set[str] = set()
     suspects: list[str] = []
     characters = 0
-    works = steps = mapped = reads = uses = trains = False
+    works = steps = mapped = reads = uses = trains = ranks = False
     for number, path in enumerate(_files(folders, repository, names)):
         source = repository.peek(path)
         characters += len(source.text) if source is not None else 0
         if source is None or number >= MOST_FILES or characters > MOST_BYTES:
             return _LOUD
         python = path.endswith((".py", ".ipynb"))
+        ranks = ranks or re.search(_SEVERAL_GPUS, source.text.lower()) is not None
+        ranks = ranks or (path.endswith(".ipynb") and re.search(_STARTS_MORE, source.text) is not None)
         if _uses(source.text) and _uses(said := _spoken(path, source.text)):
             if not python:
                 return _LOUD
@@ -179,7 +184,19 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     # A package may be what trains; code with loaders or steps of its own does so without it. A submodule is code too.
     plain = framed and unknown.isdisjoint(_starters()) and not any(map(repository.folders_named, unknown))
     quiet = works and framed and (not unknown or (steps and plain))
-    return OwnCode(quiet, framed and not unknown, uses and plain and not works and not trains)
+    alone = not unknown and not ranks and _NOT_ALONE.isdisjoint(imported)
+    return OwnCode(quiet, framed and not unknown, uses and plain and not works and not trains, alone)
+
+
+_SEVERAL_GPUS = r"mirroredstrategy|multiworker|(?<![a-z])(?:pmap|shard_map|xmap)(?![a-z])|jax\.sharding|namedsharding"
+"""What works on several GPUs in one process, which may exchange data through shared memory."""
+_STARTS_MORE = (
+    r'"\s{0,9}(?:%{1,2}(?:run|bash|sh|script|sx|system)\b'
+    r"|!\s{0,9}(?!pip|apt|ls\b|cd\b|mkdir|wget|curl|nvidia-smi)[\w./])"
+)
+"""The start of a cell's line that runs a program."""
+_NOT_ALONE = frozenset({"torch", "torchvision", "torchaudio", "mpi4py", "dask", "distributed", "pyspark"})
+"""Packages of which more may be done than the code shows, or whose ranks something else starts."""
 
 
 def _spoken(path: str, text: str) -> str:

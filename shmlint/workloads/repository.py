@@ -124,7 +124,7 @@ class Shared:
         """The commands that pages show, by the start of the block that they are in."""
         self.programs: dict[tuple[object, ...], Reading] = {}
         """Python programs that were read."""
-        self.quiet: dict[tuple[str, ...], tuple[bool, bool, bool]] = {}
+        self.quiet: dict[tuple[str, ...], tuple[bool, bool, bool, bool]] = {}
         """Whether the code of directories uses no shared memory."""
 
 

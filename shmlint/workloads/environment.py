@@ -1,0 +1,253 @@
+"""Whether everything that the build of an image installs is known, and none of it uses shared memory.
+
+For a shell or a notebook: what is run in it can only use what is there. Code from elsewhere tells nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from shmlint.model.launch import Launch
+from shmlint.model.source import Source
+from shmlint.workloads.builds import is_system
+from shmlint.workloads.commands import SHELLS, is_python, kind_of, shell_argument, unwrapped
+from shmlint.workloads.filesystem import Files
+from shmlint.workloads.libraries import harmless
+from shmlint.workloads.packages import normalised, toml
+
+if TYPE_CHECKING:
+    from shmlint.syntax.dockerfile import BuiltImage
+
+_MOST_STAGES = 4
+_PLAIN_BASES = (
+    r"(?:nvcr\.io/)?nvidia/(?:cuda|cudagl|opengl)|ros|osrf/ros|tensorflow/tensorflow|continuumio/(?:mini|ana)conda3"
+    r"|condaforge/mini(?:forge3|conda)|mambaorg/micromamba|(?:mcr\.microsoft\.com/)?(?:vscode/)?devcontainers/"
+    r"(?:base|cpp|go|miniconda|python|rust|typescript-node)|(?:ghcr\.io/)?astral-sh/uv"
+)
+"""Images with an operating system, tools, CUDA, ROS or TensorFlow, as their makers publish them."""
+_INSTALLERS = re.compile(
+    r"https://(?:astral\.sh/uv|sh\.rustup\.rs|just\.systems/|deb\.nodesource\.com/|bootstrap\.pypa\.io/"
+    r"|install\.python-poetry)"
+)
+"""Scripts of tools that install themselves from the web."""
+_LOUD_DEBIAN = re.compile(
+    r"torch|nccl|mpi|chrom|firefox|browser|webkit|webengine|postgres|spark|dask|iceoryx|\.deb$|[$/]"
+)
+"""Packages of Debian, Ubuntu and ROS that use shared memory, or of which the name does not tell what they are."""
+_FETCHES = frozenset({"git", "git-lfs", "hg", "svn", "vcs", "wstool", "tar", "unzip", "gdown", "hf", "huggingface-cli"})
+"""Programs with which a build gets code that the repository does not have, or unpacks it."""
+_OF_ROS = r"^ros-\$\{?\w*DISTRO\w*\}?-"
+_TELLS = frozenset({"apt-cache", "apt-mark", "lsb_release", "update-locale"})
+"""Programs that only tell or set something of the system."""
+_BUILDS = frozenset(
+    {"add-apt-repository", "catkin", "catkin_make", "cmake", "colcon", "groupadd", "locale-gen", "make", "ninja",
+     "rosdep", "ssh-keygen", "update-alternatives", "useradd"}
+)  # fmt: skip
+"""Programs that compile what is there, which is the repository's, or prepare the system."""
+
+
+def is_plain(image: BuiltImage, files: Files, depth: int = 0) -> bool:
+    """Whether all that a build puts into its image is known to use no shared memory."""
+    bases = all(is_system(name) or re.fullmatch(_PLAIN_BASES, _bare(name)) for name, _ in image.base_images)
+    if not bases or not all(_is_settled(text, files) for text, _ in image.runs):
+        return False
+    for copy in image.copies:
+        if copy.elsewhere and not all(re.search(r"(?:^|/)uvx?$", source) for source in copy.sources):
+            return False
+        if copy.origin is not None and (depth >= _MOST_STAGES or not is_plain(copy.origin, files, depth + 1)):
+            return False
+    return True
+
+
+def sees_more(launch: Launch, files: Files) -> bool:
+    """Whether a container may get code that the repository does not have: from the host, or when it is created."""
+    for bind in launch.binds:
+        own = bind.resolved or not bind.source.startswith(("/", "~", "$", "`", "%"))
+        shown = files.shown(bind.target, folder=True) or files.shown(bind.target)
+        if not own and shown is None and re.search(_WITHOUT_CODE, bind.source) is None:
+            return True
+    if launch.kind != "devcontainer":
+        return False
+    text = launch.span.source.text
+    steps = re.findall(rf'"(?:{_HOOKS})Command"\s*:\s*("[^"\n]*")?', text)
+    features = re.findall(r"\"([\w.-]+/[\w.-]+/features/|\./)[\w.-]+(?::[\w.-]+)?\"\s*:\s*\{", text)
+    known = all("/devcontainers" in feature for feature in features)
+    return not known or not all(step and _is_settled(step.strip('"'), files) for step in steps)
+
+
+_HOOKS = "onCreate|updateContent|postCreate|postStart|postAttach"
+"""What a dev container runs inside when it is created or started."""
+_WITHOUT_CODE = (
+    r"(?i)^/(?:dev|etc|run|sys|proc|var/run|tmp/\.x11-unix|usr/share|usr/lib)(?:/|$)|xauth|x11"
+    r"|\.(?:ssh|gitconfig|aws|netrc|bash_history|config|cache|docker|nv|kube|claude|codex|ros|gazebo)(?:/|$)"
+    r"|(?:^|[/_.-])(?:data|datasets?|models?|weights|checkpoints?|outputs?|results?|logs?|bags?|videos?|images)"
+    r"[\"'}]*/?$"
+)
+"""Paths of the host where there are devices, settings, caches and data."""
+
+
+def _bare(image: str) -> str:
+    return re.sub(r"^docker\.io/", "", image.partition("@")[0]).partition(":")[0]
+
+
+def _is_settled(text: str, files: Files) -> bool:
+    """Whether each command of a RUN installs what is known, compiles the repository's own code, or only prepares."""
+    from shmlint.syntax.shell import commands
+    from shmlint.syntax.shell_text import whole
+
+    source = Source("", re.sub(r"^(?:--\S+\s+)+", "", text))
+    for command in commands(whole(source, 0, len(source.text))):
+        words = unwrapped([word.text for word in command.words])
+        if words and not _is_harmless(words, text, files):
+            return False
+    return True
+
+
+def _is_harmless(words: Sequence[str], text: str, files: Files) -> bool:
+    program = words[0].rpartition("/")[2]
+    if is_python(program) and words[1:3] in (("-m", "pip"), ("-m", "uv")):
+        program, words = words[2], words[2:]
+    if program in ("apt", "apt-get", "aptitude"):
+        named = (re.sub(_OF_ROS, "ros-", word) for word in _arguments(words, "install"))
+        return not any(map(_LOUD_DEBIAN.search, named))
+    if program in ("pip", "pip3", "uv", "conda", "mamba", "micromamba", "poetry", "pdm"):
+        return all(_is_known(name) for name in _installs(program, words, files))
+    if program in _FETCHES:
+        return program == "git" and not {"clone", "pull", "fetch", "submodule"} & set(words)
+    is_text, rest = shell_argument(words) if program in SHELLS else (False, ())
+    if is_text and rest:
+        return _is_settled(rest[0], files)
+    kind = kind_of(words)
+    if kind == "build":
+        return program in _BUILDS or tuple(words[1:]) == ("--print-architecture",)
+    if program in _TELLS:
+        return True
+    return kind in ("silent", "probe") or (program in SHELLS and _INSTALLERS.search(text) is not None)
+
+
+def _arguments(words: Sequence[str], verb: str) -> list[str]:
+    rest = words[words.index(verb) + 1 :] if verb in words else ()
+    return [word for word in rest if not word.startswith("-")]
+
+
+_UNKNOWN = "?"
+"""The name of what is not known by any."""
+_TAKE_FILE = frozenset({"-r", "--requirement", "-f", "--file", "-c", "--constraint"})
+_TAKE_WORD = frozenset(
+    {"-i", "--index-url", "--extra-index-url", "--find-links", "--trusted-host", "-n", "--name", "-p", "--prefix",
+     "--channel", "--group", "--extra", "--python", "--timeout", "--retries", "--cache-dir", "--index-strategy"}
+)  # fmt: skip
+
+
+def _installs(program: str, words: Sequence[str], files: Files) -> Iterator[str]:
+    """The packages that a command installs; a question mark stands for what is not known."""
+    verbs = [word for word in words[1:4] if word in ("install", "add", "sync", "create", "update", "run")]
+    if "run" in verbs:
+        yield _UNKNOWN
+    if not verbs:
+        return
+    at = words.index(verbs[-1]) + 1
+    if verbs[-1] == "sync" or (program == "poetry" and at == len(words)):
+        yield from _of_project(files)
+    while at < len(words):
+        word = words[at].strip("'\"")
+        if word in _TAKE_FILE and at + 1 < len(words):
+            place = files.find(words[at + 1], files.workdir)
+            yield from _listed(place.path, files) if place is not None and not place.guessed else (_UNKNOWN,)
+            at += 1
+        elif word in _TAKE_WORD or (program in ("conda", "mamba", "micromamba") and word == "-c"):
+            at += 1
+        elif word.partition("[")[0] in (".", "./"):
+            yield from _of_project(files)
+        elif not word.startswith("-"):
+            plain = "://" not in word and "/" not in word and "$" not in word
+            yield re.split(r"[\[<>=!~;\s]", word)[0] if plain else _UNKNOWN
+        at += 1
+
+
+def _listed(path: str, files: Files) -> Iterator[str]:
+    """The packages that a file lists; a question mark where it may list more."""
+    source = files.repository.source(path)
+    lines = source.text.split("\n") if source is not None else ["?"]
+    if source is not None and path.endswith(".toml"):
+        yield from _of_pyproject(source.text)
+        return
+    if path.endswith((".py", ".cfg")):
+        yield _UNKNOWN
+        return
+    for line in lines:
+        word = re.sub(r"(?:^|\s)#.*", "", line).strip().removeprefix("- ").strip().strip("'\"")
+        listed = path.endswith((".yml", ".yaml"))
+        name = re.match(r"(?:[\w-]+::)?([A-Za-z0-9][\w.-]*)(?!\S*[:/])", word)
+        if listed and (not line.lstrip().startswith("- ") or word in ("pip", "pip:") or _is_channel(word)):
+            continue
+        if word and not word.startswith(("--index-url", "--extra-index-url", "-i ", "--find-links")):
+            yield name[1] if name is not None else _UNKNOWN
+
+
+def _is_channel(word: str) -> bool:
+    return word in ("conda-forge", "defaults", "nvidia", "nodefaults", "anaconda", "robostack-staging", "bioconda")
+
+
+def _of_pyproject(text: str) -> Iterator[str]:
+    data = toml(text)
+    project, poetry = _table(data, "project"), _table(data, "tool", "poetry")
+    if not project and not poetry:
+        yield _UNKNOWN
+    groups = (*_table(project, "optional-dependencies").values(), *_table(data, "dependency-groups").values())
+    for entry in (entry for some in (project.get("dependencies"), *groups) if isinstance(some, list) for entry in some):
+        if isinstance(entry, str):
+            yield _UNKNOWN if "@" in entry else re.split(r"[\s\[<>=!~;(]", entry)[0]
+    more = (_table(_table(poetry, "group"), name, "dependencies") for name in _table(poetry, "group"))
+    for table in (_table(poetry, "dependencies"), _table(poetry, "dev-dependencies"), *more):
+        yield from (name if isinstance(value, str) else _UNKNOWN for name, value in table.items())
+
+
+def _table(data: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    """A table of a document; empty where it is none."""
+    found: Any = data
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _of_project(files: Files) -> Iterator[str]:
+    place = files.find("pyproject.toml", files.workdir) or files.find("setup.py", files.workdir)
+    yield from _listed(place.path, files) if place is not None else (_UNKNOWN,)
+
+
+def _is_known(name: str) -> bool:
+    """Whether a package is known to use no shared memory, by the name under which it is installed."""
+    name = normalised(name)
+    imported = _IMPORTED.get(name, name)
+    return re.fullmatch(_TOOLS, name) is not None or imported.replace("-", "_").lower() in _lowered()
+
+
+@cache
+def _lowered() -> frozenset[str]:
+    return frozenset(name.lower() for name in harmless())
+
+
+_TOOLS = (
+    r"pip|setuptools|setuptools-scm|wheel|uv|build|twine|cmake|ninja|cython|pybind11|nanobind|scikit-build(?:-core)?"
+    r"|python|pytest(?:-[a-z0-9-]+)?|coverage|ruff|black|isort|flake8(?:-[a-z-]+)?|pylint|mypy|ty|pyright|pre-commit"
+    r"|tox|nox|yapf|autopep8|sphinx(?:-[a-z-]+)?|nbsphinx|mkdocs(?:-[a-z-]+)?|furo|myst-parser|notebook"
+    r"|jupyter(?:lab|-[a-z-]+)?|ipykernel|nbconvert|nbformat|nbstripout|types-[a-z-]+|nvidia-cu(?:da|dnn|blas|fft|rand|solver|sparse)[a-z0-9-]*"
+    r"|cuda(?:12|13|-toolkit|toolkit|-python)?|cudnn|cudatoolkit|tensorflow-(?:gpu|cpu)|tf-nightly(?:-gpu)?|numpy|scipy"
+    r"|jax-cuda1[23]-(?:plugin|pjrt)|colcon-[a-z-]+|rosdep|vcstool|catkin-tools|empy|rospkg|catkin-pkg"
+)
+"""Tools for building, tests, pages and notebooks, and parts of CUDA: under none of these names is there a framework."""
+_IMPORTED = {
+    "opencv-python": "cv2", "opencv-python-headless": "cv2", "opencv-contrib-python": "cv2", "pillow": "PIL",
+    "scikit-learn": "sklearn", "scikit-image": "skimage", "pyyaml": "yaml", "python-dotenv": "dotenv",
+    "beautifulsoup4": "bs4", "python-dateutil": "dateutil", "tensorflow-datasets": "tensorflow_datasets",
+    "stable-baselines3": "stable_baselines3", "gym": "gym", "biopython": "Bio", "pyserial": "serial",
+    "python-opencv": "cv2", "protobuf": "google", "absl-py": "absl", "attrs": "attr", "dm-haiku": "haiku",
+    "ruamel-yaml": "ruamel", "pyopengl": "OpenGL", "pyqt5": "PyQt5", "pyzmq": "zmq", "gitpython": "git",
+    "scikit-video": "skvideo", "python-magic": "magic", "imageio-ffmpeg": "imageio_ffmpeg", "netcdf4": "netCDF4",
+    "pycryptodome": "Crypto", "psycopg2-binary": "psycopg2", "nvidia-ml-py": "pynvml", "python-slugify": "slugify",
+}  # fmt: skip
+"""Packages that are imported under another name."""
