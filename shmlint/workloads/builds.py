@@ -136,6 +136,10 @@ def builds_in(path: str, repository: Repository) -> tuple[Build, ...]:
 
 def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
     assert repository.workspace is not None
+    if is_bake(source.path):
+        from shmlint.workloads import bake
+
+        return bake.builds(source)
     kind = kind_of(source, repository.workspace.top)
     if kind not in ("shell", "fish", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "compose"):
         return ()
@@ -173,7 +177,7 @@ def _builders(directory: str, repository: Repository, names: str | None = None, 
         paths = [os.path.join(directory, name) for name in repository.names(directory) if re.search(speaks, name)]
         left = paths if every else [path for path in paths if normal(path) not in repository.shared.read]
         sources = ((path, repository.peek(path)) for path in left)
-        known = Texts((path, s.text.lower()) for path, s in sources if s is not None and "build" in s.text)
+        known = Texts((path, s.text.lower()) for path, s in sources if s is not None and _may_build(path, s.text))
         repository.shared.builders[key] = known
     return known
 
@@ -203,7 +207,18 @@ def _below(folder: str, repository: Repository) -> Texts:
     return known[key]
 
 
-SPEAKS = r"(?i)(?:\.(?:sh|bash|fish|sbatch|slurm|service|mdx?|rst|ya?ml|mk|just)|^makefile|^justfile|^jenkinsfile)$"
+def _may_build(path: str, text: str) -> bool:
+    return "build" in text or is_bake(path)
+
+
+def is_bake(path: str) -> bool:
+    """Whether a file is one of those that ``docker buildx bake`` reads by their names."""
+    return re.fullmatch(r"docker-bake(?:\.[\w-]+)?\.hcl", os.path.basename(path)) is not None
+
+
+SPEAKS = (
+    r"(?i)(?:\.(?:sh|bash|fish|sbatch|slurm|service|mdx?|rst|ya?ml|mk|just|hcl)|^makefile|^justfile|^jenkinsfile)$"
+)
 
 
 _BUILDS = r"(?i)(?:build|docker)[\w-]*(?:\.(?:sh|bash))?$|^makefile$"

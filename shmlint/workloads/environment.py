@@ -235,7 +235,8 @@ _TOOLS = (
     r"pip|setuptools|setuptools-scm|wheel|uv|build|twine|cmake|ninja|cython|pybind11|nanobind|scikit-build(?:-core)?"
     r"|python|pytest(?:-[a-z0-9-]+)?|coverage|ruff|black|isort|flake8(?:-[a-z-]+)?|pylint|mypy|ty|pyright|pre-commit"
     r"|tox|nox|yapf|autopep8|sphinx(?:-[a-z-]+)?|nbsphinx|mkdocs(?:-[a-z-]+)?|furo|myst-parser|notebook"
-    r"|jupyter(?:lab|-[a-z-]+)?|ipykernel|nbconvert|nbformat|nbstripout|types-[a-z-]+|nvidia-cu(?:da|dnn|blas|fft|rand|solver|sparse)[a-z0-9-]*"
+    r"|jupyter(?:lab|-[a-z-]+)?|ipykernel|nbconvert|nbformat|nbstripout|types-[a-z-]+"
+    r"|nvidia-cu(?:da|dnn|blas|fft|rand|solver|sparse)[a-z0-9-]*"
     r"|cuda(?:12|13|-toolkit|toolkit|-python)?|cudnn|cudatoolkit|tensorflow-(?:gpu|cpu)|tf-nightly(?:-gpu)?|numpy|scipy"
     r"|jax-cuda1[23]-(?:plugin|pjrt)|colcon-[a-z-]+|rosdep|vcstool|catkin-tools|empy|rospkg|catkin-pkg"
 )
