@@ -179,6 +179,10 @@ def _declare(
             arguments[key] = given
 
 
+_PLATFORM = {"TARGETARCH": "amd64", "TARGETOS": "linux", "BUILDARCH": "amd64", "BUILDOS": "linux"}
+"""What BuildKit gives every FROM. https://docs.docker.com/reference/dockerfile/#automatic-platform-args-in-the-global-scope"""
+
+
 def _begin(
     words: Sequence[str], line: int, stages: _Stages, arguments: Mapping[str, str], escape: str
 ) -> _Stage:
@@ -186,6 +190,8 @@ def _begin(
     image = _expand(words[0], arguments, escape)
     name = words[2].lower() if len(words) > 2 and words[1].lower() == "as" else ""
     parent = stages.ended.get(image.lower()) if image else None
+    if parent is None and "$" in image:  # the platform chooses the stage; one that GPUs are used on mostly
+        parent = stages.ended.get(_expand(image, _PLATFORM, escape).lower())
     stage = _Stage(name, (image, line))
     if parent is not None:
         stage.inherit(parent)

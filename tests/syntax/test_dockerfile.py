@@ -55,6 +55,12 @@ def image(text: str, target: str | None = None, **args: str) -> BuiltImage:
         ("ARG B=3\nFROM a:${TAG:-${B}}", [("a:3", 2)]),
         ("ARG TAG=1\nFROM a:${TAG#1}", [("a:${TAG#1}", 2)]),
         ("ARG BASE=x\nFROM a AS x\nFROM $BASE", [("a", 2)]),
+        # the platform, which BuildKit gives every FROM, chooses a stage
+        ("FROM a AS amd64\nFROM b AS arm64\nFROM $TARGETARCH\n", [("a", 1)]),
+        ("FROM a AS base-amd64\nFROM b AS base-arm64\nFROM base-${TARGETARCH}", [("a", 1)]),
+        ("ARG TARGETARCH=arm64\nFROM a AS amd64\nFROM b AS arm64\nFROM ${TARGETARCH}", [("b", 3)]),
+        ("FROM a AS x\nFROM b:$TARGETARCH\n", [("b:$TARGETARCH", 2)]),
+        ("FROM a AS arm64\nFROM $TARGETARCH\n", [("$TARGETARCH", 2)]),
         # what is declared in a stage means nothing to a FROM
         ("FROM a\nARG TAG=1\nFROM b:${TAG}", [("b:${TAG}", 3)]),
         # odd input
