@@ -128,6 +128,11 @@ class Files:
                 candidate = normal(os.path.join(folder, *parts[start:]))
                 if there(candidate):
                     return Place(candidate, guessed=True)
+        repeated = len(written) > 1 and parts[-len(written) - 1 : -len(written)] == written[:1]
+        for folder in dict.fromkeys(places) if repeated else ():  # `./tool/train.py`, one above `/work/tool`
+            candidate = normal(os.path.join(folder, *written[1:]))
+            if there(candidate):
+                return Place(candidate, guessed=True)
         if "$" in path:
             return None
         return self._below(self.repository.home, written, there) or self._by_ending(place, written, there)

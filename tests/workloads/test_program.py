@@ -3421,4 +3421,22 @@ def test_what_bake_builds(tmp_path: Path, image: str, hcl: str, verdict: str) ->
     build = "ARG BASE\nFROM ${BASE}\nWORKDIR /app\nCOPY . .\nCMD python serve.py\n"
     files = {"compose.yaml": f"services:\n  app:\n    image: {image}\n    {GPUS}\n", "docker-bake.hcl": hcl}
     files |= {"services/app.Dockerfile": build, "services/serve.py": SERVE, "services/helper.py": HELPER}
+
+
+@table(
+    "workdir, shown, verdict",
+    [
+        ("/app/tool", "python ./tool/pkg/fit.py", "unknown"),
+        ("/app/tool", "python tool/pkg/load.py", "likely"),
+        ("/app/tool", "./tool/pkg/train.py", "unknown"),
+        ("/app/tool", "./other/pkg/train.py", "likely"),
+        ("/app", "./tool/pkg/train.py", "likely"),
+    ],
+)
+def test_a_page_runs_programs_from_the_directory_above(tmp_path: Path, workdir: str, shown: str, verdict: str) -> None:
+    start = "docker build -t tool .\ndocker run --gpus all -it tool bash\n"
+    files = {"README.md": f"# Tool\n\n```bash\n{start}```\n\n```bash\n{shown}\n```\n"}
+    files["Dockerfile"] = f"FROM ubuntu\nWORKDIR {workdir}\nCOPY . .\nRUN pip install torch\n"
+    alone = f"{WITH_LOADER}DataLoader(d, batch_size=4)\n"
+    files |= {"pkg/fit.py": alone, "pkg/train.py": alone, "pkg/load.py": alone.replace(")", ", num_workers=4)")}
     assert need(tmp_path, files).verdict == verdict
