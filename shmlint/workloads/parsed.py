@@ -60,7 +60,9 @@ def _parts(node: ast.expr) -> Iterable[ast.expr] | None:
 
 
 def _is_known_name(node: ast.Name | ast.Attribute, scope: Scope, evaluator: Evaluator, depth: int) -> bool:
-    given = evaluator.given_to(node, scope)
+    # `parser.parse_args(words)` looks like a call of the function `parse_args(words=None)` that it stands in.
+    known = evaluator.given_to(node, scope)
+    given = [(value, where) for value, where in known if not _is_itself(value, where, node, scope)]
     if given:
         return all(_are_known(value, where, evaluator, depth + 1) for value, where in given)
     if isinstance(node, ast.Attribute):
@@ -69,6 +71,11 @@ def _is_known_name(node: ast.Name | ast.Attribute, scope: Scope, evaluator: Eval
         return True  # nothing calls the function but the command
     parts = evaluator.unpacked(node.id, scope)
     return bool(parts) and all(isinstance(p, ast.Call) and dotted(p.func).endswith(_REST) for p in parts)
+
+
+def _is_itself(value: ast.expr, where: Scope, node: ast.expr, scope: Scope) -> bool:
+    """Whether a name is given its own value, which says nothing."""
+    return dotted(value) == dotted(node) != "" and where.function is not None and where.function is scope.function
 
 
 _REST = ("parse_known_args", "parse_known_intermixed_args")
