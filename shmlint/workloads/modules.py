@@ -76,8 +76,13 @@ ROW_PACKAGES = frozenset(name.partition(".")[0] for name in (*WATCHED, *COLLECTI
 
 def is_known(package: str) -> bool:
     """Whether what a package does is known, by its import name."""
-    generated = package.endswith(("_pb2", "_pb2_grpc"))  # by protoc: messages, and stubs that call gRPC
-    return generated or package in harmless() or package in sys.stdlib_module_names or package in ROW_PACKAGES
+    known = package in harmless() or package in sys.stdlib_module_names or package in ROW_PACKAGES
+    return known or is_generated(package)
+
+
+def is_generated(package: str) -> bool:
+    """Whether protoc makes a package: messages, and stubs that call gRPC."""
+    return package.endswith(("_pb2", "_pb2_grpc"))
 
 
 _IMPORT = re.compile(

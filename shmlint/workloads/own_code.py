@@ -17,6 +17,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import COLLECTIVE, ROWS, harmless
+from shmlint.workloads.modules import is_generated
 from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     if _any_uses(suspects, functions - given):
         return _LOUD
     framed = not _FRAMEWORKS.isdisjoint(imported)
-    unknown = {name for name in imported if name not in names and name not in _quiet()}
+    unknown = {name for name in imported if name not in names and name not in _quiet() and not is_generated(name)}
     # A package may be what trains; code with loaders or steps of its own does so without it. A submodule is code too.
     plain = framed and unknown.isdisjoint(_starters()) and not any(map(repository.folders_named, unknown))
     quiet = works and framed and (not unknown or (steps and plain))
@@ -283,32 +284,35 @@ _ENDING = r"\.[A-Za-z]\w*$"
 """Of a file, or of a hidden directory; `net-1.5` may be a directory."""
 # Each word alone is looked for ten times as fast as all of them are as one pattern.
 _USES = (
-    "parallel", "torchrun", "multiprocess", "share_memory", "shared_memory", "nccl", "deepspeed", "world_size",
-    "accelerate launch", "num_shard",
+    "torchrun", "multiprocess", "share_memory", "shared_memory", "nccl", "deepspeed", "world_size",
+    "accelerate launch", "num_shard", "processpool",
 )  # fmt: skip
-_BEGINNINGS = ("distributed", "nproc", "spawn")
-_BEGINS = rf"(?<![a-z])(?:{'|'.join(_BEGINNINGS)})"
-"""Words that count only at the start of a word: not in ``AttnProcessor``, ``TimeDistributed`` and ``respawn``."""
+_BEGINNINGS = ("distributed", "nproc", "spawn", "parallel")
+_BEGINS = (
+    r"(?<![a-z])(?:distributed|nproc)|(?<!\w)spawn(?!\w)|spawn_?(?:proc|work|rank|train|multi)"
+    r"|(?:data|tensor|model|pipeline|sequence|context|expert|nn|torch|env|hybrid)s?[-_.]?parallel"
+    r"|parallel[-_.]?(?:size|env|load|train|apply|group|mode|worker)|(?<![\w.])parallel\((?!\s{0,40}n_jobs)"
+)
+"""What counts only as a word, or at the start of one: not in ``AttnProcessor``, ``TimeDistributed`` and ``respawn``;
+and what is parallel or spawned in processes that share data. Much else is: lines, calls of tools, actors of a game."""
 _WORKERS = r"workers(?!\w{0,40}[\"']?\s{0,40}[=:,]\s{0,40}[\"']?0[\"']?\s{0,40}(?:[,;)\]}#\n]|$))"
 _CPUS = r"[\"']?(?:\$\(\s*nproc\b[^()\n]*\)|`\s*nproc\b[^`\n]*`)"
 _OTHER_WORDS = (
     rf"worker_info(?:\(\))?\.num_workers|(?<![\w-])(?:-j|--jobs|max_jobs)[ =]*{_CPUS}"
-    rf"|cmake\s[^\n;&|]{{0,200}}--parallel\b[ =]*(?:{_CPUS})?"
-    r"|joblib import [^\n]{0,80}|joblib\.parallel\b|(?<![\w.])parallel\(\s{0,40}n_jobs"
+    rf"|cmake\s[^\n;&|]{{0,200}}--parallel\b[ =]*(?:{_CPUS})?|max_?workers"
     r"|(?<!\w)workers\s*=\s*true\b|torch\.distributed\.is_(?:available|initialized)\(\)"
-    r"|torchrun(?=[a-z_])|num_parallel_(?:calls|reads)|tensor[-_]parallel[-_]size[=\s]{1,3}1\b"
-    r"|tokenizers_parallelism|(?:uvicorn|gunicorn|hypercorn)\b[^\n;&|]{0,200}?\bworkers\b"
-    r"|spawn_?(?:entit|actor|point|model|vehicle|robot|urdf|sdf|pos|loc|obj|area|rate|prob)\w{0,40}"
+    r"|torchrun(?=[a-z_])|tensor[-_]parallel[-_]size[=\s]{1,3}1\b"
+    r"|(?:uvicorn|gunicorn|hypercorn)\b[^\n;&|]{0,200}?\bworkers\b"
     r"|tree\w{0,20}\.query\w{0,20}\([^()\n]{0,200}\bworkers\s*=\s*-?\d+|\\nprocess"
 )
-"""What a loader's copy reads of its workers, how much a build does at once, joblib, seeds of workers, questions whether
-there are ranks, threads of TensorFlow's data, of tokenizers and of a search for neighbours, processes of a web server,
-what a simulator puts into its world, and a word at the start of a line in a text.
+"""What a loader's copy reads of its workers, how much a build does at once, pools that pass what they are given through
+pipes, questions whether there are ranks, threads of a search for neighbours, processes of a web server, and a word at
+the start of a line in a text.
 
-joblib writes large arrays to /dev/shm only where 2 GB of it are free:
+joblib is not looked for. It writes large arrays to /dev/shm only where 2 GB of it are free:
 https://github.com/joblib/joblib/blob/1.4.2/joblib/_memmapping_reducer.py
 """
-_OTHERWISE = ("worker", "nproc", "parallel", "spawn", "distributed", "torchrun")
+_OTHERWISE = ("worker", "nproc", "parallel", "distributed", "torchrun")
 """Words that these have."""
 _RAY = (
     r"\b(?:import|from)\s+ray\b|[:=]\s*[\"']ray[\"']|\bray\s+(?:start|job|up|serve|submit)\b"
