@@ -613,6 +613,19 @@ def _in_plain_environment(case: Case) -> Need | None:
     return Need("not-needed", why="all that its image installs, and the repository's code, is known to use none")
 
 
+def _of_robot(case: Case) -> Need | None:
+    """What ROS starts in an image in which all is known: programs of the repository, or of what is installed."""
+    program = case.program
+    if case.torch is not None or program.kind != "program" or program.entries or not _has_ros(case):
+        return None
+    started = {ran.words[0].rpartition("/")[2] for ran in program.commands if ran.kind == "program"}
+    return _in_plain_environment(case) if started <= _OF_ROS else None
+
+
+_OF_ROS = frozenset(
+    {"gazebo", "gz", "gzserver", "ign", "ros2", "roscore", "roslaunch", "rosrun", "rqt", "rviz", "rviz2"}
+)
+"""Programs of ROS and its simulator, and those that start others by the names of their packages."""
 _BY_MPI = frozenset({"mpirun", "mpiexec", "horovodrun"})
 
 
@@ -817,7 +830,7 @@ def _joins_ray(launch: Launch) -> bool:
 _CLASSIFIERS = (
     _settings, _looks, _mounts, _computed, _without_workers, _commands, _models, _ray_serve, _code, _to_the_end,
     _cloned, _as_documented, _needs_none, _interactive, _image, _perhaps, _training, _tests, _section, _limits,
-    _variables,
+    _variables, _of_robot,
 )  # fmt: skip
 
 

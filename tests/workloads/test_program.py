@@ -3441,3 +3441,39 @@ def test_a_page_runs_programs_from_the_directory_above(tmp_path: Path, workdir: 
     alone = f"{WITH_LOADER}DataLoader(d, batch_size=4)\n"
     files |= {"pkg/fit.py": alone, "pkg/train.py": alone, "pkg/load.py": alone.replace(")", ", num_workers=4)")}
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "command, build, verdict",
+    [
+        ("ros2 launch robot start.launch.py", "RUN . /opt/ros/humble/setup.sh && colcon build", "not-needed"),
+        ("roslaunch robot start.launch", "RUN apt-get install -y ros-humble-nav2-bringup", "not-needed"),
+        ("mpirun -n 4 solve", "RUN colcon build", "unknown"),
+        ("/opt/tools/run", "RUN colcon build", "unknown"),
+        ("gone", "RUN colcon build", "unknown"),
+        ("start.sh", "RUN colcon build", "unknown"),
+        ("ros2 launch robot start.launch.py", "RUN git clone https://a.b/robot && colcon build", "unknown"),
+        ("ros2 launch robot start.launch.py", "RUN pip install unheard-of", "unknown"),
+        ("ros2 launch robot start.launch.py", "RUN pip install torch", "unknown"),
+    ],
+)
+def test_what_ros_starts_in_an_image_in_which_all_is_known(
+    tmp_path: Path, command: str, build: str, verdict: str
+) -> None:
+    files = {
+        "compose.yaml": compose(command), "src/node.py": "import rclpy\nrclpy.spin(node)\n",
+        "Dockerfile": f"FROM ros:humble\nWORKDIR /ws\nCOPY src src\n{build}\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "words, verdict",
+    [
+        ("-hwaccel cuda -i a.mp4 -c:v h264_nvenc b.mp4", "not-needed"),
+        ("-i a.mp4 -c:v hevc_nvenc b.mp4", "not-needed"),
+        ("-i a.mp4 -o b.mp4", "unknown"), ("-y --input a", "unknown"),
+    ],
+)  # fmt: skip
+def test_options_that_only_ffmpeg_has(tmp_path: Path, words: str, verdict: str) -> None:
+    assert need(tmp_path, {"run.sh": f"docker run --gpus all me/video:1 {words}\n"}).verdict == verdict
