@@ -527,7 +527,10 @@ _WRAPPER_OPTIONS: dict[str, tuple[frozenset[str], int]] = {
     "setpriv": (frozenset({"--reuid", "--regid", "--groups", "--securebits", "--inh-caps", "--ambient-caps",
                            "--bounding-set"}), 0), "chroot": (frozenset(), 1), "catatonit": (frozenset(), 0),
     "runuser": (frozenset({"-u", "-g", "-G"}), 0), "s6-setuidgid": (frozenset(), 1), "setuidgid": (frozenset(), 1),
-    "builtin": (frozenset(), 0), "_entrypoint.sh": (frozenset(), 0), "docker-entrypoint.sh": (frozenset(), 0),
+    "builtin": (frozenset(), 0), "vglrun": (frozenset({"-d", "-c", "-fps"}), 0), "ddtrace-run": (frozenset(), 0),
+    "dockerize": (frozenset({"-wait", "-timeout", "-template", "-stdout", "-stderr", "-wait-retry-interval"}), 0),
+    "strace": (frozenset({"-o", "-e", "-p", "-s"}), 0), "newrelic-admin": (frozenset(), 1),
+    "_entrypoint.sh": (frozenset(), 0), "docker-entrypoint.sh": (frozenset(), 0),
 }  # fmt: skip
 """Programs that run the rest of their words: their options that take the next word, and how many words come first."""
 _RUNS: dict[str, frozenset[str]] = {
@@ -539,6 +542,16 @@ _RUNS: dict[str, frozenset[str]] = {
     "micromamba": frozenset({"-n", "--name", "-p", "--prefix"}),
 }  # fmt: skip
 """Programs whose ``run`` runs the rest, and the options of theirs that take the next word."""
+BEHIND_DASHES = frozenset(
+    {"doppler", "infisical", "wait-for", "wait-for-it", "wait-for-it.sh", "wait-for.sh", "watchmedo"}
+)
+"""Programs that wait for something or look secrets up, and run what stands behind ``--``; without it they end."""
+_AS_USER = frozenset({"su", "sg", "script", "runuser"})
+"""Programs that give a shell the text behind their ``-c``."""
+RUNNERS = frozenset(
+    {"bun", "foreman", "hatch", "honcho", "npm", "pdm", "pixi", "pnpm", "poe", "rye", "task", "yarn"}
+)  # fmt: skip
+"""Programs that run what a file of the repository calls by a name."""
 _PROFILERS = frozenset({"nsys", "ncu", "rocprof", "compute-sanitizer", "py-spy"})
 
 
@@ -551,9 +564,13 @@ def unwrapped(words: Sequence[str]) -> tuple[str, ...]:
         program = left[0].rpartition("/")[2]
         if "=" in left[0] and left[0].partition("=")[0].isidentifier():
             left = left[1:]
+        elif program in _AS_USER and "-c" in left[1:-1]:
+            left = ("sh", "-c", left[left.index("-c") + 1])
         elif program in _WRAPPER_OPTIONS:
             takes, count = _WRAPPER_OPTIONS[program]
             left = _behind(left[1:], takes)[count:]
+        elif program in BEHIND_DASHES and "--" in left[1:-1]:
+            left = left[left.index("--") + 1 :]
         elif program in _RUNS and len(left) > 1 and "run" in left[1:4]:
             left = _behind(left[left.index("run") + 1 :], _RUNS[program])
             if left and left[0].endswith(".py"):

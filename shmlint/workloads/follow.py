@@ -14,8 +14,10 @@ from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source, Span
 from shmlint.workloads.commands import (
+    BEHIND_DASHES,
     MISSING,
     NO_NAME,
+    RUNNERS,
     SHELLS,
     Kind,
     in_container,
@@ -154,18 +156,18 @@ class Follower:
         self, words: Sequence[str], span: Span | None, directory: str, *, certain: bool, guessed: bool, depth: int
     ) -> None:
         """Follow one simple command."""
-        command = unwrapped(words)
+        command = self._unwrapped(words, directory)
         self._steps += 1
         if self._steps > MOST_STEPS:
             self.stop("it has too many commands", span)
             return
-        if command != tuple(words) and self._is_own(words[0], directory):
-            command = tuple(words)  # `docker-entrypoint.sh` of the repository may do more than to start the rest
         self.overwritten |= _given_by(words, command)
         if not command or len(self.commands) >= MOST_COMMANDS:
             return
         if depth > _DEPTH:
             self.stop("the scripts are nested too deep", span)
+            return
+        if self._task(words, RunContext(span, directory, certain, guessed or self.guessed, depth)):
             return
         evaluated = words[0] == "eval" and " " in command[0] and not command[0].startswith("$")
         if len(command) == 1 and (evaluated or ("&&" in command[0] and " " in command[0])):
@@ -206,9 +208,18 @@ class Follower:
         self.run(words, span, directory or self.files.workdir, certain=certain, guessed=False, depth=1)
         self.environment = shared
 
+    def _unwrapped(self, words: Sequence[str], directory: str) -> tuple[str, ...]:
+        """A command without the programs that only start it.
+
+        `docker-entrypoint.sh` of the repository may do more than to start the rest.
+        """
+        command = unwrapped(words)
+        return tuple(words) if command != tuple(words) and self._is_own(words[0], directory) else command
+
     def _is_own(self, program: str, directory: str) -> bool:
         """Whether the repository has a script that usually starts the rest of its words."""
-        found = self.files.find(program, directory) if program.endswith(".sh") else None
+        known = posixpath.basename(program) in BEHIND_DASHES  # it has only been copied there
+        found = self.files.find(program, directory) if program.endswith(".sh") and not known else None
         return found is not None
 
     def _text_of(self, path: str, directory: str) -> str | None:
@@ -405,6 +416,24 @@ class Follower:
         built = is_built(name, self.image, self.files)
         self.built += [Step(f"`{name}` is compiled from sources of the repository", context.span)] if built else []
         return built
+
+    def _task(self, words: Sequence[str], context: RunContext) -> bool:
+        """Follow what a file of the repository calls by a name, ``npm start``; False where it has no such name."""
+        if posixpath.basename(words[0]) not in RUNNERS:
+            return False
+        from shmlint.workloads.tasks import task
+
+        found = task(words, self.files, context.directory)
+        if found is None:
+            return False
+        source, text = found
+        if (source.path, (text,)) in self.seen:
+            self.stop(f"`{' '.join(words)}` is started more than once", context.span)
+            return True
+        self.seen.add((source.path, (text,)))
+        self.trail.append(Step(source.path, context.span))
+        self._text(Source("", text), (), context._replace(depth=context.depth + 1), inline=True)
+        return True
 
     def _either(self, command: tuple[str, ...], context: RunContext, at: int = 0) -> None:
         """Follow each of the programs that the scripts give a variable: ``RUN=python``, ``RUN="torchrun …"``.

@@ -3477,3 +3477,49 @@ def test_what_ros_starts_in_an_image_in_which_all_is_known(
 )  # fmt: skip
 def test_options_that_only_ffmpeg_has(tmp_path: Path, words: str, verdict: str) -> None:
     assert need(tmp_path, {"run.sh": f"docker run --gpus all me/video:1 {words}\n"}).verdict == verdict
+
+
+TASKS = {
+    "package.json": '{"scripts": {"start": "npm run serve -- --fast", "serve": "python serve.py", "go": "npm run go"}}',
+    "pyproject.toml": '[tool.poe.tasks]\nserve = {cmd = "python serve.py"}\ntrain = "python train.py"\nnone = 1\n'
+    '[tool.pdm.scripts]\nserve = "python serve.py"\n[tool.pixi.tasks]\ntrain = "python train.py"\n',
+    "Procfile": "web: python serve.py\nwork: python train.py\n",
+}
+
+
+@table(
+    "command, verdict",
+    [
+        ("npm start", "not-needed"), ("yarn run serve", "not-needed"), ("pdm run serve", "not-needed"),
+        ("poe serve", "not-needed"), ("poe train --workers 8", "needed"), ("pixi run train", "needed"),
+        ("honcho start web", "not-needed"), ("foreman start", "needed"), ("pdm run python train.py", "needed"),
+        # Names that nobody wrote down, and what calls itself.
+        ("npm run gone", "unknown"), ("poe none", "unknown"), ("pixi run serve", "unknown"),
+        ("honcho start gone", "unknown"), ("npm run go", "unknown"), ("npm install", "not-needed"),
+    ],
+)  # fmt: skip
+def test_what_a_file_calls_by_a_name_is_followed(tmp_path: Path, command: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose(command), "Dockerfile": DOCKERFILE, "serve.py": SERVE, "helper.py": HELPER,
+        "train.py": LOADER, **TASKS,
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "command, verdict",
+    [
+        ("./wait-for-it.sh db:5432 -t 30 -- python train.py", "needed"),
+        ("wait-for db:1 -- python serve.py", "not-needed"),
+        ("dockerize -wait tcp://db:1 -timeout 9s python train.py", "needed"), ("vglrun python serve.py", "not-needed"),
+        ('su - me -c "cd /app && python train.py"', "needed"), ('runuser -l me -c "python serve.py"', "not-needed"),
+        ("watchmedo auto-restart -d . -- python train.py", "needed"), ("ddtrace-run python serve.py", "not-needed"),
+        ("su - me ./gone.sh", "unknown"), ("watchmedo shell-command .", "unknown"), ("doppler run -- gone", "unknown"),
+    ],
+)  # fmt: skip
+def test_programs_that_wait_trace_or_become_somebody_run_the_rest(tmp_path: Path, command: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose(command), "Dockerfile": DOCKERFILE, "serve.py": SERVE, "helper.py": HELPER,
+        "train.py": LOADER, "wait-for-it.sh": '#!/bin/bash\nCLI=("${@:2}")\nwait_for\nexec "${CLI[@]}"\n',
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
