@@ -33,7 +33,7 @@ _BUILTINS = frozenset(
 _SILENT = _BUILTINS | frozenset(
     {
         "}", ")", "addgroup", "adduser", "apt", "apt-get", "apt-key", "aria2c", "base64", "basename", "chgrp",
-        "chmod", "chown", "chpasswd", "clear", "cmp", "column", "comm", "conda", "cp",
+        "chmod", "chown", "chpasswd", "clear", "cmp", "column", "comm", "conda", "cp", "crontab",
         "curl", "dd", "delgroup", "deluser", "dirname", "done", "dos2unix", "envsubst", "expr", "fi", "fold", "for",
         "getconf", "getent", "git", "git-lfs", "gpg", "groupdel", "groupmod", "groups", "gzip", "hf", "huggingface-cli",
         "id", "ifconfig", "install", "ip",
@@ -369,7 +369,7 @@ _PROBE_MODULES = frozenset(
 )  # fmt: skip
 _BUILDERS = frozenset(
     {"cmake", "ninja", "gcc", "g++", "clang", "nvcc", "hipcc", "meson", "bazel", "cargo", "go", "sphinx-build",
-     "mkdocs", "colcon", "catkin_make", "catkin", "rosdep", "ccache", "conda-lock", "tar", "unzip",
+     "alembic", "mkdocs", "colcon", "catkin_make", "catkin", "rosdep", "ccache", "conda-lock", "tar", "unzip",
      "gunzip", "zip", "dpkg", "yum", "dnf", "apk", "pacman", "add-apt-repository", "update-alternatives", "locale-gen",
      "ssh-keygen", "useradd", "groupadd", "chsh", "gdown", "gsutil", "aws", "rsync", "scp", "patch",
      "docker", "cython", "poetry", "pre-commit", "twine", "pdm", "ruff", "black", "isort", "mypy", "flake8", "pylint"}

@@ -106,7 +106,7 @@ _RUNNERS: dict[str, str] = {
     "streamlit": "run", "chainlit": "run", "gradio": "", "coverage": "run", "kernprof": "", "scalene": "",
     "viztracer": "", "mprof": "run", "memray": "run", "debugpy": "", "cProfile": "", "profile": "", "trace": "",
     "pdb": "", "ipdb": "", "memory_profiler": "", "line_profiler": "", "torch.utils.bottleneck": "", "runpy": "",
-    "fastapi": "",
+    "fastapi": "", "bokeh": "serve", "panel": "serve", "solara": "run", "mesop": "", "kopf": "run", "litserve": "",
 }  # fmt: skip
 """Programs and modules that run a file of Python after the subcommand, here with the file's own arguments."""
 

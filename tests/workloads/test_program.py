@@ -3514,6 +3514,9 @@ def test_what_a_file_calls_by_a_name_is_followed(tmp_path: Path, command: str, v
         ("dockerize -wait tcp://db:1 -timeout 9s python train.py", "needed"), ("vglrun python serve.py", "not-needed"),
         ('su - me -c "cd /app && python train.py"', "needed"), ('runuser -l me -c "python serve.py"', "not-needed"),
         ("watchmedo auto-restart -d . -- python train.py", "needed"), ("ddtrace-run python serve.py", "not-needed"),
+        ("bokeh serve serve.py", "not-needed"), ("panel serve train.py", "needed"), ("bokeh gone serve.py", "unknown"),
+        ('sh -c "redis-server & Xvfb :1 & alembic upgrade head && python serve.py"', "not-needed"),
+        ('sh -c "postgres & python serve.py"', "unknown"),
         ("su - me ./gone.sh", "unknown"), ("watchmedo shell-command .", "unknown"), ("doppler run -- gone", "unknown"),
     ],
 )  # fmt: skip
