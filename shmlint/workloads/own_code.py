@@ -110,7 +110,12 @@ def _naming_framework(repository: Repository) -> str | None:
     return None
 
 
-_TELLING = r"\.(?:py|ipynb|sh|bash|ya?ml|toml|cfg|ini|md|rst|txt|json|lock)$|(?i:dockerfile|makefile)(?!s)"
+_TELLING = (
+    r"\.(?:py|ipynb|sh|bash|ya?ml|toml|cfg|ini|md|rst|lock)$|(?i:dockerfile|makefile)(?!s)"
+    r"|(?i:conf|requ|param|setting|option|arg|constraint|freeze|depend|env|package|container|deepspeed|ds_|train"
+    r"|install|readme|pip|hyper|model|launch|task)[^/]*\.(?:json|txt)$"
+)
+"""Files that may name what trains: of text and JSON not those that are called after data, which has words like any."""
 _TRAINING_FRAMEWORKS = (
     r"torch|jax|flax|paddle|mxnet|mindspore|chainer|lightning|transformers|vllm|sglang|deepspeed"
     r"|megatron|nemo|mmcv|mmengine|mmdet|mmseg|openmm|detectron|ultralytics|yolo|fairseq|horovod|nccl|\bray\b"

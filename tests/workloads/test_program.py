@@ -2761,6 +2761,9 @@ def test_processes_that_are_joined_are_several(
         ("me/image", "TensorFlow with `tf.distribute`\n```\npython acoustic.py train\n```", "likely"),
         ("me/image", "Keras and Horovod\n```\npython acoustic.py train\n```", "likely"),
         ("me/image", "Kaldi\n```\npython acoustic.py train\n```", "unknown"),
+        ("me/image", "Kaldi, words.json\n```\npython acoustic.py train\n```", "unknown"),
+        ("me/image", "Kaldi, config.json\n```\npython acoustic.py train\n```", "likely"),
+        ("me/image", "Kaldi, requirements.txt\n```\npython acoustic.py train\n```", "likely"),
         ("me/image", "Kaldi\n```\npython lost.py train\n```", "likely"),
         ("me/image", "PyTorch\n```\npython acoustic.py train\n```", "likely"),
     ],
@@ -2770,6 +2773,9 @@ def test_training_of_a_page_needs_its_code_and_a_framework(
 ) -> None:
     files = {"ci/run.sh": f"docker run --gpus all -it {image} bash\n", "README.md": f"{readme}\n"}
     files["acoustic.py"] = "import acoustics\nacoustics.main()\n"
+    for name in ("words.json", "config.json", "requirements.txt"):
+        (tmp_path / name).unlink(missing_ok=True)
+        files |= {name: "accelerate\nlightning\n"} if name in readme else {}
     if "train.py" in readme:
         files["train.py"] = "from torch.utils.data import DataLoader\nDataLoader(d, num_workers=4)\n"
     assert need(tmp_path, files).verdict == verdict
