@@ -65,6 +65,8 @@ class Need(NamedTuple):
     """Where resolution stopped and why; empty where the program was read to its end."""
     looks: bool = False
     """The command only looks at something."""
+    given: bool = False
+    """The advised size is what the repository gives the same container elsewhere."""
 
     @property
     def because(self) -> str:

@@ -124,6 +124,8 @@ def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
         detail = about.get("why") or (f"the documentation says `{quote}`" if quote else "")
         basis: Basis | None = about.get("basis")
         return Reason(f"{human(size)}{f': {detail}' if detail else ''}", label, basis, about.get("source", ""))
+    if need.given and figure == "recommended":
+        return Reason(f"{human(size)}, for what the repository gives the same container elsewhere", label)
     if need.mechanisms and (size != UNKNOWN_RECOMMENDED or 2 * need.total > size):
         return Reason(f"{human(size)}, the sum rounded up", label, "computed")
     if size == UNKNOWN_RECOMMENDED:

@@ -852,16 +852,16 @@ def _told(case: Case, need: Need) -> Need:
         return need
     if said.workers and not any(mechanism.id == "dataloader" for mechanism in need.mechanisms):
         return need
-    size = max(rounded(said.bytes or 0), need.recommended or UNKNOWN_RECOMMENDED)
-    evidence = (*need.evidence, said.evidence)
+    own, given = need.recommended or UNKNOWN_RECOMMENDED, rounded(said.bytes or 0)
+    larger = need._replace(recommended=max(own, given), given=given > own, evidence=(*need.evidence, said.evidence))
     guessed = need is case.findings.need and any(entry.guessed for entry in case.program.entries)
     # Whether a program that is not understood uses what it is given, only a size tells: --ipc=host is often a habit.
     habit = said.bytes is None and not open_use and bool(case.findings.stops) and not need.mechanisms
     sure = need.verdict == "likely" and not guessed and not habit
     if sure and (not said.page or (open_use and _documents_training(case))):
-        return need._replace(verdict="needed", recommended=size, evidence=evidence)
+        return larger._replace(verdict="needed")
     why = need.why if need.verdict == "likely" else "the repository says so: " + said.evidence.text
-    return need._replace(verdict="likely", recommended=size, why=why, evidence=evidence)
+    return larger._replace(verdict="likely", why=why)
 
 
 def _may_be(case: Case, open_use: bool) -> bool:
