@@ -167,6 +167,8 @@ def _without(lines: list[str], module: Module) -> list[str]:
     encoded = [line.encode("utf-8", "surrogateescape") for line in lines]  # as the parser counts its columns
     passes_on = any("vars(" in line or "__dict__" in line for line in lines)
     counts_only = _counts_only(module)
+    for searched in _searches(module):
+        _blank(encoded, searched)
     for node in ast.walk(module.tree):
         for part in _said(node, module, passes_on=passes_on, counts_only=counts_only):
             _blank(encoded, part)
@@ -220,6 +222,22 @@ def _counts_only(module: Module) -> bool:
     nodes = list(ast.walk(module.tree))
     used = {id(node) for node in nodes if isinstance(node, ast.Name) and node.id in ours}
     return used <= {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr == "cpu_count"}
+
+
+def _searches(module: Module) -> Iterator[ast.Call]:
+    """The calls that ask a tree of SciPy for neighbours, which threads look for: ``index.query(at, workers=-1)``.
+
+    https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.KDTree.query.html
+    """
+    trees: set[str] = set()
+    for node in module.nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            made = dotted(node.value.func).endswith("KDTree")
+            trees.update(name for target in node.targets if made and (name := dotted(target)))
+    for node in module.nodes if trees else ():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            holder, method = dotted(node.func.value), node.func.attr
+            yield from (node,) if holder in trees and method.startswith("query") else ()
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -1748,6 +1748,8 @@ def test_the_code_of_a_documented_command_says_more_than_its_name(tmp_path: Path
         ("data.py", "count = worker_info.num_workers\nloader(num_workers=count)\n", "likely"),
         ("data.py", "near = tree.query(points, k=1, workers=-1)\n", "not-needed"),
         ("data.py", "near = service.query(points, workers=4)\n", "likely"),
+        ("data.py", "index = scipy.spatial.cKDTree(a)\nnear, _ = index.query(a, workers=-1)\n", "not-needed"),
+        ("data.py", "index = scipy.spatial.cKDTree(a)\nnear = other.query(a, workers=4)\n", "likely"),
         ("data.py", r"print('\nProcessed all')" + "\n", "not-needed"),
         ("data.py", "nprocess = 4\n", "likely"),
         ("data.py", "from joblib import Parallel\nParallel(n_jobs=4)(f(x) for x in y)\n", "not-needed"),
