@@ -298,8 +298,20 @@ DATASET_OPTIONS = ("dataset", "dataset_name", "data_set", "dset")
 DATASETS = {name.lower(): shape for name, shape in KNOWN_ITEMS.items()}
 
 
+def is_generated(package: str) -> bool:
+    """Whether protoc makes a package: messages, and stubs that call gRPC."""
+    return package.endswith(("_pb2", "_pb2_grpc"))
+
+
 @cache
 def harmless() -> frozenset[str]:
-    """Packages that put nothing that matters into /dev/shm unless one of ``ROWS`` is called; their import names."""
-    with open(os.path.join(os.path.dirname(__file__), "harmless.txt"), encoding="utf-8") as file:
-        return frozenset(file.read().split())
+    """Packages that put nothing that matters into /dev/shm unless one of ``ROWS`` is called; their import names.
+
+    Of those in ``packages.txt`` all code of a release was read (benchmarks/packages.py), the others are known for what
+    they do.
+    """
+    folder = os.path.dirname(__file__)
+    with open(os.path.join(folder, "harmless.txt"), encoding="utf-8") as file:
+        known = file.read().split()
+    with open(os.path.join(folder, "packages.txt"), encoding="utf-8") as file:
+        return frozenset(known).union(line.partition(" ")[0] for line in file)
