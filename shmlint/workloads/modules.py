@@ -26,6 +26,7 @@ from shmlint.workloads.libraries import (
     VOLUME_SIZE_CALLS,
     WATCHED,
     harmless,
+    is_generated,
 )
 from shmlint.workloads.loaded import Loaded
 from shmlint.workloads.repository import Shared
@@ -78,11 +79,6 @@ def is_known(package: str) -> bool:
     """Whether what a package does is known, by its import name."""
     known = package in harmless() or package in sys.stdlib_module_names or package in ROW_PACKAGES
     return known or is_generated(package)
-
-
-def is_generated(package: str) -> bool:
-    """Whether protoc makes a package: messages, and stubs that call gRPC."""
-    return package.endswith(("_pb2", "_pb2_grpc"))
 
 
 _IMPORT = re.compile(

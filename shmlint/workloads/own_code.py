@@ -16,8 +16,7 @@ from shmlint.files.read import normal
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.libraries import COLLECTIVE, ROWS, harmless
-from shmlint.workloads.modules import is_generated
+from shmlint.workloads.libraries import COLLECTIVE, ROWS, harmless, is_generated
 from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -49,17 +48,42 @@ class Ran(NamedTuple):
         span = self.span
         if span is None or "\n" not in span.text:
             return span
-        words = list(map(re.escape, self.words))
-        for pattern in (_BETWEEN.join(words), words[0]):
-            found = re.search(rf"(?<![\w./-]){pattern}(?![\w./-])", span.text)
-            if found is not None:
-                first = "\n" not in span.text[: found.start()]
-                return span if first else span._replace(start=span.start + found.start(), end=span.start + found.end())
-        return span
+        text = span.text
+        found = _place(self.words, text) or _place(self.words[:1], text)
+        if found is None or "\n" not in text[: found[0]]:
+            return span
+        return span._replace(start=span.start + found[0], end=span.start + found[1])
 
 
-_BETWEEN = r"[\s\\\"',\[\]-]+"
+_BETWEEN = frozenset(" \t\n\r\f\v\\\"',[]-")
 """What stands between the words of a command in a script, and in a list of YAML or JSON."""
+
+
+def _place(words: Sequence[str], text: str) -> tuple[int, int] | None:
+    """Where words stand one after the other. A pattern of them would take longer to make than to look for them once."""
+    start = text.find(words[0])
+    while start >= 0:
+        end: int | None = start + len(words[0])
+        for word in words[1:]:
+            end = _after(word, end, text) if end is not None else None
+        around = text[max(start - 1, 0) : start], text[end : end + 1] if end is not None else ""
+        if end is not None and not any(map(_is_of_word, around)):
+            return start, end
+        start = text.find(words[0], start + 1)
+    return None
+
+
+def _after(word: str, at: int, text: str) -> int | None:
+    """The end of a word that follows another one which ends at a place; a dash may be before it or its first letter."""
+    while text[at : at + 1] in _BETWEEN and at < len(text):
+        at += 1
+        if text.startswith(word, at):
+            return at + len(word)
+    return None
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character in ("_", ".", "/", "-")
 
 
 class Entry(NamedTuple):
