@@ -267,16 +267,16 @@ def _of_workflow(launch: Launch, repository: Repository) -> Build | None:
 
 def _of_own_name(launch: Launch, repository: Repository) -> Build | None:
     """The only Dockerfile at the top of the repository, for an image of its owner that has its name: ``me/robot:1``."""
+    folders = (repository.root, normal(os.path.join(repository.root, "docker")))
+    named = [(folder, name) for folder in folders for name in _dockerfiles(folder, repository)]
+    files = [os.path.join(folder, name) for folder, name in named if folder == named[0][0]]
     image = launch.image.known if launch.image is not None else None
     own = "/".join(_untagged((image or "").lower()).split("/")[-2:])
-    if image is None or "/" not in own or recognise(image, builtin())[0] is not None or own != _own_name(repository):
+    if len(files) != 1 or image is None or "/" not in own or recognise(image, builtin())[0] is not None:
         return None
-    for folder in (repository.root, normal(os.path.join(repository.root, "docker"))):
-        files = _dockerfiles(folder, repository)
-        if files:
-            path = normal(os.path.join(folder, files[0]))
-            return Build(image, repository.root, path, None, (), launch.span) if len(files) == 1 else None
-    return None
+    if own != _own_name(repository):
+        return None
+    return Build(image, repository.root, normal(files[0]), None, (), launch.span)
 
 
 _REPOSITORY = "github.repository"

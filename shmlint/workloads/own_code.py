@@ -225,7 +225,7 @@ def _uses(text: str) -> bool:
         lowered = re.sub(_OTHER_WORDS, "", lowered)
     if any(word in lowered for word in _USES) or re.search(_WORKERS, lowered) is not None:
         return True
-    if any(word in lowered for word in _BEGINNINGS) and re.search(_BEGINS, lowered) is not None:
+    if any(word in lowered and re.search(pattern, lowered) is not None for word, pattern in _BEGINS.items()):
         return True
     if "ray" in lowered and re.search(_RAY, lowered) is not None:
         return True
@@ -291,12 +291,13 @@ _USES = (
     "torchrun", "multiprocess", "share_memory", "shared_memory", "nccl", "deepspeed", "world_size",
     "accelerate launch", "num_shard", "processpool",
 )  # fmt: skip
-_BEGINNINGS = ("distributed", "nproc", "spawn", "parallel")
-_BEGINS = (
-    r"(?<![a-z])(?:distributed|nproc)|(?<!\w)spawn(?!\w)|spawn_?(?:proc|work|rank|train|multi)"
-    r"|(?:data|tensor|model|pipeline|sequence|context|expert|nn|torch|env|hybrid)s?[-_.]?parallel"
-    r"|parallel[-_.]?(?:size|env|load|train|apply|group|mode|worker)|(?<![\w.])parallel\((?!\s{0,40}n_jobs)"
-)
+_BEGINS = {
+    "distributed": r"distributed(?<![a-z]distributed)",
+    "nproc": r"nproc(?<![a-z]nproc)",
+    "spawn": r"spawn(?:_?(?:proc|work|rank|train|multi)|(?<!\wspawn)(?!\w))",
+    "parallel": r"(?:data|tensor|model|pipeline|sequence|context|expert|nn|torch|env|hybrid)s?[-_.]?parallel"
+    r"|parallel(?:[-_.]?(?:size|env|load|train|apply|group|mode|worker)|\((?<![\w.]parallel\()(?!\s{0,40}n_jobs))",
+}
 """What counts only as a word, or at the start of one: not in ``AttnProcessor``, ``TimeDistributed`` and ``respawn``;
 and what is parallel or spawned in processes that share data. Much else is: lines, calls of tools, actors of a game."""
 _WORKERS = r"workers(?!\w{0,40}[\"']?\s{0,40}[=:,]\s{0,40}[\"']?0[\"']?\s{0,40}(?:[,;)\]}#\n]|$))"
