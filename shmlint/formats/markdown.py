@@ -117,7 +117,7 @@ def _parts(source: Source, workspace: Workspace, *, every: bool = False) -> Iter
         before.texts.append(text)
 
 
-_MAY_SET = re.compile(r"=|\b(?:read|printf|for|source|eval|export)\b|\.\s")
+_MAY_SET = r"=|\b(?:read|printf|for|source|eval|export)\b|\.\s"
 """What may set a variable, as fast as it can be looked for."""
 
 
@@ -132,7 +132,7 @@ class _Before:
 
     def given(self) -> Variables:
         for text in self.texts:
-            if _MAY_SET.search(text) is not None:
+            if re.search(_MAY_SET, text) is not None:
                 self._note(text)
         self.texts.clear()
         return given(self._values, self._for_options)

@@ -106,12 +106,22 @@ _FILE_TOOLS = frozenset(
 )  # fmt: skip
 """Programs that run nothing of what they are given, and print nothing that is a command."""
 
-_STARTS_NOTHING = re.compile(
-    rf"(?:sudo +)?(?:{'|'.join(sorted(ENGINES))}) +"
-    r"(?:cp|events|images|info|inspect|kill|load|login|logout|logs|network|port|ps|pull|push|rename|rm|rmi|save|start"
-    r"|stats|stop|top|version|volume|wait)(?![\w$-])(?!.*(?:run|create)\b)"
-)
-"""A command of an engine that neither starts a container nor builds or names an image."""
+_STARTS_NOTHING = frozenset(
+    {
+        "cp", "events", "images", "info", "inspect", "kill", "load", "login", "logout", "logs", "network", "port", "ps",
+        "pull", "push", "rename", "rm", "rmi", "save", "start", "stats", "stop", "top", "version", "volume", "wait",
+    }
+)  # fmt: skip
+"""Commands of an engine that neither start a container nor build or name an image."""
+
+
+def _only_asks(raw: str) -> bool:
+    """Whether the text of a command is one of an engine that starts and builds nothing, and holds none that does."""
+    words = raw.split(None, 3)
+    at = 1 if words[0] == "sudo" else 0
+    verb = words[at + 1] if len(words) > at + 1 and words[at] in ENGINES else ""
+    return verb in _STARTS_NOTHING and "run" not in raw and "create" not in raw
+
 
 
 def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[str, Word]]:
@@ -119,7 +129,7 @@ def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[
 
     What is assigned apart from its ``export`` counts where it is assigned once.
     """
-    if _MAY_EXPORT.search(text.text) is None:
+    if re.search(_MAY_EXPORT, text.text) is None:
         return
     tree = Tree(_with_backslashes(_without_comments(text)))
     words = WordReader(tree, (before or Variables()).inside(text.unset))
@@ -137,7 +147,7 @@ def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[
                 yield name_, found[0]._replace(span=tree.span(node)) if found else Word("")
 
 
-_MAY_EXPORT = re.compile(r"\b(?:export|declare|typeset|set)\s")
+_MAY_EXPORT = r"\b(?:export|declare|typeset|set)\s"
 """What exports variables, or all of them (``set -a``)."""
 
 
@@ -591,7 +601,7 @@ class _EngineReader(_CommandReader):
             prints_start = name in PRINTERS and ("$" in raw or STARTS.search(raw) is not None)
             return prints_start and goes_to(self.tree, node) != ("", "")
         if _names_engine(raw):
-            return _STARTS_NOTHING.match(raw) is None
+            return not _only_asks(raw)
         if name in self.defined:
             return "run" in raw or "create" in raw or self._passes_on(name)
         if "$" in raw or "`" in raw:

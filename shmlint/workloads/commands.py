@@ -386,7 +386,7 @@ _OF_BUILDS = re.compile(
 )
 """Names that such programs give to what builds or prepares something."""
 _BUILD_MODULES = frozenset({"pip", "build", "venv", "ensurepip", "compileall", "sphinx", "mkdocs", "grpc_tools.protoc"})
-_SETS_SHELL_UP = re.compile(
+_SETS_SHELL_UP = (
     r"""(?:\$\(|`)\s*["']?[^\s"'`()]*?(?<![\w.-])(?:(?:conda|mamba|micromamba)["']?\s+["']?shell\b|direnv\s+hook\b"""
     r"""|(?:pyenv|rbenv|nodenv|jenv|goenv)\s+(?:virtualenv-)?init\b|(?:ssh-agent|dircolors|lesspipe|dbus-launch)\b"""
     r"""|fnm\s+env\b|mise\s+activate\b|starship\s+init\b|brew\s+shellenv\b)"""
@@ -397,7 +397,7 @@ _TERMINALS = frozenset(
      "terminator", "tilix", "urxvt", "x-terminal-emulator", "xfce4-terminal", "xterm"}
 )  # fmt: skip
 """Windows with a shell, unless they are given a program."""
-_GIVES_PROGRAM = re.compile(r"-e|-x|--|--(?:command|execute)(?:=.*)?")
+_GIVES_PROGRAM = r"-e|-x|--|--(?:command|execute)(?:=.*)?"
 _OTHER_SHELLS = frozenset({"fish", "ksh", "csh", "tcsh", "xonsh", "nu", "elvish"})
 """Shells whose scripts are not read."""
 _INTERACTIVE = frozenset(
@@ -415,7 +415,7 @@ def is_python(program: str) -> bool:
 
 def kind_of(words: Sequence[str]) -> Kind:
     """What a simple command does, wrappers before it left out."""
-    if _SETS_SHELL_UP.match(words[0]) is not None:
+    if words[0].startswith(("$(", "`")) and re.match(_SETS_SHELL_UP, words[0]) is not None:
         return "silent"
     program = words[0].rpartition("/")[2]
     rest = words[1:]
@@ -454,7 +454,7 @@ def _tells(words: Sequence[str]) -> bool:
 
 def _waits(program: str, rest: Sequence[str]) -> bool:
     """Whether a command only keeps a container alive: what is run in it later is not known."""
-    shell = program in _TERMINALS and not any(map(_GIVES_PROGRAM.fullmatch, rest))
+    shell = program in _TERMINALS and not any(re.fullmatch(_GIVES_PROGRAM, word) for word in rest)
     return shell or (program == "cat" and not rest) or (program == "tail" and any(map(_FOLLOWS.fullmatch, rest)))
 
 
