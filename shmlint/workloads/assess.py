@@ -367,7 +367,7 @@ def _is_without_files(case: Case) -> bool:
     program = case.program
     if any(ran.certain for ran in program.documented_commands):
         return False
-    return program.image is None and is_bare(case.launch) and not program.files.seen()
+    return program.image is None and not program.files.seen() and is_bare(case.launch)
 
 
 def _is_held(ran: Ran, repository: Repository) -> bool:

@@ -405,8 +405,8 @@ def is_bare(launch: Launch) -> bool:
 
 def is_system(image: str) -> bool:
     """Whether an image is one of an operating system, a language or CUDA as its makers publish it."""
-    name = re.sub(r"^(?:docker\.io/)?(?:library/)?", "", image.partition("@")[0]).partition(":")[0]
-    return re.fullmatch(rf"{_OFFICIAL}|(?:nvcr\.io/)?nvidia/cuda", name) is not None
+    name = image.partition("@")[0].removeprefix("docker.io/").removeprefix("library/").partition(":")[0]
+    return name in ("nvidia/cuda", "nvcr.io/nvidia/cuda") or re.fullmatch(_OFFICIAL, name) is not None
 
 
 def read_build(build: Build, repository: Repository) -> tuple[BuiltImage | None, Source | None]:
