@@ -235,7 +235,7 @@ def _namesake(launch: Launch, builds: Sequence[Build], repository: Repository) -
     name = bare_name(image.known or "") if image is not None else ""
     if image is None or not name or recognise(image.known or "", builtin())[0] is not None:
         return None
-    if "/" not in image.text and re.fullmatch(_OFFICIAL, name):
+    if "/" not in image.text and name in _OFFICIAL:
         return None
     known = _with([name], builds, lambda build: [bare_name(build.tag)], repository.shared.namesakes)
     found = _fitting(lambda build: _is_namesake(build, launch), known, {name}, repository)
@@ -377,7 +377,7 @@ def _guess(launch: Launch, repository: Repository) -> Build | None:
     name = image.known.partition("@")[0]
     if "/" in name and not re.search(_OWN, name) and not image.because:
         return None
-    if "/" not in name and re.fullmatch(_OFFICIAL, name.partition(":")[0]):
+    if "/" not in name and name.partition(":")[0] in _OFFICIAL:
         return None
     for folder in repository.above():
         for part in ("", "docker"):
@@ -390,11 +390,15 @@ def _guess(launch: Launch, repository: Repository) -> Build | None:
 
 
 _OWN = r"(?i)^(?:localhost|[$<{]|your|my|\w*user(?:name)?/)"
-_OFFICIAL = (
-    r"ubuntu|debian|alpine|python|node|redis|postgres|nginx|mysql|mongo|busybox|golang|rust|r-base|julia|openjdk|centos"
-    r"|fedora|rockylinux|almalinux|archlinux|hello-world|httpd|traefik|rabbitmq|influxdb|elasticsearch|nextcloud"
-    r"|amazonlinux|opensuse|bash|gcc|perl|php|ruby|swift|haskell|erlang|elixir|eclipse-temurin|mariadb"
-)
+_OFFICIAL = frozenset(
+    {
+        "ubuntu", "debian", "alpine", "python", "node", "redis", "postgres", "nginx", "mysql", "mongo", "busybox",
+        "golang", "rust", "r-base", "julia", "openjdk", "centos", "fedora", "rockylinux", "almalinux", "archlinux",
+        "hello-world", "httpd", "traefik", "rabbitmq", "influxdb", "elasticsearch", "nextcloud", "amazonlinux",
+        "opensuse", "bash", "gcc", "perl", "php", "ruby", "swift", "haskell", "erlang", "elixir", "eclipse-temurin",
+        "mariadb",
+    }
+)  # fmt: skip
 """Images that Docker Hub keeps under one word."""
 
 
@@ -406,7 +410,7 @@ def is_bare(launch: Launch) -> bool:
 def is_system(image: str) -> bool:
     """Whether an image is one of an operating system, a language or CUDA as its makers publish it."""
     name = image.partition("@")[0].removeprefix("docker.io/").removeprefix("library/").partition(":")[0]
-    return name in ("nvidia/cuda", "nvcr.io/nvidia/cuda") or re.fullmatch(_OFFICIAL, name) is not None
+    return name in _OFFICIAL or name in ("nvidia/cuda", "nvcr.io/nvidia/cuda")
 
 
 def read_build(build: Build, repository: Repository) -> tuple[BuiltImage | None, Source | None]:

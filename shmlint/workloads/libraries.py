@@ -314,4 +314,4 @@ def harmless() -> frozenset[str]:
     with open(os.path.join(folder, "harmless.txt"), encoding="utf-8") as file:
         known = file.read().split()
     with open(os.path.join(folder, "packages.txt"), encoding="utf-8") as file:
-        return frozenset(known).union(line.partition(" ")[0] for line in file)
+        return frozenset(known).union(file.read().split()[::3])
