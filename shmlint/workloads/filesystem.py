@@ -129,7 +129,7 @@ class Files:
                 if there(candidate):
                     return Place(candidate, guessed=True)
         repeated = len(written) > 1 and parts[-len(written) - 1 : -len(written)] == written[:1]
-        for folder in dict.fromkeys(places) if repeated else ():  # `./tool/train.py`, one above `/work/tool`
+        for folder in dict.fromkeys(places) if repeated else ():  # `./tool/train.py`, typed above `tool`
             candidate = normal(os.path.join(folder, *written[1:]))
             if there(candidate):
                 return Place(candidate, guessed=True)
