@@ -6,9 +6,9 @@ For a shell or a notebook: what is run in it can only use what is there. Code fr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source
@@ -16,7 +16,7 @@ from shmlint.workloads.builds import is_system
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, shell_argument, unwrapped
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import harmless
-from shmlint.workloads.packages import normalised, toml
+from shmlint.workloads.packages import normalised, table_of, toml
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
@@ -194,24 +194,16 @@ def _is_channel(word: str) -> bool:
 
 def _of_pyproject(text: str) -> Iterator[str]:
     data = toml(text)
-    project, poetry = _table(data, "project"), _table(data, "tool", "poetry")
+    project, poetry = table_of(data, "project"), table_of(data, "tool", "poetry")
     if not project and not poetry:
         yield _UNKNOWN
-    groups = (*_table(project, "optional-dependencies").values(), *_table(data, "dependency-groups").values())
+    groups = (*table_of(project, "optional-dependencies").values(), *table_of(data, "dependency-groups").values())
     for entry in (entry for some in (project.get("dependencies"), *groups) if isinstance(some, list) for entry in some):
         if isinstance(entry, str):
             yield _UNKNOWN if "@" in entry else re.split(r"[\s\[<>=!~;(]", entry)[0]
-    more = (_table(_table(poetry, "group"), name, "dependencies") for name in _table(poetry, "group"))
-    for table in (_table(poetry, "dependencies"), _table(poetry, "dev-dependencies"), *more):
-        yield from (name if isinstance(value, str) else _UNKNOWN for name, value in table.items())
-
-
-def _table(data: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
-    """A table of a document; empty where it is none."""
-    found: Any = data
-    for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+    more = (table_of(table_of(poetry, "group"), name, "dependencies") for name in table_of(poetry, "group"))
+    for listed in (table_of(poetry, "dependencies"), table_of(poetry, "dev-dependencies"), *more):
+        yield from (name if isinstance(value, str) else _UNKNOWN for name, value in listed.items())
 
 
 def _of_project(files: Files) -> Iterator[str]:

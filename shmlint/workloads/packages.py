@@ -204,3 +204,10 @@ def toml(text: str) -> Mapping[str, Any]:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError):
         return {}
+
+
+def table_of(data: object, *keys: str) -> dict[str, Any]:
+    """A table in a document; empty where there is none."""
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else {}

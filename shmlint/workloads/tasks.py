@@ -11,7 +11,7 @@ from typing import Any
 from shmlint.model.source import Source
 from shmlint.workloads.commands import kind_of
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.packages import toml
+from shmlint.workloads.packages import table_of, toml
 
 _LONGEST = 1_000
 """Characters of a command that somebody wrote by hand."""
@@ -56,17 +56,12 @@ def _source(file: str, files: Files, directory: str) -> Source | None:
 
 
 def _table(source: Source, keys: Sequence[str]) -> dict[str, Any]:
-    found: Any
-    if source.path.endswith(".json"):
-        try:
-            found = json.loads(source.text)
-        except (ValueError, RecursionError):
-            return {}
-    else:
-        found = toml(source.text)
-    for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+    if not source.path.endswith(".json"):
+        return table_of(toml(source.text), *keys)
+    try:
+        return table_of(json.loads(source.text), *keys)
+    except (ValueError, RecursionError):
+        return {}
 
 
 def _command(entry: object) -> str | None:
