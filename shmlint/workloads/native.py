@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from shmlint.files.read import normal
 from shmlint.workloads.filesystem import Files
+from shmlint.workloads.own_code import files_in
 from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 _MOST_FILES = 1_000
 _MOST_CHARACTERS = 8_000_000
 """Sources that are looked through; of more than these nothing is known."""
-_CODE = re.compile(r"\.(?:c|cc|cpp|cxx|cu|rs|go)$")
+_CODE = r"\.(?:c|cc|cpp|cxx|cu|rs|go)$"
 _BESIDE = r"\.(?:cuh|h|hh|hpp|hxx|inl|cmake|mk|mod)$|^Cargo\.toml$|^CMakeLists\.txt$|^[Mm]akefile"
-_SOURCES = re.compile(rf"{_CODE.pattern}|{_BESIDE}")
+_SOURCES = rf"{_CODE}|{_BESIDE}"
 _COMPILES = re.compile(r"(?<![\w./-])(?:cmake|make|ninja|meson|nvcc|gcc|g\+\+|clang\+?\+?|cargo|go)(?![\w.-])")
 _FETCHES = re.compile(r"\bgit\s+(?:clone|submodule)\b|\bgo\s+install\s+\S+@|\bcargo\s+install\s+(?!--path)[a-z]")
 _SHARES = re.compile(
@@ -49,7 +50,7 @@ def is_built(name: str, image: BuiltImage, files: Files) -> bool:
     repository = files.repository
     found, known = repository.shared.found, ("a program", name, repository.root)
     if known not in found:
-        built = is_quiet(repository) and any(map(_CODE.search, _sources(repository)))
+        built = is_quiet(repository) and any(re.search(_CODE, path) for path in _sources(repository))
         found[known] = _target(name, repository) if built else None
     return found[known] is not None
 
@@ -94,24 +95,8 @@ def _loud(repository: Repository) -> str | None:
 
 
 def _sources(repository: Repository) -> Iterator[str]:
-    """The sources of a repository, and what tells how they are compiled."""
-    pending, seen = [repository.root], 0
-    while pending:
-        folder = pending.pop()
-        seen += 1
-        if seen > _MOST_FILES:
-            yield folder  # which cannot be read: there is more than is looked at
-            return
-        for name in repository.names(folder):
-            path = normal(os.path.join(folder, name))
-            if _SOURCES.search(name) is not None:
-                yield path
-            elif _ENDING.search(name) is None and repository.is_dir(path):
-                pending.append(path)
-
-
-_ENDING = re.compile(r"\.[A-Za-z]\w*$")
-"""Of a file, or of a hidden directory; `fft-3.3` may be a directory."""
+    """The sources of a repository, and what tells how they are compiled; the last is empty where there are more."""
+    return files_in((repository.root,), repository, set(), _SOURCES, _MOST_FILES)
 
 
 def _target(name: str, repository: Repository) -> str | None:

@@ -55,7 +55,7 @@ def own_code(files: Files, *, every: bool = False) -> OwnCode:
 def loads_with_workers(files: Files) -> Span | None:
     """Where the code that a container surely sees gives a loader of PyTorch workers; None where none was found."""
     repository, characters = files.repository, 0
-    for number, path in enumerate(_files(files.folders(), repository, set())):
+    for number, path in enumerate(files_in(files.folders(), repository, set())):
         source = repository.peek(path) if path.endswith(".py") else None
         characters += len(source.text) if source is not None else 0
         if number >= MOST_FILES or characters > MOST_BYTES:
@@ -78,7 +78,7 @@ def names_trainer(files: Files, read: Collection[str] = ()) -> bool:
     Of the code that the container sees; of all where nothing shows what it sees.
     """
     root = files.repository.root
-    for number, path in enumerate(_files(files.seen() or (root,), files.repository, set())):
+    for number, path in enumerate(files_in(files.seen() or (root,), files.repository, set())):
         # What is above the repository does not belong to it.
         named = path not in read and re.search(_TRAINER, os.path.relpath(path or ".", root)) is not None
         if number >= MOST_FILES or not path or named:
@@ -99,7 +99,7 @@ def names_framework(repository: Repository) -> bool:
 
 def _naming_framework(repository: Repository) -> str | None:
     characters = 0
-    for number, path in enumerate(_files((repository.root,), repository, set(), _TELLING)):
+    for number, path in enumerate(files_in((repository.root,), repository, set(), _TELLING)):
         source = repository.peek(path)
         characters += len(source.text) if source is not None else 0
         if source is None or number >= MOST_FILES or characters > MOST_BYTES:
@@ -156,7 +156,7 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     suspects: list[str] = []
     characters = 0
     works = steps = mapped = reads = uses = trains = ranks = False
-    for number, path in enumerate(_files(folders, repository, names)):
+    for number, path in enumerate(files_in(folders, repository, names)):
         source = repository.peek(path)
         characters += len(source.text) if source is not None else 0
         if source is None or number >= MOST_FILES or characters > MOST_BYTES:
@@ -238,18 +238,19 @@ def _trains(line: str) -> bool:
     return found is not None and re.search(r"\b(?:train|val)\b", line[found.end() :]) is not None
 
 
-def _files(
-    folders: tuple[str, ...], repository: Repository, names: set[str], read: str = _READ
+def files_in(
+    folders: tuple[str, ...], repository: Repository, names: set[str], read: str = _READ, most: int = MOST_FILES
 ) -> Iterator[str]:
     """The files of some directories whose names ``read`` describes; ``names`` gets those of modules and packages.
 
-    A directory without code is none: that of a submodule may be empty here.
+    A directory without code is none: that of a submodule may be empty here. After ``most`` directories the last path is
+    empty: there is more.
     """
     pending = list(folders)
     seen: set[str] = set()
     while pending:
         folder = normal(pending.pop())
-        if folder in seen or len(seen) > MOST_FILES:
+        if folder in seen or len(seen) > most:
             continue
         seen.add(folder)
         for name in repository.names(folder):
@@ -259,8 +260,8 @@ def _files(
                 yield path
             elif re.search(_ENDING, name) is None and repository.is_dir(path):
                 pending.append(path)
-    if len(seen) > MOST_FILES:
-        yield ""  # there is more than is read
+    if len(seen) > most:
+        yield ""
 
 
 @cache
