@@ -360,11 +360,15 @@ class _CommandReader:
         body = next((self.bodies[place] for place in reversed(reached) if place in self.bodies), None)
         if body is None or (function is None and tree.at(node) < tree.at(body)) or function == tree.range_of(body):
             return tuple(words)
-        for command in walk(body) if _ARGUMENT.search(tree.raw(body)) else ():
-            before = self._passed_on(command)
-            if before is not None:
-                return (*words[:at], *before, *words[at + 1 :])
+        before = self._passed_in(body)
+        if before is not None:
+            return (*words[:at], *before, *words[at + 1 :])
         return (*words[:at], words[at]._replace(text=f"{words[at].text}()"), *words[at + 1 :])
+
+    def _passed_in(self, body: Node) -> list[Word] | None:
+        """What a function runs its arguments behind; None where it does something else with them."""
+        commands = walk(body) if _ARGUMENT.search(self.tree.raw(body)) else ()
+        return next((before for before in map(self._passed_on, commands) if before is not None), None)
 
     def _passed_on(self, command: Node) -> list[Word] | None:
         """The words before ``"$@"`` in a command that runs what its function is given; None in any other."""
@@ -614,10 +618,7 @@ class _EngineReader(_CommandReader):
         known = self._passing.get(name)
         if known is None:
             bodies = [body for place, body in self.bodies.items() if name in self.variables.names.get(place, ())]
-            known = self._passing[name] = any(
-                self._passed_on(command) is not None
-                for body in bodies if _ARGUMENT.search(self.tree.raw(body)) for command in walk(body)
-            )  # fmt: skip
+            known = self._passing[name] = any(self._passed_in(body) is not None for body in bodies)
         return known
 
     def _when(self, node: Node) -> When:
