@@ -291,7 +291,8 @@ def _read_dockerfile(text: str, span: Span, path: str | None, target: Leaf | Non
         return Span(span.source, start, end)
 
     bases = tuple(Value(name, at(line), name) for name, line in image.base_images)
-    first = bases[0].span if bases else span
-    entrypoint = Value(image.entrypoint, first, " ".join(image.entrypoint)) if image.entrypoint else None
-    command = Value(image.command, first, " ".join(image.command)) if image.command else None
-    return bases, entrypoint, command
+
+    def given_by(name: str, words: tuple[str, ...] | None) -> Value[tuple[str, ...]] | None:
+        return Value(words, at(image.lines.get(name, 0)), " ".join(words)) if words else None
+
+    return bases, given_by("ENTRYPOINT", image.entrypoint), given_by("CMD", image.command)

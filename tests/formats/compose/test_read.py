@@ -355,6 +355,14 @@ def test_a_dockerfile_tells_base_and_command(build: str, bases: list[str], entry
     assert (launch.command.value if launch.command else None) == command
 
 
+@table(("target", "lines"), [("train", [5, 6]), ("slim", [3])])
+def test_the_lines_of_a_dockerfile_that_tell_them(target: str, lines: list[int]) -> None:
+    text = f"services:\n  a:\n    build: {{context: ., target: {target}}}\n{GPU}"
+    launch = only({"compose.yaml": text, "Dockerfile": DOCKERFILE}, "compose.yaml")
+    told = [part.span for part in (launch.entrypoint, launch.command) if part is not None]
+    assert [(span.path, span.line) for span in told if span is not None] == [("Dockerfile", line) for line in lines]
+
+
 @table(
     ("text", "position", "words"),
     [
