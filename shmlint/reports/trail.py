@@ -162,10 +162,14 @@ def _unknown(launch: Launch, need: Need) -> Iterator[str]:
 
 def _found(run: Run, launch: Launch) -> Iterator[str]:
     mine = [finding for finding in run.findings if finding.launch is not None and finding.launch.span == launch.span]
+    # What a file is refused for concerns each of its launches.
+    refused = [one for one in run.findings if one.launch is None and one.span.path == launch.span.path]
+    for finding in refused:
+        yield f"{finding.severity} {finding.rule} {finding.message.strip()} ({_place(finding.span)})"
     for finding in mine:
         yield f"{finding.severity} {finding.rule} {finding.message}"
         yield from _remedy(finding)
-    if not mine:
+    if not mine and not refused:
         yield "nothing"
 
 

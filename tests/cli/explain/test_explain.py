@@ -92,6 +92,18 @@ def test_the_trail_of_an_unknown_workload_ends_with_an_entry_for_the_settings(pr
     assert "shm_size: 1gb" in again and "workloads:" not in again
 
 
+def test_what_a_file_is_refused_for_concerns_its_launches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "services:\n  a:\n    image: x\n    gpus: all\n    shm_size: 8gb\n    volumes:\n      - models/b:/x\n"
+    (tmp_path / "compose.yaml").write_text(text)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "compose.yaml").write_text(text.replace("models", "./models"))
+    monkeypatch.chdir(tmp_path)
+    shown = " ".join(" ".join(explain.explain("compose.yaml:7")).split())
+    refused = "service `a` refers to undefined volume `models/b`; Compose refuses the file"
+    assert f"found error SHM001 {refused} (compose.yaml:7)" in shown
+    assert "found nothing" in " ".join(" ".join(explain.explain("other/compose.yaml:2")).split())
+
+
 @table(
     ("service", "entry"),
     [
