@@ -156,6 +156,10 @@ def _only_known(text: str) -> frozenset[str] | None:
     return frozenset(packages)
 
 
+_STORED = re.compile(r"\.(?<!self\.)([A-Za-z_]\w*+)\s*+(?:[-+*/|&]|//)?=(?!=)")
+"""The attributes that a text gives values, of other objects than its own."""
+
+
 def _lines_with(text: str, word: str) -> Iterator[str]:
     at = text.find(word)
     while at >= 0:
@@ -534,6 +538,13 @@ class Modules:
     def unparsed(self) -> Iterator[Loaded]:
         """The modules that were loaded, and not parsed."""
         return (one for one in self.loaded.values() if one is not None and one.module is EMPTY)
+
+    def stored_by(self, loaded: Loaded) -> frozenset[str]:
+        """The attributes to which a file that is not parsed gives values."""
+        known = self._repository.shared.stored
+        if loaded.path not in known:
+            known[loaded.path] = frozenset(_STORED.findall(loaded.source.text))
+        return known[loaded.path]
 
     def resolve(self, name: str, importer: str) -> tuple[Loaded, str] | None:
         """The module of the repository that a dotted name leads into, and what is left of the name."""

@@ -305,7 +305,7 @@ class Walker:
         if loaded is not None and loaded.module is not EMPTY:
             self._push_module(loaded, certain)
         elif loaded is not None:
-            self.evaluator.changes.note_attributes(_STORED.findall(loaded.source.text))
+            self.evaluator.changes.note_attributes(self.modules.stored_by(loaded))
 
     def _push_module(self, loaded: Loaded, certain: bool) -> None:
         """Walk a module, and parse those of the classes that its own extend, and of their decorators."""
@@ -893,8 +893,6 @@ _OF_TESTS = re.compile(r"(?i)test|async_?setup|async_?teardown|setup|teardown|py
 """What pytest and unittest call by its name."""
 _NAMED = re.compile(r"\.\s*+([A-Za-z_]\w*+)")
 """What a text may call, or ask, of objects."""
-_STORED = re.compile(r"(?<!self)\.([A-Za-z_]\w*+)\s*+(?:[-+*/|&]|//)?=(?!=)")
-"""The attributes that a text gives values, of other objects than its own."""
 _IN_SHM = re.compile(r"""["']/dev(?:/|["']\s*\)?\s*[,/]\s*["'])shm(?![\w-])""")
 _HAS_PACKAGE = r"(?:\w+\.)*_?(?:is|has|have)_\w+_(?:available|enabled|installed)"
 """Functions that tell whether a package is there, by the names that everybody gives them."""
