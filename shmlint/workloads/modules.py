@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from shmlint.files.read import normal
 from shmlint.model.source import Source, Span
@@ -37,6 +38,8 @@ _MOST_FOLDERS = 100
 """Directories in which packages of the repository are looked for."""
 _ADDS = r"(?m)^\s*sys\.path\.(?:append|insert)\(([^\n]{1,200})"
 _MOST_ADDED = 5
+_MOST_PARTS = 50
+"""Parts of a module's name, in which a file is looked for that ends it."""
 _PUTS_FIRST = (
     r"(?m)^[ \t]*(?:sys\.)?path\.insert\([ \t]*0[ \t]*,([^\n]{1,200})"
     r"|^[ \t]*sys\.path(?:\[[^\]\n]{0,20}\])?[ \t]*=(?!=)([^\n]{1,200})"
@@ -157,7 +160,12 @@ def _only_known(text: str) -> frozenset[str] | None:
 
 
 _STORED = re.compile(r"\.(?<!self\.)([A-Za-z_]\w*+)\s*+(?:[-+*/|&]|//)?=(?!=)")
-"""The attributes that a text gives values, of other objects than its own."""
+
+
+@lru_cache(2048)  # programs load the same files
+def stored(text: str) -> frozenset[str]:
+    """The attributes that a text gives values, of other objects than its own."""
+    return frozenset(_STORED.findall(text))
 
 
 def _lines_with(text: str, word: str) -> Iterator[str]:
@@ -288,9 +296,12 @@ class Modules:
 
     def file_of(self, name: str, importer: str) -> str | None:
         """The repository's file of a dotted name as one file imports it."""
-        asked = name, importer
+        return self._found_from(name, os.path.dirname(importer))
+
+    def _found_from(self, name: str, here: str) -> str | None:
+        asked = name, here
         if asked not in self._files_of:
-            self._files_of[asked] = self._file_of(name, os.path.dirname(importer))
+            self._files_of[asked] = self._file_of(name, here)
         return self._files_of[asked]
 
     def packages_of(self, name: str, importer: str) -> Iterator[str]:
@@ -313,6 +324,11 @@ class Modules:
             folder = os.path.dirname(folder)
 
     def _file_of(self, name: str, here: str) -> str | None:
+        above = name.rpartition(".")[0]
+        if above.strip(".") and above.count(".") < _MOST_PARTS:
+            package = self._found_from(above, here)
+            if package is not None and not package.endswith("__init__.py"):
+                return None  # a file has no modules inside
         key = (name, here) if name.startswith(".") else (name, self._roots(here))
         known = self._repository.shared.found
         if key not in known:
@@ -454,8 +470,9 @@ class Modules:
         head = name.partition(".")[0]
         if head:
             names = self._names(folder or ".")
-            if head not in names and f"{head}.py" not in names:
-                return None
+            if head not in names:  # then it is no package
+                file = normal(os.path.join(folder, f"{head}.py"))
+                return file if name == head and f"{head}.py" in names and self._repository.is_file(file) else None
         path = os.path.join(folder or ".", *name.split(".")) if name else folder
         for candidate in (os.path.join(path, "__init__.py"), *((f"{path}.py",) if name else ())):
             if self._repository.is_file(candidate):
@@ -538,13 +555,6 @@ class Modules:
     def unparsed(self) -> Iterator[Loaded]:
         """The modules that were loaded, and not parsed."""
         return (one for one in self.loaded.values() if one is not None and one.module is EMPTY)
-
-    def stored_by(self, loaded: Loaded) -> frozenset[str]:
-        """The attributes to which a file that is not parsed gives values."""
-        known = self._repository.shared.stored
-        if loaded.path not in known:
-            known[loaded.path] = frozenset(_STORED.findall(loaded.source.text))
-        return known[loaded.path]
 
     def resolve(self, name: str, importer: str) -> tuple[Loaded, str] | None:
         """The module of the repository that a dotted name leads into, and what is left of the name."""

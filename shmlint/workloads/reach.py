@@ -23,7 +23,7 @@ from shmlint.workloads.flow import After, after, after_loop, after_with, in_turn
 from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
 from shmlint.workloads.lineage import plain
 from shmlint.workloads.loaded import Conditions, Loaded, extending
-from shmlint.workloads.modules import UNPARSED, Modules, is_known
+from shmlint.workloads.modules import UNPARSED, Modules, is_known, stored
 from shmlint.workloads.named_modules import ANY, NamedModules, is_compiled
 from shmlint.workloads.options import Options
 from shmlint.workloads.parsed import note_parsed
@@ -305,7 +305,7 @@ class Walker:
         if loaded is not None and loaded.module is not EMPTY:
             self._push_module(loaded, certain)
         elif loaded is not None:
-            self.evaluator.changes.note_attributes(self.modules.stored_by(loaded))
+            self.evaluator.changes.note_attributes(stored(loaded.source.text))
 
     def _push_module(self, loaded: Loaded, certain: bool) -> None:
         """Walk a module, and parse those of the classes that its own extend, and of their decorators."""
@@ -424,7 +424,8 @@ class Walker:
                 self._method(part, certain)
 
     def _walk(self, unit: Unit) -> None:
-        if isinstance(unit.node, ast.Module) and (written := _IN_SHM.search(unit.loaded.source.text)) is not None:
+        text = unit.loaded.source.text if isinstance(unit.node, ast.Module) else ""
+        if "shm" in text and (written := _IN_SHM.search(text)) is not None:
             self.stop("it uses files in /dev/shm", Span(unit.loaded.source, written.start(), written.end()))
         function = unit.node if isinstance(unit.node, ast.FunctionDef | ast.AsyncFunctionDef) else None
         owner = unit.node if isinstance(unit.node, ast.ClassDef) else unit.owner

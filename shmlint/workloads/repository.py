@@ -69,7 +69,7 @@ class Shared:
     __slots__ = (
         "above", "around", "assignments", "builders", "builds", "by_name", "distributions", "dockerfiles", "files",
         "folders", "found", "headings", "held", "launches", "listed", "modules", "moves", "names", "namesakes",
-        "pages", "plain", "programs", "quiet", "read", "said", "sizes", "stored", "tags",
+        "pages", "plain", "programs", "quiet", "read", "said", "sizes", "tags",
     )  # fmt: skip
 
     def __init__(self, read: frozenset[str] = frozenset()) -> None:
@@ -103,8 +103,6 @@ class Shared:
         """The names of what directories hold, by the root and the path."""
         self.plain: dict[str, frozenset[str] | None] = {}
         """The packages that Python files import which say nothing that matters; None for all other files."""
-        self.stored: dict[str, frozenset[str]] = {}
-        """The attributes to which such files give values, by their paths."""
         self.modules: dict[str, Loaded] = {}
         """Python files that were read, by their paths."""
         self.names: dict[tuple[str | None, str, str], tuple[str, ...]] = {}

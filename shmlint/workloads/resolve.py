@@ -89,7 +89,9 @@ def passed_on(launch: Launch) -> str | None:
 
 def _is_passed_on(word: str, launch: Launch) -> bool:
     """Whether a word is what a script is given, or a variable that the script sets to that: ``CMD=("$@")``."""
-    if re.fullmatch(rf"{_GIVEN}|\.\.\.", word) is not None:
+    if "$" not in word:
+        return word == "..."
+    if re.fullmatch(_GIVEN, word) is not None:
         return True
     held = re.fullmatch(r"\$\{?([A-Za-z_]\w*)(?:\[[@*]\])?\}?", word)
     return held is not None and held[1] in _set_to_given(launch.span.source.text)

@@ -57,6 +57,12 @@ def test_a_loader_through_another_module(tmp_path: Path, code: str, lib: str, ve
     assert of_program(tmp_path, code + "\n", lib_py=lib + "\n").verdict == verdict
 
 
+def test_a_file_has_no_modules_inside(tmp_path: Path) -> None:
+    """A directory of the same name without ``__init__.py`` is not looked into, as Python does."""
+    files = {"lib_py": "def make():\n    pass\n", "lib/make_py": TRAIN + "train()\n"}
+    assert of_program(tmp_path, "from lib import make\nmake()\n", **files).verdict == "not-needed"
+
+
 @table(
     "code, verdict",
     [
