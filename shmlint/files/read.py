@@ -36,6 +36,10 @@ class PathProblem(NamedTuple):
     message: str
 
 
+LONGEST_PATH = 4_096
+"""Characters of a path that Linux takes (PATH_MAX); a Dockerfile's WORKDIR may make it longer with every line."""
+
+
 def normal(path: str) -> str:
     """A path as it is printed and compared: normalised, with ``/``."""
     return os.path.normpath(path).replace(os.sep, "/")

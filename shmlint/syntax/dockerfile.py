@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_left
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
+from shmlint.files.read import LONGEST_PATH
 from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 
@@ -155,7 +157,7 @@ def read(text: str, target: str | None = None, args: Mapping[str, str] | None = 
         elif last is not None:
             _apply(last, name, value, words, escape)
             _record(stages, name, value, words, line, escape)
-        if inherited > _MOST:
+        if inherited > _MOST or (stages.all and len(stages.all[-1].workdir) > LONGEST_PATH):
             return None
     if not stages.all:
         return None
@@ -365,6 +367,7 @@ def _without_heredocs(lines: list[str], escape: str) -> list[str]:
     continued = re.compile(rf"(?:^|[^{e}]){e}[ \t\r]*$")
     result: list[str] = []
     instruction = ""
+    ends = _Ends(lines)
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -383,14 +386,31 @@ def _without_heredocs(lines: list[str], escape: str) -> list[str]:
             continue
         instruction += line
         for name, tabs in _heredocs(instruction, escape):
-            body = lines[at:]
-            ends = (row.lstrip("\t") if tabs else row for row in body)
-            length = next((n for n, row in enumerate(ends, 1) if row.removesuffix("\r") == name), 0)
-            result += [""] * length
-            at += length
+            end = ends.after(at, name, tabs=tabs)
+            result += [""] * (end - at)
+            at = end
         instruction = ""
     # An empty line ends what is still being continued.
     return [*result, "", ""]
+
+
+class _Ends:
+    """The lines that may end a here-document, by their text: no body is searched line by line for its delimiter."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._places: dict[bool, dict[str, list[int]]] = {}
+
+    def after(self, at: int, name: str, *, tabs: bool) -> int:
+        """The number of the line after the first from ``at`` on that is the delimiter; ``at`` where there is none."""
+        if tabs not in self._places:
+            places: dict[str, list[int]] = {}
+            for number, line in enumerate(self._lines):
+                places.setdefault((line.lstrip("\t") if tabs else line).removesuffix("\r"), []).append(number)
+            self._places[tabs] = places
+        found = self._places[tabs].get(name, [])
+        place = bisect_left(found, at)
+        return found[place] + 1 if place < len(found) else at
 
 
 def _heredocs(instruction: str, escape: str) -> Iterator[tuple[str, bool]]:

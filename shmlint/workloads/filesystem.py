@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from shmlint.docker.images import DOCKERFILES
-from shmlint.files.read import normal
+from shmlint.files.read import LONGEST_PATH, normal
 from shmlint.model.launch import Bind, Build, Launch, Value
 from shmlint.model.record import NamedTuple
 from shmlint.workloads.repository import Repository
@@ -76,6 +76,8 @@ class Files:
         if not path or "\0" in path or len(path) > 1000:
             return None
         place = posixpath.join(directory or self.workdir, path)
+        if len(place) > LONGEST_PATH:
+            return None
         found = self._absolute(place, there) if place.startswith("/") or directory or self.workdir else None
         return found or self._guess(place if path.startswith("/") else posixpath.normpath(place), path, there)
 

@@ -192,6 +192,11 @@ def a_variable_in_a_line(n: int) -> dict[str, str]:
     return {"compose.yaml": "services:\n  a: {build: ., gpus: all}\n", "Dockerfile": text}
 
 
+def directories_in_directories(n: int) -> dict[str, str]:
+    service = f"services:\n  a: {{image: x/y, gpus: all, working_dir: /{'a/' * n}, command: python train.py}}\n"
+    return {"compose.yaml": service, "train.py": "import torch\n"}
+
+
 def variables_that_double(n: int) -> dict[str, str]:
     lines = "".join(f"A{i}=${{A{i - 1}}}${{A{i - 1}}}\n" for i in range(1, n))
     service = f"services:\n  a: {{image: x/y, gpus: all, shm_size: $A{n - 1}}}\n"
@@ -210,6 +215,7 @@ SHAPES: dict[str, tuple[Callable[[int], dict[str, str]], int]] = {
     "variables that double": (variables_that_double, 60),
     "launches of what a script is given": (launches_of_what_a_script_is_given, 800),
     "images of a repository with a long page": (images_of_a_repository_with_a_long_page, 2_000),
+    "directories in directories": (directories_in_directories, 100_000),
     "a variable in a line": (a_variable_in_a_line, 100_000),
 }
 """Files that are long or deep in one way, and how much of it they have."""

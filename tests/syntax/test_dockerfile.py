@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shmlint.syntax.dockerfile import BuiltImage, read
 from tests.table import table
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def image(text: str, target: str | None = None, **args: str) -> BuiltImage:
@@ -269,3 +267,22 @@ def test_any_text_is_read(lines: list[str], target: str | None) -> None:
     found = read("\n".join(lines), target, {"A": "b"})
     if found is not None:
         assert found.base_images[0][1] <= "\n".join(lines).count("\n") + 1
+
+
+_MANY = {
+    "short ones": "RUN <<EOF\necho a\nEOF\n",
+    "with tabs": "RUN <<-EOF\n\techo a\n\tEOF\n",
+    "without an end": "RUN <<END@\necho a\n",
+    "one directory below the other": "WORKDIR a\nCOPY . .\n",
+    "variables": "ENV A1@=$A@\n",
+}
+
+
+@pytest.mark.slow
+@table("case", _MANY)
+def test_many_instructions_take_time_by_their_number(case: str) -> None:
+    """With the square of their number these take half a minute and more."""
+    text = "FROM a\n" + "".join(_MANY[case].replace("@", str(n)) for n in range(100_000))
+    begin = time.process_time()
+    read(text)
+    assert time.process_time() - begin < 12
