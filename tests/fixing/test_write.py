@@ -71,6 +71,102 @@ def test_follows_a_symbolic_link_and_keeps_it(tmp_path: Path) -> None:
     only(tmp_path / "real", "it.yaml")
 
 
+@pytest.mark.needs("links")
+def test_a_file_with_two_names_stays_one_file(tmp_path: Path) -> None:
+    Path("compose.yaml").write_text(LACKING, newline="")
+    os.chmod("compose.yaml", 0o640)
+    os.link("compose.yaml", "other.yaml")
+    repair()
+    assert Path("other.yaml").read_bytes() == FIXED.encode()
+    assert os.path.samefile("compose.yaml", "other.yaml")
+    assert stat.S_IMODE(os.stat("compose.yaml").st_mode) == 0o640
+    only(tmp_path, "compose.yaml", "other.yaml")
+
+
+@pytest.mark.needs("links")
+def test_both_names_of_a_file_are_written(tmp_path: Path) -> None:
+    Path("compose.yaml").write_text(LACKING, newline="")
+    os.link("compose.yaml", "other.yaml")
+    run = read(None, "compose.yaml", "other.yaml")
+    for path in ("compose.yaml", "other.yaml"):
+        assert write.write(run, {path: FIXED}) == [path]
+    assert Path("other.yaml").read_bytes() == FIXED.encode()
+    Path("compose.yaml").write_text(LACKING, newline="")
+    with pytest.raises(write.NotWritten, match=r"same file as compose\.yaml"):
+        write.write(run, {"compose.yaml": FIXED, "other.yaml": FIXED + "#"})
+    assert Path("other.yaml").read_bytes() == LACKING.encode()
+    only(tmp_path, "compose.yaml", "other.yaml")
+
+
+@pytest.mark.needs("links")
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_write_in_place_that_fails_is_taken_back(
+    error: BaseException, alone: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["z.yaml"] if alone else ["a.yaml", "z.yaml"]
+    for name in names:
+        Path(name).write_text(LACKING, newline="")
+    os.link("z.yaml", "link.yaml")
+    run = read(None, *names)
+    calls: list[object] = []
+    honest = write.shutil.copyfileobj
+
+    def in_part(new: Any, old: Any) -> None:
+        calls.append(new)
+        if len(calls) == 1:
+            old.write(new.read()[:-3])
+            old.flush()
+            raise error
+        honest(new, old)
+
+    monkeypatch.setattr(write.shutil, "copyfileobj", in_part)
+    with pytest.raises(write.NotWritten if isinstance(error, OSError) else KeyboardInterrupt):
+        write.write(run, dict.fromkeys(names, FIXED))
+    assert {Path(name).read_text() for name in (*names, "link.yaml")} == {LACKING}
+    only(tmp_path, *names, "link.yaml")
+
+
+@pytest.mark.needs("links")
+def test_the_old_text_is_kept_where_it_cannot_be_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("compose.yaml").write_text(LACKING, newline="")
+    os.link("compose.yaml", "other.yaml")
+
+    def fails(new: Any, old: Any) -> None:
+        old.write(b"half")
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(write.shutil, "copyfileobj", fails)
+    with pytest.raises(write.NotWritten, match=r"could not be put back: .*; its old text is in \.shmlint-") as caught:
+        repair()
+    assert Path(caught.value.kept).read_text() == LACKING
+    only(tmp_path, "compose.yaml", "other.yaml", os.path.basename(caught.value.kept))
+
+
+@pytest.mark.needs("root")
+def test_a_file_whose_owner_cannot_be_kept_is_written_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    Path("compose.yaml").write_text(LACKING, newline="")
+    os.chown("compose.yaml", 12345, 23456)
+    monkeypatch.setattr(os, "chown", fails)
+    repair()
+    assert Path("compose.yaml").read_bytes() == FIXED.encode()
+    assert (os.stat("compose.yaml").st_uid, os.stat("compose.yaml").st_gid) == (12345, 23456)
+
+
+@pytest.mark.needs("posix")
+def test_keeps_extended_attributes() -> None:
+    Path("compose.yaml").write_text(LACKING, newline="")
+    try:
+        os.setxattr("compose.yaml", "user.note", b"mine")
+    except (AttributeError, OSError):
+        pytest.skip("the file system has no extended attributes")
+    repair()
+    assert os.getxattr("compose.yaml", "user.note") == b"mine"
+
+
 def refused(monkeypatch: pytest.MonkeyPatch, where: str, error: OSError) -> write.NotWritten:
     """The error that comes of one of the calls that write failing; the file must be as it was."""
     def fails(*args: Any, **keywords: Any) -> None:
