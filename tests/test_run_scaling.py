@@ -132,6 +132,20 @@ def test_twice_the_directories_are_twice_the_work() -> None:
     })  # fmt: skip
 
 
+def test_twice_the_files_that_include_one_another_are_twice_the_work() -> None:
+    compare(lambda count: {"compose": {
+        f"c{n}/compose.yaml": f"include: [../c{n + 1}/compose.yaml]\n" if n < count - 1 else f"services:\n  s:\n{GPU}"
+        for n in range(count)
+    }})  # fmt: skip
+
+
+def test_a_file_that_is_included_again_and_again_is_taken_once() -> None:
+    services = many(f"  s@:\n{GPU}", "services:\n")
+    compare(lambda count: {"compose": {
+        "compose.yaml": "include:\n" + "- part.yaml\n" * count, "part.yaml": services(count),
+    }})  # fmt: skip
+
+
 def compare(texts: Callable[[int], Mapping[str, Mapping[str, str]]]) -> None:
     work(texts(3))  # what is imported and read once is read now
     few, many = work(texts(SMALL)), work(texts(2 * SMALL))
@@ -166,6 +180,18 @@ def test_no_pattern_starts_over_at_every_character(case: str) -> None:
     start = time.process_time()
     lint({"ci": [".gitlab-ci.yml"]}, Settings(), Workspace({".gitlab-ci.yml": HOSTILE[case]}))
     assert time.process_time() - start < 10
+
+
+def test_lines_above_a_container_are_not_read_again_for_each() -> None:
+    """What is walked in a loop calls no function, so the clock is asked: each time, it would take 20 seconds."""
+    head = "---\napiVersion: v1\nkind: Pod\nspec:\n  containers:\n"
+    container = "  - name: c@\n    image: pytorch/pytorch\n    resources: {limits: {nvidia.com/gpu: 1}}\n"
+    for manifest in (many(container, head)(3_000), many(head + container)(4_000)):
+        run = lint({"kubernetes": ["pods.yaml"]}, Settings(), Workspace({"pods.yaml": manifest}))
+        start = time.process_time()
+        for launch in run.launches:
+            assert launch.rewriter.set_shm_size(1 << 33)
+        assert time.process_time() - start < 5
 
 
 def test_a_command_is_not_read_again_for_each_variable_in_it() -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from shmlint.files.boundary import OUTSIDE
+from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.extends import Local
@@ -37,7 +38,7 @@ def load_project(
         variables = read_variables([os.path.join(place, ".env")], workspace, variables, refused)
     start = Span(workspace.source(project.files[0]), 0, 0)
     project.problems += (fault.problem(start) for fault in refused)
-    _read_files(project, variables, variables, _Way(workspace, (), {}))
+    _read_files(project, variables, variables, _Way(workspace, ()))
     return project
 
 
@@ -46,12 +47,10 @@ _MAX_DEPTH = 100
 
 
 class _Way(NamedTuple):
-    """The files that lead to the one that is read, and what was included so far."""
+    """The files that lead to the one that is read."""
 
     workspace: Workspace
     trail: tuple[str, ...]
-    done: dict[object, Project]
-    """Files that are included again and again are read once: they may be two in each file, and double with each."""
 
 
 def _read_files(project: Project, variables: Variables, outer: Variables, way: _Way) -> None:
@@ -92,46 +91,82 @@ class _Inclusion(NamedTuple):
 
 def _include(project: Project, services: dict[str, Service], root: Branch, layer: Layer, way: _Way) -> None:
     """Add what a document includes to the services it writes itself. Both go over the files before it."""
+    taken: set[int] = set()
     for item in items_of(root.get("include")):
         inclusion = _inclusion(project, item, layer, way.workspace)
         if inclusion is None:
             continue
         if inclusion.files[0] in way.trail:
             message = f"`include` is circular: {inclusion.files[0]}"
+            project.circular = True
             project.problems.append(Problem(inclusion.span, message, facts=("circular",)))
-            continue
-        if len(way.trail) >= _MAX_DEPTH:
-            project.unknown = f"`include` goes through more than {_MAX_DEPTH} files"
-            project.problems.append(Problem(inclusion.span, project.unknown, "limit"))
             continue
         refused: list[RefusedEnvFile] = []
         variables = read_variables(inclusion.env_files, way.workspace, layer.variables, refused)
         project.problems += (fault.problem(inclusion.span) for fault in refused)
         try:
-            included = _included(inclusion, variables, layer.outer, way)
+            included = _included(inclusion, variables, layer.outer, way) if len(way.trail) < _MAX_DEPTH else None
         except Unreadable as error:
             project.unknown = f"{layer.source.path} includes {error.path}, which cannot be read"
             continue
-        project.unknown = project.unknown or included.unknown
-        known = {problem.key for problem in project.problems}
-        project.problems += (problem for problem in included.problems if problem.key not in known)
-        project.included |= included.included.union(inclusion.files)
-        for file, names in included.extended.items():
-            project.extended.setdefault(file, set()).update(names)
-        for key, defined in included.defined.items():
-            project.defined[key] |= defined
-        for name, service in included.services.items():
-            _import(project, services, name, service, inclusion.span)
+        if included is None or included.height >= _MAX_DEPTH:
+            project.unknown = f"`include` goes through more than {_MAX_DEPTH} files"
+            project.problems.append(Problem(inclusion.span, project.unknown, "limit"))
+        elif id(included) not in taken:
+            taken.add(id(included))
+            _take(project, included, inclusion)
+            for name, service in included.services.items():
+                _import(project, services, name, service, inclusion.span)
+    unique: dict[object, Problem] = {}
+    for problem in project.problems:
+        unique.setdefault(problem.key, problem)
+    project.problems = list(unique.values())
+
+
+def _take(project: Project, included: Project, inclusion: _Inclusion) -> None:
+    """Note on a project what is known of one that it includes, but for its services."""
+    project.height = max(project.height, included.height + 1)
+    project.circular = project.circular or included.circular
+    project.unknown = project.unknown or included.unknown
+    project.problems += included.problems
+    project.included |= included.included.union(inclusion.files)
+    for file, names in included.extended.items():
+        project.extended.setdefault(file, set()).update(names)
+    for key, defined in included.defined.items():
+        project.defined[key] |= defined
+
+
+_INCLUDED: Key[Project] = Key("included compose files")
+
+
+class _InCircle(Exception):
+    """What was read leads back to a file that led to it: read from elsewhere it is another project."""
+
+    def __init__(self, project: Project) -> None:
+        super().__init__()
+        self.project = project
 
 
 def _included(inclusion: _Inclusion, variables: Variables, outer: Variables, way: _Way) -> Project:
-    """The project of an entry of ``include``."""
-    key = inclusion.files, inclusion.directory, tuple(variables.items())
-    if key not in way.done:
+    """The project of an entry of ``include``.
+
+    It is read once for a run: two files may be included in each file, and double with each, and each file of a chain
+    is also read by itself. What lies too deep below the file that it is first read for is unknown for the others too.
+    """
+    from hashlib import sha256
+
+    def load(files: Workspace) -> Project:
         included = Project(inclusion.files, inclusion.directory)
-        _read_files(included, variables, outer, way)
-        way.done[key] = included
-    return way.done[key]
+        _read_files(included, variables, outer, way._replace(workspace=files))
+        if included.circular:
+            raise _InCircle(included)
+        return included
+
+    key = repr((inclusion.files, inclusion.directory, sorted(variables.items()), sorted(outer.items())))
+    try:
+        return way.workspace.once(_INCLUDED, sha256(key.encode("utf-8", "surrogatepass")).hexdigest(), load)
+    except _InCircle as circle:
+        return circle.project
 
 
 def _import(project: Project, services: dict[str, Service], name: str, service: Service, span: Span) -> None:

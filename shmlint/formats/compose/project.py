@@ -45,7 +45,8 @@ class Project:
     """
 
     __slots__ = (
-        "defined", "directory", "extended", "files", "included", "name", "problems", "services", "strays", "unknown",
+        "circular", "defined", "directory", "extended", "files", "height", "included", "name", "problems", "services",
+        "strays", "unknown",
     )  # fmt: skip
 
     def __init__(self, files: tuple[str, ...], directory: str) -> None:
@@ -53,6 +54,10 @@ class Project:
         self.directory = directory
         self.included: set[str] = set()
         """The files that others of it include."""
+        self.height = 1
+        """How many files include one another, from its own on."""
+        self.circular = False
+        """Whether a file that it includes leads back to one that led to it."""
         self.extended: dict[str, set[str]] = {}
         """The services that are extended from other files, by file."""
         self.name = ""

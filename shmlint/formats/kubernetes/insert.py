@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 
 from shmlint.formats.compose.splice import end_of, indentation_of, line_edit, newline_of
 from shmlint.formats.kubernetes.tree import List, Map, Written
@@ -210,25 +212,28 @@ def _margin(source: Source, node: yaml.MappingNode) -> int:
         if found is not None:
             return found
     # A list above: the one whose item this mapping is in.
-    before = source.text[: node.start]
-    for line in reversed(before.split("\n")):
-        stripped = line.lstrip(" ")
-        if stripped.startswith("- "):
-            dash = len(line) - len(stripped)
-            key = _key_above(before, dash)
-            if key is not None:
-                return dash - key
-    return 0
+    return _margins(source.text)[source.position(node.start).line - 1]
 
 
-def _key_above(text: str, dash: int) -> int | None:
-    """The column of the key whose list has its dashes in a column."""
-    for line in reversed(text.split("\n")[:-1]):
+@lru_cache(maxsize=4)
+def _margins(text: str) -> list[int]:
+    """For each line, how far the dashes of the list that is nearest above it, or in it, are set in."""
+    found: list[int] = []
+    margin = 0
+    keys: list[int] = []
+    """The columns of the keys above: of those that stand further to the right than a later one, no list is."""
+    for line in text.split("\n"):
         stripped = line.lstrip(" ")
         column = len(line) - len(stripped)
-        if stripped.rstrip().endswith(":") and not stripped.startswith(("- ", "#")) and column <= dash:
-            return column if dash - column <= 4 else None
-    return None
+        if stripped.startswith("- "):
+            at = bisect_right(keys, column) - 1
+            if at >= 0 and column - keys[at] <= 4:
+                margin = column - keys[at]
+        elif stripped.rstrip().endswith(":") and not stripped.startswith("#"):
+            del keys[bisect_left(keys, column) :]
+            keys.append(column)
+        found.append(margin)
+    return found
 
 
 def _margin_of(source: Source, node: yaml.MappingNode, value: yaml.Node) -> int | None:
