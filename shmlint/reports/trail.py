@@ -19,7 +19,7 @@ from shmlint.rules.advice import advised
 from shmlint.rules.wording import why
 from shmlint.run import Run
 from shmlint.workloads.builds import is_name
-from shmlint.workloads.commands import SHELLS, is_python
+from shmlint.workloads.commands import SHELLS, is_python, unwrapped
 from shmlint.workloads.knowledge import image_names
 
 _MARGIN = 11
@@ -209,14 +209,16 @@ def _program(launch: Launch) -> str:
     parts = [part for part in (launch.entrypoint, launch.command) if part is not None]
     if any(part.known is None or part.private for part in parts):
         return ""
-    first, *rest = [word for part in parts for word in part.known or ()] or [""]
+    first, *rest = unwrapped([word for part in parts for word in part.known or ()]) or ("",)
     program = first.rpartition("/")[2]
     options = len(list(takewhile(lambda word: word.startswith("-"), rest))) if is_python(program) else 0
     named = [first, *(word for word in rest[: options + 1] if options or not word.startswith("-"))]
-    if program in SHELLS or (len(named) == 1 and is_python(program)) or not all(map(_WORD.fullmatch, named)):
+    if program in SHELLS | _SUPERVISORS or (len(named) == 1 and is_python(program)) or not all(map(_WORD.fullmatch, named)):
         return ""
     return " ".join(named)
 
 
+_SUPERVISORS = frozenset({"init", "my_init", "runsvdir", "s6-svscan", "supervisord", "systemd"})
+"""Programs that start what a file names: many images have the same one, for different programs."""
 _WORD = re.compile(r"[\w./@=:+-]+")
 """A word that means itself in a pattern."""
