@@ -16,7 +16,7 @@ RULE = Rule("SHM204", "ignored-with-ipc", "note")
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     mode = launch.ipc.known if launch.ipc else None
     size = launch.shm.known if launch.shm else None
-    if launch.swarm or not launch.gpu.requested or launch.shm is None or launch.ipc is None or mode is None:
+    if launch.swarm or launch.shm is None or launch.ipc is None or mode is None:
         return
     if size is not None and not size.bytes:
         return

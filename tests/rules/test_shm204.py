@@ -13,7 +13,7 @@ from tests.table import table
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "host and size": (service("ipc: host", "shm_size: 8gb"), [("SHM204", "note")]),
     "none and size": (service("ipc: none", "shm_size: 8gb"), [("SHM102", "error"), ("SHM204", "note")]),
-    "host and size, no gpu": (service("ipc: host", "shm_size: 8gb", gpu=None), []),
+    "host and size, no gpu": (service("ipc: host", "shm_size: 8gb", gpu=None), [("SHM204", "note")]),
     "private and size": (service("ipc: private", "shm_size: 8gb"), []),
 }  # fmt: skip
 
