@@ -11,6 +11,7 @@ from shmlint.model.need import Need
 from shmlint.model.rule import Rule
 from shmlint.rules import Context, selected
 from shmlint.rules.advice import advised, give, severity_of_need, stated
+from shmlint.rules import shm205_build_only_shm_size as shm205
 from shmlint.rules.shm212_variant_lacks_shm import replaces_shm101
 from shmlint.rules.shm214_memory_volume_not_mounted import RULE as NOT_MOUNTED
 from shmlint.rules.wording import container, gap, gpu_evidence, why
@@ -25,6 +26,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return  # SHM210 moves the size to where it applies
     if launch.spare_volume is not None and selected(NOT_MOUNTED, context.settings):
         return  # SHM214 mounts the volume
+    if shm205.replaces_shm101(launch, context):
+        return
     effective = launch.effective_shm(context.settings.default_shm_size)
     if effective.decided_by != "default" or effective.bytes is None:
         return

@@ -93,7 +93,7 @@ def test_suggestions_give_what_fix_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, ending: str, mark: str
 ) -> None:
     text = mark + text.replace("\n", ending)
-    started = run(tmp_path, text, ignore=("SHM205",))
+    started = run(tmp_path, text)
     monkeypatch.chdir(tmp_path)
     changes = suggestions(data(started))
     assert changes

@@ -142,7 +142,7 @@ def test_replacements_give_what_fix_gives(
 ) -> None:
     wide = '  "訓🚀": {image: nvcr.io/nvidia/nemo, gpus: all}\n  float:'
     text = mark + f"# 訓練 🚀\n{MANY}".replace("  float:", wide).replace("\n", ending)
-    started = run(tmp_path, text, ignore=("SHM205",))
+    started = run(tmp_path, text)
     monkeypatch.chdir(tmp_path)
     wanted = fix.fix(started).texts["compose.yaml"]
     mine = apply(text.removeprefix("\ufeff").encode(), replacements(log(started)), points)
