@@ -213,7 +213,8 @@ def _program(launch: Launch) -> str:
     program = first.rpartition("/")[2]
     options = len(list(takewhile(lambda word: word.startswith("-"), rest))) if is_python(program) else 0
     named = [first, *(word for word in rest[: options + 1] if options or not word.startswith("-"))]
-    if program in SHELLS | _SUPERVISORS or (len(named) == 1 and is_python(program)) or not all(map(_WORD.fullmatch, named)):
+    starts_others = program in SHELLS | _SUPERVISORS or (len(named) == 1 and is_python(program))
+    if starts_others or not all(map(_WORD.fullmatch, named)):
         return ""
     return " ".join(named)
 

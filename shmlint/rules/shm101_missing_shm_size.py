@@ -10,8 +10,8 @@ from shmlint.model.launch import Launch
 from shmlint.model.need import Need
 from shmlint.model.rule import Rule
 from shmlint.rules import Context, selected
-from shmlint.rules.advice import advised, give, severity_of_need, stated
 from shmlint.rules import shm205_build_only_shm_size as shm205
+from shmlint.rules.advice import advised, give, severity_of_need, stated
 from shmlint.rules.shm212_variant_lacks_shm import replaces_shm101
 from shmlint.rules.shm214_memory_volume_not_mounted import RULE as NOT_MOUNTED
 from shmlint.rules.wording import container, gap, gpu_evidence, why

@@ -110,7 +110,7 @@ def test_what_a_file_is_refused_for_concerns_its_launches(tmp_path: Path, monkey
         ("build: ./x\n    command: [mytool, serve, --port, '80']", 'commands: ["mytool serve"]'),
         ("build: ./x\n    command: python3 -u gone.py --lr 1", 'commands: ["python3 -u gone.py"]'),
         ("build: ./x\n    entrypoint: /opt/serve\n    command: [--port, '80']", 'commands: ["/opt/serve"]'),
-        ("build: ./x\n    entrypoint: [/usr/bin/tini, -g, --]\n    command: [mytool, serve]", 'commands: ["mytool serve"]'),
+        ("build: ./x\n    entrypoint: [/tini, -g, --]\n    command: [mytool, serve]", 'commands: ["mytool serve"]'),
         ("build: ./x\n    command: dumb-init catatonit -- /opt/serve", 'commands: ["/opt/serve"]'),
         ("build: ./x\n    entrypoint: /init", ""),
         ("image: own/image\n    command: [mytool, serve]", 'images: ["own/image"]'),
