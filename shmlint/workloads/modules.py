@@ -544,6 +544,13 @@ class Modules:
             return (loaded, found[1]) if loaded is not None else None
         return found
 
+    def load_whole(self, path: str) -> Loaded | None:
+        """The file at a path, also parsed where it says nothing that matters."""
+        found = self.load(path)
+        if found is not None and found.module is EMPTY:
+            found = self.loaded[found.path] = _parsed(found.path, found.source, self._repository.shared)
+        return found
+
     def parse(self, name: str, importer: str) -> Loaded | None:
         """The module that a dotted name leads into, parsed from now on; None where it already was."""
         found = self.resolve(name, importer)

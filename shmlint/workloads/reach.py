@@ -17,7 +17,7 @@ from shmlint.workloads.assignments import Assignments
 from shmlint.workloads.changes import IMPORT, PLAIN_DECORATORS, name_of_decorator, replaced_by
 from shmlint.workloads.commands import MISSING, NO_NAME, is_python
 from shmlint.workloads.evaluator import Evaluator
-from shmlint.workloads.executed import holds_only_values, names_of_code
+from shmlint.workloads.executed import Executed, given_names, holds_only_values, names_of_code, uses_names_of
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.flow import After, after, after_loop, after_with, in_turn, is_broken, one_of
 from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
@@ -205,16 +205,38 @@ class Walker:
 
     def _execute(self) -> None:
         """What ``exec`` runs where all that it may be given is written down: ``exec(f"y = model.{name}(x)")``."""
+        files = Executed(self.entry.arguments, self.evaluator, self._names_of_modules)
         for node, scope, unit in self._executed:  # grows while it is walked
+            paths = files.files(node.args[0], scope) if node.args else None
+            if paths is not None:
+                for path in paths:
+                    self._run_here(path, node, scope, unit)
+                self._walk_all()
+                continue
             texts = self._names_of_modules.written(node.args[0], scope) if node.args else ()
             names = [names_of_code(text, unit.loaded.module, _FILLS | _OWNERS | _DYNAMIC) for text in texts]
             if not names or None in names:
-                self.stop("it runs code with `exec`", scope.span(node))
+                file = bool(node.args) and files.is_file(node.args[0], scope)
+                what = "a file with `exec`, and which one is not known" if file else "code with `exec`"
+                self.stop(f"it runs {what}", scope.span(node))
             for name in (name for found in names for name in found or ()):
                 self._name(name, unit.loaded, False)
                 self.evaluator.changes.note_kept(name, scope)
                 self.evaluator.changes.note_given(name.rpartition(".")[2])
             self._walk_all()
+
+    def _run_here(self, path: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
+        """A file that ``exec`` runs in the names of a module: it gives them values, and each may use the other's."""
+        loaded = self.modules.load_whole(path)
+        if loaded is None:
+            return  # which is a stop of its own
+        self._whole(path)
+        for name in given_names(loaded.module):
+            self.evaluator.changes.note_given(name)
+        if uses_names_of(loaded.module, unit.loaded.module) or uses_names_of(unit.loaded.module, loaded.module):
+            self.stop(f"what it shares with {path}, which it runs with `exec`, is not followed", scope.span(node))
+        if "globals" in loaded.source.text:
+            self._evaluated.append((node, scope, unit))
 
     def _evaluate(self) -> None:
         """What ``eval`` may call: anything that its module has a name for.

@@ -117,6 +117,49 @@ def test_functions_that_are_found_by_name(tmp_path: Path, code: str, words: str,
     assert of_program(tmp_path, TRAIN + code + "\n", words).verdict == verdict
 
 
+RUNS = "exec(open('conf.py').read())\n"
+RUNS_NAMED = "import sys\nfor a in sys.argv[1:]:\n    if '=' not in a:\n        c = a\n        exec(open(c).read())\n"
+ASKED = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--conf'%s)\na = p.parse_args()\n"
+RUNS_ASKED = f"{ASKED}with open(a.conf) as f:\n    exec(compile(f.read(), a.conf, 'exec'))\n"
+RUNS_BESIDE = "import os\nexec(open(os.path.join(os.path.dirname(__file__), 'conf.py')).read(), {})\n"
+RUNS_GIVEN = "def run(path):\n    with open(path) as f:\n        exec(f.read(), {})\n"
+SETS = "import sys\nfor a in sys.argv[1:]:\n    k, v = a.split('=')\n    globals()[k] = int(v)\n"
+
+
+@table(
+    "code, words, conf, verdict",
+    [
+        (f"{RUNS}DataLoader(d)", "", "lr = 1", "not-needed"),
+        (f"{RUNS}DataLoader(d)", "", f"{LOADER}DataLoader(d, num_workers=8)", "likely"),
+        (f"{RUNS}DataLoader(d)", "", "DataLoader(d, num_workers=8)", "unknown"),
+        (f"{RUNS}DataLoader(d)", "", "import nobodys", "unknown"),
+        (f"{RUNS}make()", "", TRAIN.replace("train", "make"), "likely"),
+        (f"n = 0\n{RUNS}DataLoader(d, num_workers=n)", "", "n = 8", "unknown"),
+        (f"n = 0\n{RUNS}DataLoader(d, num_workers=n)", "", "m = 8", "not-needed"),
+        (f"n = 0\n{RUNS}DataLoader(d, num_workers=n)", "n=8", SETS, "unknown"),
+        (f"{RUNS}train()", "", "import sys\nglobals()[sys.argv[1]]()", "likely"),
+        (RUNS, "train", "import sys\nglobals()[sys.argv[1]]()", "unknown"),
+        (f"{RUNS.replace('conf', 'gone')}DataLoader(d)", "", "", "unknown"),
+        (f"{RUNS_NAMED}DataLoader(d)", "conf.py --lr=3", "lr = 1", "not-needed"),
+        (f"{RUNS_NAMED}DataLoader(d)", "", "lr = 1", "not-needed"),
+        (f"{RUNS_NAMED}DataLoader(d)", "gone.py", "lr = 1", "unknown"),
+        (f"{RUNS_NAMED}DataLoader(d)", "$$CONF", "lr = 1", "unknown"),
+        (f"{RUNS_NAMED}DataLoader(d)", "conf.py", f"{LOADER}DataLoader(d, num_workers=8)", "likely"),
+        (f"{RUNS_ASKED % ''}DataLoader(d)", "--conf conf.py", "lr = 1", "not-needed"),
+        (RUNS_ASKED % ", default='conf.py'" + "DataLoader(d)", "", "lr = 1", "not-needed"),
+        (f"{RUNS_ASKED % ''}DataLoader(d)", "--conf $$CONF", "lr = 1", "unknown"),
+        (f"{RUNS_BESIDE}DataLoader(d)", "", "version = '1'", "not-needed"),
+        (f"{RUNS_BESIDE.replace('dirname(__file__)', 'sep')}DataLoader(d)", "", "version = '1'", "unknown"),
+        (f"{RUNS_GIVEN}run('conf.py')\nDataLoader(d)", "", "lr = 1", "not-needed"),
+        (f"{RUNS_GIVEN}run(input())\nDataLoader(d)", "", "lr = 1", "unknown"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_executed(tmp_path: Path, code: str, words: str, conf: str, verdict: str) -> None:
+    text = f"{TRAIN}{code}\n" if "train" in f"{code} {words}" else f"{LOADER}{code}\n"
+    found = of_program(tmp_path, text, words, conf_py=f"{conf}\n")
+    assert found.verdict == verdict, found.stopped
+
+
 FOUND = "class Own(DataLoader):\n    pass"
 
 
