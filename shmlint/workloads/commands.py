@@ -36,7 +36,7 @@ _SILENT = _BUILTINS | frozenset(
         "chmod", "chown", "chpasswd", "clear", "cmp", "column", "comm", "conda", "cp", "crontab",
         "curl", "dd", "delgroup", "deluser", "dirname", "done", "dos2unix", "envsubst", "expr", "fi", "fold", "for",
         "getconf", "getent", "git", "git-lfs", "gpg", "groupdel", "groupmod", "groups", "gzip", "hf", "huggingface-cli",
-        "id", "ifconfig", "install", "ip",
+        "id", "ifconfig", "install", "ip", "micromamba",
         "iptables", "jetson_clocks", "join", "killall", "ldconfig", "ln", "logger", "ls", "mamba", "mkdir", "mkfifo",
         "mknod", "mktemp", "modprobe", "mountpoint", "mv", "nl", "numfmt", "nvpmodel", "openssl", "paste", "pip",
         "pip3", "pkill", "readlink", "realpath", "renice", "rev", "rm", "rmdir", "seq", "service", "setfacl", "shred",
@@ -60,7 +60,7 @@ _QUERIES = (
 _WORK = ("import_module", "exec(", "eval(", "runpy", "subprocess", "system(", "spawn", "distributed", "DataLoader")
 _LONGEST_LOOK = 500
 """Characters; a longer program does more than look."""
-_TELLS = frozenset({"--version", "-V", "--help", "-h"})
+_TELLS = frozenset({"--version", "-version", "version", "-V", "--help", "-h"})
 _LOOKS = frozenset(
     {
         "date", "deviceQuery", "df", "du", "env", "ffprobe", "find", "free", "grep", "head", "hostname", "ldd", "lsmod",
@@ -345,6 +345,10 @@ _HELP = frozenset({"--help", "--version", "--helpfull", "--print-config"})
 _PROBES: dict[str, frozenset[str]] = {
     "pip": frozenset({"list", "show", "freeze", "check", "config", "debug", "index"}),
     "conda": frozenset({"list", "info", "config", "search"}),
+    "coverage": frozenset({"combine", "debug", "erase", "html", "json", "report", "xml"}),
+    "ffmpeg": frozenset({"-buildconf", "-codecs", "-decoders", "-encoders", "-filters", "-formats", "-hwaccels"}),
+    "jupyter": frozenset({"kernelspec", "labextension", "nbextension", "serverextension", "troubleshoot"}),
+    "ros2": frozenset({"doctor", "interface", "pkg"}),
     "yolo": frozenset({"checks", "help", "version", "settings", "cfg"}),
     "ray": frozenset({"status", "stop", "list", "memory", "summary", "logs", "timeline", "health-check", "metrics"}),
     "accelerate": frozenset({"env", "config", "estimate-memory"}),
@@ -360,32 +364,47 @@ _PROBES: dict[str, frozenset[str]] = {
 _PROBE_PROGRAMS = frozenset(
     {"ds_report", "tensorboard", "nvtop", "gpustat", "nvitop", "rocm-smi", "rocminfo", "amd-smi", "clinfo",
      "vulkaninfo", "glxinfo", "nvidia-settings", "deviceQuery", "bandwidthTest", "ibstat", "ibv_devinfo", "cat", "cut",
-     "jq", "lsof", "pgrep", "ps", "sort", "sycl-ls", "tee", "uniq", "yq",
-     "awk", "sed", "tail", "tr", "diff", "tree", "file", "md5sum", "sha256sum", "ping", "nc", "dcgmi"}
+     "jq", "lsof", "pgrep", "ps", "sort", "sycl-ls", "tee", "uniq", "yq", "apt-cache", "apt-mark", "cuobjdump",
+     "dpkg-query", "locale", "lsb_release", "nm", "nvdisasm", "objdump", "pip-audit", "pip-licenses", "pipdeptree",
+     "readelf", "awk", "sed", "tail", "tr", "diff", "tree", "file", "md5sum", "sha256sum", "ping", "nc", "dcgmi"}
 )  # fmt: skip
 _PROBE_MODULES = frozenset(
     {"torch.utils.collect_env", "platform", "site", "torch.utils.bottleneck", "xformers.info", "deepspeed.env_report",
-     "sglang.check_env", "tensorboard", "tensorboard.main"}
+     "sglang.check_env", "tensorboard", "tensorboard.main", "json.tool", "sysconfig"}
 )  # fmt: skip
 _BUILDERS = frozenset(
     {"cmake", "ninja", "gcc", "g++", "clang", "nvcc", "hipcc", "meson", "bazel", "cargo", "go", "sphinx-build",
      "alembic", "mkdocs", "colcon", "catkin_make", "catkin", "rosdep", "ccache", "conda-lock", "tar", "unzip",
      "gunzip", "zip", "dpkg", "yum", "dnf", "apk", "pacman", "add-apt-repository", "update-alternatives", "locale-gen",
      "ssh-keygen", "useradd", "groupadd", "chsh", "gdown", "gsutil", "aws", "rsync", "scp", "patch",
-     "docker", "cython", "poetry", "pre-commit", "twine", "pdm", "ruff", "black", "isort", "mypy", "flake8", "pylint"}
+     "docker", "cython", "poetry", "pre-commit", "twine", "pdm", "ruff", "black", "isort", "mypy", "flake8", "pylint",
+     "7z", "7za", "aclocal", "ar", "auditwheel", "autoconf", "automake", "autoreconf", "bandit", "bazelisk", "boa",
+     "bzip2", "cibuildwheel", "clang-format", "clang-tidy", "codespell", "conan", "conda-build", "conda-pack",
+     "configure", "cpack", "debuild", "doxygen", "dpkg-buildpackage", "dpkg-deb", "flatc", "flit", "gh", "hatch", "hg",
+     "libtoolize", "maturin", "mksquashfs", "objcopy", "patchelf", "pip-compile", "pip-sync", "pipenv", "pipx", "pixi",
+     "protoc", "pyinstaller", "pyright", "ranlib", "rattler-build", "rclone", "rpm", "rpmbuild", "scons", "strip",
+     "svn", "swig", "vcpkg", "vcs", "virtualenv", "zstd"}
 )  # fmt: skip
-_STARTERS = dict.fromkeys(("cargo", "go", "bazel"), frozenset({"run"}))
+_STARTERS = {
+    **dict.fromkeys(("bazel", "bazelisk", "cargo", "go"), frozenset({"run"})),
+    **dict.fromkeys(("hatch", "pipenv", "pipx", "pixi"), frozenset({"run", "shell", "test", "exec"})),
+}
 """Builders, and the words with which they start a program instead."""
 _SCRIPTED = frozenset({"make", "npm", "npx", "yarn", "pnpm", "dvc"})
 """Programs that run what a file of the repository calls by a name."""
 _VALUED = frozenset({"-C", "--directory", "-f", "--file", "--makefile", "-I", "-o", "-W", "-l"})
 """Options of ``make`` that take the next word; that of ``-j`` may be left out."""
 _OF_BUILDS = re.compile(
-    r"(?:all|add|audit|build|cache|ci|clean|compile|config|deps|dist|docs?|fetch|format|get|html|i|init|install|lint|pack"
-    r"|prune|pull|push|remote|run|setup|status|test|update|upgrade|wheel)(?:[:_-].*)?"
+    r"(?:all|add|audit|build|cache|ci|clean|compile|config|deb|deps|dist|docs?|fetch|format|get|html|i|init|install|lint"
+    r"|pack|packages?|prune|publish|pull|push|release|remote|rpm|run|sdist|setup|status|tarball|test|update|upgrade"
+    r"|version|wheels?)(?:[:_-].*)?"
 )
 """Names that such programs give to what builds or prepares something."""
-_BUILD_MODULES = frozenset({"pip", "build", "venv", "ensurepip", "compileall", "sphinx", "mkdocs", "grpc_tools.protoc"})
+_BUILD_MODULES = frozenset(
+    {"pip", "build", "venv", "ensurepip", "compileall", "sphinx", "mkdocs", "grpc_tools.protoc", "auditwheel", "black",
+     "cibuildwheel", "conda_build", "flake8", "isort", "mypy", "piptools", "pre_commit", "py_compile", "pylint", "ruff",
+     "setuptools_scm", "tarfile", "twine", "virtualenv", "wheel", "zipfile"}
+)  # fmt: skip
 _SETS_SHELL_UP = (
     r"""(?:\$\(|`)\s*["']?[^\s"'`()]*?(?<![\w.-])(?:(?:conda|mamba|micromamba)["']?\s+["']?shell\b|direnv\s+hook\b"""
     r"""|(?:pyenv|rbenv|nodenv|jenv|goenv)\s+(?:virtualenv-)?init\b|(?:ssh-agent|dircolors|lesspipe|dbus-launch)\b"""
@@ -434,7 +453,7 @@ def kind_of(words: Sequence[str]) -> Kind:
         return "probe"
     if program in _INTERACTIVE or _waits(program, rest):
         return "interactive"
-    if program in _SILENT and not (program in ("uv", "conda", "mamba") and "run" in rest[:1]):
+    if program in _SILENT and not (program in ("uv", "conda", "mamba", "micromamba") and "run" in rest):
         return "silent"
     if program in _LOOKS or program in _PROBE_PROGRAMS or program == "watch":
         return "program" if "-exec" in rest else "probe"
@@ -445,9 +464,16 @@ def kind_of(words: Sequence[str]) -> Kind:
     return "program"
 
 
+_COLLECTS = frozenset({"--co", "--collect-only", "--fixtures", "--markers"})
+"""Options with which pytest lists tests and runs none."""
+
+
 def _tells(words: Sequence[str]) -> bool:
     """Whether a program is only asked for its help or its version, or prints the first because nothing is asked."""
-    if len(words) == 1 and words[0].rpartition("/")[2] == "mpirun":
+    program = words[0].rpartition("/")[2]
+    if len(words) == 1 and program == "mpirun":
+        return True
+    if program in ("pytest", "py.test") and not _COLLECTS.isdisjoint(words):
         return True
     return any(word in _HELP for word in words) or (len(words) <= 2 and words[-1] in _TELLS)
 
@@ -490,6 +516,8 @@ def _kind_of_python(rest: Sequence[str]) -> Kind:
     if options[0] == "-m" and len(options) > 1:
         module = options[1]
         if module in _PROBE_MODULES or (module == "pip" and options[2:3] and options[2] in _PROBES["pip"]):
+            return "probe"
+        if module == "pytest" and not _COLLECTS.isdisjoint(options):
             return "probe"
         if module in _BUILD_MODULES:
             return "build"

@@ -1,0 +1,50 @@
+"""What simple commands do: they build, look at something, give a shell, or run a program."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from shmlint.workloads.commands import Kind, flatten, kind_of, simple_commands
+from tests.project import findings
+from tests.table import table
+
+
+@table(
+    "command, kind",
+    [
+        ("auditwheel repair dist/a.whl", "build"), ("python -m auditwheel show a.whl", "build"),
+        ("python setup.py bdist_wheel", "build"), ("python -m build --wheel", "build"),
+        ("python -m twine upload dist/a.whl", "build"), ("cibuildwheel --platform linux", "build"),
+        ("maturin build --release", "build"), ("conda-build recipe", "build"), ("rattler-build build", "build"),
+        ("micromamba install -y numpy", "silent"), ("micromamba run -n a python a.py", "program"),
+        ("cpack -G DEB", "build"), ("dpkg-deb --build a", "build"), ("rpmbuild -ba a.spec", "build"),
+        ("strip liba.so", "build"), ("patchelf --print-rpath liba.so", "build"), ("readelf -d liba.so", "probe"),
+        ("cuobjdump --list-elf a", "probe"), ("protoc --python_out=. a.proto", "build"), ("./configure", "build"),
+        ("make release", "build"), ("make train", "program"), ("make publish-wheels", "build"),
+        ("hatch build", "build"), ("hatch test", "program"), ("pixi install", "build"), ("pipx run tool", "program"),
+        ("pytest --collect-only -q", "probe"), ("python -m pytest --co", "probe"), ("pytest -q", "program"),
+        ("coverage report", "probe"), ("coverage run a.py", "program"), ("ffmpeg -version", "probe"),
+        ("ffmpeg -i a.mp4 b.mp4", "program"), ("tool version", "probe"), ("tool version serve", "program"),
+        ("jupyter kernelspec list", "probe"), ("jupyter lab", "interactive"), ("ros2 pkg list", "probe"),
+        ("ros2 launch a b", "program"), ("pip-compile requirements.in", "build"), ("vcs import src", "build"),
+        ("dpkg-query -l", "probe"), ("7z a a.7z a", "build"), ("python -m json.tool a.json", "probe"),
+    ],
+)  # fmt: skip
+def test_what_a_command_does(command: str, kind: Kind) -> None:
+    assert kind_of(shlex.split(command)) == kind
+
+
+@table(
+    "command, reported",
+    [
+        ("bash -c 'python setup.py bdist_wheel && auditwheel repair -w /out dist/*.whl && cp -r build /out'", False),
+        ("sh -c 'cpack -G DEB; mv *.deb /out'", False),
+        ("bash -lc 'pip wheel . -w dist && pip install dist/*.whl && pytest --collect-only'", False),
+        ("bash -c 'pip install dist/*.whl && own-program serve'", True),
+    ],
+)
+def test_a_launch_of_a_release_script(tmp_path: Path, command: str, reported: bool) -> None:
+    assert list(simple_commands(flatten(shlex.split(command))))
+    found = findings(tmp_path, {"release.sh": f"docker run --rm --gpus all -v $PWD:/src example/builder {command}\n"})
+    assert bool(found) is reported, found
