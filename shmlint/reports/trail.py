@@ -186,6 +186,11 @@ def _entry(launch: Launch, size: int, width: int) -> Iterator[str]:
     image = image_names(launch.image.known)[0] if launch.image is not None and launch.image.known else ""
     command = "" if image else _program(launch)
     if not image and not command:
+        from shmlint.workloads.environment import is_plain_image
+
+        bases = (base.known or "$" for base in launch.base_images)
+        image = next((image_names(base)[0] for base in bases if "$" not in base and not is_plain_image(base)), "")
+    if not image and not command:
         yield from labelled("", _NOTHING_TO_FIND, width, 0)
         return
     name = re.sub(r"[^a-z0-9]+", "-", (launch.name or image.rpartition("/")[2]).lower()).strip("-") or "my-workload"

@@ -568,7 +568,7 @@ def _interactive(case: Case) -> Need | None:
     if image.verdict == "not-needed" and not case.torch:
         return image
     if case.torch is None and image.verdict not in ("needed", "likely"):
-        return _for_own_code(case) or _in_plain_environment(case)
+        return _for_own_code(case) or _in_plain_environment(case) or _in_unknown_image(case)
     if case.torch is None:
         return image._replace(verdict="likely")
     if image.verdict not in ("needed", "likely") and _has_ros(case):
@@ -595,7 +595,9 @@ def _in_plain_environment(case: Case) -> Need | None:
     """
     program, launch = case.program, case.launch
     made = program.image is not None and not program.guessed and not program.namesake
-    if not made or not program.files.seen() or _asked_for(case) or case.documented.need is not None:
+    if not (made or _is_published(case)) or not program.files.seen():
+        return None
+    if _asked_for(case) or case.documented.need is not None:
         return None
     own = {entry.span for entry in program.documented}
     shown = [ran for ran in program.documented_commands if ran.kind == "program"]
@@ -608,9 +610,45 @@ def _in_plain_environment(case: Case) -> Need | None:
     repository = program.files.repository
     if sees_more(launch, program.files) or not own_code(program.files).alone or not is_quiet(repository):
         return None
-    if program.image is None or not is_plain(program.image, program.files):
+    if program.image is not None and made and not is_plain(program.image, program.files):
         return None
     return Need("not-needed", why="all that its image installs, and the repository's code, is known to use none")
+
+
+def _in_unknown_image(case: Case) -> Need | None:
+    """A dev container whose image is not known as a whole: what is in it would settle the matter."""
+    program, image = case.program, case.launch.image
+    if case.launch.kind != "devcontainer" or program.guessed or program.namesake:
+        return None
+    from shmlint.workloads.environment import is_plain, is_plain_image
+    from shmlint.workloads.native import is_quiet
+    from shmlint.workloads.own_code import own_code
+
+    own = [image.known] if image is not None and image.known and program.image is None else []
+    bases = [name for name, _ in program.image.base_images] if program.image is not None else own
+    strange = any(name and "$" not in name and not is_plain_image(name) for name in bases)
+    installs = program.image is not None and not is_plain(program.image, program.files)
+    if not (strange or installs) or case.known.need.workload is not None:
+        return None
+    what = "its image" if own or not strange else "its base image"
+    if own_code(program.files).alone and is_quiet(program.files.repository):
+        stopped = f"the repository's code uses no shared memory; what else is in {what} is unknown"
+        return _unknown(case)._replace(stopped=stopped)
+    return _unknown(case)._replace(stopped=f"it gives a shell, and nothing is known of what is in {what}")
+
+
+def _is_published(case: Case) -> bool:
+    """Whether the image is used as its makers publish it, with nothing but a system, tools, CUDA or ROS, for code.
+
+    Without code, or where packages are to be installed by hand, it is not known what it is for.
+    """
+    from shmlint.workloads.environment import is_plain_image
+    from shmlint.workloads.native import has_sources
+
+    image, build = case.launch.image, case.launch.build
+    if image is None or image.known is None or build is not None or case.program.image is not None:
+        return False
+    return is_plain_image(image.known) and not case.packages and has_sources(case.program.files.repository)
 
 
 def _of_robot(case: Case) -> Need | None:

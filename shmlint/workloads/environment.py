@@ -51,7 +51,7 @@ _BUILDS = frozenset(
 
 def is_plain(image: BuiltImage, files: Files, depth: int = 0) -> bool:
     """Whether all that a build puts into its image is known to use no shared memory."""
-    bases = all(is_system(name) or re.fullmatch(_PLAIN_BASES, _bare(name)) for name, _ in image.base_images)
+    bases = all(is_plain_image(name) for name, _ in image.base_images)
     if not bases or not all(_is_settled(text, files) for text, _ in image.runs):
         return False
     for copy in image.copies:
@@ -60,6 +60,11 @@ def is_plain(image: BuiltImage, files: Files, depth: int = 0) -> bool:
         if copy.origin is not None and (depth >= _MOST_STAGES or not is_plain(copy.origin, files, depth + 1)):
             return False
     return True
+
+
+def is_plain_image(name: str) -> bool:
+    """Whether an image has an operating system, tools, CUDA, ROS or TensorFlow, as its makers publish it."""
+    return is_system(name) or re.fullmatch(_PLAIN_BASES, _bare(name)) is not None
 
 
 def sees_more(launch: Launch, files: Files) -> bool:

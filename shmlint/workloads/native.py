@@ -50,7 +50,7 @@ def is_built(name: str, image: BuiltImage, files: Files) -> bool:
     repository = files.repository
     found, known = repository.shared.found, ("a program", name, repository.root)
     if known not in found:
-        built = is_quiet(repository) and any(re.search(_CODE, path) for path in _sources(repository))
+        built = is_quiet(repository) and has_sources(repository)
         found[known] = _target(name, repository) if built else None
     return found[known] is not None
 
@@ -66,6 +66,11 @@ def _compiles(image: BuiltImage, depth: int = 0) -> bool:
 
 
 _MOST_STAGES = 4
+
+
+def has_sources(repository: Repository) -> bool:
+    """Whether there is code to compile."""
+    return any(re.search(_CODE, path) for path in _sources(repository))
 
 
 def is_quiet(repository: Repository) -> bool:

@@ -40,7 +40,9 @@ _IMAGE_TORCH = (
 def packages(launch: Launch, program: Program) -> Found:
     """The packages that an image or a dev container's workspace is known to have."""
     found: Found = {}
-    for image in (launch.image, *launch.base_images):
+    # What the repository calls its own build says nothing that its Dockerfile does not: others give it another name.
+    named = launch.image if program.image is None or program.namesake or program.guessed else None
+    for image in (named, *launch.base_images):
         if image is not None and image.known and re.search(_IMAGE_TORCH, image.known.lower()):
             found.setdefault("torch", Evidence("an image with PyTorch", image.span))
     for name, value in launch.build.args if launch.build is not None else ():

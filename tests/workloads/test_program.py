@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import json
 import shutil
 import time
 from pathlib import Path
@@ -3534,3 +3535,40 @@ def test_programs_that_wait_trace_or_become_somebody_run_the_rest(tmp_path: Path
         "train.py": LOADER, "wait-for-it.sh": '#!/bin/bash\nCLI=("${@:2}")\nwait_for\nexec "${CLI[@]}"\n',
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "image, build, code, verdict, stopped",
+    [
+        ("nvidia/cuda:12.4.1-devel-ubuntu22.04", "", "int main() { return 0; }", "not-needed", ""),
+        ("ros:humble", "", "int main() { return 0; }", "not-needed", ""),
+        ("example/robot:deps", "", "int main() { return 0; }", "unknown",
+         "the repository's code uses no shared memory; what else is in its image is unknown"),
+        ("", "FROM example/robot:deps", "int main() { return 0; }", "unknown",
+         "the repository's code uses no shared memory; what else is in its base image is unknown"),
+        ("", "FROM example/robot:deps", "#include <nccl.h>", "unknown",
+         "it gives a shell, and nothing is known of what is in its base image"),
+        ("", "FROM ros:humble\nRUN git clone https://example.org/slam && make -C slam", "#include <nccl.h>", "unknown",
+         "it gives a shell, and nothing is known of what is in its image"),
+        ("", "FROM ros:humble\nRUN apt-get install -y libpcl-dev", "int main() { return 0; }", "not-needed", ""),
+    ],
+)  # fmt: skip
+def test_a_dev_container_for_compiled_code(
+    tmp_path: Path, image: str, build: str, code: str, verdict: str, stopped: str
+) -> None:
+    said = {"image": image} if image else {"build": {"dockerfile": "Dockerfile"}}
+    files = {".devcontainer/devcontainer.json": json.dumps({**said, "runArgs": ["--gpus=all"]}), "src/main.cpp": code}
+    found = need(tmp_path, {**files, **({".devcontainer/Dockerfile": f"{build}\n"} if build else {})})
+    assert (found.verdict, found.stopped) == (verdict, stopped)
+
+
+@table("name", ["", "me/trainer-pytorch:2", "own"])
+@table("command", ["", "bash", "jupyter lab", "python train.py"])
+def test_the_name_of_a_build_says_nothing_of_its_packages(tmp_path: Path, name: str, command: str) -> None:
+    image = f"    image: {name}\n" if name else ""
+    service = f"services:\n  app:\n    build: .\n{image}    command: {command}\n    {GPUS}\n"
+    plain = {"compose.yaml": service.replace(image, "") if image else service, "Dockerfile": "FROM ubuntu:24.04\n"}
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    one, other = need(tmp_path / "a", {**plain, "compose.yaml": service}), need(tmp_path / "b", plain)
+    assert (one.verdict, one.recommended) == (other.verdict, other.recommended)

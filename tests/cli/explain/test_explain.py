@@ -170,3 +170,30 @@ def test_a_place_in_an_override_file(project: Path) -> None:
 
 def test_an_image_is_explained_as_its_workload() -> None:
     assert next(explain.explain("vllm/vllm-openai:v0.9")) == "vLLM"
+
+
+@table(
+    ("base", "entry"),
+    [
+        ("example/robot:noble-deps", 'images: ["example/robot"]'),
+        ("nvidia/cuda:12.4.1-devel", ""),
+        ("$BASE", ""),
+    ],
+)
+def test_the_entry_of_a_dev_container_names_its_base_image(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, base: str, entry: str
+) -> None:
+    folder = tmp_path / ".devcontainer"
+    folder.mkdir()
+    (folder / "Dockerfile").write_text(f"FROM {base}\nRUN curl example.org/x | sh\n")
+    text = '{"build": {"dockerfile": "Dockerfile"},\n"runArgs": ["--gpus=all"]}\n'
+    (folder / "devcontainer.json").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    lines = list(explain.explain(".devcontainer/devcontainer.json:1"))
+    assert next((line.strip() for line in lines if re.match(" +images:", line)), "") == entry
+    if not entry:
+        return
+    at = lines.index("    workloads:")
+    settings = "\n".join(line[4:] for line in lines[at:]).replace('needs: "yes"', 'needs: "no"')
+    (tmp_path / ".shmlint.yaml").write_text(settings + "\n")
+    assert "found      nothing" in list(explain.explain(".devcontainer/devcontainer.json:1"))
