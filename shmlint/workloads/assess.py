@@ -461,7 +461,7 @@ def _needs_none(case: Case) -> Need | None:
     from shmlint.workloads.own_code import own_code
 
     said = own_code(case.program.files)
-    if said.quiet and said.known and enough:
+    if said.quiet and said.known and enough and _FOR_RANKS.isdisjoint(case.packages):
         why = "all code that the container sees of the repository loads its data in one process and without workers"
         return Need("not-needed", why=why)
     if said.asks and said.known and enough and _only_asks(case) and _FOR_TRAINING.isdisjoint(case.packages):
@@ -488,6 +488,10 @@ _FOR_TRAINING = frozenset(
     }
 )  # fmt: skip
 """Packages that train, or are for code that the repository does not have: one who only uses a model installs none."""
+
+
+_FOR_RANKS = frozenset({"deepspeed", "horovod"})
+"""Packages with which people start several processes, also for code that does not name them."""
 
 
 def _only_asks(case: Case) -> bool:

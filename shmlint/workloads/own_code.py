@@ -128,18 +128,19 @@ GPU unless they are told to use several."""
 
 def uses_model(path: str, repository: Repository) -> bool:
     """Whether a program of Python loads or asks a model, and neither trains nor loads data."""
-    found = _look_at(path, repository)
+    found = looked_at(path, repository)
     return found is not None and found.uses and not found.works and not found.trains
 
 
 def takes_steps(path: str, repository: Repository) -> bool:
     """Whether a program of Python trains step by step by itself."""
-    found = _look_at(path, repository)
+    found = looked_at(path, repository)
     return found is not None and found.steps
 
 
-def _look_at(path: str, repository: Repository) -> Looked | None:
-    from shmlint.workloads.own_python import look
+def looked_at(path: str, repository: Repository) -> Looked | None:
+    """What a Python file or a notebook imports and does; None where that is not known."""
+    from shmlint.workloads.own_python import look  # it parses, which few runs need
 
     source = repository.peek(path)
     return look(path, source.text) if source is not None else None
@@ -164,15 +165,13 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
         python = path.endswith((".py", ".ipynb"))
         ranks = ranks or re.search(_SEVERAL_GPUS, source.text.lower()) is not None
         ranks = ranks or (path.endswith(".ipynb") and re.search(_STARTS_MORE, source.text) is not None)
-        if _uses(source.text) and _uses(said := _spoken(path, source.text)):
+        if has_word(source.text) and has_word(said := said_by(path, source.text)):
             if not python:
                 return _LOUD
             suspects.append(said)  # perhaps only for the name of a function, which another file has
         if python:
-            from shmlint.workloads.own_python import look  # it parses, which few runs need
-
-            found = look(path, source.text)
-            if found is None or found.filled or not found.called.isdisjoint(_loud()):
+            found = looked_at(path, repository)
+            if found is None or found.filled or not found.called.isdisjoint(loud_calls()):
                 return _LOUD
             imported |= found.packages
             functions |= found.functions
@@ -184,13 +183,18 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
                 return _LOUD  # the workers may be in the JSON, which is not read
     if _any_uses(suspects, functions - given):
         return _LOUD
-    framed = not _FRAMEWORKS.isdisjoint(imported)
-    unknown = {name for name in imported if name not in names and name not in _quiet() and not is_generated(name)}
+    framed = not FRAMEWORKS.isdisjoint(imported)
+    unknown = unknown_packages(imported, names)
     # A package may be what trains; code with loaders or steps of its own does so without it. A submodule is code too.
-    plain = framed and unknown.isdisjoint(_starters()) and not any(map(repository.folders_named, unknown))
+    plain = framed and unknown.isdisjoint(starters()) and not any(map(repository.folders_named, unknown))
     quiet = works and framed and (not unknown or (steps and plain))
     alone = not unknown and not ranks and _NOT_ALONE.isdisjoint(imported)
     return OwnCode(quiet, framed and not unknown, uses and plain and not works and not trains, alone)
+
+
+def unknown_packages(imported: Collection[str], names: Collection[str]) -> set[str]:
+    """The packages of which nothing is known, among those imported; ``names`` are the repository's own."""
+    return {name for name in imported if name not in names and name not in quiet_packages() and not is_generated(name)}
 
 
 _SEVERAL_GPUS = r"mirroredstrategy|multiworker|(?<![a-z])(?:pmap|shard_map|xmap)(?![a-z])|jax\.sharding|namedsharding"
@@ -204,30 +208,71 @@ _NOT_ALONE = frozenset({"torch", "torchvision", "torchaudio", "mpi4py", "dask", 
 """Packages of which more may be done than the code shows, or whose ranks something else starts."""
 
 
-def _spoken(path: str, text: str) -> str:
-    """What a file does: a licence that is distributed starts no processes."""
+def said_by(path: str, text: str) -> str:
+    """What a file does: a licence that is distributed starts no processes, and neither does the name of a package."""
     from shmlint.workloads.own_python import spoken
 
-    return spoken(path, text)
+    text = spoken(path, text)
+    if path.rpartition("/")[2] == "pyproject.toml":
+        return "\n".join(_outside_dependencies(text.split("\n")))
+    if path.endswith((".yml", ".yaml")):  # conda's list of packages
+        return re.sub(r"(?m)^dependencies:[^\n]*(?:\n(?:[ \t-][^\n]*)?)*", "", text)
+    return text
+
+
+def _outside_dependencies(lines: Sequence[str]) -> Iterator[str]:
+    """The lines of a project's file without those that list packages."""
+    table = ""
+    for line in lines:
+        table = line if line.startswith("[") else table
+        lists = re.search(r"dependenc|\bsources\b", table) is not None or re.match(_LIST, line) is not None
+        if not lists and re.fullmatch(rf"\s*[\"']{_REQUIREMENT}", line) is None:
+            yield line
+
+
+_LIST = r"\s*[\w-]*(?:dependencies|requires)\s*="
+_REQUIREMENT = r"[\"']?[A-Za-z][\w.-]*(?:\[[\w,. -]*\])?[\"']?[ \t]*(?:[<>=!~;@,#][^\n]*)?"
+"""A package as pip has it in its lists, with versions and more behind it."""
 
 
 def _any_uses(texts: Sequence[str], functions: set[str]) -> bool:
     """Whether a text has such a word that is more than the name of a function of the repository: that is read too."""
-    ours = [re.escape(name) for name in functions if _uses(name)]
+    ours = [re.escape(name) for name in functions if has_word(name)]
     pattern = rf"\b(?:{'|'.join(ours)})\b" if ours else r"(?!)"
-    return any(_uses(re.sub(pattern, "", text.lower())) for text in texts)
+    return any(has_word(re.sub(pattern, "", text.lower())) for text in texts)
 
 
-def _uses(text: str) -> bool:
+def has_word(text: str) -> bool:
     """Whether a text has a word without which code starts neither workers nor several processes."""
-    lowered = text.lower()
-    if any(word in lowered for word in _OTHERWISE):
-        lowered = re.sub(_OTHER_WORDS, "", lowered)
-    if any(word in lowered for word in _USES) or re.search(_WORKERS, lowered) is not None:
+    lowered = _meant(text)
+    if "world_size" in lowered or re.search(_WORKERS, lowered) is not None:
         return True
     if any(word in lowered and re.search(pattern, lowered) is not None for word, pattern in _BEGINS.items()):
         return True
-    if "ray" in lowered and re.search(_RAY, lowered) is not None:
+    return _starts_more(lowered)
+
+
+def asks_for_ranks(text: str) -> bool:
+    """Whether a text has a word that itself starts ranks or shares memory, and is not only about it."""
+    lowered = _meant(text)
+    return re.search(_BEGINS["nproc"], lowered) is not None or _starts_more(lowered)
+
+
+def names_workers(text: str) -> bool:
+    """Whether a text has a word of workers, but for none."""
+    return "workers" in text.lower() and re.search(_WORKERS, _meant(text)) is not None
+
+
+def _meant(text: str) -> str:
+    """A text in small letters, without words that only look like those of workers and ranks."""
+    lowered = text.lower()
+    return re.sub(_OTHER_WORDS, "", lowered) if any(word in lowered for word in _OTHERWISE) else lowered
+
+
+def _starts_more(lowered: str) -> bool:
+    if any(word in lowered for word in _USES) or ("ray" in lowered and re.search(_RAY, lowered) is not None):
+        return True
+    if "_target_" in lowered and re.search(_TARGET, lowered) is not None:
         return True
     return "yolo" in lowered and any(map(_trains, lowered.split("\n")))
 
@@ -265,60 +310,64 @@ def files_in(
 
 
 @cache
-def _loud() -> frozenset[str]:
+def loud_calls() -> frozenset[str]:
     """What uses shared memory where it is called without a word about workers or ranks."""
     return COLLECTIVE.union(row.call for row in ROWS if row.use != "dataloader" or row.default not in (0, None))
 
 
 @cache
-def _starters() -> frozenset[str]:
+def starters() -> frozenset[str]:
     """Packages whose objects start workers or processes: the calls of such an object are not told apart by name."""
-    return frozenset(row.call.partition(".")[0] for row in ROWS if row.call in _loud() and row.use != "ranks")
+    return frozenset(row.call.partition(".")[0] for row in ROWS if row.call in loud_calls() and row.use != "ranks")
 
 
 @cache
-def _quiet() -> frozenset[str]:
+def quiet_packages() -> frozenset[str]:
     """Packages that use no shared memory unless they are told to."""
     called = {row.call.partition(".")[0] for row in ROWS if "." in row.call}
-    loud = {name.partition(".")[0] for name in _loud()}
+    loud = {name.partition(".")[0] for name in loud_calls()}
     return harmless() | sys.stdlib_module_names | (called - loud) | {"torch"}
 
 
-_FRAMEWORKS = frozenset({"torch", "tensorflow", "keras", "theano"})
+FRAMEWORKS = frozenset({"torch", "tensorflow", "keras", "theano"})
 _ENDING = r"\.[A-Za-z]\w*$"
 """Of a file, or of a hidden directory; `net-1.5` may be a directory."""
 # Each word alone is looked for ten times as fast as all of them are as one pattern.
 _USES = (
-    "torchrun", "multiprocess", "share_memory", "shared_memory", "nccl", "deepspeed", "world_size",
-    "accelerate launch", "num_shard", "processpool",
+    "torchrun", "share_memory", "shared_memory", "nccl", "deepspeed", "accelerate launch", "num_shard", "processpool",
 )  # fmt: skip
 _BEGINS = {
+    "multiprocess": r"multiprocess(?!ors?(?![a-z]))",
     "distributed": r"distributed(?<![a-z]distributed)",
     "nproc": r"nproc(?<![a-z]nproc)",
-    "spawn": r"spawn(?:_?(?:proc|work|rank|train|multi)|(?<!\wspawn)(?!\w))",
+    "spawn": r"spawn_?(?:proc|work|rank|train|multi)|(?:[\"'=]|: |p\.)spawn(?!\w)|(?<![\w.])(?<!def )spawn\(",
     "parallel": r"(?:data|tensor|model|pipeline|sequence|context|expert|nn|torch|env|hybrid)s?[-_.]?parallel"
     r"|parallel(?:[-_.]?(?:size|env|load|train|apply|group|mode|worker)|\((?<![\w.]parallel\()(?!\s{0,40}n_jobs))",
 }
-"""What counts only as a word, or at the start of one: not in ``AttnProcessor``, ``TimeDistributed`` and ``respawn``;
-and what is parallel or spawned in processes that share data. Much else is: lines, calls of tools, actors of a game."""
+"""What counts only as a word, or at the start of one: not in ``AttnProcessor``, ``TimeDistributed``, ``respawn`` and
+the multiprocessors of a GPU; and what is parallel or spawned in processes that share data. Much else is: lines, calls
+of tools, actors of a game."""
+_TARGET = r"_target_[\"']?\s{0,9}[:=]\s{0,9}\S{0,200}(?:trainer|datamodule)"
+"""What a configuration names that starts ranks or workers."""
 _WORKERS = r"workers(?!\w{0,40}[\"']?\s{0,40}[=:,]\s{0,40}[\"']?0[\"']?\s{0,40}(?:[,;)\]}#\n]|$))"
 _CPUS = r"[\"']?(?:\$\(\s*nproc\b[^()\n]*\)|`\s*nproc\b[^`\n]*`)"
 _OTHER_WORDS = (
-    rf"worker_info(?:\(\))?\.num_workers|(?<![\w-])(?:-j|--jobs|max_jobs)[ =]*{_CPUS}"
+    rf"worker_info(?:\(\))?\.num_workers|shared_memory_per_(?:block|multiprocessor|sm)"
+    rf"|(?<![\w-])(?:-j|--jobs|max_jobs)[ =]*{_CPUS}"
     rf"|cmake\s[^\n;&|]{{0,200}}--parallel\b[ =]*(?:{_CPUS})?|max_?workers"
     r"|(?<!\w)workers\s*=\s*true\b|torch\.distributed\.is_(?:available|initialized)\(\)"
     r"|torchrun(?=[a-z_])|tensor[-_]parallel[-_]size[=\s]{1,3}1\b"
     r"|(?:uvicorn|gunicorn|hypercorn)\b[^\n;&|]{0,200}?\bworkers\b"
     r"|tree\w{0,20}\.query\w{0,20}\([^()\n]{0,200}\bworkers\s*=\s*-?\d+|\\nprocess"
 )
-"""What a loader's copy reads of its workers, how much a build does at once, pools that pass what they are given through
-pipes, questions whether there are ranks, threads of a search for neighbours, processes of a web server, and a word at
-the start of a line in a text.
+"""What a loader's copy reads of its workers, a GPU's own shared memory, how much a build does at once, pools that pass
+what they are given through pipes, questions whether there are ranks, threads of a search for neighbours, processes of a
+web server, and a word at the start of a line in a text.
 
 joblib is not looked for. It writes large arrays to /dev/shm only where 2 GB of it are free:
 https://github.com/joblib/joblib/blob/1.4.2/joblib/_memmapping_reducer.py
 """
-_OTHERWISE = ("worker", "nproc", "parallel", "distributed", "torchrun")
+_OTHERWISE = ("worker", "shared_memory_per", "nproc", "parallel", "distributed", "torchrun")
 """Words that these have."""
 _RAY = (
     r"\b(?:import|from)\s+ray\b|[:=]\s*[\"']ray[\"']|\bray\s+(?:start|job|up|serve|submit)\b"

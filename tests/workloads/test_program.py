@@ -1802,6 +1802,12 @@ def test_the_code_of_a_documented_command_says_more_than_its_name(tmp_path: Path
         ("start.sh", "ray start --head\n", "likely"),
         ("world.py", "world.spawn_actor(car, min_spawn_distance=3)\n", "not-needed"),
         ("world.py", "spawn(train)\n", "likely"),
+        ("world.py", "class Car:\n    def spawn(self): return 1\nspawn = Car().spawn()\n", "not-needed"),
+        ("world.yaml", "start_method: spawn\n", "likely"),
+        ("gpu.py", "limit = kMaxBlocksPerMultiProcessor\nget_shared_memory_per_block(1)\n", "not-needed"),
+        ("gpu.py", "runner = MultiProcessorPool()\n", "likely"),
+        ("environment.yml", "name: a\ndependencies:\n- python\n- nccl=2.1\n- pip:\n  - flask\n", "not-needed"),
+        ("environment.yml", "name: a\ndependencies:\n- python\nworkers: 4\n", "likely"),
         ("serve.py", "import uvicorn\nuvicorn.run(app,\n    workers=4)\n", "not-needed"),
         ("serve.sh", "uvicorn app:app --workers 4\n", "not-needed"),
         ("é.py", "é = 'é'; print('é', 'é workers'); load(workers=4)\n", "likely"),
@@ -1815,6 +1821,19 @@ def test_the_code_of_a_documented_command_says_more_than_its_name(tmp_path: Path
 def test_words_that_say_nothing_of_loaders_or_ranks(tmp_path: Path, name: str, text: str, verdict: str) -> None:
     files = {".devcontainer/devcontainer.json": CONTAINER, "fit.py": ALONE, name: text}
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "packages, verdict",
+    [('"torch>=2",\n    "flask"', "not-needed"), ('"torch>=2",\n    "deepspeed>=0.16"', "unknown")],
+)
+def test_a_list_of_packages_starts_nothing(tmp_path: Path, packages: str, verdict: str) -> None:
+    """What is installed and not used may be started by hand."""
+    project = f'[project]\nname = "own"\ndependencies = [\n    {packages},\n]\n'
+    files = {".devcontainer/devcontainer.json": CONTAINER, "fit.py": ALONE, "pyproject.toml": project}
+    assert need(tmp_path, files).verdict == verdict
+    task = '[tool.poe.tasks]\nfit = "torchrun fit.py"\n'
+    assert need(tmp_path, files | {"pyproject.toml": f"{project}{task}"}).verdict == "likely"
 
 
 @table(
