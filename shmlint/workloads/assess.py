@@ -467,7 +467,7 @@ def _needs_none(case: Case) -> Need | None:
     if said.asks and said.known and enough and _only_asks(case) and _FOR_TRAINING.isdisjoint(case.packages):
         why = "all code that the container sees of the repository uses models in one process and trains none"
         return Need("not-needed", why=why)
-    if case.torch is None:
+    if case.torch is None and not _is_built_on_training(case):
         return None
     if said.quiet:
         stopped = "the repository's code uses neither workers nor several processes; what else runs is unknown"
@@ -475,9 +475,27 @@ def _needs_none(case: Case) -> Need | None:
         stopped = "the repository's code uses models and does not train; what else runs is unknown"
     elif _fits_as_documented(case) or _is_shown_in_use(case) or _is_shown_to_train_alone(case):
         stopped = "what the documentation runs in it asks for no more; what else runs is unknown"
+    elif enough and _shows_no_sign(case):
+        stopped = "the repository's code gives no loader workers and starts no processes; what else runs is unknown"
     else:
         return None
     return _unknown(case)._replace(stopped=stopped)
+
+
+def _shows_no_sign(case: Case) -> bool:
+    """Whether all code that the container sees shows no sign of shared memory, nor trains anything else a page says."""
+    program = case.program
+    trained = [ran for ran in program.documented_commands if names_training(ran.words)]
+    if not all(_is_held(ran, program.files.repository) for ran in trained):
+        return False
+    from shmlint.workloads.signs import shows_no_sign
+
+    return shows_no_sign(program.files)
+
+
+def _is_built_on_training(case: Case) -> bool:
+    """Whether the image is built on one that may need shared memory: what it is built for may be something else."""
+    return case.program.image is not None and not _is_copy(case.program) and case.known.need.verdict != "not-needed"
 
 
 _FOR_TRAINING = frozenset(

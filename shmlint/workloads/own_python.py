@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import repeat
 
 from shmlint.model.record import NamedTuple
@@ -35,11 +36,16 @@ class Looked(NamedTuple):
     """Whether it loads or asks a model."""
     trains: bool
     """Whether it calls what is named training."""
+    loads: bool
+    """Whether it calls a loader that is not a class of its own."""
+    length: int
+    """Characters of its code, in a notebook without what that shows."""
 
 
+@lru_cache(maxsize=256)  # for what the code of a container says, in several ways
 def look(path: str, text: str) -> Looked | None:
     """What a file imports and does; None where it is no Python."""
-    module = _notebook(text) if path.endswith(".ipynb") else parse(text)
+    module = module_of(path, text)
     if module is None:
         return None if path.endswith(".ipynb") else _unparsed(text)
     targets = (*module.imports.values(), *module.stars)
@@ -59,7 +65,11 @@ def look(path: str, text: str) -> Looked | None:
     given = frozenset(keyword.arg.lower() for node in calls for keyword in node.keywords if keyword.arg)
     works = any(map(_works, module.nodes))
     uses, trains = any(_uses_model(node, module) for node in calls), any(map(_calls_training, calls))
-    return Looked(frozenset(packages), called, works, steps, filled, mapped, reads, functions, given, uses, trains)
+    loads = any(_loads(node, module) for node in calls)
+    return Looked(
+        frozenset(packages), called, works, steps, filled, mapped, reads, functions, given, uses, trains, loads,
+        module.starts[-1],
+    )  # fmt: skip
 
 
 _PREDICTS = (
@@ -99,7 +109,10 @@ def _unparsed(text: str) -> Looked | None:
         return None
     packages = re.findall(r"(?m)^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", text)
     none: frozenset[str] = frozenset()
-    return Looked(frozenset(packages), none, False, False, False, False, "json" in text, none, none, False, True)
+    return Looked(
+        frozenset(packages), none, False, False, False, False, "json" in text, none, none, False, True,
+        False, len(text),
+    )  # fmt: skip
 
 
 _PASSES_DATA = r"DataLoader|Trainer|Queue|\bPool\b|\bProcess\b"
@@ -119,6 +132,11 @@ def _has_one_device(node: ast.Call) -> bool:
 
 def _is_loader(node: ast.Call, module: Module) -> bool:
     return _full_name(node.func, module).endswith("DataLoader")
+
+
+def _loads(node: ast.Call, module: Module) -> bool:
+    last = dotted(node.func).rpartition(".")[2]
+    return last.endswith(("DataLoader", "DataModule")) and last not in module.definitions
 
 
 def workers_line(text: str) -> int | None:
@@ -257,6 +275,11 @@ _IN_THREADS = frozenset({"numba.njit", "numba.jit", "numba.vectorize", "numba.gu
 """Calls that start threads for ``parallel=True``, or processes of a web server, which share nothing."""
 _TELLS = frozenset({"print", "warn", "debug", "info", "warning", "error", "critical", "exception"})
 """Functions and methods whose texts are for people."""
+
+
+def module_of(path: str, text: str) -> Module | None:
+    """The module that a file is, or a notebook's cells are; None where that is no Python."""
+    return _notebook(text) if path.endswith(".ipynb") else parse(text)
 
 
 def _notebook(text: str) -> Module | None:

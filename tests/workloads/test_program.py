@@ -1805,7 +1805,7 @@ def test_the_code_of_a_documented_command_says_more_than_its_name(tmp_path: Path
         ("world.py", "class Car:\n    def spawn(self): return 1\nspawn = Car().spawn()\n", "not-needed"),
         ("world.yaml", "start_method: spawn\n", "likely"),
         ("gpu.py", "limit = kMaxBlocksPerMultiProcessor\nget_shared_memory_per_block(1)\n", "not-needed"),
-        ("gpu.py", "runner = MultiProcessorPool()\n", "likely"),
+        ("gpu.py", "runner = MultiProcessorPool()\n", "unknown"),
         ("environment.yml", "name: a\ndependencies:\n- python\n- nccl=2.1\n- pip:\n  - flask\n", "not-needed"),
         ("environment.yml", "name: a\ndependencies:\n- python\nworkers: 4\n", "likely"),
         ("serve.py", "import uvicorn\nuvicorn.run(app,\n    workers=4)\n", "not-needed"),
@@ -1821,6 +1821,38 @@ def test_the_code_of_a_documented_command_says_more_than_its_name(tmp_path: Path
 def test_words_that_say_nothing_of_loaders_or_ranks(tmp_path: Path, name: str, text: str, verdict: str) -> None:
     files = {".devcontainer/devcontainer.json": CONTAINER, "fit.py": ALONE, name: text}
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "name, text, verdict",
+    [
+        ("ask.py", "", "unknown"),
+        ("ask.py", "def ready(num_workers: int = 4): return model.load(threads=num_workers)\n", "unknown"),
+        ("ask.py", "from multiprocessing import Pool\nimport torch.distributed as dist\n", "unknown"),
+        ("ask.py", "import ultralytics\nultralytics.YOLO('n.pt').track('a.mp4')\n", "unknown"),
+        ("net.py", "import unheard_of\nbatch(workers=0).backward()\nworld_size = 1\n", "unknown"),
+        ("size.yaml", "size: 4\n", "unknown"),
+        # Signs: workers, ranks, processes, and what may train with workers of its own.
+        ("ask.py", "load(num_workers=4)\n", "likely"),
+        ("ask.py", "from torch.utils.data import DataLoader\nNUM_WORKERS = 4\nDataLoader(d)\n", "likely"),
+        ("ask.py", "from torch.utils.data import DataLoader\nDataLoader(d, 4, False, None, None, 8)\n", "likely"),
+        ("ask.py", "from multiprocessing import Pool\nPool(4)\n", "likely"),
+        ("ask.py", "import torch.distributed as dist\ndist.barrier()\n", "likely"),
+        ("ask.py", "import subprocess\nsubprocess.run(['torchrun', 'fit.py'])\n", "likely"),
+        ("ask.py", "import ultralytics\nultralytics.YOLO('n.pt').train(data='a')\n", "likely"),
+        ("ask.py", "import ultralytics\nmodel = ultralytics.YOLO('n.pt')\nmodel.val()\n", "likely"),
+        ("ask.py", "import unheard_of\nunheard_of.fine_tune(data)\n", "likely"),
+        ("ask.sh", "torchrun ask.py\n", "likely"),
+        ("fit.yaml", "_target_: lightning.pytorch.Trainer\n", "likely"),
+        ("ask.ipynb", CELLS % "unheard_of\\n!torchrun ask.py", "likely"),
+    ],
+)
+def test_a_shell_for_code_without_a_sign_of_shared_memory(tmp_path: Path, name: str, text: str, verdict: str) -> None:
+    """A word alone is no sign, and what else runs is unknown; code that is not there says nothing."""
+    asks = "import torch, unheard_of\nmodel = unheard_of.Model.from_pretrained('a')\ndef world_size(): return 1\n"
+    files = {".devcontainer/devcontainer.json": CONTAINER, "ask.py": asks}
+    text = f"{asks}{text}" if name == "ask.py" else text
+    assert need(tmp_path, files | {name: text}).verdict == verdict
 
 
 @table(
