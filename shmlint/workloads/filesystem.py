@@ -296,7 +296,7 @@ _HERE = (
 )
 """The directory that a command is run in."""
 _TOP = (
-    r"""(?i)^["']?\$(?:\{?(?:\w*(?:ROOT|REPO|PROJECT|WORKSPACE|SCRIPT|HERE|BASE|SRC|SOURCE|CODE|HOST|LOCAL)\w*|DIR)\}?"""
+    r"""(?i)^["']?\$(?:\{?(?:\w*(?:ROOT|REPO|PROJECT|WORKSPACE|SCRIPT|HERE|BASE|SRC|SOURCE|CODE|HOST|LOCAL|TOPLEVEL|MAKEFILE_LIST)\w*|DIR)\}?"""
     r"""|\((?=[^\n]*?(?:rev-parse|dirname|realpath|readlink))(?:[^()]|\([^()]*\))*\))["']?/?"""
 )
 """A variable or command that gives the directory of a script or of the repository."""

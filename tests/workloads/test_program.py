@@ -1856,6 +1856,27 @@ def test_a_shell_for_code_without_a_sign_of_shared_memory(tmp_path: Path, name: 
 
 
 @table(
+    "name, mount, verdict",
+    [
+        ("Makefile", "$(CURDIR)", "not-needed"), ("Makefile", "$(shell pwd)", "not-needed"),
+        ("Makefile", "${shell pwd -P}/", "not-needed"), ("Makefile", "$(abspath .)", "not-needed"),
+        ("Makefile", "$(realpath ./)", "not-needed"), ("Makefile", "$(HERE)", "not-needed"),
+        ("Makefile", "$(shell git rev-parse --show-toplevel)", "not-needed"),
+        ("Makefile", "$(dir $(abspath $(lastword $(MAKEFILE_LIST))))", "not-needed"),
+        ("Makefile", "$(shell pwd)/data", "likely"), ("Makefile", "$(shell date)", "likely"),
+        ("Makefile", "$(abspath $(X))", "likely"), ("Makefile", "$(shell cd /a && pwd)", "likely"),
+        ("justfile", "{{justfile_directory()}}", "not-needed"), ("justfile", "{{ data_directory() }}", "likely"),
+    ],
+)  # fmt: skip
+def test_what_a_makefile_mounts_of_the_directory_that_it_is_in(
+    tmp_path: Path, name: str, mount: str, verdict: str
+) -> None:
+    start = f"docker run --gpus all -it -v {mount}:/app -w /app {PYTORCH} bash\n"
+    text = f"run:\n\t{start}" if name == "justfile" else f"HERE := $(shell pwd)\n\nrun:\n\t{start}"
+    assert need(tmp_path, {name: text, "fit.py": ALONE, "data/d": ""}, (name,)).verdict == verdict
+
+
+@table(
     "packages, verdict",
     [('"torch>=2",\n    "flask"', "not-needed"), ('"torch>=2",\n    "deepspeed>=0.16"', "unknown")],
 )

@@ -374,10 +374,14 @@ def _expand_make(
 
 def put_unknown(builder: Builder, name: str, *, options: bool = False) -> None:
     """Put a shell variable, which no shell text sets, for what is not known: ``$(NAME)``, ``$(if …,--rm)``."""
-    plain = re.sub(r"\W", "_", name) or "_"
+    plain = "CURDIR" if _HERE.fullmatch(name.strip()) else re.sub(r"\W", "_", name) or "_"
     if plain[0].isdigit():
         plain = f"_{plain}"
     builder.put_unknown(plain, options=options)
+
+
+_HERE = re.compile(r"shell\s+pwd(?:\s+-[LP])?|(?:abspath|realpath)\s+\./?|(?:justfile|invocation)_directory\(\)")
+"""What gives the directory that recipes run in, as make's own variable ``CURDIR`` does."""
 
 
 def closing(text: str, opening: int, end: int) -> int:
