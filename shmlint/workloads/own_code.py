@@ -186,7 +186,7 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     framed = not FRAMEWORKS.isdisjoint(imported)
     unknown = unknown_packages(imported, names)
     # A package may be what trains; code with loaders or steps of its own does so without it. A submodule is code too.
-    plain = framed and unknown.isdisjoint(starters()) and not any(map(repository.folders_named, unknown))
+    plain = framed and unknown.isdisjoint(starters()) and not lacks_code(unknown, repository)
     quiet = works and framed and (not unknown or (steps and plain))
     alone = not unknown and not ranks and _NOT_ALONE.isdisjoint(imported)
     return OwnCode(quiet, framed and not unknown, uses and plain and not works and not trains, alone)
@@ -197,6 +197,16 @@ def unknown_packages(imported: Collection[str], names: Collection[str]) -> set[s
     return {name for name in imported if name not in names and name not in quiet_packages() and not is_generated(name)}
 
 
+def lacks_code(names: Collection[str], repository: Repository) -> bool:
+    """Whether the repository has a directory for a package, and no code in it: that of a submodule is elsewhere.
+
+    Python code would be known; sources that are compiled have no loader.
+    """
+    folders = (folder for name in names for folder in repository.folders_named(name))
+    return any(not any(re.search(_COMPILED, name) for name in repository.names(folder)) for folder in folders)
+
+
+_COMPILED = r"\.(?:c|cc|cpp|cxx|cu)$|^CMakeLists\.txt$"
 _SEVERAL_GPUS = r"mirroredstrategy|multiworker|(?<![a-z])(?:pmap|shard_map|xmap)(?![a-z])|jax\.sharding|namedsharding"
 """What works on several GPUs in one process, which may exchange data through shared memory."""
 _STARTS_MORE = (

@@ -17,6 +17,7 @@ from shmlint.workloads.own_code import (
     asks_for_ranks,
     files_in,
     has_word,
+    lacks_code,
     looked_at,
     loud_calls,
     names_workers,
@@ -71,7 +72,7 @@ def _is_silent(found: Sequence[Signs], names: set[str], repository: Repository) 
     looked = [one.looked for one in found]
     steps, trains = any(one.steps for one in looked), any(one.trains or one.works for one in looked)
     mapped = any(one.mapped for one in looked)
-    if (mapped and any(one.reads for one in looked)) or any(map(repository.folders_named, unknown)):
+    if (mapped and any(one.reads for one in looked)) or lacks_code(unknown, repository):
         return False
     if any(one.workers for one in found) and (mapped or any(one.loads for one in looked)):
         return False

@@ -1990,6 +1990,7 @@ def test_a_shell_in_an_environment_for_robots(tmp_path: Path, lines: str, verdic
         ({"fit.py": ALONE, "unheard_of/net.py": "import unheard_of\n"}, "not-needed"),
         ({"fit.py": ALONE, "net.py": "import unheard_of\n", "conf/unheard_of.yaml": "size: 2\n"}, "unknown"),
         ({"fit.py": ALONE, "net.py": "import unheard_of\n", "unheard_of/NOTE": "a submodule\n"}, "likely"),
+        ({"fit.py": ALONE, "net.py": "import unheard_of\n", "unheard_of/CMakeLists.txt": "project(a)\n"}, "unknown"),
         ({"fit.py": ALONE, "net-1.5/fit.py": LOADER}, "likely"),
         ({"fit.py": ALONE.replace("=4", "=4, num_workers=0 if debug else 8")}, "likely"),
         ({"fit.py": ALONE, "tf.py": "import tensorflow as tf\ntf.distribute.MirroredStrategy()\n"}, "likely"),
