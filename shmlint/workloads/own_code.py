@@ -160,7 +160,7 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     for number, path in enumerate(files_in(folders, repository, names)):
         source = repository.peek(path)
         characters += len(source.text) if source is not None else 0
-        if source is None or number >= MOST_FILES or characters > MOST_BYTES:
+        if source is None or number >= MOST_FILES or characters > MOST_BYTES or runs_trainer(path, source.text):
             return _LOUD
         python = path.endswith((".py", ".ipynb"))
         ranks = ranks or re.search(_SEVERAL_GPUS, source.text.lower()) is not None
@@ -190,6 +190,23 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     quiet = works and framed and (not unknown or (steps and plain))
     alone = not unknown and not ranks and _NOT_ALONE.isdisjoint(imported)
     return OwnCode(quiet, framed and not unknown, uses and plain and not works and not trains, alone)
+
+
+def runs_trainer(path: str, text: str) -> bool:
+    """Whether a script or a notebook runs an installed program that is called training."""
+    if "train" not in text and "tune" not in text:
+        return False
+    pattern = _TRAINS if path.endswith(".sh") else _TRAINS_IN_CELL if path.endswith(".ipynb") else None
+    return pattern is not None and pattern.search(text) is not None
+
+
+_TRAINED = (
+    r"(?!(?:make|just|echo|cd|mkdir|function|export|python\d?|docker|poetry|uv|if|elif|while)\b)[A-Za-z]\w*(?:-\w+)*"
+    r"(?:(?<=_)|-|[ \t]+)(?:train|fine-?tune)(?![\w./=:(-])"
+)
+"""A program as its package installs it, ``lerobot-train``, or its command, ``llamafactory-cli train``."""
+_TRAINS = re.compile(rf"(?m)^[ \t]*(?:[A-Z_]+=\S*[ \t]+){{0,9}}{_TRAINED}")
+_TRAINS_IN_CELL = re.compile(rf'"\s{{0,9}}!\s{{0,9}}{_TRAINED}')
 
 
 def unknown_packages(imported: Collection[str], names: Collection[str]) -> set[str]:

@@ -21,6 +21,7 @@ from shmlint.workloads.own_code import (
     looked_at,
     loud_calls,
     names_workers,
+    runs_trainer,
     said_by,
     starters,
     unknown_packages,
@@ -48,7 +49,7 @@ def _first_sign(folders: tuple[str, ...], repository: Repository) -> str | None:
     characters = 0
     for number, path in enumerate(files_in(folders, repository, names)):
         source = repository.peek(path)
-        if source is None or number >= MOST_FILES:
+        if source is None or number >= MOST_FILES or runs_trainer(path, source.text):
             return path
         if not path.endswith((".py", ".ipynb")):
             characters += len(source.text)
