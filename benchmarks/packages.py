@@ -1,20 +1,22 @@
-"""Which Python packages use no shared memory: read from what an index of packages offers to install.
+"""Which Python packages use no shared memory: read from what an index of packages, or a repository, offers to install.
 
     python benchmarks/packages.py --index https://…/pypi --output shmlint/workloads/packages.txt NAME…
     python benchmarks/packages.py --index https://…/pypi --output shmlint/workloads/packages.txt --names FILE
+    python benchmarks/packages.py --clones 'DIR/{owner}/{name}' --output shmlint/workloads/packages.txt OWNER/NAME…
 
-The newest release of each package is downloaded and read, never installed or run. A package is written to the list
-where no file of it
+The newest release of each package is downloaded and read, never installed or run. Of a repository (``OWNER/NAME`` or
+``OWNER/NAME@REVISION``) it is what a clone of it holds, with the sources that are compiled for it. A package is written
+to the list where no file of it
 
 - names what puts data into /dev/shm: shared memory of Python or of the C library, PyTorch's loaders, queues and ranks,
   other programs with ranks or workers, browsers;
-- starts other programs, or runs code that it is given;
-- imports a package whose objects start workers, processes or a browser by themselves;
+- starts other programs that are not written there, or may share memory, or runs code that it is given;
+- imports a package whose objects start workers, processes or a browser by themselves, or names a call of one that does;
 
-and where all packages that it requires are in the list, known to shmlint, or a framework. A line of the list is an
-import name with the release that was read. Names that repositories give to modules of their own are left out, and
-those that another package has which was read and uses some. Name packages that many install: others share their import
-names with something that is installed from elsewhere.
+and where all packages that it requires (for a repository: that its code imports) are in the list, known to shmlint, or
+a framework. A line of the list is an import name, its package, and the release or the revision that was read. Names
+that repositories give to modules of their own are left out, and those that another package has which was read and uses
+some. Name packages that many install: others share their import names with something that is installed from elsewhere.
 """
 
 from __future__ import annotations
@@ -23,18 +25,21 @@ import argparse
 import io
 import json
 import re
+import subprocess
 import sys
 import tarfile
 import urllib.request
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
-from shmlint.workloads.libraries import ROWS, harmless
+from package_code import FRAMEWORKS, NATIVE_CODE, imported, parsed, uses
+
+from shmlint.workloads.libraries import harmless
 
 _LARGEST = 40 * 2**20
 """Bytes of a release that is read."""
@@ -42,24 +47,6 @@ _OTHERS = re.compile(
     r"(?:^|/)(?:tests?|testing|docs?|examples?|benchmarks?|scripts|ci)/|(?:^|/)(?:setup|conftest)\.py$"
 )
 """Files that do not run when the package is used."""
-_FRAMEWORKS = frozenset(
-    {"torch", "torchvision", "torchaudio", "tensorflow", "keras", "jax", "jaxlib", "flax", "triton", "transformers"}
-)
-"""Packages that use no shared memory unless one of their calls is used, which is looked for."""
-_SHARES = re.compile(
-    r"shared_?memory|share_memory|/dev/shm|shm_open|sharedctypes|ShareableList|\bRaw(?:Array|Value)\b|posix_ipc|sysv_ipc"
-    r"|(?:multiprocessing|\bmp)\.(?:Array|Value|Manager)\b|multiprocessing\s+import\s[^\n]*\b(?:Array|Value|Manager)\b"
-    r"|torch\.(?:multiprocessing|distributed)|torch import [^\n]*\b(?:multiprocessing|distributed)\b"
-    r"|DataLoader|num_workers|DataParallel|init_process_group|nccl|torchrun|nproc_per_node|accelerate launch"
-    r"|deepspeed|horovod|mpirun|mpi4py|tensor_parallel|MirroredStrategy|vllm|sglang|tritonserver"
-    r"|chromium|[Cc]hrome\b|webdriver|puppeteer"
-    r"|subprocess|\bpopen\b|\bPopen\b|os\.(?:system|exec|spawn|posix_spawn)|runpy|pexpect|nbclient|jupyter_client"
-)
-_STARTERS = frozenset(
-    {row.call.partition(".")[0] for row in ROWS if "." in row.call and (row.use != "dataloader" or row.default)}
-    | {"playwright", "pyppeteer", "nodriver", "dask", "distributed", "torch_xla", "deepspeed", "horovod", "pyspark"}
-) - _FRAMEWORKS - {"multiprocessing"}
-_IMPORTS = re.compile(rf"(?m)^[ \t]*(?:import|from)[ \t]+(?:{'|'.join(sorted(_STARTERS))})\b")
 _COMMON = frozenset(  # what repositories call modules of their own
     {
         "actions", "agent", "agents", "alphafold", "api", "app", "apps", "args", "audio", "bangla", "base", "bin",
@@ -100,9 +87,10 @@ class Package(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("names", nargs="*", help="distributions")
+    parser.add_argument("names", nargs="*", help="distributions, or repositories")
     parser.add_argument("--names", dest="file", type=Path, help="a file with more names, one a line")
-    parser.add_argument("--index", required=True, help="the address below which an index has NAME/json")
+    parser.add_argument("--index", help="the address below which an index has NAME/json")
+    parser.add_argument("--clones", default="", help="where the clone of a repository lies: DIR/{owner}/{name}")
     parser.add_argument("--output", type=Path, required=True, help="the list; what it has is kept")
     parser.add_argument("--read", type=Path, help="a file of JSON lines with what was read, to go on from")
     parser.add_argument("--jobs", type=int, default=2)
@@ -112,26 +100,39 @@ def main(arguments: Sequence[str] | None = None) -> None:
     packages: dict[str, Package] = {}
     if options.read is not None and options.read.exists():
         for line in options.read.read_text("utf-8").splitlines():
-            name, version, modules, requires, because = json.loads(line)
-            packages[name] = Package(name, version, tuple(modules), tuple(requires), because)
-    left = [name for name in dict.fromkeys(map(normal, names)) if name not in packages]
+            key, name, version, modules, requires, because = json.loads(line)
+            packages[key] = Package(name, version, tuple(modules), tuple(requires), because)
+    keys = dict.fromkeys(name if "/" in name else normal(name) for name in names)
+    left = [key for key in keys if key not in packages]
     with ProcessPoolExecutor(options.jobs) as pool:
         while left:
-            for package in pool.map(partial(read, options.index), left, chunksize=4):
-                packages[package.name] = package
+            found = pool.map(partial(read_any, options.index, options.clones), left)
+            for key, package in zip(left, found, strict=True):
+                packages[key] = package
                 if options.read is not None:
                     with open(options.read, "a", encoding="utf-8") as file:
-                        file.write(json.dumps(package) + "\n")
-            left = sorted({name for one in packages.values() for name in one.requires if name not in packages})
-    before = options.output.read_text("utf-8").splitlines() if options.output.exists() else []
+                        file.write(json.dumps([key, *package]) + "\n")
+            left = sorted({name for one in packages.values() for name in wanted(one, options.index)} - packages.keys())
+    lines = listed(packages, options.output)
+    options.output.write_text("".join(f"{lines[name]}\n" for name in sorted(lines)), encoding="utf-8")
+    print(f"{len(packages)} packages read, {len(lines)} import names in {options.output}", file=sys.stderr)
+
+
+def wanted(package: Package, index: str | None) -> tuple[str, ...]:
+    """The distributions to read next: a repository's requirements are import names, which no index knows."""
+    return package.requires if index and "@" not in package.version else ()
+
+
+def listed(packages: dict[str, Package], output: Path) -> dict[str, str]:
+    """The lines of the list by their import names: those that it had, and those of what was read."""
+    before = output.read_text("utf-8").splitlines() if output.exists() else []
     found = {line.partition(" ")[0]: line for line in before}
     taken = {module for package in packages.values() if package.because for module in package.modules}
     for package in quiet(packages):
         for module in package.modules:
             if module not in taken and is_listed(module, package.name):
                 found[module] = f"{module} {package.name} {package.version}"
-    options.output.write_text("".join(f"{found[name]}\n" for name in sorted(found)), encoding="utf-8")
-    print(f"{len(packages)} packages read, {len(found)} import names in {options.output}", file=sys.stderr)
+    return found
 
 
 def normal(name: str) -> str:
@@ -141,16 +142,17 @@ def normal(name: str) -> str:
 
 def quiet(packages: dict[str, Package]) -> Iterator[Package]:
     """The packages that use nothing themselves, and of which that holds for all that they require."""
-    before = harmless() | _FRAMEWORKS
+    before = harmless() | FRAMEWORKS
     known = {normal(name) for name in before}
-    known |= {name for name, package in packages.items() if not before.isdisjoint(package.modules)}
-    good = {name for name, package in packages.items() if not package.because}
+    known |= {package.name for package in packages.values() if not before.isdisjoint(package.modules)}
+    good = {key for key, package in packages.items() if not package.because}
     while True:
-        left = {name for name in good if good.union(known).issuperset(packages[name].requires)}
+        offered = known.union(*({packages[key].name, *map(normal, packages[key].modules)} for key in good))
+        left = {key for key in good if offered.issuperset(packages[key].requires)}
         if left == good:
             break
         good = left
-    yield from (packages[name] for name in sorted(good))
+    yield from (packages[key] for key in sorted(good))
 
 
 def is_listed(module: str, distribution: str) -> bool:
@@ -158,6 +160,13 @@ def is_listed(module: str, distribution: str) -> bool:
     one, other = (re.sub(r"[-_.]", "", text).lower() for text in (module, distribution))
     everyday = len(one) < 3 or module.lower() in _COMMON or module in sys.stdlib_module_names
     return not everyday and (one in other or other in one) and module not in harmless()
+
+
+def read_any(index: str | None, clones: str, key: str) -> Package:
+    """What a package of an index, or one of a repository, is made of."""
+    if "/" in key:
+        return read_clone(clones, key)
+    return read(index, key) if index else Package(key, because="no index is given")
 
 
 def read(index: str, name: str) -> Package:
@@ -176,7 +185,7 @@ def read(index: str, name: str) -> Package:
     except (OSError, ValueError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
         return Package(name, because=f"it could not be read: {type(error).__name__}")
     modules = sorted({_module(path) for path, _ in files} - {""})
-    because = next(filter(None, (_uses(path, data) for path, data in files)), "")
+    because = next(filter(None, (uses(path, data) for path, data in files)), "")
     return Package(name, version, tuple(modules), tuple(sorted(needed)), because or ("" if modules else "no module"))
 
 
@@ -215,13 +224,141 @@ def _module(path: str) -> str:
     return name if re.fullmatch(r"[A-Za-z_]\w*", name) else ""
 
 
-def _uses(path: str, data: bytes) -> str:
-    """What of a file may use shared memory; empty where nothing does."""
-    if path.endswith(".so"):
-        return path if b"shm_open" in data or b"/dev/shm" in data else ""
-    text = data.decode("utf-8", "replace")
-    found = _SHARES.search(text) or _IMPORTS.search(text)
-    return f"{path}: {found[0].strip()}" if found is not None else ""
+# Repositories ----------------------------------------------------------------------------------
+
+
+_HEADERS = frozenset(
+    {"args", "cccl", "cub", "cutlass", "dlpack", "doctest", "eigen", "eigen-git-mirror", "fmt", "glm", "googletest",
+     "json", "nanobind", "pybind11", "robin-map", "spdlog", "thrust", "tinyobjloader", "tinyply"}
+)  # fmt: skip
+"""Repositories that sources are compiled with, which only hold functions for these, or tests."""
+_PLACES = ("", "src/", "python/", "lib/")
+"""Directories of a distribution in which its packages may lie."""
+_MOST_FILES = 10_000
+
+
+def read_clone(clones: str, key: str) -> Package:
+    """What the packages of a repository are made of: those of its name, and what they import of the others in it."""
+    repository, _, revision = key.partition("@")
+    owner, _, name = repository.partition("/")
+    clone = clones.format(owner=owner, name=name)
+    try:
+        commit = _git(clone, "rev-parse", revision or "HEAD").decode().strip()
+        blobs = _blobs(clone, commit)
+    except (OSError, subprocess.CalledProcessError) as error:
+        return Package(normal(name), because=f"it could not be read: {type(error).__name__}")
+    version = f"{repository}@{commit[:12]}"
+    homes = sorted({path.rpartition("/")[0] for path in blobs if re.search(_SETUP, path)} | {""}, key=len)
+    homes = [f"{home}/" if home else "" for home in homes if home.count("/") < 2 and not _OTHERS.search(f"{home}/")]
+    wanted = {path: blob for path, blob in blobs.items() if _is_read(path)}
+    texts = _contents(clone, wanted)
+    names = [normal(name), *(found for home in homes for found in _names(home, texts))]
+    offered = _offered(homes, blobs)
+    modules = {module: next(one for one in names if is_listed(module, one)) for module in offered
+               if any(is_listed(module, one) for one in names)}  # fmt: skip
+    if not modules or len(texts) > _MOST_FILES:
+        return Package(normal(name), version, because="no module" if not modules else "too many files")
+    files, requires = _followed(modules, offered, texts)
+    missing = next((path for path in wanted if path not in texts), "")
+    because = next(filter(None, (uses(path, texts[path]) for path in files)), "") or _compiled(homes, texts)
+    because = because or (f"{missing} is missing" if missing else "")
+    return Package(next(iter(modules.values())), version, tuple(sorted(modules)), requires, because)
+
+
+_BUILDS = r"(?:^|/)(?:setup\.py|CMakeLists\.txt)$"
+"""What names the extensions that are compiled: they may be imported by another name than the package's."""
+_SETUP = r"(?:^|/)(?:setup\.py|setup\.cfg|pyproject\.toml)$"
+
+
+def _git(clone: str, *arguments: str, given: bytes = b"") -> bytes:
+    done = subprocess.run(["git", f"--git-dir={clone}", *arguments], input=given, capture_output=True, check=True)
+    return done.stdout
+
+
+def _blobs(clone: str, commit: str) -> dict[str, str]:
+    """The files of a commit, and what git calls their contents."""
+    found = {}
+    for entry in _git(clone, "ls-tree", "-r", "-z", commit).decode("utf-8", "replace").split("\0"):
+        told, _, path = entry.partition("\t")
+        if path and told.split()[1] == "blob" and not told.startswith("120000"):
+            found[path] = told.split()[2]
+    return found
+
+
+def _contents(clone: str, blobs: dict[str, str]) -> dict[str, bytes]:
+    answer = _git(clone, "cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs.values()).encode())
+    found, at = {}, 0
+    for path in blobs:
+        head, at = answer[at : (end := answer.index(b"\n", at))].split(), end + 1
+        if len(head) == 3:  # else the clone does not hold it
+            found[path], at = answer[at : at + int(head[2])], at + int(head[2]) + 1
+    return found
+
+
+def _is_read(path: str) -> bool:
+    setup = re.search(_SETUP, path) is not None or path == ".gitmodules"
+    return setup or (re.search(rf"\.(?:py|so|pyx)$|{NATIVE_CODE}", path) is not None and _OTHERS.search(path) is None)
+
+
+def _names(home: str, texts: dict[str, bytes]) -> Iterator[str]:
+    """What the distribution in a directory is called."""
+    for file, pattern in (("setup.py", r"\bname\s*=\s*[\"']"), ("setup.cfg", r"(?m)^name\s*=\s*"),
+                          ("pyproject.toml", r"(?m)^name\s*=\s*[\"']")):  # fmt: skip
+        text = texts.get(f"{home}{file}", b"").decode("utf-8", "replace")
+        yield from map(normal, re.findall(rf"{pattern}([\w.-]+)", text))
+
+
+def _offered(homes: Sequence[str], blobs: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    """The import names of a repository's packages and modules, and where each may lie."""
+    found: dict[str, tuple[str, ...]] = {}
+    places = [f"{home}{place}" for home in homes for place in _PLACES]
+    for path in blobs:
+        for place in places if path.endswith(".py") else ():
+            first, below, _ = path.removeprefix(place).partition("/")
+            module = first if below else first.removesuffix(".py")
+            if path.startswith(place) and module.isidentifier() and _OTHERS.search(f"{first}{below}") is None:
+                lies = f"{place}{first}{below}"
+                if lies not in found.get(module, ()):
+                    found[module] = (*found.get(module, ()), lies)
+    return found
+
+
+def _followed(
+    modules: Iterable[str], offered: dict[str, tuple[str, ...]], texts: dict[str, bytes]
+) -> tuple[list[str], tuple[str, ...]]:
+    """All files of some modules and of those that these import, and the import names that are from elsewhere."""
+    files: dict[str, None] = {}
+    requires: set[str] = set()
+    pending = list(modules)
+    for module in pending:  # grows while it is walked
+        starts = offered[module]
+        for path in (path for path in texts if path.startswith(starts) and re.search(r"\.(?:py|so|pyx)$", path)):
+            files[path] = None
+            tree = parsed(texts[path].decode("utf-8", "replace")) if path.endswith(".py") else None
+            for name in imported(tree) if tree is not None else ():
+                if name not in offered:
+                    requires.add(name)
+                elif name not in pending:
+                    pending.append(name)
+    beside = {part for path in files for part in path.removesuffix(".py").split("/")}
+    built = "\n".join(texts[path].decode("utf-8", "replace") for path in texts if re.search(_BUILDS, path))
+    own = {name for name in requires if name in beside or re.search(rf"(?<!\w){name}(?!\w)", built)}
+    return list(files), tuple(sorted(map(normal, requires - own - sys.stdlib_module_names)))
+
+
+def _compiled(homes: Sequence[str], texts: dict[str, bytes]) -> str:
+    """What of the sources that are compiled may share memory, or lies in another repository."""
+    native = [path for path in texts if re.search(NATIVE_CODE, path)]
+    if not any(re.search(r"\.(?:c|cc|cpp|cxx|cu|rs|go)$", path) for path in native):
+        return ""
+    fetched = re.findall(r"(?m)^\s*url\s*=\s*(\S+)", texts.get(".gitmodules", b"").decode("utf-8", "replace"))
+    others = {re.sub(r"\.git$", "", url.rstrip("/")).rpartition("/")[2].lower() for url in fetched} - _HEADERS
+    if others:
+        return f"it is compiled with {sorted(others)[0]}"
+    linked = (texts.get(f"{home}setup.py", b"").decode("utf-8", "replace") for home in homes)
+    words = next(filter(None, (re.search(r"(?i)nccl|\bmpi|nvshmem|git\W{1,4}clone", text) for text in linked)), None)
+    because = next(filter(None, (uses(path, texts[path]) for path in native)), "")
+    return because or (f"setup.py: {words[0]}" if words is not None else "")
 
 
 if __name__ == "__main__":
