@@ -6,6 +6,7 @@ For a shell or a notebook: what is run in it can only use what is there. Code fr
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from shmlint.model.source import Source
 from shmlint.workloads.builds import is_system
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, shell_argument, unwrapped
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.libraries import harmless
+from shmlint.workloads.libraries import harmless, read_distributions
 from shmlint.workloads.packages import normalised, table_of, toml
 
 if TYPE_CHECKING:
@@ -159,11 +160,11 @@ def _installs(program: str, words: Sequence[str], files: Files) -> Iterator[str]
         yield from _of_project(files)
     while at < len(words):
         word = words[at].strip("'\"")
-        if word in _TAKE_FILE and at + 1 < len(words):
+        if word in _TAKE_WORD or (word == "-c" and program in ("conda", "mamba", "micromamba")):
+            at += 1  # a channel, where pip's `-c` is a file
+        elif word in _TAKE_FILE and at + 1 < len(words):
             place = files.find(words[at + 1], files.workdir)
             yield from _listed(place.path, files) if place is not None and not place.guessed else (_UNKNOWN,)
-            at += 1
-        elif word in _TAKE_WORD or (program in ("conda", "mamba", "micromamba") and word == "-c"):
             at += 1
         elif word.partition("[")[0] in (".", "./"):
             yield from _of_project(files)
@@ -219,8 +220,11 @@ def _of_project(files: Files) -> Iterator[str]:
 def _is_known(name: str) -> bool:
     """Whether a package is known to use no shared memory, by the name under which it is installed."""
     name = normalised(name)
+    if name in sys.stdlib_module_names or name in read_distributions():  # a backport, or what was read as a whole
+        return True
     imported = _IMPORTED.get(name, name)
-    return re.fullmatch(_TOOLS, name) is not None or imported.replace("-", "_").lower() in _lowered()
+    tool = re.fullmatch(_TOOLS, name) or re.fullmatch(_SYSTEM, name)
+    return tool is not None or imported.replace("-", "_").lower() in _lowered()
 
 
 @cache
@@ -232,12 +236,27 @@ _TOOLS = (
     r"pip|setuptools|setuptools-scm|wheel|uv|build|twine|cmake|ninja|cython|pybind11|nanobind|scikit-build(?:-core)?"
     r"|python|pytest(?:-[a-z0-9-]+)?|coverage|ruff|black|isort|flake8(?:-[a-z-]+)?|pylint|mypy|ty|pyright|pre-commit"
     r"|tox|nox|yapf|autopep8|sphinx(?:-[a-z-]+)?|nbsphinx|mkdocs(?:-[a-z-]+)?|furo|myst-parser|notebook"
-    r"|jupyter(?:lab|-[a-z-]+)?|ipykernel|nbconvert|nbformat|nbstripout|types-[a-z-]+"
+    r"|jupyter[a-z-]*|ipykernel|nbconvert|nbformat|nbstripout|nbclient|nbclassic|notebook-shim|qtconsole|terminado|comm"
+    r"|jedi|debugpy|entrypoints|types-[a-z-]+|sphinxcontrib-[a-z-]+|livereload|pymdown-extensions|distlib|astroid|poetry"
     r"|nvidia-cu(?:da|dnn|blas|fft|rand|solver|sparse)[a-z0-9-]*"
     r"|cuda(?:12|13|-toolkit|toolkit|-python)?|cudnn|cudatoolkit|tensorflow-(?:gpu|cpu)|tf-nightly(?:-gpu)?|numpy|scipy"
     r"|jax-cuda1[23]-(?:plugin|pjrt)|colcon-[a-z-]+|rosdep|vcstool|catkin-tools|empy|rospkg|catkin-pkg"
 )
 """Tools for building, tests, pages and notebooks, and parts of CUDA: under none of these names is there a framework."""
+_SYSTEM = (
+    r"ca-certificates|openssl|xz|zlib|libzlib|zstd|bzip2|lz4-c|libffi|(?:lib)?sqlite|ncurses|readline|tk|libedit|libuuid|icu"
+    r"|expat|libexpat|jpeg|libjpeg-turbo|libpng|libtiff|libwebp(?:-base)?|giflib|lcms2|lerc|libdeflate|openjpeg|freetype"
+    r"|fontconfig|glib|libglib|pcre2?|gettext|libiconv|libunistring|libidn2|gmp|mpfr|gnutls|nettle|libtasn1|libxml2|libxslt"
+    r"|libxcb|xorg-[a-z0-9-]+|pthread-stubs|libuv|libevent|c-ares|libcurl|libssh2|curl|wget|git|krb5|zeromq|libsodium"
+    r"|libprotobuf|libabseil|hdf5|libogg|libvorbis|libopus|lame|x264|openh264|ffmpeg|freeglut|libhwloc"
+    r"|lib(?:gcc|stdcxx|gomp|gfortran)(?:5|-ng)?|ld-impl-linux-64|binutils(?:-[a-z0-9-]+)?|g(?:cc|xx|fortran)(?:-[a-z0-9-]+)?"
+    r"|kernel-headers-linux-64|sysroot-linux-64|make|pkg-config|swig|nodejs|python-abi|tzdata"
+    r"|mkl(?:-(?:service|fft|random|include|devel))?|blas|lib(?:c?blas|lapacke?|openblas)|intel-openmp|llvm-openmp|tbb"
+    r"|cuda-(?:bindings|cccl|compiler|cudart|cupti|libraries|nvcc|nvrtc|nvtx|profiler-api|runtime|version|pathfinder)(?:-dev)?"
+    r"|lib(?:cublas|cufft|cufile|curand|cusolver|cusparse|npp|nvjpeg|nvjitlink)(?:-dev)?|nvidia-(?:nvjitlink|nvtx)-cu1[123]"
+    r"|vc|vs2015-runtime|pywin32|m2w64-[a-z0-9-]+"
+)
+"""Libraries of C and of the system as conda packs them, of which none runs anything or keeps data in shared memory."""
 _IMPORTED = {
     "opencv-python": "cv2", "opencv-python-headless": "cv2", "opencv-contrib-python": "cv2", "pillow": "PIL",
     "scikit-learn": "sklearn", "scikit-image": "skimage", "pyyaml": "yaml", "python-dotenv": "dotenv",
@@ -247,5 +266,25 @@ _IMPORTED = {
     "ruamel-yaml": "ruamel", "pyopengl": "OpenGL", "pyqt5": "PyQt5", "pyzmq": "zmq", "gitpython": "git",
     "scikit-video": "skvideo", "python-magic": "magic", "imageio-ffmpeg": "imageio_ffmpeg", "netcdf4": "netCDF4",
     "pycryptodome": "Crypto", "psycopg2-binary": "psycopg2", "nvidia-ml-py": "pynvml", "python-slugify": "slugify",
+    "antlr4-python3-runtime": "antlr4", "argon2-cffi": "argon2", "argon2-cffi-bindings": "argon2", "azure-identity":
+    "azure", "azure-storage-blob": "azure", "box2d-py": "Box2D", "brotli-python": "brotli", "cupy-cuda11x": "cupy",
+    "cupy-cuda12x": "cupy", "cupy-cuda13x": "cupy", "discord-py": "discord", "fair-esm": "esm", "faiss-cpu": "faiss",
+    "faiss-gpu": "faiss", "ffmpeg-python": "ffmpeg", "gin-config": "gin", "google-api-core": "google",
+    "google-api-python-client": "googleapiclient", "google-auth": "google", "google-cloud-storage": "google",
+    "google-genai": "google", "google-generativeai": "google", "googleapis-common-protos": "google", "grpcio": "grpc",
+    "grpcio-status": "grpc_status", "grpcio-tools": "grpc_tools", "hydra-core": "hydra", "imbalanced-learn":
+    "imblearn", "kafka-python": "kafka", "libopencv": "cv2", "llama-cpp-python": "llama_cpp", "markdown-it-py":
+    "markdown_it", "matplotlib-base": "matplotlib", "mysql-connector-python": "mysql", "mysqlclient": "MySQLdb",
+    "numpy-base": "numpy", "numpy-quaternion": "quaternion", "nuscenes-devkit": "nuscenes", "nvidia-tensorrt":
+    "tensorrt", "onnx-simplifier": "onnxsim", "onnxruntime-gpu": "onnxruntime", "open-clip-torch": "open_clip",
+    "openai-whisper": "whisper", "opencv": "cv2", "opencv-contrib-python-headless": "cv2", "opentelemetry-api":
+    "opentelemetry", "opentelemetry-exporter-otlp": "opentelemetry", "opentelemetry-proto": "opentelemetry",
+    "opentelemetry-sdk": "opentelemetry", "opentelemetry-semantic-conventions": "opentelemetry", "paho-mqtt": "paho",
+    "pdfminer-six": "pdfminer", "py-cpuinfo": "cpuinfo", "py-opencv": "cv2", "pycryptodomex": "Cryptodome", "pyjwt":
+    "jwt", "pymupdf": "fitz", "pyopenssl": "OpenSSL", "pysocks": "socks", "pytables": "tables", "python-can": "can",
+    "python-docx": "docx", "python-jose": "jose", "python-json-logger": "pythonjsonlogger", "python-levenshtein":
+    "Levenshtein", "python-multipart": "multipart", "python-pptx": "pptx", "python-telegram-bot": "telegram",
+    "pywavelets": "pywt", "rdkit-pypi": "rdkit", "rpds-py": "rpds", "scikit-optimize": "skopt", "tavily-python":
+    "tavily", "umap-learn": "umap", "usd-core": "pxr", "websocket-client": "websocket",
 }  # fmt: skip
 """Packages that are imported under another name."""

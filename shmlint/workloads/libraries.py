@@ -315,3 +315,10 @@ def harmless() -> frozenset[str]:
         known = file.read().split()
     with open(os.path.join(folder, "packages.txt"), encoding="utf-8") as file:
         return frozenset(known).union(file.read().split()[::3])
+
+
+@cache
+def read_distributions() -> frozenset[str]:
+    """Packages of which all code was read, by the names under which they are installed, as pip compares them."""
+    with open(os.path.join(os.path.dirname(__file__), "packages.txt"), encoding="utf-8") as file:
+        return frozenset(file.read().split()[1::3])

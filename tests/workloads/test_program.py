@@ -3417,9 +3417,13 @@ MADE_FOR_IT = "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN apt-get update && 
          "not-needed"),
         ("RUN curl -LsSf https://astral.sh/uv/install.sh | sh", {}, "not-needed"),
         ("RUN bash -c 'apt-get install -y ros-${ROS_DISTRO}-desktop && colcon build'", {}, "not-needed"),
+        ("RUN conda install -y -c conda-forge zlib libgcc-ng mkl-fft cuda-nvcc libcublas-dev scipy", {}, "not-needed"),
+        ("RUN pip install typing grpcio rpds-py jupyterlab-server decimer-image-transformer", {}, "not-needed"),
         # What is not known, what may share memory, and code from elsewhere.
         ("RUN pip install jax unheard-of", {}, "unknown"),
         ("RUN pip install ray", {}, "unknown"),
+        ("RUN conda install zlib libgcc-ng nccl", {}, "unknown"),
+        ("RUN pip install multiprocess", {}, "unknown"),
         ("RUN pip install git+https://github.com/a/jax", {}, "unknown"),
         ("RUN pip install -r gone.txt", {}, "unknown"),
         ("RUN apt-get install -y libnccl2", {}, "unknown"),
