@@ -65,6 +65,7 @@ _TRITON_CLIENT = (
 )
 _SENTENCES = "https://github.com/huggingface/sentence-transformers/blob/cad211983f36ce458e9b3360f3e11b29fc54cbd8/sentence_transformers/base/model.py#L1570"
 _JAX_MESH = "https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_automatic_parallelization.html"
+_CHRONOS = "https://github.com/amazon-science/chronos-forecasting/blob/95185d1336e5bfdf50374d44c06ad9e10b303144/src/chronos/chronos2/pipeline.py#L280"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
 
 _ULTRALYTICS = "https://github.com/ultralytics/ultralytics/blob/00c2dcce23966542b3e03063c6a05be0d08d90d3/ultralytics/models/yolo/detect/train.py"
@@ -133,6 +134,8 @@ ROWS: tuple[Row, ...] = (
     Row("trl.SFTConfig", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8),
     Row("trl.DPOConfig", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8),
     Row("trl.GRPOConfig", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8),
+    Row("chronos.Chronos2Pipeline.fit", "dataloader", "dataloader_num_workers", -1, 0, "batch_size", -1, 256, (),
+        _CHRONOS),
     Row("sentence_transformers.SentenceTransformerTrainingArguments", "dataloader", "dataloader_num_workers", -1, 0,
         "per_device_train_batch_size", -1, 8),
     Row("ultralytics.YOLO.train", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
@@ -222,6 +225,8 @@ COLLECTIVE = frozenset(
         "deepspeed.init_distributed", "accelerate.Accelerator", "torch.nn.parallel.DistributedDataParallel",
         "paddle.distributed.init_parallel_env", "mmengine.runner.Runner", "mmengine.runner.Runner.from_cfg",
         "bagua.torch_api.init_process_group",
+        # https://github.com/open-mmlab/mmcv/blob/a685e1ff0c9d772a7f3ab984702008138c37a7b2/mmcv/runner/dist_utils.py#L41
+        "mmcv.runner.init_dist", "mmcv.runner.dist_utils.init_dist",
     }
 )  # fmt: skip
 """Calls with which the ranks that a launcher started talk to each other."""
@@ -255,6 +260,26 @@ NOT_FOLLOWED = frozenset(
         "langchain_experimental.agents.create_pandas_dataframe_agent",
         "langchain_experimental.agents.agent_toolkits.create_python_agent",
         "laion_clap.training.main.main", "laion_clap.training.data.get_data",
+        # https://github.com/nerfstudio-project/gsplat/blob/90d7b4b349e379ccf9ee6a8cef76aa40f48bb32e/gsplat/distributed.py#L320
+        "gsplat.distributed.cli",
+        # https://github.com/IDEA-Research/GroundingDINO/blob/856dde20aee659246248e20734ef9ba5214f5e44/groundingdino/util/misc.py#L624
+        "groundingdino.util.misc.init_distributed_mode",
+        # https://github.com/facebookresearch/demucs/blob/e976d93ecc3865e5757426930257e200846a520a/demucs/train.py#L186
+        "demucs.train.main", "demucs.train.get_solver",
+        # https://github.com/descriptinc/audiotools/blob/348ebf2034ce24e2a91a553e3171cb00c0c71678/audiotools/ml/accelerator.py#L173
+        "audiotools.ml.Accelerator", "audiotools.ml.accelerator.Accelerator",
+        # https://github.com/NVIDIAGameWorks/kaolin/blob/d52da9f86d460e8abcd99037e21ff0bec57997ed/kaolin/io/dataset.py#L201
+        "kaolin.io.dataset.CachedDataset", "kaolin.io.dataset.ProcessedDataset",
+        # https://github.com/haotian-liu/LLaVA/blob/c121f0432da27facab705978f83c4ada465e46fd/llava/eval/model_vqa_loader.py#L72
+        "llava.train.train.train", "llava.eval.model_vqa_loader.create_data_loader",
+        "llava.eval.model_vqa_loader.eval_model",
+        # https://github.com/facebookresearch/nougat/blob/5a92920d342fb6acf05fc9b594ccb4053dbe8e7a/nougat/dataset/pdffigures.py#L40
+        "nougat.dataset.pdffigures.call_pdffigures",
+        # https://github.com/awslabs/dgl-lifesci/blob/be8bc71d29ecf34a9dab7c7bd47c08f3383d9be0/python/dgllife/data/uspto.py#L480
+        *(f"dgllife.data.{module}{name}" for module in ("", "uspto.")
+          for name in ("WLNCenterDataset", "USPTOCenter", "WLNRankDataset", "USPTORank")),
+        # https://github.com/facebookresearch/r3m/blob/b2334e726887fa0206962d7984c69c5fb09cceab/r3m/train_representation.py#L54
+        "r3m.train_representation.Workspace",
     }
 )  # fmt: skip
 """Calls that start what a configuration, a file or their arguments name."""

@@ -3657,3 +3657,37 @@ def test_the_name_of_a_build_says_nothing_of_its_packages(tmp_path: Path, name: 
     (tmp_path / "b").mkdir()
     one, other = need(tmp_path / "a", {**plain, "compose.yaml": service}), need(tmp_path / "b", plain)
     assert (one.verdict, one.recommended) == (other.verdict, other.recommended)
+
+
+@table(
+    "code, verdict",
+    [
+        ("from gsplat import rasterization\nrasterization(a)", "not-needed"),
+        ("from groundingdino.util.inference import load_model\nload_model(a)", "not-needed"),
+        ("from demucs.apply import apply_model\napply_model(a, b)", "not-needed"),
+        ("import audiotools\naudiotools.AudioSignal('a.wav')", "not-needed"),
+        ("from kaolin.ops.mesh import sample_points\nsample_points(a)", "not-needed"),
+        ("from llava.model.builder import load_pretrained_model\nload_pretrained_model(a)", "not-needed"),
+        ("from nougat import NougatModel\nNougatModel.from_pretrained('a')", "not-needed"),
+        ("from dgllife.utils import smiles_to_bigraph\nsmiles_to_bigraph(a)", "not-needed"),
+        ("from r3m import load_r3m\nload_r3m('resnet50')", "not-needed"),
+        ("from mmcv.ops import nms\nnms(a, b)", "not-needed"),
+        ("from taming.models.vqgan import VQModel\nVQModel(a)", "not-needed"),
+        ("from chronos import Chronos2Pipeline\nChronos2Pipeline.from_pretrained('a').predict(b)", "not-needed"),
+        # The same packages, where they load with workers or start ranks.
+        ("from gsplat.distributed import cli\ncli(a, b)", "unknown"),
+        ("import gsplat\ngsplat.distributed.cli(a, b)", "unknown"),
+        ("from groundingdino.util.misc import init_distributed_mode\ninit_distributed_mode(a)", "unknown"),
+        ("from demucs.train import main\nmain()", "unknown"),
+        ("from audiotools import ml\nml.Accelerator().prepare_dataloader(a, num_workers=8)", "unknown"),
+        ("from kaolin.io.dataset import CachedDataset\nCachedDataset(a, num_workers=8)", "unknown"),
+        ("from llava.train.train import train\ntrain()", "unknown"),
+        ("from nougat.dataset.pdffigures import call_pdffigures\ncall_pdffigures(a)", "unknown"),
+        ("from dgllife.data import USPTOCenter\nUSPTOCenter('train')", "unknown"),
+        ("from r3m.train_representation import Workspace\nWorkspace(a)", "unknown"),
+    ],
+)
+def test_functions_of_packages_that_load_with_workers_elsewhere(tmp_path: Path, code: str, verdict: str) -> None:
+    files = {"main.py": f"{code}\n", "Dockerfile": "FROM python:3.12\nWORKDIR /app\nCOPY . .\nCMD python main.py\n"}
+    files["run.sh"] = "docker build -t mine . && docker run --gpus all mine\n"
+    assert need(tmp_path, files).verdict == verdict
