@@ -50,7 +50,7 @@ _OTHERS = re.compile(
 _COMMON = frozenset(  # what repositories call modules of their own
     {
         "actions", "agent", "agents", "alphafold", "api", "app", "apps", "args", "audio", "bangla", "base", "bin",
-        "binary", "blob", "build", "cache", "channels", "clang", "cli", "client", "clipboard", "code", "cog",
+        "binary", "blob", "build", "cache", "cam", "channels", "clang", "cli", "client", "clipboard", "code", "cog",
         "colors", "comm", "common", "completion", "compress_json", "config", "config_models", "configs",
         "configurator", "conformer", "contrast", "core", "cpp", "crc", "dagger", "data", "dataset", "datasets",
         "demangle", "demo", "dialog", "diffusion", "docs", "downstream", "dropbox", "editor", "engine", "english",
@@ -156,10 +156,15 @@ def quiet(packages: dict[str, Package]) -> Iterator[Package]:
 
 
 def is_listed(module: str, distribution: str) -> bool:
+    """Whether an import name goes into the list: it surely means the distribution, and is not known otherwise."""
+    return is_name(module, distribution) and module not in harmless()
+
+
+def is_name(module: str, distribution: str) -> bool:
     """Whether an import name surely means a distribution: it has that name, more or less, and no everyday one."""
     one, other = (re.sub(r"[-_.]", "", text).lower() for text in (module, distribution))
     everyday = len(one) < 3 or module.lower() in _COMMON or module in sys.stdlib_module_names
-    return not everyday and (one in other or other in one) and module not in harmless()
+    return not everyday and (one in other or other in one)
 
 
 def read_any(index: str | None, clones: str, key: str) -> Package:
@@ -254,8 +259,8 @@ def read_clone(clones: str, key: str) -> Package:
     texts = _contents(clone, wanted)
     names = [normal(name), *(found for home in homes for found in _names(home, texts))]
     offered = _offered(homes, blobs)
-    modules = {module: next(one for one in names if is_listed(module, one)) for module in offered
-               if any(is_listed(module, one) for one in names)}  # fmt: skip
+    modules = {module: next(one for one in names if is_name(module, one)) for module in offered
+               if any(is_name(module, one) for one in names)}  # fmt: skip
     if not modules or len(texts) > _MOST_FILES:
         return Package(normal(name), version, because="no module" if not modules else "too many files")
     files, requires = _followed(modules, offered, texts)
@@ -265,8 +270,18 @@ def read_clone(clones: str, key: str) -> Package:
     return Package(next(iter(modules.values())), version, tuple(sorted(modules)), requires, because)
 
 
-_BUILDS = r"(?:^|/)(?:setup\.py|CMakeLists\.txt)$"
-"""What names the extensions that are compiled: they may be imported by another name than the package's."""
+def _extensions(data: bytes) -> Iterator[str]:
+    """The import names that a build or a source gives to extensions: they may differ from the package's."""
+    for found in re.findall(_EXTENSION, data.decode("utf-8", "replace")):
+        yield found.rpartition(".")[2]
+        yield found.partition(".")[0]
+
+
+_BUILDS = r"(?:^|/)(?:setup\.py|CMakeLists\.txt)$|\.(?:c|cc|cpp|cxx|cu)$"
+_EXTENSION = re.compile(
+    r"(?:Extension\(\s*(?:name\s*=\s*)?[\"']|(?:pybind11|nanobind|[Pp]ython\d?)_add_(?:module|library)\(\s*"
+    r"|(?:PYBIND11|NB)_MODULE\(\s*|PyInit_)([\w.]+)"
+)
 _SETUP = r"(?:^|/)(?:setup\.py|setup\.cfg|pyproject\.toml)$"
 
 
@@ -316,11 +331,15 @@ def _offered(homes: Sequence[str], blobs: dict[str, str]) -> dict[str, tuple[str
         for place in places if path.endswith(".py") else ():
             first, below, _ = path.removeprefix(place).partition("/")
             module = first if below else first.removesuffix(".py")
-            if path.startswith(place) and module.isidentifier() and _OTHERS.search(f"{first}{below}") is None:
+            if path.startswith(place) and module.isidentifier() and not _is_test(f"{first}{below}"):
                 lies = f"{place}{first}{below}"
                 if lies not in found.get(module, ()):
                     found[module] = (*found.get(module, ()), lies)
     return found
+
+
+def _is_test(path: str) -> bool:
+    return re.search(rf"{_OTHERS.pattern}|^tests?_|_tests?(?:/|\.py)$", path) is not None
 
 
 def _followed(
@@ -341,8 +360,8 @@ def _followed(
                 elif name not in pending:
                     pending.append(name)
     beside = {part for path in files for part in path.removesuffix(".py").split("/")}
-    built = "\n".join(texts[path].decode("utf-8", "replace") for path in texts if re.search(_BUILDS, path))
-    own = {name for name in requires if name in beside or re.search(rf"(?<!\w){name}(?!\w)", built)}
+    built = {name for path in texts if re.search(_BUILDS, path) for name in _extensions(texts[path])}
+    own = requires & (beside | built)
     return list(files), tuple(sorted(map(normal, requires - own - sys.stdlib_module_names)))
 
 

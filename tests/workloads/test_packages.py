@@ -125,6 +125,8 @@ SETUP = "setup(name='drawn-well', ext_modules=[CUDAExtension('drawn_well_c', ['a
         ({"drawn_well/a.py": "", "tests/a.py": "import subprocess\nsubprocess.run(x)\n"}, ""),
         ({"drawn_well/a.py": "import helper\n", "helper/a.py": "import ray\n"}, "helper/a.py: import ray"),
         ({"drawn_well/a.py": "import unheard_of\n"}, "requires unheard-of"),
+        ({"drawn_well/a.py": "import unheard_of\n", "setup.py": "setup(install_requires=['unheard_of'])"},
+         "requires unheard-of"),
         ({"drawn_well/a.py": "", "a.cu": "// none\nncclAllReduce(a);"}, "a.cu: ncclA"),
         ({"drawn_well/a.py": "", "a.cpp": 'int f = shm_open("/a", 0, 0);'}, "a.cpp: shm_open"),
         ({"drawn_well/a.py": "", "a.c": "", "a.cmake": "FetchContent_Declare(a)"}, "a.cmake: FetchContent_"),
