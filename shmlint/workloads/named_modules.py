@@ -81,8 +81,31 @@ class NamedModules:
                 return self._of_mapping(node.func.value, scope, depth, node.args[1:])
             return ()
         if isinstance(node, ast.Name | ast.Attribute):
-            return self._of_name(node, scope, depth)
+            return self._of_name(node, scope, depth) or self._of_option(node, scope)
         return ()
+
+    def _of_option(self, node: ast.Name | ast.Attribute, scope: Scope) -> Names:
+        """The value of an option, ``args.model``, as the command gives it or else by its default."""
+        if isinstance(node, ast.Name) or not self._is_parsed(node.value, scope, 0):
+            return ()
+        found = self._evaluator.value(node, scope)
+        return (found.value,) if found.certain and isinstance(found.value, str) else ()
+
+    def _is_parsed(self, node: ast.expr, scope: Scope, depth: int) -> bool:
+        """Whether something is surely what argparse makes of the command: ``parse_args()``, also of a function."""
+        if depth > _DEPTH:
+            return False
+        if isinstance(node, ast.Name | ast.Attribute):
+            given = self._given(node, scope)
+            return bool(given) and all(self._is_parsed(value, where, depth + 1) for value, where in given or ())
+        if not isinstance(node, ast.Call) or node.args or node.keywords:
+            return False
+        made = scope.module.definitions.get(dotted(node.func))
+        if not isinstance(made, ast.FunctionDef) or made.decorator_list:
+            return dotted(node.func).endswith(".parse_args")
+        inside = scope._replace(function=made)
+        returned = [part.value for part in ast.walk(made) if isinstance(part, ast.Return)]
+        return bool(returned) and all(one is not None and self._is_parsed(one, inside, depth + 1) for one in returned)
 
     def _all(self, values: Sequence[tuple[ast.expr, Scope]], depth: int) -> Names:
         """What several expressions may be; none where one is not known."""

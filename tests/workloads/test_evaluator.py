@@ -384,6 +384,7 @@ def test_what_ends_the_trail(tmp_path: Path, code: str, stop: str) -> None:
 
 
 NAMED = "it loads code by a name that is computed at run time"
+OPTION = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--net', default='nets.deep')\na = p.parse_args()\n"
 TWO = "TABLE = {'a': 'nets.deep', 'b': 'nets.wide'}\n"
 
 
@@ -435,6 +436,22 @@ TWO = "TABLE = {'a': 'nets.deep', 'b': 'nets.wide'}\n"
         ("for n in names():\n    import_module(n)", [NAMED]),
         ("for n, m in TABLE.items():\n    import_module(m)", [NAMED]),
         ("import_module()", [NAMED]),
+        (f"{OPTION}import_module(a.net)", ["one"]),
+        (f"{OPTION}import_module(f'{{a.net}}')", ["one"]),
+        (f"{OPTION}a.net = name\nimport_module(a.net)", [NAMED]),
+        (f"{OPTION}setattr(a, 'net', name)\nimport_module(a.net)", [NAMED]),
+        (f"{OPTION}vars(a)['net'] = name\nimport_module(a.net)", [NAMED]),
+        (f"{OPTION}vars(a).update(more)\nimport_module(a.net)", [NAMED]),
+        (f"{OPTION}a = change(a)\nimport_module(a.net)", [NAMED]),
+        (f"{OPTION}p.set_defaults(net=name)\na = p.parse_args()\nimport_module(a.net)", [NAMED]),
+        (f"{OPTION}import_module(a.other)", [NAMED]),
+        (f"{OPTION}def f(b):\n    import_module(b.net)\nf(a)", ["one"]),
+        (f"{OPTION}def f(b):\n    import_module(b.net)\nf(a)\nf(other)", [NAMED]),
+        (f"{OPTION}def f():\n    b = p.parse_args()\n    return b\nb = f()\nimport_module(b.net)", ["one"]),
+        (f"{OPTION}def f():\n    b = change(p.parse_args())\n    return b\nb = f()\nimport_module(b.net)", [NAMED]),
+        (f"{OPTION}def f():\n    b = p.parse_args()\n    b.net = name\n    return b\nb = f()\nimport_module(b.net)",
+         [NAMED]),
+        (f"{OPTION}a = p.parse_args(words)\nimport_module(a.net)", [NAMED]),
         ("import torch\ndef f(n):\n    torch.utils.cpp_extension.load(n, s)\n    import_module(n)\nf(x)", []),
         ("import torch\ndef f(n):\n    torch.utils.cpp_extension.load(s, n, name=n)\n    import_module(n)\nf(x)", []),
         ("def f(n):\n    torch.load(n)\n    import_module(n)\nimport torch\nf(x)", [NAMED]),
