@@ -19,6 +19,17 @@ _FINDS = frozenset({"getattr", "vars", "open"})
 """Functions that lead from a text to what is in no name."""
 
 
+def calls_of_own(name: str, tree: ast.Module) -> frozenset[int]:
+    """The calls, by their ids, of a function that the code around them defines by a name: ``def eval(model): …``."""
+    for node in ast.walk(tree):
+        other = isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+        if other or (isinstance(node, ast.alias) and (node.asname or node.name) in (name, "*")):
+            return frozenset()
+    around = (n for n in ast.walk(tree) if isinstance(n, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef))
+    defining = (n for n in around if any(isinstance(p, ast.FunctionDef) and p.name == name for p in n.body))
+    return frozenset(id(inner) for outer in defining for inner in ast.walk(outer) if isinstance(inner, ast.Call))
+
+
 def holds_only_values(function: ast.AST) -> bool:
     """Whether a function defines and imports nothing that it may find by its name in ``locals()``."""
     return not any(isinstance(node, _DEFINES) for node in ast.walk(function) if node is not function)

@@ -17,7 +17,14 @@ from shmlint.workloads.assignments import Assignments
 from shmlint.workloads.changes import IMPORT, PLAIN_DECORATORS, name_of_decorator, replaced_by
 from shmlint.workloads.commands import MISSING, NO_NAME, is_python
 from shmlint.workloads.evaluator import Evaluator
-from shmlint.workloads.executed import Executed, given_names, holds_only_values, names_of_code, uses_names_of
+from shmlint.workloads.executed import (
+    Executed,
+    calls_of_own,
+    given_names,
+    holds_only_values,
+    names_of_code,
+    uses_names_of,
+)
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.flow import After, after, after_loop, after_with, in_turn, is_broken, one_of
 from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
@@ -81,6 +88,7 @@ class Walker:
         self._moves = False
         """Whether it changes its directory."""
         self._named: list[tuple[ast.Call, Scope, Unit]] = []
+        self._own_calls: dict[tuple[str, int], frozenset[int]] = {}
         """Calls that load a module by a name that they put together."""
         self._executed: list[tuple[ast.Call, Scope, Unit]] = []
         """Calls of ``exec`` with more than values."""
@@ -700,8 +708,17 @@ class Walker:
             self._found += ((argument, scope) for argument in node.args)
         elif name == "vars" and node.args and dotted(node.args[0]) in scope.module.imports:
             self._finds_any(node.args[0], node, scope, unit)
-        elif name in _DYNAMIC:
+        elif name in _DYNAMIC and not self._is_of_own(name, node, scope):
             self._loads(name, node, scope, unit)
+
+    def _is_of_own(self, name: str, node: ast.Call, scope: Scope) -> bool:
+        """Whether a call of ``eval`` or ``exec`` is one of a function of the program that is called so."""
+        if not isinstance(node.func, ast.Name) or node.func.id != name:
+            return False
+        key = name, id(scope.module.tree)
+        if key not in self._own_calls:
+            self._own_calls[key] = calls_of_own(name, scope.module.tree)
+        return id(node) in self._own_calls[key]
 
     def is_own(self, site: Site) -> bool:
         """Whether a call may be one of a function, class or method that was read."""

@@ -331,6 +331,13 @@ EVALUATED = f"{LOADS}made = eval(name)\n"
         ("exec('make = DataLoader')", "it runs code with `exec`"),
         ("exec('import nobodys')", "it runs code with `exec`"),
         ("exec('a = (')", "it runs code with `exec`"),
+        ("def exec(m):\n    pass\nexec(x)", ""),
+        ("def f(b):\n    def exec(m):\n        pass\n    def g():\n        exec(b)\n    g()\nf(2)", ""),
+        (f"{LOADS}def eval(m):\n    DataLoader(m)\neval(x)", ""),
+        ("def g():\n    def exec(m):\n        pass\ng()\nexec(x)", "it runs code with `exec`"),
+        ("class A:\n    def exec(self):\n        exec(x)\nA().exec()", "it runs code with `exec`"),
+        ("def exec(m):\n    pass\nexec = builtin\nexec(x)", "it runs code with `exec`"),
+        ("def exec(m):\n    pass\nfrom builtins import exec\nexec(x)", "it runs code with `exec`"),
         ("import torch\nsize = eval(text)\ntorch.zeros(size)", ""),
         ("from plain import step\neval(name)()", ""),
         (f"{EVALUATED}def f():\n    DataLoader(d, num_workers=8)", "it runs code with `eval`"),
@@ -384,7 +391,9 @@ def test_what_ends_the_trail(tmp_path: Path, code: str, stop: str) -> None:
 
 
 NAMED = "it loads code by a name that is computed at run time"
-OPTION = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--net', default='nets.deep')\na = p.parse_args()\n"
+OPTION = (
+    "import argparse\np = argparse.ArgumentParser()\np.add_argument('--net', default='nets.deep')\na = p.parse_args()\n"
+)
 TWO = "TABLE = {'a': 'nets.deep', 'b': 'nets.wide'}\n"
 
 
