@@ -88,8 +88,9 @@ class Walker:
         self._moves = False
         """Whether it changes its directory."""
         self._named: list[tuple[ast.Call, Scope, Unit]] = []
-        self._own_calls: dict[tuple[str, int], frozenset[int]] = {}
         """Calls that load a module by a name that they put together."""
+        self._own_calls: dict[tuple[str, int], frozenset[int]] = {}
+        """The calls of functions of its own that are called ``eval`` or ``exec``, by the name and the module."""
         self._executed: list[tuple[ast.Call, Scope, Unit]] = []
         """Calls of ``exec`` with more than values."""
         self._evaluated: list[tuple[ast.Call, Scope, Unit]] = []
