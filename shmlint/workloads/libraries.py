@@ -38,6 +38,8 @@ class Row(NamedTuple):
     """The library takes these out of the program's configuration, not out of the call."""
     validation: int = 0
     """How many times as many workers, and as large batches, the loader for validation has, which is there too."""
+    side: str = ""
+    """The argument that is the height and width of ``item``."""
 
 
 _TORCH_DATA = "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader"
@@ -70,6 +72,30 @@ _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-st
 
 _ULTRALYTICS = "https://github.com/ultralytics/ultralytics/blob/00c2dcce23966542b3e03063c6a05be0d08d90d3/ultralytics/models/yolo/detect/train.py"
 
+_RAY = (
+    "put", "util.multiprocessing.Pool", "train.lightning.LightningTrainer", "train.tensorflow.TensorflowTrainer",
+    "train.xgboost.XGBoostTrainer", "train.lightgbm.LightGBMTrainer", "train.data_parallel_trainer.DataParallelTrainer",
+    "train.huggingface.TransformersTrainer", "tune.run_experiments", "tune.tuner.Tuner",
+    *(f"data.read_{kind}" for kind in ("parquet", "csv", "json", "images", "text", "numpy", "binary_files", "tfrecords",
+                                       "webdataset", "datasource")),
+    *(f"data.from_{kind}" for kind in ("items", "pandas", "numpy", "arrow", "torch", "huggingface")), "data.range",
+)  # fmt: skip
+"""Calls that start Ray where nothing did, or put data into its object store."""
+_ULTRALYTICS_MODELS = (
+    ("YOLO", ("train", "val", "tune"), ("ultralytics", "ultralytics.models", "ultralytics.models.yolo",
+                                        "ultralytics.models.yolo.model")),
+    ("YOLOWorld", ("train", "val", "tune"), ("ultralytics", "ultralytics.models", "ultralytics.models.yolo",
+                                             "ultralytics.models.yolo.model")),
+    ("YOLOE", ("train", "val", "tune"), ("ultralytics", "ultralytics.models", "ultralytics.models.yolo",
+                                         "ultralytics.models.yolo.model")),
+    ("RTDETR", ("train", "val", "tune"), ("ultralytics", "ultralytics.models", "ultralytics.models.rtdetr",
+                                          "ultralytics.models.rtdetr.model")),
+    ("NAS", ("val",), ("ultralytics", "ultralytics.models", "ultralytics.models.nas")),
+    ("FastSAM", ("val",), ("ultralytics", "ultralytics.models", "ultralytics.models.fastsam")),
+    ("Model", ("train", "val", "tune"), ("ultralytics.engine.model",)),
+)  # fmt: skip
+"""The classes of models, what of each has loaders, and the modules that have it."""
+
 ROWS: tuple[Row, ...] = (
     Row("torch.utils.data.DataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1, (), _TORCH_DATA),
     Row("torch.utils.data.dataloader.DataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1),
@@ -87,9 +113,14 @@ ROWS: tuple[Row, ...] = (
     Row("nvtabular.loader.torch.DLDataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1),
     Row("webdataset.WebLoader", "dataloader", "num_workers", -1, 0, "batch_size", 1, 1),
     Row("paddle.io.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
-    Row("fastai.vision.all.ImageDataLoaders.from_folder", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
-    Row("ImageDataLoaders.from_name_func", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
-    Row("ImageDataLoaders.from_df", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
+    *(Row(f"{name}.from_{how}", "dataloader", "num_workers", -1, MANY, "bs", -1, 64)
+      for name, made in (
+          ("ImageDataLoaders", "folder name_func name_re path_func path_re df csv lists dblock"),
+          ("SegmentationDataLoaders", "label_func"),
+          ("ImageDataBunch", "folder name_func name_re df csv lists"),
+      ) for how in made.split()),
+    Row("databunch", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
+    Row("deepspeed.initialize", "dataloader", "num_local_io_workers", -1, MANY, "batch_size", -1, None),
     Row("mxnet.gluon.data.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", 1, None),
     Row("dgl.dataloading.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", 6, 1, (),
         f"{_DGL}/dataloading/dataloader.py#L788"),
@@ -138,23 +169,21 @@ ROWS: tuple[Row, ...] = (
         _CHRONOS),
     Row("sentence_transformers.SentenceTransformerTrainingArguments", "dataloader", "dataloader_num_workers", -1, 0,
         "per_device_train_batch_size", -1, 8),
-    Row("ultralytics.YOLO.train", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
-        _ULTRALYTICS, validation=2),
-    Row("ultralytics.YOLO.val", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640)),
-    Row("ultralytics.YOLO.tune", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
-        _ULTRALYTICS, validation=2),
-    Row("ultralytics.RTDETR.train", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
-        _ULTRALYTICS, validation=2),
-    Row("ultralytics.RTDETR.val", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640)),
-    Row("ultralytics.YOLOWorld.train", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
-        _ULTRALYTICS, validation=2),
-    Row("ultralytics.YOLOE.train", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640),
-        _ULTRALYTICS, validation=2),
+    *(Row(f"{place}.{name}.{method}", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640), _ULTRALYTICS,
+          validation=0 if method == "val" else 2, side="imgsz")
+      for name, methods, places in _ULTRALYTICS_MODELS for method in methods for place in places),
+    Row("ultralytics.data.build_dataloader", "dataloader", "workers", 2, None, "batch", 1, None),
+    Row("ultralytics.data.build.build_dataloader", "dataloader", "workers", 2, None, "batch", 1, None),
     Row("fastai.vision.all.DataBlock.dataloaders", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
-    Row("transformers.HfArgumentParser", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size",
-        -1, 8, (), _TRAINER, configured=True),
-    Row("detectron2.engine.DefaultTrainer", "dataloader", "NUM_WORKERS", -1, 4, "IMS_PER_BATCH", -1, 16, (), _DETECTRON,
-        configured=True),
+    *(Row(name, "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8, (), _TRAINER,
+          configured=True)
+      for name in ("transformers.HfArgumentParser", "transformers.hf_argparser.HfArgumentParser", "trl.TrlParser")),
+    *(Row(f"detectron2.engine.{module}DefaultTrainer", "dataloader", "NUM_WORKERS", -1, 4, "IMS_PER_BATCH", -1, 16, (),
+          _DETECTRON, configured=True)
+      for module in ("", "defaults.")),
+    *(Row(f"detectron2.data.{module}build_detection_train_loader", "dataloader", "NUM_WORKERS", -1, 4,
+          "IMS_PER_BATCH", -1, 16, (), _DETECTRON, configured=True)
+      for module in ("", "build.")),
     Row("mmengine.runner.Runner", "dataloader", "num_workers", -1, None, "batch_size", -1, None, configured=True),
     Row("mmengine.runner.Runner.from_cfg", "dataloader", "num_workers", -1, None, "batch_size", -1, None,
         configured=True),
@@ -192,7 +221,10 @@ ROWS: tuple[Row, ...] = (
     Row("hugectr.solver_parser_helper", "ranks", "vvgpu", -1, 1),
     Row("tensorrt_llm.LLM", "ranks", "tensor_parallel_size", -1, 1),
     Row("sglang.Engine", "ranks", "tp_size", -1, 1),
-    Row("lmdeploy.TurbomindEngineConfig", "ranks", "tp", -1, 1),
+    Row("sglang.Runtime", "ranks", "tp_size", -1, 1),
+    Row("sglang.srt.server_args.ServerArgs", "ranks", "tp_size", -1, 1),
+    *(Row(f"lmdeploy.{module}{name}", "ranks", "tp", -1, 1)
+      for name in ("TurbomindEngineConfig", "PytorchEngineConfig") for module in ("", "messages.")),
     Row("ray.init", "ray", "object_store_memory", -1, None, source=RAY_SOURCE),
     Row("ray.serve.run", "ray", source=RAY_SOURCE),
     Row("ray.serve.start", "ray", source=RAY_SOURCE),
@@ -200,7 +232,11 @@ ROWS: tuple[Row, ...] = (
     Row("ray.tune.Tuner", "ray", source=RAY_SOURCE),
     Row("ray.tune.run", "ray", source=RAY_SOURCE),
     Row("ray.train.torch.TorchTrainer", "ray", source=RAY_SOURCE),
-    Row("ray.data.read_parquet", "ray", source=RAY_SOURCE),
+    *(Row(f"ray.{name}", "ray", source=RAY_SOURCE) for name in _RAY),
+    *(Row(f"ray.rllib.{place}.{kind.lower()}.{kind}{end}", "ray", source=RAY_SOURCE)
+      for kind in ("PPO", "APPO", "DQN", "SAC", "IMPALA", "Impala", "A2C", "A3C", "DDPG", "TD3", "PG", "BC", "CQL",
+                   "MARWIL", "DreamerV3")
+      for place, end in (("algorithms", ""), ("algorithms", "Config"), ("agents", "Trainer"))),
     Row("dask_cuda.LocalCUDACluster", "ucx", source=_DASK_CUDA),
     Row("selenium.webdriver.Chrome", "browser", source=_SELENIUM),
     Row("selenium.webdriver.Edge", "browser", source=_SELENIUM),
@@ -230,7 +266,20 @@ COLLECTIVE = frozenset(
     }
 )  # fmt: skip
 """Calls with which the ranks that a launcher started talk to each other."""
-
+_ULTRALYTICS_CLASSES = (
+    *(f"models.yolo.{task}.{module}{stem}{kind}"
+      for task, stem in (("detect", "Detection"), ("segment", "Segmentation"), ("pose", "Pose"), ("obb", "OBB"),
+                         ("classify", "Classification"), ("world", "World"), ("yoloe", "YOLOE"))
+      for kind, file in (("Trainer", "train."), ("Validator", "val.")) for module in ("", file)),
+    *(f"models.yolo.yoloe.{name}Trainer{end}"
+      for name in ("YOLOESeg", "YOLOEPE", "YOLOEPESeg", "YOLOEVP", "YOLOESegVP", "YOLOEPEFree", "YOLOE")
+      for end in ("", "FromScratch")),
+    "models.yolo.world.train_world.WorldTrainerFromScratch", "models.rtdetr.RTDETRTrainer",
+    "models.rtdetr.train.RTDETRTrainer", "models.rtdetr.RTDETRValidator", "models.rtdetr.val.RTDETRValidator",
+    "engine.trainer.BaseTrainer", "engine.validator.BaseValidator", "engine.tuner.Tuner", "cfg.entrypoint",
+    "utils.tuner.run_ray_tune",
+)  # fmt: skip
+"""What is behind the models' methods: their settings are in a mapping."""
 NOT_FOLLOWED = frozenset(
     {
         "hydra.utils.instantiate", "hydra.utils.call", "runpy.run_path", "runpy.run_module", "gin.parse_config_file",
@@ -280,6 +329,12 @@ NOT_FOLLOWED = frozenset(
           for name in ("WLNCenterDataset", "USPTOCenter", "WLNRankDataset", "USPTORank")),
         # https://github.com/facebookresearch/r3m/blob/b2334e726887fa0206962d7984c69c5fb09cceab/r3m/train_representation.py#L54
         "r3m.train_representation.Workspace",
+        "mmengine.runner.Runner.build_dataloader", "mmengine.runner.FlexibleRunner",
+        "mmengine.runner.FlexibleRunner.from_cfg", "paddle.io.DataLoader.from_generator",
+        "tianshou.env.venvs.ShmemVectorEnv", "tianshou.env.venvs.SubprocVectorEnv", "tianshou.env.venvs.RayVectorEnv",
+        "monai.bundle.ConfigParser", "monai.bundle.ConfigWorkflow", "monai.bundle.create_workflow",
+        "monai.apps.nnunet.nnUNetV2Runner", "sglang.srt.server.launch_server",
+        "sglang.srt.entrypoints.http_server.launch_server", *(f"ultralytics.{name}" for name in _ULTRALYTICS_CLASSES),
     }
 )  # fmt: skip
 """Calls that start what a configuration, a file or their arguments name."""

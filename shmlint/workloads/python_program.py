@@ -27,6 +27,7 @@ from shmlint.workloads.libraries import (
     IMAGE_SIZE_OPTIONS,
     INPUT_SIZE_CALLS,
     KNOWN_ITEMS,
+    OWNERS,
     ROWS,
     VOLUME_SIZE_CALLS,
     Row,
@@ -168,6 +169,11 @@ def _counted(site: Site, walker: Walker) -> str:
         return ""
     for keyword in site.node.keywords:
         name = keyword.arg or ""
+        if keyword.arg is None and site.name.partition(".")[0] in _LOADING:  # ``Sampler(data, **options)``
+            given = {name: walker.evaluator.argument(site.node, name, -1, 0, site.scope) for name in sorted(COUNTS)}
+            handed = (one for one, value in given.items() if (value.number or 0) > ("workers" not in one))
+            if found := next(handed, ""):
+                return found
         if name in COUNTS:
             value = walker.evaluator.value(keyword.value, site.scope)
             least = 0 if "workers" in name else 1
@@ -194,7 +200,16 @@ def _may_train(site: Site, walker: Walker) -> bool:
         return False
     imported = [name for name in site.scope.module.imports.values() if name.partition(".")[0] in _LOADS_ALONE]
     told = any(keyword.arg != "mode" for keyword in site.node.keywords)
-    return (told or any("Trainer" in name for name in imported)) and bool(imported) and not walker.is_own(site)
+    called = site.node.func.value
+    above = isinstance(called, ast.Call) and dotted(called.func) == "super" and _extends_owner(site)
+    own = walker.is_own(site) and not above
+    return (told or any("Trainer" in name for name in imported)) and bool(imported) and not own
+
+
+def _extends_owner(site: Site) -> bool:
+    """Whether a method is one of a class that extends one whose methods matter."""
+    bases = site.scope.owner.bases if site.scope.owner is not None else ()
+    return any(site.scope.full_name(base) in OWNERS for base in bases if isinstance(base, ast.Name | ast.Attribute))
 
 
 _ONLY_KEPT = frozenset(
@@ -222,6 +237,8 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     batch = argument(row.batch, row.batch_position, row.batch_default) if loads else none
     prefetch = argument("prefetch_factor", -1, 2) if loads else none
     repeated = row.use == "python-shm" and evaluator.is_repeated(site.node, site.scope)
+    shape = _of_image(argument(row.side, -1, None).value) if row.side else ()
+    row = row._replace(item=shape) if shape else row
     return Call(row, count, batch, prefetch, site.span, site.certain, repeated)
 
 
@@ -261,6 +278,8 @@ def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
         )
         elsewhere = isinstance(folder, str) and not folder.startswith("/dev/shm")
         return row.call == "ray.init" and (elsewhere or (isinstance(address, str) and address.startswith("ray://")))
+    if row.call == "deepspeed.initialize":  # it makes a loader of the data that it is given
+        return walker.evaluator.argument(site.node, "training_data", 4, False, site.scope).value in (None, False)
     if row.call == "paddle.io.DataLoader":
         return walker.evaluator.argument(site.node, "use_shared_memory", -1, True, site.scope).value is False
     if row.formerly:  # Lightning's data parallelism has one process, and ranks on CPUs have no NCCL

@@ -152,6 +152,7 @@ class Walker:
         if self._evaluated:
             self._evaluate()
         self._load_named(last=True)
+        self._find_in_owners()
         self._started()
         if self._repository.full:
             self.stop("it has too many files", None)
@@ -179,6 +180,15 @@ class Walker:
             if isinstance(node, ast.ClassDef) and node.bases and id(node) not in self._classes:
                 self._name(node.name, module, False)
                 self.evaluator.changes.keep(node.name)
+
+    def _find_in_owners(self) -> None:
+        """The methods of packages that matter, where code puts their names together: ``getattr(model, mode)()``."""
+        made = OWNERS.intersection(site.name for site in self.sites) if self._found else ()
+        rows = sorted(row.call for row in ROWS if row.call.rpartition(".")[0] in made)
+        for name, scope in self._found if rows else ():
+            patterns = self._names_of_modules.written(name, scope) or [ANY]
+            for full in (full for full in rows if any(fnmatchcase(full.rpartition(".")[2], one) for one in patterns)):
+                self.stop(f"what is done with `{full}` is not followed", scope.span(name))
 
     def _decide_again(self) -> None:
         """Walk again what rests on a condition that code changes which was walked later."""
