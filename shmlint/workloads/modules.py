@@ -121,6 +121,7 @@ _PERHAPS = (
     (frozenset(SETTINGS_CLASSES), re.compile(rf"\b(?:{'|'.join(SETTINGS_CLASSES)})\(\s*\w+\s*=")),
     (SETTINGS_OBJECTS, re.compile(r"(?<!\w)(?:" + "|".join(sorted(SETTINGS_OBJECTS)) + r")\.[\w.]+\s*=[^=]")),
     (frozenset(IMAGE_SIZE_OPTIONS), re.compile(rf"\b(?:{'|'.join(IMAGE_SIZE_OPTIONS)})\s*=\s*\d")),
+    (frozenset({"Pool", "ProcessPoolExecutor"}), re.compile(r"\b(?:import|from)[ \t]+torch")),
     (frozenset({"modules"}), re.compile(r"\bmodules\[\s*[\"'][^\n]*\]\s*=[^=]")),
     (
         frozenset({"setattr", "getattr", "methodcaller", "attrgetter"}),

@@ -37,6 +37,7 @@ from shmlint.workloads.program import Entry
 from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.subclasses import row_of_class
+from shmlint.workloads.tensors import passed_tensors
 from shmlint.workloads.values import UNKNOWN, Found, Scope, text_of
 
 _MOST_TURNS = 3
@@ -98,6 +99,8 @@ def _result(walker: Walker) -> Reading:
             if shape:
                 items.append((shape, site.span))
     loaded = [module for module in walker.modules.loaded.values() if module is not None]
+    for place in passed_tensors(sites.values(), walker.evaluator):
+        walker.stop("its processes exchange tensors in a way that is not followed", place)
     if not items and not IMAGE_PACKAGES.isdisjoint(package for module in loaded for package in module.packages):
         items = _items_of_options(walker)
     environment = (*walker.environment, *(variable for module in loaded for variable in _environment(module)))

@@ -279,6 +279,38 @@ def test_calls_that_start_what_is_elsewhere(tmp_path: Path, code: str, verdict: 
     assert (found.verdict, found.stopped.partition(" (fit.py:")[0]) == (verdict, stopped)
 
 
+PASSED = "its processes exchange tensors in a way that is not followed"
+
+
+@table(
+    "code, stopped",
+    [
+        ("import multiprocessing as mp\nq = mp.Queue()\nq.put(torch.zeros(9))", PASSED),
+        ("from multiprocessing import get_context\nc = get_context()\nq = c.Queue()\nq.put((0, torch.ones(9)))",
+         PASSED),
+        ("import multiprocessing as mp\nq = mp.Queue()\nx = [torch.zeros(9)[0] + 1]\nq.put({'x': x})", PASSED),
+        ("import multiprocessing as mp\nq = mp.Queue()\nq.put(torch.zeros(9).cpu().numpy())", ""),
+        ("import multiprocessing as mp\nq = mp.Queue()\nq.put(torch.zeros(9).shape)", ""),
+        ("import multiprocessing as mp\nq = mp.Queue()\nq.put('name')", ""),
+        ("import queue\nq = queue.Queue()\nq.put(torch.zeros(9))", ""),
+        ("from multiprocessing import Pool\ndef f(x):\n    y = torch.load(x)\n    return y * 2\nPool().map(f, a)",
+         PASSED),
+        ("from multiprocessing import Pool\ndef f(x):\n    y = torch.load(x)\n    return y.item()\nPool().map(f, a)",
+         ""),
+        ("from multiprocessing import Pool\ndef f(x):\n    torch.save(x, 'a')\nPool().map(f, a)", ""),
+        ("from multiprocessing.pool import ThreadPool\ndef f(x):\n    return torch.load(x)\nThreadPool().map(f, a)",
+         ""),
+        ("from concurrent.futures import ProcessPoolExecutor as E\nfrom own import f\nE().submit(f, 1)", PASSED),
+        ("from concurrent.futures import ThreadPoolExecutor as E\nfrom own import f\nE().submit(f, 1)", ""),
+    ],
+)  # fmt: skip
+def test_tensors_that_processes_exchange(tmp_path: Path, code: str, stopped: str) -> None:
+    own = "import torch\ndef f(x):\n    return {'x': torch.zeros(x)}\n"
+    found = of_program(tmp_path, f"import torch\n{code}\n", own_py=own)
+    assert found.stopped.partition(" (fit.py:")[0].partition(" (own.py:")[0] == stopped
+    assert found.verdict == ("unknown" if stopped else "not-needed")
+
+
 def test_modules_that_import_everything_of_each_other_are_each_looked_into_once(tmp_path: Path) -> None:
     every = "".join(f"from m{number} import *\n" for number in range(14))
     modules = {f"m{number}_py": f"{every}def f{number}(x):\n    return [x, other]\n" for number in range(14)}

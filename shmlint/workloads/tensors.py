@@ -1,0 +1,92 @@
+"""Tensors that code hands to other processes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from shmlint.model.source import Span
+from shmlint.workloads.evaluator import Evaluator
+from shmlint.workloads.reach import Site
+from shmlint.workloads.values import Scope
+
+_QUEUES = frozenset({"Queue", "SimpleQueue", "JoinableQueue", "Pipe"})
+_POOLS = frozenset({"Pool", "ProcessPoolExecutor"})
+_PUTS = frozenset({"put", "put_nowait", "send"})
+_MAPS = frozenset({
+    "map", "imap", "imap_unordered", "starmap", "map_async", "starmap_async", "apply", "apply_async", "submit",
+})  # fmt: skip
+_TORCH = frozenset({"torch", "torchvision", "torchaudio", "kornia"})
+_NO_TENSOR = frozenset(
+    {"numpy", "tolist", "item", "shape", "dtype", "device", "size", "dim", "numel", "cuda", "distributed", "save"}
+)
+"""What is made of a tensor, or by PyTorch, and is none."""
+_DEEPEST = 8
+
+
+def passed_tensors(sites: Iterable[Site], evaluator: Evaluator) -> Iterator[Span]:
+    """The places where a tensor is put into a queue of Python's processes, or is what a function in a pool returns.
+
+    ``import torch`` teaches Python's own queues to pass tensors through shared memory.
+    """
+    sites = list(sites)
+    queues = any(_is_of_processes(site, _QUEUES) for site in sites)
+    pools = {id(site.scope.module) for site in sites if _is_of_processes(site, _POOLS)}
+    for site in sites if queues or pools else ():
+        last = site.name.rpartition(".")[2]
+        if queues and last in _PUTS and site.node.args and _is_tensor(site.node.args[0], site.scope):
+            yield site.span
+        elif last in _MAPS and id(site.scope.module) in pools and site.node.args:
+            found = evaluator.definition(site.scope.full_name(site.node.args[0]), site.scope)
+            if found is not None and isinstance(found[0], ast.FunctionDef):
+                yield from _returned_tensors(found[0], found[1])
+
+
+def _is_of_processes(site: Site, names: frozenset[str]) -> bool:
+    """Whether a call makes a queue or a pool of processes: of the module, or of a context that it made."""
+    head, _, last = site.name.rpartition(".")
+    if last not in names or head.endswith(("dummy", "multiprocessing.pool")) or "torch" in head:
+        return False
+    root = site.name.partition(".")[0]
+    packages = {target.partition(".")[0] for target in site.scope.module.imports.values()}
+    return root in ("multiprocessing", "concurrent") or (root not in packages and "multiprocessing" in packages)
+
+
+def _returned_tensors(function: ast.FunctionDef, scope: Scope) -> Iterator[Span]:
+    inside = scope._replace(function=function)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Return) and node.value is not None and _is_tensor(node.value, inside):
+            yield inside.span(node)
+
+
+def _is_tensor(node: ast.expr, scope: Scope, depth: int = 0) -> bool:
+    """Whether an expression surely has a tensor, as far as that is written in its function."""
+    if depth > _DEEPEST:
+        return False
+    if isinstance(node, ast.Tuple | ast.List):
+        return any(_is_tensor(part, scope, depth + 1) for part in node.elts)
+    if isinstance(node, ast.Dict):
+        return any(_is_tensor(part, scope, depth + 1) for part in node.values)
+    if isinstance(node, ast.BinOp):
+        return _is_tensor(node.left, scope, depth + 1) or _is_tensor(node.right, scope, depth + 1)
+    if isinstance(node, ast.Subscript):
+        return _is_tensor(node.value, scope, depth + 1)
+    if isinstance(node, ast.Call):
+        name = scope.full_name(node.func) if isinstance(node.func, ast.Name | ast.Attribute) else ""
+        if name.partition(".")[0] in _TORCH:
+            return _NO_TENSOR.isdisjoint(name.split("."))
+        return _is_tensor(node.func, scope, depth + 1)
+    if isinstance(node, ast.Attribute):
+        return node.attr not in _NO_TENSOR and _is_tensor(node.value, scope, depth + 1)
+    if isinstance(node, ast.Name):
+        return any(_is_tensor(value, scope, depth + 1) for value in _assigned(node.id, scope))
+    return False
+
+
+def _assigned(name: str, scope: Scope) -> Iterator[ast.expr]:
+    """What a name is given in its function, or else in its module."""
+    found = [
+        node.value for node in ast.walk(scope.function or scope.module.tree)
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+    ]  # fmt: skip
+    yield from found or scope.module.constants.get(name, ())
