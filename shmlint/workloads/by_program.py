@@ -218,7 +218,7 @@ Items = tuple[tuple[tuple[int, ...], Span], ...]
 def _mechanism(call: Call, reading: Reading, ranks: int | None, launch: Launch) -> Mechanism | str | None:
     room = _room(launch)
     if call.row.use == "dataloader":
-        return _dataloader(call, reading.items, ranks or 1, room)
+        return _dataloader(call, reading, ranks or 1, room)
     if call.row.use == "ranks":
         return _ranks_of(call.processes, launch, call.span) or _spawned(call, reading, launch)
     told = (Evidence(_TOLD[call.row.use], call.span),)
@@ -276,7 +276,7 @@ _PARTS = 2
 """An item that is resized may be an image and a mask or another image of its size, of which nothing is said."""
 
 
-def _dataloader(call: Call, items: Items, ranks: int, room: int) -> Mechanism | str | None:
+def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanism | str | None:
     """``ranks × (workers × prefetch + 2) × batch`` where that is written down."""
     workers, batch, fixed, span = call.processes, call.batch, call.row.item, call.span
     count = workers.number
@@ -286,7 +286,7 @@ def _dataloader(call: Call, items: Items, ranks: int, room: int) -> Mechanism | 
         return None
     evidence = [Evidence(_workers_text(count), workers.spans[0] if workers.spans else span)]
     evidence += [Evidence("the number of workers", place) for place in workers.spans[1:2]]
-    shape, place = _largest(items) if items else (fixed, None)
+    shape, place = _largest(reading.items) if reading.items else (fixed, None)
     size = batch.number or (1 if shape else None)  # a batch holds at least one item
     ahead = call.prefetch.number or 2
     if not shape or size is None or size < 1:
@@ -296,7 +296,7 @@ def _dataloader(call: Call, items: Items, ranks: int, room: int) -> Mechanism | 
     more = call.row.validation
     beside = batches_at_once(more * certain_count, ahead) * more * size * item
     total = ranks * batches_at_once(certain_count, ahead) * size * item + beside
-    if total * (1 if fixed else _PARTS) <= room and batch.number:
+    if total * (1 if fixed else _PARTS) <= room and batch.number and (fixed or not reading.several):
         return "small"
     if total <= room:
         return Mechanism("dataloader", None, "estimated", _workers_text(count), tuple(evidence), DATALOADER_SOURCE)

@@ -37,7 +37,7 @@ from shmlint.workloads.program import Entry
 from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.subclasses import row_of_class
-from shmlint.workloads.tensors import passed_tensors
+from shmlint.workloads.tensors import collects_images, passed_tensors, reads_items
 from shmlint.workloads.values import UNKNOWN, Found, Scope, text_of
 
 _MOST_TURNS = 3
@@ -103,13 +103,21 @@ def _result(walker: Walker) -> Reading:
         walker.stop("its processes exchange tensors in a way that is not followed", place)
     if not items and not IMAGE_PACKAGES.isdisjoint(package for module in loaded for package in module.packages):
         items = _items_of_options(walker)
+    shaped = _SHAPED.intersection(site.name.rpartition(".")[2] for site in sites.values())
+    named = bool(shaped) and shaped.issubset(KNOWN_ITEMS)
     environment = (*walker.environment, *(variable for module in loaded for variable in _environment(module)))
     collective, sockets = _joined(sites.values(), walker.evaluator)
     return Reading(
         tuple(calls), collective, tuple(items), environment, tuple(walker.stops), tuple(walker.commands),
         frozenset(walker.evaluator.changes.variables | walker.evaluator.changes.handed), sockets=sockets,
         may_load=any(_imports_loaders(one.module) for one in loaded),
+        several=bool(items) and any(_has_more(one.module, named=named) for one in loaded),
     )  # fmt: skip
+
+
+def _has_more(module: Module, *, named: bool) -> bool:
+    """Whether a module has items that are larger than is known; ``named`` where they are those of a known dataset."""
+    return collects_images(module) or (named and reads_items(module))
 
 
 def _imports_loaders(module: Module) -> bool:
@@ -309,11 +317,19 @@ def _shape(last: str, site: Site, evaluator: Evaluator) -> tuple[int, ...]:
         given = evaluator.argument(site.node, "input_size", 1, None, site.scope).value
         return _of_image(given[1:]) if isinstance(given, tuple) and len(given) == 3 else _of_image(given)
     if last in VOLUME_SIZE_CALLS:
-        return _of_volume(evaluator.argument(site.node, VOLUME_SIZE_CALLS[last], 1, None, site.scope).value)
+        samples = evaluator.argument(site.node, "num_samples", -1, 1, site.scope).number
+        size = evaluator.argument(site.node, VOLUME_SIZE_CALLS[last], 1, None, site.scope).value
+        keys = evaluator.argument(site.node, "keys", 0, None, site.scope).value
+        parts = len(keys) if isinstance(keys, tuple) and len(keys) > _IMAGE_AND_LABEL else 1
+        return _of_volume(size, max(samples or 1, 1) * parts)
     found = evaluator.argument(site.node, "size", 0, None, site.scope)
     if found.value is UNKNOWN:
         found = evaluator.argument(site.node, "height", 0, None, site.scope)
     return _of_image(found.value)
+
+
+_IMAGE_AND_LABEL = 2
+"""So many parts every item may have."""
 
 
 def _of_image(value: object) -> tuple[int, ...]:
@@ -324,11 +340,11 @@ def _of_image(value: object) -> tuple[int, ...]:
     return ()
 
 
-def _of_volume(value: object) -> tuple[int, ...]:
-    """The shape of a volume with one channel; nothing where it is not a size."""
+def _of_volume(value: object, samples: int) -> tuple[int, ...]:
+    """The shape of some volumes with one channel; nothing where it is not a size."""
     sides = value if isinstance(value, tuple) else ()
     if len(sides) == 3 and all(isinstance(side, int) and 0 < side < 10_000 for side in sides):
-        return (1, *sides)
+        return (samples, *sides)
     return ()
 
 

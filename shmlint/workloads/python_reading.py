@@ -41,5 +41,7 @@ class Reading(NamedTuple):
     """Whether its ranks are joined by Gloo, which talks over TCP."""
     may_load: bool = False
     """Whether its modules import what loads data with workers, wherever that may be used."""
+    several: bool = False
+    """Whether an item may have more images than are written down."""
     full: bool = False
     """Whether a bound was reached before it was read to its end."""

@@ -1,11 +1,13 @@
-"""Tensors that code hands to other processes."""
+"""Tensors that code hands to other processes, or collects in one item of a dataset: both take more than one of them."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 
 from shmlint.model.source import Span
+from shmlint.syntax.python import Module, dotted
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.reach import Site
 from shmlint.workloads.values import Scope
@@ -90,3 +92,66 @@ def _assigned(name: str, scope: Scope) -> Iterator[ast.expr]:
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
     ]  # fmt: skip
     yield from found or scope.module.constants.get(name, ())
+
+
+def collects_images(module: Module) -> bool:
+    """Whether items of a dataset may have several images: frames of a video, crops, views; not all are written down."""
+    if not _VIDEO.isdisjoint(target.partition(".")[0] for target in module.imports.values()):
+        return True
+    if any(dotted(node.func).rpartition(".")[2] in _SEVERAL for node in module.nodes if isinstance(node, ast.Call)):
+        return True
+    return any(_collects(node) for function in _making(module) for node in ast.walk(function))
+
+
+def reads_items(module: Module) -> bool:
+    """Whether a dataset of a module reads its items from files."""
+    calls = (node for function in _making(module) for node in ast.walk(function) if isinstance(node, ast.Call))
+    return any(_OPENS.search(dotted(call.func)) for call in calls)
+
+
+def _making(module: Module) -> Iterator[ast.FunctionDef]:
+    """The methods that make the items of datasets, or change them, and those that they call."""
+    for owner in (node for node in module.nodes if isinstance(node, ast.ClassDef)):
+        methods = {node.name: node for node in owner.body if isinstance(node, ast.FunctionDef)}
+        pending = [name for name in _MAKES_ITEMS if name in methods]
+        for name in pending:  # grows while it is walked
+            yield methods[name]
+            called = (dotted(part.func) for part in ast.walk(methods[name]) if isinstance(part, ast.Call))
+            names = (other.removeprefix("self.") for other in called)
+            pending += sorted({other for other in names if other in methods}.difference(pending))
+
+
+_VIDEO = frozenset({"decord", "av", "pytorchvideo"})
+"""Packages that read videos; their import names."""
+_SEVERAL = frozenset(
+    {"TenCrop", "FiveCrop", "Kinetics", "UCF101", "HMDB51", "MovingMNIST", "read_video", "VideoReader"}
+)
+"""Transforms, datasets and readers of torchvision that give several images at once."""
+_MAKES_ITEMS = ("__getitem__", "__iter__", "__call__")
+_READS = re.compile(r"(?i)open|imread|image|frame|transform|resize|crop|augment|totensor|to_tensor|self\.\w$")
+"""Names of what makes images, and those with one letter, which are often transforms."""
+_OPENS = re.compile(r"(?i)open|imread|load|\bread|File$")
+
+
+def _collects(node: ast.AST) -> bool:
+    """Whether code makes a list or a mapping of images: by a comprehension, or one after the other."""
+    if isinstance(node, ast.ListComp | ast.GeneratorExp):
+        return _makes_image(node.elt)
+    if isinstance(node, ast.DictComp):
+        return _makes_image(node.value)
+    if isinstance(node, ast.Call):
+        return dotted(node.func).endswith("VideoCapture")
+    if not isinstance(node, ast.For):
+        return False
+    added: list[ast.expr] = []
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr == "append":
+            added += inner.args
+        elif isinstance(inner, ast.Assign) and isinstance(inner.targets[0], ast.Subscript):
+            added.append(inner.value)
+    return any(map(_makes_image, added))
+
+
+def _makes_image(node: ast.expr) -> bool:
+    calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
+    return any(_READS.search(dotted(call.func)) for call in calls)

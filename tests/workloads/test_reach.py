@@ -311,6 +311,40 @@ def test_tensors_that_processes_exchange(tmp_path: Path, code: str, stopped: str
     assert found.verdict == ("unknown" if stopped else "not-needed")
 
 
+OWN = "class Own:\n    def __getitem__(self, i):\n        return self.item(i)\n    def item(self, i):\n        {}\n"
+SMALL = "from torchvision.transforms import Resize\nt = Resize(32)\nDataLoader(d, batch_size=16, num_workers=2)\n"
+VOLUMES = "DataLoader(Spacingd(keys), batch_size=2, num_workers=4)\n"
+
+
+@table(
+    "code, verdict",
+    [
+        (SMALL, "not-needed"),
+        (SMALL + OWN.format("return self.resize(Image.open(i)), [self.label(x) for x in i]"), "not-needed"),
+        (SMALL + OWN.format("return stack([self.resize(f) for f in self.files])"), "likely"),
+        (SMALL + OWN.format("return {k: Image.open(f) for k, f in self.files}"), "likely"),
+        (SMALL + OWN.format("for f in i:\n            all.append(self.t(f))"), "likely"),
+        (SMALL + OWN.format("for f in i:\n            boxes.append(int(f))"), "not-needed"),
+        (SMALL + OWN.format("return cv2.VideoCapture(i)"), "likely"),
+        (SMALL + "from torchvision.transforms import TenCrop\nTenCrop(32)\n", "likely"),
+        (SMALL + "import decord\n", "likely"),
+        ("from torchvision.datasets import MNIST\nDataLoader(MNIST(), batch_size=64, num_workers=4)\n"
+         + OWN.format("return self.other[i]"), "not-needed"),
+        ("from torchvision.datasets import MNIST\nMNIST()\nDataLoader(Own(), batch_size=64, num_workers=4)\n"
+         + OWN.format("return numpy.load(i)"), "likely"),
+        ("from monai.transforms import Resized\nResized(['a', 'b'], spatial_size=(64, 64, 64))\n" + VOLUMES,
+         "not-needed"),
+        ("from monai.transforms import Resized\nResized(['a', 'b', 'c', 'd'], (64, 64, 64))\n" + VOLUMES, "needed"),
+        ("from monai.transforms import RandSpatialCropSamplesd as R\nR(['a'], (64, 64, 64), num_samples=2)\n"
+         + VOLUMES, "likely"),
+        ("from monai.transforms import RandSpatialCropSamplesd as R\nR(['a'], (64, 64, 64), num_samples=8)\n"
+         + VOLUMES, "needed"),
+    ],
+)  # fmt: skip
+def test_items_that_may_have_more_images_than_one(tmp_path: Path, code: str, verdict: str) -> None:
+    assert of_program(tmp_path, LOADER + code).verdict == verdict
+
+
 def test_modules_that_import_everything_of_each_other_are_each_looked_into_once(tmp_path: Path) -> None:
     every = "".join(f"from m{number} import *\n" for number in range(14))
     modules = {f"m{number}_py": f"{every}def f{number}(x):\n    return [x, other]\n" for number in range(14)}
