@@ -184,6 +184,8 @@ def _is_same(launch: Launch, other: Launch, built: str | None, repository: Repos
         return built == theirs
     if launch.image is None or other.image is None:
         return False
+    if other.binds and not launch.binds and not _use(launch):
+        return False  # a look at the image, beside work with the code and the data that the other has
     same = _names(launch) & _names(other)
     return bool(same) and (launch.span.path == other.span.path or not all("$" in name for name in same))
 

@@ -2276,6 +2276,8 @@ HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_si
         ({"README.md": PAGE, "start.sh": SIZED}, "needed"),
         ({"README.md": PAGE, "start.sh": SIZED.replace("--shm-size=16g", "--ipc=host")}, "needed"),
         ({"README.md": PAGE, "start.sh": SIZED.replace("16g", "64m")}, "likely"),
+        # A look at the image is another use of it.
+        ({"README.md": PAGE.replace("-v $PWD:/app -w /app ", ""), "start.sh": SIZED}, "likely"),
         # What has as much itself is told nothing by it.
         ({"README.md": HAS_SOME, "start.sh": SIZED.replace("16g", "256m")}, "likely"),
         ({"README.md": HAS_SOME, "start.sh": SIZED}, "needed"),
