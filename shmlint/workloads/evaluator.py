@@ -674,6 +674,10 @@ class Evaluator:
         if name in _PLATFORM:
             return Found(_PLATFORM[name], True, ())
         if dotted(node.value) == "self" or not self.options.is_given(node.attr):
+            saved = _saved(node, scope)
+            if saved is not None:
+                found = self._parameter(node.attr, saved, scope._replace(function=saved), depth + 1, parameters)
+                return changed(found) if self.changes.is_set(node.attr) else found
             values = self._given(node, scope)
             given = [self.value(v, where, depth + 1, parameters=parameters) for v, where in values]
             known = [found for found in given if found.value is not UNKNOWN]
@@ -776,6 +780,18 @@ def _method(name: str, owner: ast.ClassDef, scope: Scope) -> tuple[Function, Sco
     own = (method for method in owner.body if isinstance(method, Function) and method.name == name)
     method = next(own, None)
     return None if method is None else (method, scope._replace(function=method))
+
+
+def _saved(node: ast.Attribute, scope: Scope) -> Function | None:
+    """The ``__init__`` whose parameter Lightning keeps: ``save_hyperparameters()``, then ``self.hparams.workers``."""
+    made = _method("__init__", scope.owner, scope) if scope.owner is not None else None
+    if made is None or dotted(node.value) != "self.hparams" or node.attr not in parameters_of(made[0]):
+        return None
+    calls = (inner for inner in ast.walk(made[0]) if isinstance(inner, ast.Call))
+    saving = [call for call in calls if dotted(call.func) == "self.save_hyperparameters"]
+    named = [part for call in saving for part in ast.walk(call) if isinstance(part, ast.Constant)]
+    # Names are those that are kept alone, or left out; without any, all are kept.
+    return made[0] if saving and not any(isinstance(part.value, str) for part in named) else None
 
 
 def _parameter_at(at: int | str, function: Function) -> list[str]:

@@ -189,6 +189,12 @@ def test_the_number_of_workers(tmp_path: Path, code: str, words: str, value: obj
     assert call.processes.spans or value is UNKNOWN
 
 
+HPARAMS = (
+    "class A(lightning.LightningDataModule):\n    def __init__(self, size=1, workers: int = 4):\n"
+    "        self.save_hyperparameters(%s)\n    def train_dataloader(self):\n"
+    "        return DataLoader(d, num_workers=self.hparams.workers)\n%s\n"
+)
+
 IN_FUNCTIONS: list[tuple[str, str, object, bool]] = [
     ("def f(n):\n    DataLoader(d, num_workers=n)\nf(4)\n", "", 4, True),
     ("def f(n=2):\n    DataLoader(d, num_workers=n)\nf()\n", "", 2, True),
@@ -217,6 +223,12 @@ IN_FUNCTIONS: list[tuple[str, str, object, bool]] = [
     ("class A(lightning.LightningDataModule):\n    def __init__(self, workers: int = 4):\n        self.n = workers\n"
      "    def train_dataloader(self):\n        return DataLoader(d, num_workers=self.n)\nTrainer().fit(A())\n", "",
      4, True),
+    (HPARAMS % ("", "Trainer().fit(A())"), "", 4, True),
+    (HPARAMS % ("", "Trainer().fit(A(workers=8))"), "", 8, True),
+    (HPARAMS % ("logger=False", "Trainer().fit(A(workers=0))"), "", 0, True),
+    (HPARAMS % ("'size'", "Trainer().fit(A(workers=8))"), "", UNKNOWN, False),
+    (HPARAMS % ("ignore=['workers']", "Trainer().fit(A(workers=8))"), "", UNKNOWN, False),
+    (HPARAMS % ("", "a = A(workers=0)\na.hparams.workers = 8\nTrainer().fit(a)"), "", UNKNOWN, False),
     ("def f(n):\n    g(n)\ndef g(n):\n    f(n)\n    DataLoader(d, num_workers=n)\nf(4)\n", "", 4, True),
     ("import hydra\n@hydra.main(config_path='conf', config_name='base')\ndef main(cfg):\n"
      "    DataLoader(d, num_workers=cfg.data.num_workers)\nmain()\n", "", 9, True),
