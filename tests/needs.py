@@ -102,6 +102,17 @@ def _links() -> str:
     return ""
 
 
+def _attributes() -> str:
+    if not hasattr(os, "setxattr"):
+        return "this system has no extended attributes"
+    with tempfile.NamedTemporaryFile(dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")) as file:
+        try:
+            os.setxattr(file.name, "user.probe", b"1")
+        except OSError:
+            return "the file system has no extended attributes"
+    return ""
+
+
 def _if(met: bool, otherwise: str) -> Callable[[], str]:
     return lambda: "" if met else otherwise
 
@@ -129,6 +140,7 @@ LACKING: Mapping[str, Callable[[], str]] = {
     "posix": _if(POSIX, "this is not a POSIX system"),
     "byte_names": _if(sys.platform == "linux", "file names have to be Unicode"),
     "links": _links,
+    "attributes": _attributes,
     "root": _if(_ROOT, "this is not root"),
     "rights": _if(POSIX and (not _ROOT or sys.platform == "linux"), "root may read and write everything here"),
 }
