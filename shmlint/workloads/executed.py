@@ -75,7 +75,7 @@ class Executed:
         path = _read(code, scope, 0)
         if path is None:
             return None
-        words = _words(path, scope, self._words, 0)
+        words = _words(path, scope, self._words)
         if words is not None:
             named = [word for word in words if not word.startswith("-") and "=" not in word]
             unsure = self._evaluator.changes.words or any("$" in word or "`" in word for word in words)
@@ -164,19 +164,31 @@ def _opened(file: ast.expr, scope: Scope, how: str) -> ast.expr | None:
     return None if how == "read" else value
 
 
-def _words(path: ast.expr, scope: Scope, words: Sequence[str], depth: int) -> tuple[str, ...] | None:
+def _words(path: ast.expr, scope: Scope, words: Sequence[str]) -> tuple[str, ...] | None:
     """The words of the command that a path may be; None where it is something else."""
-    if depth > _DEPTH:
-        return None
-    if isinstance(path, ast.Subscript) and scope.full_name(path.value) == "sys.argv":
-        index = path.slice
-        if isinstance(index, ast.Slice):
-            return tuple(words)
-        at = index.value if isinstance(index, ast.Constant) else None
-        return tuple(words[at - 1 : at]) if isinstance(at, int) and at > 0 else None
-    values = list(_assigned(path.id, scope)) if isinstance(path, ast.Name) else []
-    found = [_words(value, scope, words, depth + 1) for value, _ in values]
-    return tuple(word for some in found for word in some or ()) if found and None not in found else None
+    found: list[str] = []
+    names: set[str] = set()
+    asked = False
+    pending = [path]
+    for part in pending:  # grows while it is walked
+        if isinstance(part, ast.Name):
+            values = [value for value, _ in _assigned(part.id, scope)] if part.id not in names else []
+            if not values and part.id not in names:
+                return None
+            names.add(part.id)
+            pending += values
+        elif isinstance(part, ast.Subscript) and scope.full_name(part.value) == "sys.argv":
+            asked, index = True, part.slice
+            at = index.value if isinstance(index, ast.Constant) else None
+            if isinstance(index, ast.Slice):
+                found += words
+            elif isinstance(at, int) and at > 0:
+                found += words[at - 1 : at]
+            else:
+                return None
+        else:
+            return None
+    return tuple(found) if asked else None
 
 
 def _beside(path: ast.expr) -> tuple[bool, ast.expr]:

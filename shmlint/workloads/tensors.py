@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from shmlint.model.source import Span
 from shmlint.syntax.python import Module, dotted
@@ -23,7 +23,8 @@ _NO_TENSOR = frozenset(
     {"numpy", "tolist", "item", "shape", "dtype", "device", "size", "dim", "numel", "cuda", "distributed", "save"}
 )
 """What is made of a tensor, or by PyTorch, and is none."""
-_DEEPEST = 8
+_MOST_PARTS = 500
+"""Parts of an expression, and values of its names, in which a tensor is looked for."""
 
 
 def passed_tensors(sites: Iterable[Site], evaluator: Evaluator) -> Iterator[Span]:
@@ -36,12 +37,12 @@ def passed_tensors(sites: Iterable[Site], evaluator: Evaluator) -> Iterator[Span
     pools = {id(site.scope.module) for site in sites if _is_of_processes(site, _POOLS)}
     for site in sites if queues or pools else ():
         last = site.name.rpartition(".")[2]
-        if queues and last in _PUTS and site.node.args and _is_tensor(site.node.args[0], site.scope):
+        if queues and last in _PUTS and site.node.args and _is_tensor(site.node.args[0], site.scope, evaluator):
             yield site.span
         elif last in _MAPS and id(site.scope.module) in pools and site.node.args:
             found = evaluator.definition(site.scope.full_name(site.node.args[0]), site.scope)
             if found is not None and isinstance(found[0], ast.FunctionDef):
-                yield from _returned_tensors(found[0], found[1])
+                yield from _returned_tensors(found[0], found[1], evaluator)
 
 
 def _is_of_processes(site: Site, names: frozenset[str]) -> bool:
@@ -54,44 +55,50 @@ def _is_of_processes(site: Site, names: frozenset[str]) -> bool:
     return root in ("multiprocessing", "concurrent") or (root not in packages and "multiprocessing" in packages)
 
 
-def _returned_tensors(function: ast.FunctionDef, scope: Scope) -> Iterator[Span]:
+def _returned_tensors(function: ast.FunctionDef, scope: Scope, evaluator: Evaluator) -> Iterator[Span]:
     inside = scope._replace(function=function)
     for node in ast.walk(function):
-        if isinstance(node, ast.Return) and node.value is not None and _is_tensor(node.value, inside):
+        if isinstance(node, ast.Return) and node.value is not None and _is_tensor(node.value, inside, evaluator):
             yield inside.span(node)
 
 
-def _is_tensor(node: ast.expr, scope: Scope, depth: int = 0) -> bool:
-    """Whether an expression surely has a tensor, as far as that is written in its function."""
-    if depth > _DEEPEST:
-        return False
-    if isinstance(node, ast.Tuple | ast.List):
-        return any(_is_tensor(part, scope, depth + 1) for part in node.elts)
-    if isinstance(node, ast.Dict):
-        return any(_is_tensor(part, scope, depth + 1) for part in node.values)
-    if isinstance(node, ast.BinOp):
-        return _is_tensor(node.left, scope, depth + 1) or _is_tensor(node.right, scope, depth + 1)
-    if isinstance(node, ast.Subscript):
-        return _is_tensor(node.value, scope, depth + 1)
-    if isinstance(node, ast.Call):
-        name = scope.full_name(node.func) if isinstance(node.func, ast.Name | ast.Attribute) else ""
-        if name.partition(".")[0] in _TORCH:
-            return _NO_TENSOR.isdisjoint(name.split("."))
-        return _is_tensor(node.func, scope, depth + 1)
-    if isinstance(node, ast.Attribute):
-        return node.attr not in _NO_TENSOR and _is_tensor(node.value, scope, depth + 1)
-    if isinstance(node, ast.Name):
-        return any(_is_tensor(value, scope, depth + 1) for value in _assigned(node.id, scope))
+def _is_tensor(node: ast.expr, scope: Scope, evaluator: Evaluator) -> bool:
+    """Whether an expression surely has a tensor, as far as that is written. Each part is looked at once."""
+    seen = {id(node)}
+    pending = [(node, scope)]
+    for part, where in pending:  # grows while it is walked
+        if isinstance(part, ast.Call) and _is_of_torch(part, where):
+            if _NO_TENSOR.isdisjoint(where.full_name(part.func).split(".")):
+                return True
+            continue
+        for inner in _parts(part, where, evaluator):
+            if id(inner[0]) not in seen and len(seen) < _MOST_PARTS:
+                seen.add(id(inner[0]))
+                pending.append(inner)
     return False
 
 
-def _assigned(name: str, scope: Scope) -> Iterator[ast.expr]:
-    """What a name is given in its function, or else in its module."""
-    found = [
-        node.value for node in ast.walk(scope.function or scope.module.tree)
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
-    ]  # fmt: skip
-    yield from found or scope.module.constants.get(name, ())
+def _is_of_torch(call: ast.Call, scope: Scope) -> bool:
+    named = isinstance(call.func, ast.Name | ast.Attribute)
+    return named and scope.full_name(call.func).partition(".")[0] in _TORCH
+
+
+def _parts(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Sequence[tuple[ast.expr, Scope]]:
+    """What an expression has, is made from, or stands for."""
+    if isinstance(node, ast.Name):
+        return evaluator.given_to(node, scope)
+    parts: Sequence[ast.expr] = ()
+    if isinstance(node, ast.Tuple | ast.List):
+        parts = node.elts
+    elif isinstance(node, ast.Dict):
+        parts = node.values
+    elif isinstance(node, ast.BinOp):
+        parts = (node.left, node.right)
+    elif isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr not in _NO_TENSOR):
+        parts = (node.value,)
+    elif isinstance(node, ast.Call):
+        parts = (node.func,)
+    return [(part, scope) for part in parts]
 
 
 def collects_images(module: Module) -> bool:

@@ -345,6 +345,20 @@ def test_items_that_may_have_more_images_than_one(tmp_path: Path, code: str, ver
     assert of_program(tmp_path, LOADER + code).verdict == verdict
 
 
+@table(
+    "code",
+    [
+        "from multiprocessing import Queue\nq = Queue()\ndef f():\n" + "    x = x + x\n" * 60 + "    q.put(x)\nf()",
+        "p = 'x'\n" + "p = p\n" * 100 + "exec(open(p).read())",
+        "import sys\np = sys.argv[1]\n" + "p = p\n" * 100 + "exec(open(p).read())",
+    ],
+)
+def test_a_name_that_is_made_of_itself_is_looked_at_once(tmp_path: Path, code: str) -> None:
+    before = process_time()
+    of_program(tmp_path, f"import torch\n{code}\n")
+    assert process_time() - before < 5
+
+
 def test_modules_that_import_everything_of_each_other_are_each_looked_into_once(tmp_path: Path) -> None:
     every = "".join(f"from m{number} import *\n" for number in range(14))
     modules = {f"m{number}_py": f"{every}def f{number}(x):\n    return [x, other]\n" for number in range(14)}
