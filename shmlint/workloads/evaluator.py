@@ -68,6 +68,10 @@ class Evaluator:
         self._now: dict[tuple[int, int], Found] = {}
         """What was worked out since the last call was noted: more calls may say more of parameters."""
         self._left = _MOST_STEPS
+        self._fields: dict[tuple[str, str], frozenset[str]] = {}
+        """The fields of classes, by the name and the path of what makes an object of them."""
+        self._made_fields: dict[str, tuple[int, set[str]]] = {}
+        """By keyword: how many objects that are made with it were looked at, and the fields of their classes."""
 
     def forget(self) -> None:
         """Work everything out again: more code is known that may change it."""
@@ -592,14 +596,28 @@ class Evaluator:
 
     def _is_made_with(self, name: str) -> bool:
         """Whether an object of a class with such a field is made with a value for it."""
-        for class_name, scope in (*self.changes.made.get(name, ()), *self.changes.made.get(ANY, ())):
-            own = class_name in scope.module.definitions
-            found = self.definition(class_name if own else scope.full_name(ast.Name(class_name)), scope)
-            if found is not None and isinstance(found[0], ast.ClassDef):
-                fields = (part.target for part in found[0].body if isinstance(part, ast.AnnAssign))
-                if any(isinstance(field, ast.Name) and field.id == name for field in fields):
-                    return True
-        return False
+        return name in self._fields_made_with(name) or name in self._fields_made_with(ANY)
+
+    def _fields_made_with(self, keyword: str) -> set[str]:
+        """The fields of the classes of which objects are made with a keyword; each of them is looked at once."""
+        made = self.changes.made.get(keyword, [])
+        looked_at, fields = self._made_fields.get(keyword, (0, set()))
+        for class_name, scope in made[looked_at:]:
+            place = class_name, scope.path
+            if place not in self._fields:
+                self._fields[place] = self._fields_of(class_name, scope)
+            fields |= self._fields[place]
+        self._made_fields[keyword] = len(made), fields
+        return fields
+
+    def _fields_of(self, class_name: str, scope: Scope) -> frozenset[str]:
+        """The annotated fields of a class of the repository, by the name that it has in a module."""
+        own = class_name in scope.module.definitions
+        found = self.definition(class_name if own else scope.full_name(ast.Name(class_name)), scope)
+        if found is None or not isinstance(found[0], ast.ClassDef):
+            return frozenset()
+        fields = (part.target for part in found[0].body if isinstance(part, ast.AnnAssign))
+        return frozenset(field.id for field in fields if isinstance(field, ast.Name))
 
     def _name(self, node: ast.Name, scope: Scope, depth: int, parameters: bool) -> Found:
         name, function = node.id, scope.function
