@@ -179,6 +179,7 @@ spec:
 }
 
 
+@pytest.mark.usefixtures("elsewhere")
 @table("name, number", [(name, number) for name in _ODD_NUMBERS if "/" not in name for number in ("²", "9" * 5000)])
 def test_what_is_no_number_or_has_thousands_of_digits_is_read_as_unknown(name: str, number: str) -> None:
     texts = {path: text.replace("NUMBER", number) for path, text in _ODD_NUMBERS.items()}
@@ -186,6 +187,7 @@ def test_what_is_no_number_or_has_thousands_of_digits_is_read_as_unknown(name: s
     assert found.launches
 
 
+@pytest.mark.usefixtures("elsewhere")
 @table(
     "rule, common, one, other",
     [

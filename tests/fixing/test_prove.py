@@ -17,6 +17,8 @@ from shmlint.model.source import Edit, Source, Span
 from shmlint.run import Run, lint
 from tests.table import table
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 START = Span(Source("compose.yaml", ""), 0, 0)
 PLAIN = Launch("compose-service", "a", START, START, Words("service `a`", "shm_size"), ReadOnly())
 TRAIN = "nvcr.io/nvidia/pytorch:24.01-py3 torchrun --nproc_per_node=8 t.py"

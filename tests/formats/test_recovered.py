@@ -9,6 +9,8 @@ from shmlint.model.settings import Settings
 from shmlint.run import Run, lint
 from tests.table import table
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 IMAGE = "vllm/vllm-openai"
 
 

@@ -80,6 +80,7 @@ def in_bytes(line: bytes, column: int) -> int:
     return column - 1
 
 
+@pytest.mark.usefixtures("elsewhere")
 @table("files", [files for files, _ in CASES.values()], ids=CASES)
 def test_the_shape(tmp_path: Path, files: Mapping[str, str] | str) -> None:
     started = run(tmp_path, files)
