@@ -1,0 +1,130 @@
+"""One launch and all that was found out about it, and what several classifiers ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from shmlint.model.finding import Evidence
+from shmlint.model.launch import Launch, Value
+from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Span
+from shmlint.workloads.by_knowledge import Known, by_knowledge
+from shmlint.workloads.documentation import with_documentation
+from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
+from shmlint.workloads.packages import TORCH, packages
+from shmlint.workloads.program import Findings, Program, Ran
+from shmlint.workloads.repository import Repository
+from shmlint.workloads.resolve import passed_on, resolve
+
+_MOST_DOCUMENTED = 20
+"""Commands of a page that are looked at one by one."""
+
+
+class Case(NamedTuple):
+    """One launch and all that was found out about it."""
+
+    launch: Launch
+    program: Program
+    findings: Findings
+    known: Known
+    own: bool
+    """An entry of the settings decides."""
+    documented: Findings
+    documented_commands: Known | None
+    packages: Mapping[str, Evidence]
+    """The packages in the image or environment, and what says so."""
+
+    @property
+    def torch(self) -> Evidence | None:
+        """What says that PyTorch is in the image or environment."""
+        return next((evidence for name, evidence in self.packages.items() if name in TORCH), None)
+
+
+def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | None = None) -> Case:
+    """Find out what a launch runs and what is known of it."""
+    program = with_documentation(launch, program or resolve(launch, Repository(None, launch.span.path)))
+    based = _with_bases(launch, program)
+    telling = [ran for ran in program.commands if ran.kind in ("program", "interactive")]
+    findings = Findings()
+    documented, said = Findings(), None
+    if program.entries or program.documented:
+        from shmlint.workloads.by_program import read
+
+        findings = read(based, program) if program.entries else findings
+        documented = read(based, program, program.documented) if program.documented else documented
+    known = by_knowledge(based, extra, findings.seen_in(telling), copy=is_copy(program))
+    mine = {workload.id for workload in extra}
+    own = known.need.workload is not None and known.need.workload.id in mine
+    if program.documented or program.documented_commands:
+        shown = documented.seen_in(program.documented_commands)
+        sure = [ran for ran in shown if ran.certain]
+        said = _said_of(sure or shown, based, extra, copy=is_copy(program))
+        if not sure and said.need.verdict == "needed":
+            said = said._replace(need=said.need._replace(verdict="likely"))
+    return Case(based, program, findings, known, own, documented, said, packages(based, program))
+
+
+def _said_of(commands: Sequence[Ran], launch: Launch, extra: Sequence[Workload], *, copy: bool) -> Known:
+    """What the knowledge base says of documented commands: of the first that asks for ranks or workers, else of all."""
+    for command in commands[:_MOST_DOCUMENTED]:
+        known = by_knowledge(launch, extra, [command], copy=copy)
+        if known.need.mechanisms:
+            return known
+    return by_knowledge(launch, extra, commands, copy=copy)
+
+
+def is_copy(program: Program) -> bool:
+    """Whether the build of the image runs nothing: it is used like its base image."""
+    return program.image is not None and not program.image.runs
+
+
+def _with_bases(launch: Launch, program: Program) -> Launch:
+    """The launch with the base images of the build that gives its image."""
+    if program.image is None or program.dockerfile is None or launch.base_images or program.namesake:
+        return launch
+    source = program.dockerfile
+    bases = tuple(
+        Value(name, Span(source, *source.line_span(max(line, 1))), name) for name, line in program.image.base_images
+    )
+    return launch._replace(base_images=bases, environment=program.environment)
+
+
+def asked_for(case: Case) -> bool:
+    """Whether the image's maintainers ask for shared memory for what the image is made for."""
+    images = (case.launch.image, *(case.launch.base_images if is_copy(case.program) else ()))
+    found = [recognise(image.known or "", builtin()) for image in images if image is not None]
+    return any(sure and known is not None and known.needs == "yes" and known.verified for known, sure in found)
+
+
+def is_shown(case: Case) -> bool:
+    """Whether a page shows the program that the script of a launch is given."""
+    return passed_on(case.launch) is not None and any(ran.certain for ran in case.program.documented_commands)
+
+
+def likely(case: Case, why: str, told: Evidence) -> Need:
+    """A likely need; of the size that is known of the image, where somebody has read a source of it."""
+    known = case.known.need
+    workload = entry_of(known.workload)
+    image = _environment(case) if case.known.by_command and case.program.kind == "interactive" else None
+    if image is not None and image is not workload:
+        size = image.recommended or UNKNOWN_RECOMMENDED
+        return Need("likely", None, size, image.known, why, image.source, (told,))
+    if workload is None or not workload.verified:
+        return Need("likely", None, UNKNOWN_RECOMMENDED, None, why, evidence=(told,))
+    size = known.recommended or UNKNOWN_RECOMMENDED
+    return Need("likely", known.minimum, size, workload.known, why, known.source, (told,))
+
+
+def _environment(case: Case) -> Workload | None:
+    """The entry of the image in which a notebook or a shell is started: its size is that of what people run there."""
+    for image in (case.launch.image, *case.launch.base_images):
+        found, certain = recognise(image.known or "", builtin()) if image is not None else (None, False)
+        if found is not None:
+            return found if certain and found.verified else None
+    return None
+
+
+def unknown(case: Case) -> Need:
+    need = case.known.need
+    return Need("unknown", None, need.recommended, need.workload, need.why, need.source, need.evidence)

@@ -1,0 +1,489 @@
+"""What a container needs in which anything may be run: a shell, a notebook, a dev container, a robot's programs.
+
+What its documentation runs in it decides, then the repository's code, then what is installed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from shmlint.docker.sizes import soft_limit
+from shmlint.files.read import normal
+from shmlint.model.finding import Evidence
+from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
+from shmlint.workloads.builds import bare_name, is_bare
+from shmlint.workloads.by_knowledge import gpu_count
+from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
+from shmlint.workloads.commands import SHELLS, names_training
+from shmlint.workloads.knowledge import entry_of
+from shmlint.workloads.program import Entry, Findings, Program, Ran
+from shmlint.workloads.repository import Repository
+
+NVIDIA_STACK = 64 * 1024 * 1024
+"""Bytes; the stack limit that NVIDIA gives training containers together with ``memlock=-1`` and ``--shm-size``."""
+NVIDIA_LIMITS_SOURCE = "https://github.com/NVIDIA/physicsnemo/blob/94b355108cfd/README.md?plain=1#L425"
+
+
+def as_documented(case: Case) -> Need | None:
+    """What the documentation runs in a container that gives a shell."""
+    if case.program.default and case.known.need.verdict == "not-needed":
+        return None  # the image is a program of its own
+    said = case.documented_commands
+    if _is_without_files(case):
+        return None
+    for need in (case.documented.need, said.need if said is not None else None):
+        by_command = said is not None and need is said.need and said.by_command
+        if need is not None and need.verdict == "needed" and (need.mechanisms or by_command):
+            return need
+    if not any(ran.certain for ran in case.program.documented_commands) and _is_to_be_used(case):
+        return None  # what other pages run is not what this one starts it for
+    need = case.documented.need
+    if _asks_for_processes(case) and said is not None:
+        return (need or said.need)._replace(verdict="needed")
+    trained = [
+        ran for ran in case.program.documented_commands
+        if names_training(ran.words) and ran.span != case.launch.span and (ran.certain or _is_near(ran, case.program))
+        and not _is_read(ran, case)
+    ]  # fmt: skip
+    if trained and not _fits_as_documented(case) and not _loads_alone(case) and not _lacks_code(trained, case):
+        told = Evidence("trains", trained[0].span)
+        several = gpu_count(case.launch) != 1
+        if several and case.known.need.verdict == "needed" and not _is_to_be_used(case):
+            return case.known.need._replace(evidence=(*case.known.need.evidence, told))
+        meant = any(ran.certain for ran in trained) or not _shows_use(case)
+        if several and meant and (need is None or case.torch is None):
+            why = "the repository trains in it; DataLoader workers and ranks on several GPUs use shared memory"
+            return likely(case, why, told)
+    if need is not None and (case.torch is not None or _is_named_after_code(case)):
+        return need
+    if said is None or said.need.verdict not in ("needed", "likely") or not (said.by_command or said.need.mechanisms):
+        return None
+    if case.torch is None and all(ran.span == case.launch.span for ran in case.program.documented_commands):
+        return None  # the repository's own programs, and nothing says that they run in this image
+    return said.need
+
+
+def _shows_use(case: Case) -> bool:
+    """Whether the page of a launch itself runs the repository's own programs in it: it says more than other pages."""
+    own = {entry.span for entry in case.program.documented if entry.span is not None}
+    shown = [ran for ran in case.program.documented_commands if ran.certain]
+    return any(ran.span in own and ran.span is not None and ran.span.path == case.launch.span.path for ran in shown)
+
+
+def _is_read(ran: Ran, case: Case) -> bool:
+    """Whether the code of a documented command was read to its end, and what pages run uses no shared memory.
+
+    What packages do that are not known matters less where the program itself takes the steps of its training.
+    """
+    found, own = case.documented, [entry for entry in case.program.documented if entry.span == ran.span]
+    if found.need is not None or not own:
+        return False
+    return not found.stops or (_loads_nothing(found) and _takes_steps(own, case))
+
+
+def _loads_nothing(found: Findings) -> bool:
+    """Whether the code that was read loads nothing with workers, but for packages that are not known."""
+    return (found.idle or found.without_workers) and all(stop.package for stop in found.stops)
+
+
+def _takes_steps(entries: Sequence[Entry], case: Case) -> bool:
+    from shmlint.workloads.own_code import takes_steps
+
+    return all(takes_steps(entry.path, case.program.files.repository) for entry in entries)
+
+
+def _lacks_code(trained: Sequence[Ran], case: Case) -> bool:
+    """Whether nothing in the repository that trains uses a framework."""
+    if case.torch is not None or not all(_is_held(ran, case.program.files.repository) for ran in trained):
+        return False
+    from shmlint.workloads.own_code import names_framework
+
+    return not names_framework(case.program.files.repository)
+
+
+def _is_without_files(case: Case) -> bool:
+    """Whether a container is a plain image without a file of the repository, whose programs cannot run there.
+
+    What a page runs in the container itself may fetch them.
+    """
+    program = case.program
+    if any(ran.certain for ran in program.documented_commands):
+        return False
+    return program.image is None and not program.files.seen() and is_bare(case.launch)
+
+
+def _is_held(ran: Ran, repository: Repository) -> bool:
+    """Whether the repository has the script that a command of a page runs."""
+    scripts = [word for word in ran.words[:3] if word.endswith((".sh", ".py"))]
+    folders = (os.path.dirname(ran.span.path) if ran.span is not None else "", repository.root)
+    return any(repository.is_file(normal(os.path.join(folder, name))) for folder in folders for name in scripts)
+
+
+def _loads_alone(case: Case) -> bool:
+    """Whether all code that the container sees of the repository trains in one process and without workers."""
+    from shmlint.workloads.own_code import own_code
+
+    return own_code(case.program.files).quiet
+
+
+def _is_named_after_code(case: Case) -> bool:
+    """Whether the image, or the container, has the name of a Python package at the top of the repository."""
+    launch, repository = case.launch, case.program.files.repository
+    named = launch.name if launch.kind == "docker-run" else None
+    image = bare_name(launch.image.text) if launch.image is not None else ""
+    names = {name.replace("-", "_").lower() for name in (named, image) if name}
+    return any(repository.is_file(os.path.join(repository.root, name, "__init__.py")) for name in names)
+
+
+def _asks_for_processes(case: Case) -> bool:
+    """Whether the pages of the repository that a container is made for start several ranks or workers with PyTorch.
+
+    A notebook is made for its own cells and not for commands of a page.
+    """
+    said, program = case.documented_commands, case.program
+    if said is None or not said.need.mechanisms or said.workers_perhaps or case.torch is None:
+        return False
+    if case.known.need.verdict == "not-needed":
+        return False
+    built = program.dockerfile is not None and not program.namesake
+    made_for_it = built or bool(program.files.folders())
+    if _starts_notebook(program):
+        spans = (ran.span for ran in program.documented_commands)
+        made_for_it = any(span is not None and span.path.endswith(".ipynb") for span in spans)
+    return made_for_it and not program.guessed and not _is_to_be_used(case)
+
+
+def _starts_notebook(program: Program) -> bool:
+    """Whether a notebook is started, in which people write code that the repository does not have."""
+    return any("notebook" in ran.words[0] or "jupyter" in " ".join(ran.words[:3]) for ran in program.commands)
+
+
+def _is_to_be_used(case: Case) -> bool:
+    """Whether a page starts the container under a heading about something else than training.
+
+    Headings further up tell so too, where the page itself shows what is run in it, and so do those over all that it
+    shows, where no other one is about training.
+    """
+    from shmlint.workloads.told import headings, is_to_be_used, words_of_headings
+
+    path, start, repository = case.launch.span.path, case.launch.span.start, case.program.files.repository
+    if is_to_be_used(path, start, repository):
+        return True
+    told = [found.text.lower() for found in headings(path, start, repository)]
+    shown = [ran for ran in case.program.documented_commands if ran.certain]
+    said = case.documented_commands
+    trains = any(names_training(words) for words in (*(ran.words for ran in shown), *(text.split() for text in told)))
+    quiet = bool(shown) and not trains and (said is None or not said.need.mechanisms)
+    if quiet and any(word in text for text in told[1:] for word in _DELIVERS):
+        return True
+    places = [ran.span for ran in shown if ran.span is not None and ran.span.path == path]
+    if not quiet or len(places) < len(shown):
+        return False
+    if any(names_training((word,)) for word in words_of_headings(path, repository)):
+        return False
+    return all(is_to_be_used(path, place.start, repository) for place in places)
+
+
+_DELIVERS = ("deploy", "serving", "export", "convert")
+
+
+def _is_near(ran: Ran, program: Program) -> bool:
+    """Whether a documented command is in a README, or runs a program of the repository."""
+    readme = ran.span is not None and ran.span.path.rpartition("/")[2].lower().startswith("readme")
+    return readme or any(entry.span == ran.span for entry in program.documented)
+
+
+def needs_none(case: Case) -> Need | None:
+    """A container for the repository's own code, which was read and needs no more than the default."""
+    if not (case.program.default or case.program.kind == "interactive") or _runs_own(case):
+        return None
+    enough = not case.program.guessed and not _starts_notebook(case.program) and not asked_for(case)
+    if not enough and case.torch is None:
+        return None
+    from shmlint.workloads.own_code import own_code
+
+    said = own_code(case.program.files)
+    if said.quiet and said.known and enough and _FOR_RANKS.isdisjoint(case.packages):
+        why = "all code that the container sees of the repository loads its data in one process and without workers"
+        return Need("not-needed", why=why)
+    if said.asks and said.known and enough and _only_asks(case) and _FOR_TRAINING.isdisjoint(case.packages):
+        why = "all code that the container sees of the repository uses models in one process and trains none"
+        return Need("not-needed", why=why)
+    if case.torch is None and not _is_built_on_training(case):
+        return None
+    if said.quiet:
+        stopped = "the repository's code uses neither workers nor several processes; what else runs is unknown"
+    elif _only_asks(case):
+        stopped = "the repository's code uses models and does not train; what else runs is unknown"
+    elif _fits_as_documented(case) or _is_shown_in_use(case) or _is_shown_to_train_alone(case):
+        stopped = "what the documentation runs in it asks for no more; what else runs is unknown"
+    elif enough and _shows_no_sign(case):
+        stopped = "the repository's code gives no loader workers and starts no processes; what else runs is unknown"
+    else:
+        return None
+    return unknown(case)._replace(stopped=stopped)
+
+
+def _shows_no_sign(case: Case) -> bool:
+    """Whether all code that the container sees shows no sign of shared memory, nor trains anything else a page says."""
+    program = case.program
+    trained = [ran for ran in program.documented_commands if names_training(ran.words)]
+    if not all(_is_held(ran, program.files.repository) for ran in trained):
+        return False
+    from shmlint.workloads.signs import shows_no_sign
+
+    return shows_no_sign(program.files)
+
+
+def _is_built_on_training(case: Case) -> bool:
+    """Whether the image is built on one that may need shared memory: what it is built for may be something else."""
+    return case.program.image is not None and not is_copy(case.program) and case.known.need.verdict != "not-needed"
+
+
+_FOR_RANKS = frozenset({"deepspeed", "horovod"})
+"""Packages with which people start several processes, also for code that does not name them."""
+_FOR_TRAINING = _FOR_RANKS | frozenset(
+    {
+        "detectron2", "fastai", "jupyter", "jupyterlab", "lerobot", "lightning", "mmcv", "mmdet", "mmengine", "monai",
+        "nemo-toolkit", "nerfstudio", "nnunetv2", "notebook", "openmim", "peft", "pytorch-lightning", "trl",
+        "ultralytics",
+    }
+)  # fmt: skip
+"""Packages that train, or are for code that the repository does not have: one who only uses a model installs none."""
+
+
+def _only_asks(case: Case) -> bool:
+    """Whether a container is for the repository's code, and all of it uses models in one process, none for training."""
+    program = case.program
+    built = program.image is not None and not program.guessed
+    if not (built or program.files.seen()) or _starts_notebook(program) or asked_for(case):
+        return False
+    if any(names_training(ran.words) for ran in program.documented_commands):
+        return False
+    from shmlint.workloads.own_code import names_trainer, own_code
+
+    return own_code(program.files, every=True).asks and not names_trainer(program.files)
+
+
+def _fits_as_documented(case: Case) -> bool:
+    """Whether the programs that the documentation runs load their data in what there is, also without its options."""
+    found = case.documented
+    known = found.small or found.without_workers or not found.stops
+    if not case.program.documented or found.need is not None or found.idle or not known:
+        return False
+    return _fits_without_options(case)
+
+
+def _fits_without_options(case: Case) -> bool:
+    from shmlint.workloads.by_program import read
+
+    plain = [entry._replace(arguments=()) for entry in case.program.documented]
+    return read(case.launch, case.program, plain).need is None
+
+
+def _is_shown_to_train_alone(case: Case) -> bool:
+    """Whether all programs that train in a container, as a page says, take their steps themselves and load nothing.
+
+    So do they without their options, and nothing asks for ranks or workers.
+    """
+    program, said = case.program, case.documented_commands
+    trained = [ran for ran in program.documented_commands if names_training(ran.words)]
+    if not trained or said is None or said.need.mechanisms or _starts_notebook(program) or asked_for(case):
+        return False
+    own = [entry for entry in program.documented if any(entry.span == ran.span for ran in trained)]
+    alone = all(_is_read(ran, case) for ran in trained) and _loads_nothing(case.documented)
+    return alone and _takes_steps(own, case) and _fits_without_options(case)
+
+
+def _is_shown_in_use(case: Case) -> bool:
+    """Whether all that a page runs in the container was read and loads nothing, and nothing is for training.
+
+    Such a container is there to use a model: people make speech, pictures or forecasts with it. Packages that are not
+    known may be what trains: there the programs themselves tell that they use one. A notebook is there for its own
+    cells.
+    """
+    program, found = case.program, case.documented
+    if _starts_notebook(program):
+        return False
+    shown = [ran for ran in program.documented_commands if ran.certain]
+    read = {entry.span for entry in program.documented}
+    if not shown or not all(ran.span in read for ran in shown) or not found.idle:
+        return False
+    commands = [*(ran.words for ran in program.documented_commands), *((ran.span.path,) for ran in shown if ran.span)]
+    if not all(stop.package for stop in found.stops) or any(map(names_training, commands)):
+        return False
+    from shmlint.workloads.own_code import names_trainer, uses_model
+
+    repository = program.files.repository
+    if found.stops and not all(uses_model(entry.path, repository) for entry in program.documented):
+        return False
+    # That a script is called after tuning says less than what it was read to start.
+    scripts = {ran.span.path for ran in shown if ran.span is not None}
+    return not names_trainer(program.files, scripts)
+
+
+def interactive(case: Case) -> Need | None:
+    """A shell or a notebook, in which anything may be run."""
+    image = case.known.need
+    if case.program.kind != "interactive" and not _gives_shell(case):
+        return None
+    if image.verdict == "not-needed" and not case.torch:
+        return image
+    if case.torch is None and image.verdict not in ("needed", "likely"):
+        return _for_own_code(case) or _in_plain_environment(case) or _in_unknown_image(case)
+    if case.torch is None:
+        return image._replace(verdict="likely")
+    if image.verdict not in ("needed", "likely") and _has_ros(case):
+        return unknown(case)._replace(stopped="its image has ROS; which of the robot's programs run is unknown")
+    why = "a shell or a notebook in an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
+    return likely(case, why, case.torch)
+
+
+def _for_own_code(case: Case) -> Need | None:
+    """A dev container for code that loads with workers: it is made for this code, whatever is known of its packages."""
+    if case.launch.kind != "devcontainer":
+        return None
+    from shmlint.workloads.own_code import loads_with_workers
+
+    place = loads_with_workers(case.program.files)
+    why = "it is for this repository's code, whose loaders have workers, which use shared memory"
+    return likely(case, why, Evidence("gives a loader workers", place)) if place is not None else None
+
+
+def _in_plain_environment(case: Case) -> Need | None:
+    """A shell for the repository's code, where that and all that the build of the image installs is known.
+
+    What the container sees of the host besides is not known, unless its place says that it is no code.
+    """
+    program, launch = case.program, case.launch
+    made = program.image is not None and not program.guessed and not program.namesake
+    if not (made or _is_published(case)) or not program.files.seen():
+        return None
+    if asked_for(case) or case.documented.need is not None:
+        return None
+    own = {entry.span for entry in program.documented}
+    shown = [ran for ran in program.documented_commands if ran.kind == "program"]
+    if any(ran.span not in own or ran.words[0].rpartition("/")[2] in _BY_MPI for ran in shown):
+        return None
+    from shmlint.workloads.environment import is_plain, sees_more
+    from shmlint.workloads.native import is_quiet
+    from shmlint.workloads.own_code import own_code
+
+    repository = program.files.repository
+    if sees_more(launch, program.files) or not own_code(program.files).alone or not is_quiet(repository):
+        return None
+    if program.image is not None and made and not is_plain(program.image, program.files):
+        return None
+    return Need("not-needed", why="all that its image installs, and the repository's code, is known to use none")
+
+
+def _in_unknown_image(case: Case) -> Need | None:
+    """A dev container whose image is not known as a whole: what is in it would settle the matter."""
+    program, image = case.program, case.launch.image
+    if case.launch.kind != "devcontainer" or program.guessed or program.namesake:
+        return None
+    from shmlint.workloads.environment import is_plain, is_plain_image
+    from shmlint.workloads.native import is_quiet
+    from shmlint.workloads.own_code import own_code
+
+    own = [image.known] if image is not None and image.known and program.image is None else []
+    bases = [name for name, _ in program.image.base_images] if program.image is not None else own
+    strange = any(name and "$" not in name and not is_plain_image(name) for name in bases)
+    installs = program.image is not None and not is_plain(program.image, program.files)
+    if not (strange or installs) or case.known.need.workload is not None:
+        return None
+    what = "its image" if own or not strange else "its base image"
+    if own_code(program.files).alone and is_quiet(program.files.repository):
+        stopped = f"the repository's code uses no shared memory; what else is in {what} is unknown"
+        return unknown(case)._replace(stopped=stopped)
+    return unknown(case)._replace(stopped=f"it gives a shell, and nothing is known of what is in {what}")
+
+
+def _is_published(case: Case) -> bool:
+    """Whether the image is used as its makers publish it, with nothing but a system, tools, CUDA or ROS, for code.
+
+    Without code, or where packages are to be installed by hand, it is not known what it is for.
+    """
+    from shmlint.workloads.environment import is_plain_image
+    from shmlint.workloads.native import has_sources
+
+    image, build = case.launch.image, case.launch.build
+    if image is None or image.known is None or build is not None or case.program.image is not None:
+        return False
+    return is_plain_image(image.known) and not case.packages and has_sources(case.program.files.repository)
+
+
+def of_robot(case: Case) -> Need | None:
+    """What ROS starts in an image in which all is known: programs of the repository, or of what is installed."""
+    program = case.program
+    if case.torch is not None or program.kind != "program" or program.entries or not _has_ros(case):
+        return None
+    started = {ran.words[0].rpartition("/")[2] for ran in program.commands if ran.kind == "program"}
+    return _in_plain_environment(case) if started <= _OF_ROS else None
+
+
+_OF_ROS = frozenset(
+    {"gazebo", "gz", "gzserver", "ign", "ros2", "roscore", "roslaunch", "rosrun", "rqt", "rviz", "rviz2"}
+)
+"""Programs of ROS and its simulator, and those that start others by the names of their packages."""
+_BY_MPI = frozenset({"mpirun", "mpiexec", "horovodrun"})
+
+
+def _has_ros(case: Case) -> bool:
+    """Whether the environment has ROS: what runs beside it mostly drives a robot and does not train."""
+    images = (case.launch.image, *case.launch.base_images)
+    named = any(image is not None and bare_name(image.known or "") == "ros" for image in images)
+    return named or any(re.match(_ROS, name) for name in case.packages)
+
+
+_ROS = r"ros-[a-z]+-"
+"""Debian's packages of ROS: ``ros-humble-desktop``."""
+
+
+def for_other_use(case: Case, need: Need) -> Need:
+    """A need of a shell that only its environment tells of, where a page starts it for something else than training."""
+    shell = case.program.kind == "interactive" or _gives_shell(case)
+    if need.verdict != "likely" or need.mechanisms or not shell or not _is_to_be_used(case):
+        return need
+    stopped = "the page starts it for something else than training; what else runs is unknown"
+    return unknown(case)._replace(stopped=stopped)
+
+
+def _gives_shell(case: Case) -> bool:
+    """Whether the image's own command gets a terminal and is not a program."""
+    return case.program.default and case.launch.interactive and not is_shown(case) and not _runs_own(case)
+
+
+def _runs_own(case: Case) -> bool:
+    """Whether the image has a program of its own: its entry tells a shell apart."""
+    workload = entry_of(case.known.need.workload)
+    return workload is not None and workload.used_by([["bash"]]) is not workload
+
+
+def section(case: Case) -> Need | None:
+    """A container for anything, which a page starts under a heading about training."""
+    if not case.program.default and case.program.kind != "interactive":
+        return None
+    from shmlint.workloads.told import heading
+
+    told = heading(case.launch.span.path, case.launch.span.start, case.program.files.repository)
+    if told is None or not names_training(told.text.lower().split()):
+        return None
+    return likely(case, "the page starts it for training, which mostly uses DataLoader workers or several ranks", told)
+
+
+def limits(case: Case) -> Need | None:
+    """A container for anything that gets two of the three settings which NVIDIA gives its training containers."""
+    programs = [ran.words[0] for ran in case.program.commands if ran.kind == "program"]
+    if any(not word.startswith("$") and word.rpartition("/")[2] not in SHELLS for word in programs):
+        return None
+    if any(ran.certain for ran in case.program.documented_commands):
+        return None  # the page shows what it is for, and that is none of what was found before
+    memlock, stack = (case.launch.ulimits.get(name) for name in ("memlock", "stack"))
+    if memlock is None or stack is None or (soft_limit(memlock.known), soft_limit(stack.known)) != (-1, NVIDIA_STACK):
+        return None
+    why = "it gets the limits that NVIDIA's training containers are started with, but not their shared memory"
+    evidence = (Evidence("an unlimited memlock", memlock.span), Evidence("a stack of 64 MiB", stack.span))
+    return Need("likely", None, UNKNOWN_RECOMMENDED, None, why, NVIDIA_LIMITS_SOURCE, evidence)
