@@ -17,7 +17,7 @@ from shmlint.workloads.builds import is_system
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, shell_argument, unwrapped
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import harmless, read_distributions
-from shmlint.workloads.packages import normalised, table_of, toml
+from shmlint.workloads.requirements import UNKNOWN, all_of, all_of_project, normalised
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
@@ -139,8 +139,6 @@ def _arguments(words: Sequence[str], verb: str) -> list[str]:
     return [word for word in rest if not word.startswith("-")]
 
 
-_UNKNOWN = "?"
-"""The name of what is not known by any."""
 _TAKE_FILE = frozenset({"-r", "--requirement", "-f", "--file", "-c", "--constraint"})
 _TAKE_WORD = frozenset(
     {"-i", "--index-url", "--extra-index-url", "--find-links", "--trusted-host", "-n", "--name", "-p", "--prefix",
@@ -152,69 +150,26 @@ def _installs(program: str, words: Sequence[str], files: Files) -> Iterator[str]
     """The packages that a command installs; a question mark stands for what is not known."""
     verbs = [word for word in words[1:4] if word in ("install", "add", "sync", "create", "update", "run")]
     if "run" in verbs:
-        yield _UNKNOWN
+        yield UNKNOWN
     if not verbs:
         return
     at = words.index(verbs[-1]) + 1
     if verbs[-1] == "sync" or (program == "poetry" and at == len(words)):
-        yield from _of_project(files)
+        yield from all_of_project(files)
     while at < len(words):
         word = words[at].strip("'\"")
         if word in _TAKE_WORD or (word == "-c" and program in ("conda", "mamba", "micromamba")):
             at += 1  # a channel, where pip's `-c` is a file
         elif word in _TAKE_FILE and at + 1 < len(words):
             place = files.find(words[at + 1], files.workdir)
-            yield from _listed(place.path, files) if place is not None and not place.guessed else (_UNKNOWN,)
+            yield from all_of(place.path, files) if place is not None and not place.guessed else (UNKNOWN,)
             at += 1
         elif word.partition("[")[0] in (".", "./"):
-            yield from _of_project(files)
+            yield from all_of_project(files)
         elif not word.startswith("-"):
             plain = "://" not in word and "/" not in word and "$" not in word
-            yield re.split(r"[\[<>=!~;\s]", word)[0] if plain else _UNKNOWN
+            yield re.split(r"[\[<>=!~;\s]", word)[0] if plain else UNKNOWN
         at += 1
-
-
-def _listed(path: str, files: Files) -> Iterator[str]:
-    """The packages that a file lists; a question mark where it may list more."""
-    source = files.repository.source(path)
-    lines = source.text.split("\n") if source is not None else ["?"]
-    if source is not None and path.endswith(".toml"):
-        yield from _of_pyproject(source.text)
-        return
-    if path.endswith((".py", ".cfg")):
-        yield _UNKNOWN
-        return
-    for line in lines:
-        word = re.sub(r"(?:^|\s)#.*", "", line).strip().removeprefix("- ").strip().strip("'\"")
-        listed = path.endswith((".yml", ".yaml"))
-        name = re.match(r"(?:[\w-]+::)?([A-Za-z0-9][\w.-]*)(?!\S*[:/])", word)
-        if listed and (not line.lstrip().startswith("- ") or word in ("pip", "pip:") or _is_channel(word)):
-            continue
-        if word and not word.startswith(("--index-url", "--extra-index-url", "-i ", "--find-links")):
-            yield name[1] if name is not None else _UNKNOWN
-
-
-def _is_channel(word: str) -> bool:
-    return word in ("conda-forge", "defaults", "nvidia", "nodefaults", "anaconda", "robostack-staging", "bioconda")
-
-
-def _of_pyproject(text: str) -> Iterator[str]:
-    data = toml(text)
-    project, poetry = table_of(data, "project"), table_of(data, "tool", "poetry")
-    if not project and not poetry:
-        yield _UNKNOWN
-    groups = (*table_of(project, "optional-dependencies").values(), *table_of(data, "dependency-groups").values())
-    for entry in (entry for some in (project.get("dependencies"), *groups) if isinstance(some, list) for entry in some):
-        if isinstance(entry, str):
-            yield _UNKNOWN if "@" in entry else re.split(r"[\s\[<>=!~;(]", entry)[0]
-    more = (table_of(table_of(poetry, "group"), name, "dependencies") for name in table_of(poetry, "group"))
-    for listed in (table_of(poetry, "dependencies"), table_of(poetry, "dev-dependencies"), *more):
-        yield from (name if isinstance(value, str) else _UNKNOWN for name, value in listed.items())
-
-
-def _of_project(files: Files) -> Iterator[str]:
-    place = files.find("pyproject.toml", files.workdir) or files.find("setup.py", files.workdir)
-    yield from _listed(place.path, files) if place is not None else (_UNKNOWN,)
 
 
 def _is_known(name: str) -> bool:

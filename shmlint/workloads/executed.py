@@ -118,7 +118,10 @@ def given_names(module: Module) -> frozenset[str]:
 
 
 def _assigned(name: str, scope: Scope) -> Iterator[tuple[ast.expr, bool]]:
-    """The values that a function or a module gives a name, and whether it goes through them in a loop."""
+    """The values that a function or a module gives a name, and whether it goes through them in a loop.
+
+    ``Assignments.of_name`` leaves out what ``with`` and loops give: for its users a value is what the name itself is.
+    """
     for node in ast.walk(scope.function or scope.module.tree):
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
             yield node.value, False

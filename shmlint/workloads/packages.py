@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shmlint.files.read import normal
@@ -13,6 +13,7 @@ from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source, Span
 from shmlint.workloads.filesystem import Files
+from shmlint.workloads.requirements import named_by, named_in_file, normalised, toml
 
 if TYPE_CHECKING:
     from shmlint.workloads.program import Program
@@ -61,7 +62,7 @@ def packages(launch: Launch, program: Program) -> Found:
         built = program.image is not None and program.dockerfile is not None
         read = built and not program.guessed and not program.namesake and launch.kind != "devcontainer"
         for folder in program.files.folders():
-            for name, evidence in _of_folder(folder, program.files, every=not read):
+            for name, evidence in named_by(folder, program.files, every=not read):
                 found.setdefault(name, evidence)
     return found
 
@@ -82,75 +83,16 @@ def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evide
         for at, word in enumerate(words):
             word = word.strip("'\"")
             if word in ("-r", "--requirement", "-f", "--file") and at + 1 < len(words):
-                yield from _of_file(words[at + 1].strip("'\""), files)
+                yield from named_in_file(words[at + 1].strip("'\""), files)
             elif word.startswith(("-r", "--requirement=")) and len(word) > 2:
-                yield from _of_file(word.removeprefix("--requirement=").removeprefix("-r"), files)
+                yield from named_in_file(word.removeprefix("--requirement=").removeprefix("-r"), files)
             elif word.split("[")[0] in (".", "./") or word.startswith("/"):
                 local = True
             elif not word.startswith("-") and (name := re.match(_NAME, word)) is not None:
                 yield normalised(name[0]), Evidence(f"installs {name[0]}", span)
         if local or match[1] == "sync":
             for folder in (*files.folders(), files.repository.home, files.repository.root):
-                yield from _of_folder(folder, files, every=every)
-
-
-def normalised(name: str) -> str:
-    """A package's name as pip compares it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _of_file(path: str, files: Files) -> Iterator[tuple[str, Evidence]]:
-    place = files.find(path)
-    if place is not None:
-        yield from _listed(place.path, files)
-
-
-_LISTS = ("requirements.txt", "pyproject.toml", "environment.yml", "environment.yaml", "setup.py", "setup.cfg")
-
-
-def _of_folder(folder: str, files: Files, *, every: bool) -> Iterator[tuple[str, Evidence]]:
-    """What the lists of a directory name; without ``every`` not what is only for examples, tests and other extras."""
-    for name in files.repository.names(folder):
-        listed = name in _LISTS or (name.startswith("requirements") and name.endswith((".txt", ".in")))
-        if listed and (every or re.search(_FOR_EXTRAS, name) is None):
-            yield from _listed(normal(os.path.join(folder, name)), files, every=every)
-    inner = normal(os.path.join(folder, "requirements"))
-    for name in files.repository.names(inner):
-        if name.endswith((".txt", ".in")) and (every or re.search(_FOR_EXTRAS, name) is None):
-            yield from _listed(normal(os.path.join(inner, name)), files, every=every)
-
-
-_FOR_EXTRAS = r"(?i)(?:^|[_.-])(?:dev\w*|docs?|tests?|testing|examples?|lint|optional|extras?|bench\w*|ci)(?:[_.-])"
-"""Lists of requirements that a build names where it installs them."""
-_EXTRAS = r"optional-dependenc|dependency-groups|dev-dependenc|extras_require|^\[tool\.poetry\.group\."
-_NO_EXTRAS = r"^dependencies\b|install_requires|^\[tool\.poetry\.dependencies\]"
-
-
-def _listed(path: str, files: Files, *, every: bool = True) -> Iterator[tuple[str, Evidence]]:
-    """The packages that a file of requirements names, line by line: the same words in each of its formats.
-
-    Without ``every`` they are those that come without an extra or a group.
-    """
-    source = files.repository.source(path)
-    if source is None:
-        return
-    in_dependencies, extra = not path.endswith((".toml", ".py", ".cfg")), False
-    for number in range(1, min(len(source.line_starts), 2000) + 1):
-        line = source.line_text(number).split("#")[0].strip()
-        if path.endswith((".toml", ".py", ".cfg")):
-            if re.search(r"dependenc|install_requires|extras_require", line):
-                in_dependencies = True
-            elif line.startswith("[") and "]" in line and not line.startswith(("['", '["')):
-                in_dependencies = "dependenc" in line
-            begins = re.search(_EXTRAS, line) is not None
-            extra = begins or (extra and re.search(_NO_EXTRAS, line) is None)
-        if not in_dependencies or (extra and not every):
-            continue
-        for match in re.finditer(_ITEM, line):
-            yield normalised(match[1]), Evidence(f"needs {match[1]}", Span(source, *source.line_span(number)))
-
-
-_ITEM = r"""(?:^|["'\[,]|^-\s*|::)\s*-?\s*([A-Za-z][A-Za-z0-9._-]*)"""
+                yield from named_by(folder, files, every=every)
 
 
 # Commands that a package installs --------------------------------------------------------------
@@ -196,20 +138,3 @@ def _of_pyproject(source: Source, name: str) -> str | None:
 def _of_setup(source: Source, name: str) -> str | None:
     match = re.search(rf"""["']?\s*{re.escape(name)}\s*=\s*([\w.]+:[\w.]+)""", source.text)
     return match[1] if match is not None else None
-
-
-def toml(text: str) -> Mapping[str, Any]:
-    """A TOML document; empty where it is none."""
-    import tomllib
-
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
-        return {}
-
-
-def table_of(data: object, *keys: str) -> dict[str, Any]:
-    """A table in a document; empty where there is none."""
-    for key in keys:
-        data = data.get(key) if isinstance(data, dict) else None
-    return data if isinstance(data, dict) else {}
