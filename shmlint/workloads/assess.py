@@ -149,7 +149,7 @@ def _commands(case: Case) -> Need | None:
 def _models(case: Case) -> Need | None:
     """What the models of a Triton server need, which the repository holds."""
     ran = (*case.program.commands, *case.program.documented_commands)
-    if not any("tritonserver" in word for command in ran for word in command.words):
+    if not any(word.rpartition("/")[2].endswith("server") for command in ran for word in command.words):
         return None
     from shmlint.workloads.triton import triton
 

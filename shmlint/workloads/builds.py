@@ -279,6 +279,12 @@ def _of_own_name(launch: Launch, repository: Repository) -> Build | None:
     return Build(image, repository.root, normal(files[0]), None, (), launch.span)
 
 
+def is_published_here(launch: Launch, dockerfile: str, repository: Repository) -> bool:
+    """Whether an image has the owner and the name of the repository, whose only Dockerfile at the top is this one."""
+    build = _of_own_name(launch, repository)
+    return build is not None and build.dockerfile == normal(dockerfile)
+
+
 _REPOSITORY = "github.repository"
 
 

@@ -39,6 +39,8 @@ _SILENT = _BUILTINS | frozenset(
         "id", "ifconfig", "install", "ip", "micromamba",
         "iptables", "jetson_clocks", "join", "killall", "ldconfig", "ln", "logger", "ls", "mamba", "mkdir", "mkfifo",
         "mknod", "mktemp", "modprobe", "mountpoint", "mv", "nl", "numfmt", "nvpmodel", "openssl", "paste", "pip",
+        # https://github.com/rapidsai/gha-tools/blob/fc3e0ce92a3f5658e9ff7b47156dc8230ff57160/tools/rapids-logger
+        "rapids-logger",
         "pip3", "pkill", "readlink", "realpath", "renice", "rev", "rm", "rmdir", "seq", "service", "setfacl", "shred",
         "shuf", "split", "ssh-add", "ssh-keyscan", "strings", "stty", "swapoff", "sync", "sysctl", "tac",
         "touch", "tput", "truncate", "tty", "umount", "unlink", "update-ca-certificates", "userdel", "usermod",

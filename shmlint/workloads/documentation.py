@@ -281,8 +281,11 @@ _PAGES = (".md", ".mdx", ".rst", ".markdown")
 _GUIDES = r"(?i)train|start|usage|guide|tutorial"
 """Pages at the top of the repository that tell how to use it."""
 _STARTED = frozenset(
-    {"vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafactory-cli", "ns-train", "sglang", "tritonserver"}
-)
+    {
+        "vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafactory-cli", "ns-train", "sglang", "tritonserver",
+        "fastdeployserver",
+    }
+)  # fmt: skip
 
 
 def _notebooks(program: Program, follower: Follower) -> None:

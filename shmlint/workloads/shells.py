@@ -13,7 +13,7 @@ from shmlint.docker.sizes import soft_limit
 from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
-from shmlint.workloads.builds import bare_name, is_bare
+from shmlint.workloads.builds import bare_name, is_bare, is_published_here
 from shmlint.workloads.by_knowledge import gpu_count
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
 from shmlint.workloads.commands import SHELLS, names_training
@@ -358,7 +358,7 @@ def _in_plain_environment(case: Case) -> Need | None:
     What the container sees of the host besides is not known, unless its place says that it is no code.
     """
     program, launch = case.program, case.launch
-    made = program.image is not None and not program.guessed and not program.namesake
+    made = program.image is not None and not program.namesake and (not program.guessed or _is_of_repository(case))
     if not (made or _is_published(case)) or not program.files.seen():
         return None
     if asked_for(case) or case.documented.need is not None:
@@ -399,6 +399,14 @@ def _in_unknown_image(case: Case) -> Need | None:
         stopped = f"the repository's code uses no shared memory; what else is in {what} is unknown"
         return unknown(case)._replace(stopped=stopped)
     return unknown(case)._replace(stopped=f"it gives a shell, and nothing is known of what is in {what}")
+
+
+def _is_of_repository(case: Case) -> bool:
+    """Whether the image is what the repository publishes under its own name, which its only Dockerfile builds."""
+    program = case.program
+    if program.dockerfile is None:
+        return False
+    return is_published_here(case.launch, program.dockerfile.path, program.files.repository)
 
 
 def _is_published(case: Case) -> bool:

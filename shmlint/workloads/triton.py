@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from shmlint.docker.sizes import human
 from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Known, Mechanism, Need
+from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.workloads.commands import options
@@ -23,6 +24,13 @@ OLDER = (23, 9)
 OLDER_SIZE = 64 * 1024 * 1024
 """Bytes (``shm_default_byte_size``)."""
 OLDER_SOURCE = "https://github.com/triton-inference-server/python_backend/blob/7cb2ef096514/src/python_be.cc#L1904"
+SERVERS: Mapping[str, tuple[int, int] | None] = {
+    "tritonserver": None,
+    # https://github.com/PaddlePaddle/FastDeploy/blob/cc8d1f3c9f31ea4919972f14ee3eaaa9a09966e2/serving/Dockerfile#L75-L76
+    # and serving/Dockerfile_CUDA_11_4_TRT_8_4#L18-L21, which takes it from 21.10
+    "fastdeployserver": (21, 10),
+}
+"""Programs that are Triton, and the release that is under a name of others."""
 _KNOWN = Known("triton", "Triton Inference Server")
 _MOST_MODELS = 100
 
@@ -37,19 +45,21 @@ class _Model(NamedTuple):
 
 
 def triton(launch: Launch, program: Program) -> Need | None:
-    """What ``tritonserver`` needs for the models that it loads; None where they are not in the repository.
+    """What Triton's server needs for the models that it loads; None where they are not in the repository.
 
     It may be a command of the launch, or one that the documentation runs in its container.
     """
     for ran in (*program.commands, *program.documented_commands):
-        if not any(word.rpartition("/")[2] == "tritonserver" for word in ran.words):
+        server = next((name for word in ran.words if (name := word.rpartition("/")[2]) in SERVERS), None)
+        if server is None:
             continue
         for _, folder in options(ran.words, frozenset({"--model-repository", "--model-store"})):
             place = program.files.find(folder, program.files.workdir, folder=True)
             if place is None:
                 continue
             models = list(_models(place.path, program.files.repository))
-            need = _need(models, launch, sure=ran.certain and not place.guessed and not ran.guessed)
+            size = _told_size(ran.words) or (OLDER_SIZE if _is_older(launch, SERVERS[server]) else 0)
+            need = _need(models, size, sure=ran.certain and not place.guessed and not ran.guessed)
             if need is not None and (need.verdict != "not-needed" or ran in program.commands):
                 return need  # a page does not show all that runs in a container
     return None
@@ -92,7 +102,17 @@ _FILES = {
 docs/user_guide/model_repository.md at 008fdc5a8a2b, "Model Files")."""
 
 
-def _need(models: list[_Model], launch: Launch, *, sure: bool) -> Need | None:
+def _told_size(words: Sequence[str]) -> int:
+    """The bytes that a model instance takes at its start, as an option of the server says; 0 where none does."""
+    told = [value for _, value in options(words, frozenset({"--backend-config"})) if value.startswith(_SIZE)]
+    return (whole_number(told[-1].removeprefix(_SIZE)) or 0) if told else 0
+
+
+_SIZE = "python,shm-default-byte-size="
+
+
+def _need(models: list[_Model], size: int, *, sure: bool) -> Need | None:
+    """What models need, of whose instances each takes a size at its start; 0 where that is next to nothing."""
     python = [model for model in models if model.backend == "python"]
     if not python:
         others = bool(models) and all(re.fullmatch(_WITHOUT, model.backend) for model in models)
@@ -101,11 +121,11 @@ def _need(models: list[_Model], launch: Launch, *, sure: bool) -> Need | None:
     count = sum(model.instances for model in python)
     told = tuple(Evidence("a model of the Python backend", model.span, SOURCE) for model in python[:2])
     why = "its Python backend passes every input and output through shared memory"
-    if not _is_older(launch):
+    if not size:
         mechanism = Mechanism("triton", None, "estimated", why, told, SOURCE)
         return Need("likely", None, UNKNOWN_RECOMMENDED, _KNOWN, "", SOURCE, told, (mechanism,))
-    because = f"{count} instance{'' if count == 1 else 's'} of models × {human(OLDER_SIZE)}"
-    start = count * OLDER_SIZE
+    because = f"{count} instance{'' if count == 1 else 's'} of models × {human(size)}"
+    start = count * size
     if start > DOCKER_DEFAULT_SHM:
         mechanism = Mechanism("triton", start, "computed", because, told, OLDER_SOURCE)
     else:  # It fills the default at its start, and grows with what the requests hold.
@@ -124,8 +144,13 @@ _WITHOUT = (
 """The backends and platforms that use no shared memory of their own."""
 
 
-def _is_older(launch: Launch) -> bool:
-    """Whether an image names a release of Triton whose Python backend takes a fixed size for each model instance."""
+def _is_older(launch: Launch, release: tuple[int, int] | None) -> bool:
+    """Whether a release of Triton has a Python backend that takes a fixed size for each model instance.
+
+    It is the one of the server, or else the one that an image names.
+    """
+    if release is not None:
+        return release < OLDER
     for image in (launch.image, *launch.base_images):
         found = re.search(r"tritonserver:(\d\d)\.(\d\d)-", image.known or "") if image is not None else None
         if found is not None:

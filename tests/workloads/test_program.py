@@ -3564,6 +3564,27 @@ def test_what_ros_starts_in_an_image_in_which_all_is_known(
 
 
 @table(
+    "image, command, more, verdict",
+    [
+        ("me/robot:humble", "ros2 launch robot start.launch.py", "", "not-needed"),
+        ("ghcr.io/me/robot", "ros2 launch robot start.launch.py", "", "not-needed"),
+        ("me/robot", "roslaunch robot start.launch", "", "not-needed"),
+        ("me/robot", "ros2 launch robot start.launch.py", "RUN pip install torch\n", "unknown"),
+        ("me/robot", "/opt/tools/run", "", "unknown"),
+        ("you/robot", "ros2 launch robot start.launch.py", "", "unknown"),
+        ("me/robot-arm", "ros2 launch robot start.launch.py", "", "unknown"),
+    ],
+)
+def test_what_ros_starts_in_the_image_that_the_repository_publishes(
+    tmp_path: Path, image: str, command: str, more: str, verdict: str
+) -> None:
+    page = f"# Robot\n\nFrom https://github.com/me/robot\n\n```bash\ndocker run --gpus all {image} {command}\n```\n"
+    build = f"FROM ros:humble\nWORKDIR /ws\nCOPY src src\n{more}RUN colcon build\n"
+    files = {"README.md": page, "Dockerfile": build, "src/node.py": "import rclpy\nrclpy.spin(node)\n"}
+    assert need(tmp_path, files, ("README.md",)).verdict == verdict
+
+
+@table(
     "words, verdict",
     [
         ("-hwaccel cuda -i a.mp4 -c:v h264_nvenc b.mp4", "not-needed"),
