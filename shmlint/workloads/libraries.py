@@ -40,6 +40,8 @@ class Row(NamedTuple):
     """How many times as many workers, and as large batches, the loader for validation has, which is there too."""
     side: str = ""
     """The argument that is the height and width of ``item``."""
+    imported: str = ""
+    """The package that the program imports, for a bare name that is only that of a method of its objects."""
 
 
 _TORCH_DATA = "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader"
@@ -70,7 +72,46 @@ _JAX_MESH = "https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_aut
 _CHRONOS = "https://github.com/amazon-science/chronos-forecasting/blob/95185d1336e5bfdf50374d44c06ad9e10b303144/src/chronos/chronos2/pipeline.py#L280"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
 
+_TORCHIO = "https://github.com/TorchIO-project/torchio/blob/2b019d2a9659c838408c73ae77327ac5eb87b190/src/torchio"
+_TORCHGEO = "https://github.com/torchgeo/torchgeo/blob/65507dcbc4a51fdb49940508de77a5d5e2327eb3/torchgeo/datamodules/geo.py"
+_TORCHDRUG = "https://github.com/DeepGraphLearning/torchdrug/blob/6066fbd82360abb5f270cba1eca560af01b8cc90/torchdrug/core/engine.py#L61"
+_ANOMALIB = "https://github.com/open-edge-platform/anomalib/blob/b7233686172e3485bfbe01272a8cd7a7e4576986/src/anomalib/data/datamodules"
+_LHOTSE = "https://github.com/lhotse-speech/lhotse/blob/a79cc864e4275f6342bb94261313526a14d385fb/lhotse/cut/set.py#L2203"
+_NEMO = "https://github.com/NVIDIA/NeMo/blob/8cfedd7203462cb251a914e700e5605444277561/nemo/core/classes/modelPT.py#L539"
+_TORCHRL = "https://github.com/pytorch/rl/blob/ae9719f17b1517af5c2523a36c4616f003ee55cf/torchrl"
+_SUPER_GRADIENTS = "https://github.com/Deci-AI/super-gradients/blob/e0ccacf8868ffa1296fa4f8407c03d2bc227312c/src/super_gradients/training/utils/distributed_training_utils.py"
+_PYG = "https://github.com/pyg-team/pytorch_geometric/blob/5c6461b2305ad068a6d61165b3c55852a11aaa41/torch_geometric/loader"
+_TRL = "https://github.com/huggingface/trl/blob/f2cd57710ae345ea6428ae95363267fcf38a3dc8/trl/trainer"
+_UNSLOTH = "https://github.com/unslothai/unsloth/blob/015bdef0d94a241bcd94eec7a405b1700632180d/unsloth/trainer.py#L445"
+
 _ULTRALYTICS = "https://github.com/ultralytics/ultralytics/blob/00c2dcce23966542b3e03063c6a05be0d08d90d3/ultralytics/models/yolo/detect/train.py"
+
+_TORCHGEO_MODULES = (
+    "AgriFieldNet", "BigEarthNet", "CaBuAr", "CaFFe", "ChaBuD", "ChesapeakeCVPR", "COWCCounting",
+    "DeepGlobeLandCover", "DigitalTyphoon", "ETCI2021", "EuroSAT", "EuroSAT100", "EuroSATSpatial", "FAIR1M",
+    "FieldsOfTheWorld", "FireRisk", "GID15", "GeoNRW", "HySpecNet11k", "IOBench", "InriaAerialImageLabeling",
+    "L7Irish", "L8Biome", "LEVIRCD", "LEVIRCDPlus", "LandCoverAI", "LandCoverAI100", "LoveDA", "MMFlood",
+    "NAIPChesapeake", "NASAMarineDebris", "OSCD", "PASTIS", "PatternNet", "Potsdam2D", "QuakeSet", "RESISC45",
+    "ReforesTree", "SEN12MS", "SKIPPD", "SSL4EOL", "SSL4EOLBenchmark", "SSL4EOS12", "SeasonalContrastS2",
+    "Sentinel2CDL", "Sentinel2EuroCrops", "Sentinel2NCCM", "Sentinel2SouthAmericaSoybean", "So2Sat",
+    "SolarPlantsBrazil", "SouthAfricaCropType", "SpaceNet1", "SpaceNet6", "Substation", "SustainBenchCropYield",
+    "TreeSatAI", "TropicalCyclone", "UCMerced", "USAVars", "VHR10", "Vaihingen2D", "XView2",
+)  # fmt: skip
+"""Its datamodules, whose names all end so."""
+_ANOMALIB_MODULES = (
+    "ADAM3D", "Folder3D", "MVTec3D", "AutoVI", "BMAD", "BTech", "Datumaro", "Folder", "Kaputt", "Kolektor",
+    "MPDD", "MVTec", "MVTecAD", "MVTecAD2", "MVTecLOCO", "RealIAD", "Tabular", "VAD", "Visa",
+)  # fmt: skip
+"""Those of images; those of videos have batches of clips."""
+_PYG_LOADERS = (
+    "NodeLoader", "LinkLoader", "GraphSAINTSampler", "GraphSAINTNodeSampler", "GraphSAINTEdgeSampler",
+    "GraphSAINTRandomWalkSampler", "ShaDowKHopSampler", "RandomNodeLoader", "ZipLoader", "DataListLoader",
+    "DenseDataLoader", "TemporalDataLoader",
+)  # fmt: skip
+_TRL_CONFIGS = (
+    "BCOConfig", "CPOConfig", "GKDConfig", "KTOConfig", "NashMDConfig", "ORPOConfig", "OnlineDPOConfig",
+    "PPOConfig", "PRMConfig", "RewardConfig", "RLOOConfig", "XPOConfig",
+)  # fmt: skip
 
 _RAY = (
     "put", "util.multiprocessing.Pool", "train.lightning.LightningTrainer", "train.tensorflow.TensorflowTrainer",
@@ -108,6 +149,26 @@ ROWS: tuple[Row, ...] = (
     Row("torch_geometric.loader.ClusterLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
     Row("torch_geometric.loader.NeighborSampler", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
     Row("torch_geometric.data.NeighborSampler", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
+    *(Row(f"torch_geometric.loader.{name}", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1, (), _PYG)
+      for name in _PYG_LOADERS),
+    Row("torchio.SubjectsLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1, (),
+        f"{_TORCHIO}/loader.py#L39"),
+    Row("torchio.Queue", "dataloader", "num_workers", 5, 0, "batch_size", -1, 1, (), f"{_TORCHIO}/data/queue.py#L71"),
+    *(Row(f"torchgeo.datamodules.{name}DataModule", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1, (),
+          _TORCHGEO)
+      for name in _TORCHGEO_MODULES),
+    Row("torchdrug.core.Engine", "dataloader", "num_worker", 9, 0, "batch_size", 7, 1, (), _TORCHDRUG),
+    *(Row(f"anomalib.data.{name}", "dataloader", "num_workers", -1, 8, "train_batch_size", -1, 32, (), _ANOMALIB)
+      for name in _ANOMALIB_MODULES),
+    *(Row(f"anomalib.data.{name}", "dataloader", "num_workers", -1, 8, "train_batch_size", -1, None, (), _ANOMALIB)
+      for name in ("Avenue", "ShanghaiTech", "UCSDped")),
+    Row("compute_and_store_features_batch", "dataloader", "num_workers", 4, 4, "batch_size", -1, None, (), _LHOTSE,
+        imported="lhotse"),
+    *(Row(name, "dataloader", "num_workers", -1, None, "batch_size", -1, None, (), _NEMO, imported="nemo")
+      for name in ("setup_training_data", "setup_validation_data", "setup_test_data")),
+    *(Row(f"mmdet.datasets.{module}build_dataloader", "dataloader", "workers_per_gpu", 2, None, "samples_per_gpu", 1,
+          None)
+      for module in ("", "builder.")),
     Row("monai.data.DataLoader", "dataloader", "num_workers", 1, 0, "batch_size", -1, 1),
     Row("timm.data.create_loader", "dataloader", "num_workers", -1, 1, "batch_size", 2, None),
     Row("nvtabular.loader.torch.DLDataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1),
@@ -165,6 +226,10 @@ ROWS: tuple[Row, ...] = (
     Row("trl.SFTConfig", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8),
     Row("trl.DPOConfig", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8),
     Row("trl.GRPOConfig", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8),
+    *(Row(f"trl.{name}", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8, (), _TRL)
+      for name in _TRL_CONFIGS),
+    Row("unsloth.UnslothTrainingArguments", "dataloader", "dataloader_num_workers", -1, 0,
+        "per_device_train_batch_size", -1, 8, (), _UNSLOTH),
     Row("chronos.Chronos2Pipeline.fit", "dataloader", "dataloader_num_workers", -1, 0, "batch_size", -1, 256, (),
         _CHRONOS),
     Row("sentence_transformers.SentenceTransformerTrainingArguments", "dataloader", "dataloader_num_workers", -1, 0,
@@ -213,6 +278,11 @@ ROWS: tuple[Row, ...] = (
     Row("vllm.AsyncEngineArgs", "ranks", "tensor_parallel_size", -1, 1),
     Row("vllm.engine.arg_utils.AsyncEngineArgs", "ranks", "tensor_parallel_size", -1, 1),
     Row("vllm.EngineArgs", "ranks", "tensor_parallel_size", -1, 1),
+    Row("vllm.engine.arg_utils.EngineArgs", "ranks", "tensor_parallel_size", -1, 1),
+    *(Row(f"vllm.engine.arg_utils.{name}.from_cli_args", "ranks", "tensor_parallel_size", -1, 1, configured=True)
+      for name in ("AsyncEngineArgs", "EngineArgs")),
+    Row("super_gradients.setup_device", "ranks", "num_gpus", 1, 1, source=f"{_SUPER_GRADIENTS}#L175"),
+    Row("super_gradients.training.utils.distributed_training_utils.setup_device", "ranks", "num_gpus", 1, 1),
     Row("vllm.EngineArgs.from_cli_args", "ranks", "tensor_parallel_size", -1, 1, configured=True),
     Row("vllm.AsyncEngineArgs.from_cli_args", "ranks", "tensor_parallel_size", -1, 1, configured=True),
     Row("detectron2.engine.launch", "ranks", "num_gpus_per_machine", 1, 1, source=_DETECTRON_LAUNCH),
@@ -245,6 +315,14 @@ ROWS: tuple[Row, ...] = (
     Row("tritonclient.utils.shared_memory.create_shared_memory_region", "python-shm", "byte_size", 2, None,
         source=_TRITON_CLIENT),
     Row("start_multi_process_pool", "torch-sharing", source=_SENTENCES),
+    *(Row(f"torchrl.{name}", "torch-sharing", source=f"{_TORCHRL}/{file}")
+      for file, names in (
+          ("envs/batched_envs.py#L527", ("envs.ParallelEnv", "envs.batched_envs.ParallelEnv")),
+          ("collectors/_multi_base.py", tuple(
+              f"collectors.{module}{kind}" for module in ("", "collectors.")
+              for kind in ("MultiSyncDataCollector", "MultiaSyncDataCollector", "aSyncDataCollector",
+                           "MultiSyncCollector", "MultiAsyncCollector", "AsyncCollector"))),
+      ) for name in names),
     Row("shared_memory", "python-shm", source=f"{_DGL}/heterograph.py#L6267"),
     Row("batchgenerators.dataloading.multi_threaded_augmenter.MultiThreadedAugmenter", "torch-sharing"),
     Row("batchgenerators.dataloading.nondet_multi_threaded_augmenter.NonDetMultiThreadedAugmenter", "torch-sharing"),
@@ -258,7 +336,8 @@ SETTINGS = ("tensor_parallel_size",)
 COLLECTIVE = frozenset(
     {
         "torch.distributed.init_process_group", "horovod.torch.init", "horovod.tensorflow.init", "deepspeed.initialize",
-        "deepspeed.init_distributed", "accelerate.Accelerator", "torch.nn.parallel.DistributedDataParallel",
+        "deepspeed.init_distributed", "deepspeed.comm.init_distributed", "deepspeed.init_inference",
+        "accelerate.Accelerator", "torch.nn.parallel.DistributedDataParallel",
         "paddle.distributed.init_parallel_env", "mmengine.runner.Runner", "mmengine.runner.Runner.from_cfg",
         "bagua.torch_api.init_process_group",
         # https://github.com/open-mmlab/mmcv/blob/a685e1ff0c9d772a7f3ab984702008138c37a7b2/mmcv/runner/dist_utils.py#L41

@@ -30,6 +30,7 @@ from shmlint.workloads.libraries import (
     is_generated,
 )
 from shmlint.workloads.loaded import Loaded
+from shmlint.workloads.parts import PARTLY, is_loud
 from shmlint.workloads.repository import Shared
 from shmlint.workloads.values import Scope
 
@@ -155,7 +156,7 @@ def _only_known(text: str) -> frozenset[str] | None:
             return None
     if "import *" in text and not packages.isdisjoint(ROW_PACKAGES):
         return None  # it may hand on what is not named in it
-    if not all(map(is_known, packages)):
+    if not all(map(is_known, packages)) or not packages.isdisjoint(PARTLY):
         return None
     return frozenset(packages)
 
@@ -480,6 +481,10 @@ class Modules:
                 return normal(candidate)
         return None
 
+    def is_loud(self, name: str, importer: str) -> bool:
+        """Whether a dotted name stands for what may start workers in a package that is not the repository's own."""
+        return is_loud(name) and self.resolve(name, importer) is None
+
     def stars(self, loaded: Loaded) -> tuple[Loaded | str, ...]:
         """The modules of which a module imports everything, also through others; the names of those from outside.
 
@@ -516,7 +521,7 @@ class Modules:
         written = name if target is None else f"{target}{dot}{rest}"
         for _ in range(MOST_PASSED_ON):
             further = self._imported(name, loaded)
-            if further is None or further[0] in _LED_TO:
+            if further is None or further[0] in _LED_TO or is_loud(further[0]):
                 return further[0] if further is not None else written
             found = self.resolve(*further)
             if found is None:
@@ -529,7 +534,7 @@ class Modules:
         head, dot, rest = name.partition(".")
         for module in (loaded, *self.stars(loaded)):
             if isinstance(module, str):
-                if f"{module}.{name}" in _LED_TO:
+                if f"{module}.{name}" in _LED_TO or is_loud(f"{module}.{name}"):
                     return f"{module}.{name}", loaded.path
             elif head in module.module.imports:
                 return f"{module.module.imports[head]}{dot}{rest}", module.path

@@ -229,9 +229,16 @@ _ONLY_KEPT = frozenset(
 """Calls that only keep or print what they are given; what is bound by ``partial`` is passed on."""
 
 
-_IN_THREADS = frozenset({"faster_whisper.WhisperModel", "faster_whisper.transcribe.WhisperModel"})
-"""Calls whose workers are threads
-(https://github.com/SYSTRAN/faster-whisper/blob/65882eee9f5c/faster_whisper/transcribe.py#L654)."""
+_IN_THREADS = frozenset(
+    {
+        # https://github.com/SYSTRAN/faster-whisper/blob/65882eee9f5c/faster_whisper/transcribe.py#L654
+        "faster_whisper.WhisperModel", "faster_whisper.transcribe.WhisperModel",
+        # https://github.com/Project-MONAI/MONAI/blob/d388d1c6fec8cb3a0eebee5b5a0b9776ca59ca83/monai/data/dataset.py#L863
+        "monai.data.CacheDataset", "monai.data.dataset.CacheDataset", "monai.apps.DecathlonDataset",
+        "monai.apps.MedNISTDataset", "monai.apps.TciaDataset",
+    }
+)  # fmt: skip
+"""Calls whose workers are threads."""
 
 
 def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
@@ -255,6 +262,9 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
 
 def _is_meant(row: Row, site: Site, walker: Walker) -> bool:
     """Whether a loader that is known by a bare name is one of a library, with workers, and not of the repository."""
+    if row.imported:
+        loaded = (module for module in walker.modules.loaded.values() if module is not None)
+        return any(row.imported in module.packages for module in loaded) and not walker.is_own(site)
     if row.call != "DataLoader":
         return True
     module, head = site.scope.module, dotted(site.node.func).partition(".")[0]

@@ -34,6 +34,7 @@ from shmlint.workloads.modules import UNPARSED, Modules, is_known, stored
 from shmlint.workloads.named_modules import ANY, NamedModules, is_compiled
 from shmlint.workloads.options import Options
 from shmlint.workloads.parsed import note_parsed
+from shmlint.workloads.parts import KNOWN, PARTLY
 from shmlint.workloads.passing import DISPATCHERS, passed_call
 from shmlint.workloads.program import Entry
 from shmlint.workloads.started import commands_of, starts
@@ -87,6 +88,8 @@ class Walker:
         self._starts: list[tuple[str, ast.Call, Scope, bool]] = []
         self._moves = False
         """Whether it changes its directory."""
+        self._partly = False
+        """Whether a package is imported of which some names are loud."""
         self._named: list[tuple[ast.Call, Scope, Unit]] = []
         """Calls that load a module by a name that they put together."""
         self._own_calls: dict[tuple[str, int], frozenset[int]] = {}
@@ -335,7 +338,8 @@ class Walker:
             self._module(path, certain)
             return
         top = name.split(".")[0]
-        if name.startswith(".") or self._optional or is_known(top):
+        self._partly = self._partly or top in PARTLY
+        if name.startswith(".") or self._optional or is_known(top) or top in KNOWN:
             return
         if not self.modules.is_package(name, unit.loaded.path) and not self.modules.is_extension(top, unit.loaded.path):
             self.stop(f"it imports the unknown package `{top}`", scope.span(node), package=True)
@@ -344,6 +348,7 @@ class Walker:
         """Run a module of the repository, once."""
         loaded = self.modules.load(path)
         if loaded is not None and loaded.module is not EMPTY:
+            self._partly = self._partly or not loaded.packages.isdisjoint(PARTLY)
             self._push_module(loaded, certain)
         elif loaded is not None:
             self.evaluator.changes.note_attributes(stored(loaded.source.text))
@@ -398,7 +403,8 @@ class Walker:
             for base in node.bases:
                 name = dotted(plain(base))
                 self._name(name, loaded, certain)
-                if (full := self.modules.outside(name, loaded)) in NOT_FOLLOWED or starts(full):
+                full = self.modules.outside(name, loaded)
+                if full in NOT_FOLLOWED or starts(full) or self.modules.is_loud(full, loaded.path):
                     place = Scope(loaded.path, loaded.source, loaded.module, None, None).span(base)
                     self.stop(f"what `{full}` starts is not followed", place)
             if self._is_called_by_base(loaded, node):
@@ -656,7 +662,8 @@ class Walker:
                 full = self.modules.outside(name, unit.loaded).partition(".__")[0]
                 if full in OWNERS:
                     self.kept.add(full)
-                if full in WATCHED or starts(full):
+                loud = "." in full and self.modules.is_loud(full, unit.loaded.path)
+                if full in WATCHED or starts(full) or loud:
                     self.stop(f"what is done with `{full}` is not followed", scope.span(expression))
 
     def _runs(self, conditions: Conditions, scope: Scope, unit: Unit) -> bool | None:
@@ -670,7 +677,7 @@ class Walker:
     def _call(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         self.evaluator.note_call(name, node, scope)
         last = name.rpartition(".")[2]
-        if last in _FILLS or last in _OWNERS:
+        if last in _FILLS or last in _OWNERS or self._partly:
             name, only = self._outside(node, unit.loaded)
             unit = unit if only else unit._replace(certain=False)
         self._looks_up(name, node, scope, unit)
@@ -695,7 +702,7 @@ class Walker:
             for argument in node.args:
                 self._dispatches(argument, unit)
         self.sites.append(Site(name, node, scope, unit.certain))
-        if name in NOT_FOLLOWED:
+        if name in NOT_FOLLOWED or (name not in WATCHED and self.modules.is_loud(name, unit.loaded.path)):
             does = f"what is put into `{name}`" if name.endswith("Queue") else f"what `{name}` starts"
             self.stop(f"{does} is not followed", scope.span(node))
 
@@ -803,7 +810,7 @@ class Walker:
         module, name = node.args[0], node.args[1]
         if isinstance(name, ast.Constant):
             full = f"{scope.full_name(module)}.{text_of(name.value)}"
-            if full in WATCHED:
+            if full in WATCHED or self.modules.is_loud(full, unit.loaded.path):
                 self.stop(f"what is done with `{full}` is not followed", scope.span(node))
             self._name(f"{dotted(module)}.{text_of(name.value)}", unit.loaded, False)
         elif scope.full_name(module) == "?" and dotted(getattr(module, "value", module)) == "sys.modules":

@@ -196,6 +196,8 @@ def test_mirrors_of_docker_hub(image: str) -> None:
         ("xinference-supervisor -H 0.0.0.0", "xinference-supervisor"),
         ("tritonserver --model-repository=/models", "triton"),
         ("axolotl train config.yml", "axolotl"),
+        ("fairseq-train data-bin --arch transformer", "fairseq"),
+        ("python -m fairseq_cli.train data-bin", "fairseq"),
         ("llamafactory-cli train x.yaml", "llama-factory"),
         ("yolo detect train data=coco.yaml", "ultralytics"),
         ("yolo detect predict source=0", "ultralytics-predict"),

@@ -201,8 +201,8 @@ def test_a_class_of_a_module_that_is_found_by_name(tmp_path: Path, code: str, li
         ("import torch, torch.multiprocessing as mp\nmp.Queue().put(torch.zeros(9).share_memory_())", "likely",
          "what is put into `torch.multiprocessing.Queue` is not followed"),
         ("import ray\n@ray.remote\ndef f(): pass", "unknown", "what is done with `ray.remote` is not followed"),
-        ("from torch_geometric.loader import RandomNodeLoader\nRandomNodeLoader(d, num_workers=8)", "unknown",
-         "what `torch_geometric.loader.RandomNodeLoader` does with `num_workers` is unknown"),
+        ("from torch_geometric.loader import IBMBNodeLoader\nIBMBNodeLoader(d, num_workers=8)", "unknown",
+         "what `torch_geometric.loader.IBMBNodeLoader` does with `num_workers` is unknown"),
         ("from torch_geometric.loader import NeighborLoader\nNeighborLoader(d, num_workers=0)", "not-needed", ""),
         ("from tianshou.env import ShmemVectorEnv as V\nV([make])", "unknown",
          "what `tianshou.env.ShmemVectorEnv` starts is not followed"),
@@ -263,9 +263,9 @@ def test_a_class_of_a_module_that_is_found_by_name(tmp_path: Path, code: str, li
         ("import deepspeed\ndeepspeed.initialize(model=m, training_data=d)", "likely", ""),
         ("import deepspeed\ndeepspeed.initialize(model=m)", "not-needed", ""),
         ("from lmdeploy import PytorchEngineConfig\nPytorchEngineConfig(tp=2)", "needed", ""),
-        ("from torch_geometric.loader import ShaDowKHopSampler\nkw = dict(num_workers=8)\n"
-         "ShaDowKHopSampler(d, **kw)", "unknown",
-         "what `torch_geometric.loader.ShaDowKHopSampler` does with `num_workers` is unknown"),
+        ("from torch_geometric.loader import IBMBBatchLoader\nkw = dict(num_workers=8)\n"
+         "IBMBBatchLoader(d, **kw)", "unknown",
+         "what `torch_geometric.loader.IBMBBatchLoader` does with `num_workers` is unknown"),
         ("from torch_geometric.loader import ShaDowKHopSampler\nkw = dict(batch_size=8)\n"
          "ShaDowKHopSampler(d, **kw)", "not-needed", ""),
         ("from ultralytics.utils import ops\nnet = make()\nnet.train()\nnet.train(mode=True)", "not-needed", ""),

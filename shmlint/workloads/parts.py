@@ -1,0 +1,152 @@
+"""Packages of which some names start workers, ranks or servers, or share memory, and others do not.
+
+A program that uses a loud name is unknown where nothing else decides, and the rows of ``libraries`` come first. A name
+stands for all that is below it, and the longest one decides: ``nemo`` is loud, ``nemo.utils.logging`` is not. Which
+names are loud was read from the code of the releases and revisions that stand here.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+_QUIET_PACKAGES = frozenset(
+    {
+        # https://github.com/coqui-ai/TTS/blob/dbf1a08a0d4e47fdad6172e433eeb34bc6b13b4e/TTS/api.py
+        "TTS",
+        # anomalib 2.7.0; the rows of its datamodules decide
+        "anomalib",
+        # https://github.com/openai/baselines/blob/ea25b9e8b234e6ee1bca43083f8f3cf974143998/baselines/common/cmd_util.py
+        "baselines",
+        # https://github.com/facebookresearch/fairscale/blob/146f160241651e1211c4247979f159a4ef43b54a/fairscale
+        "fairscale",
+        # habitat-lab 0.3.320260507
+        "habitat",
+        # lhotse 1.33.0
+        "lhotse",
+        # https://github.com/schrodinger/pymol-open-source/blob/9b9cd6fb7ba8df68863fa03f0efa0c7270aec9ad/modules/pymol
+        "pymol",
+        # torchgeo 0.8.1; the rows of its datamodules decide
+        "torchgeo",
+        # https://github.com/DeepGraphLearning/torchdrug/blob/6066fbd82360abb5f270cba1eca560af01b8cc90/torchdrug/core/engine.py
+        "torchdrug",
+        # torchio 1.2.1
+        "torchio",
+        # unsloth 2026.10.9
+        "unsloth",
+        # mmdet 3.3.0
+        "mmdet",
+    }
+)
+"""Packages that are known beside those with rows, of which what is not loud is harmless."""
+_LOUD = frozenset(
+    {
+        # TTS 0.22.0, coqui-tts 0.28.0: programs that train, and what loads their data
+        "TTS.bin", "TTS.demos", "TTS.tts.layers.xtts.trainer", "TTS.utils.distribute",
+        # anomalib 2.7.0: the datamodule that a configuration names, its command, its pipelines of several processes
+        "anomalib.cli", "anomalib.config", "anomalib.data.get_datamodule", "anomalib.data.datamodules.base",
+        "anomalib.data.AnomalibDataModule", "anomalib.pipelines",
+        # Environments that hand over observations in arrays of multiprocessing, and programs that start mpirun
+        "baselines.common.mpi_fork", "baselines.common.vec_env.ShmemVecEnv", "baselines.common.vec_env.shmem_vec_env",
+        "baselines.her.experiment", "baselines.run",
+        # https://github.com/microsoft/DeepSpeed/blob/38327e07f6cd39b63418f60cedd1651b0be3e7c3/deepspeed
+        "deepspeed.autotuning", "deepspeed.launcher", "deepspeed.runtime.dataloader",
+        # dgl 2.1.0: graphs in shared memory, servers and workers of distributed training
+        "dgl.contrib", "dgl.cuda.nccl", "dgl.dataloading.DistDataLoader", "dgl.dataloading.DistEdgeDataLoader",
+        "dgl.dataloading.DistNodeDataLoader", "dgl.distgnn", "dgl.distributed", "dgl.graphbolt",
+        "dgl.hetero_from_shared_memory", "dgl.multiprocessing",
+        # https://github.com/facebookresearch/fairscale/blob/146f160241651e1211c4247979f159a4ef43b54a/fairscale/experimental
+        "fairscale.experimental",
+        # https://github.com/facebookresearch/fairseq/blob/3d262bb25690e4eb2e7d3c1309b1e9c406ca4b99/fairseq/dataclass/configs.py#L465
+        "fairseq", "fairseq_cli",
+        # habitat-lab 0.3.320260507: processes of torch.multiprocessing
+        "habitat.VectorEnv", "habitat.core.vector_env",
+        # lhotse 1.33.0: its command starts loaders
+        "lhotse.bin",
+        # mmdet 3.3.0, and what trains or makes loaders in versions 1 and 2
+        "mmdet.apis.train", "mmdet.apis.train_detector", "mmdet.datasets.api_wrappers", "mmdet.datasets.loader",
+        "mmdet.datasets.builder.build_dataloader", "mmdet.utils.benchmark",
+        # monai 1.6.1: what a configuration names, and programs that start others
+        "monai.apps.auto3dseg", "monai.apps.nnunet", "monai.auto3dseg", "monai.bundle", "monai.fl",
+        # nemo_toolkit 3.0.0: models have loaders of their configuration, trainers all GPUs
+        "nemo",
+        # pymol runs other programs where it is told to
+        "pymol.cmd.do", "pymol.cmd.run", "pymol.cmd.spawn",
+        # ray 2.60.0: nearly all that starts something, starts Ray
+        "ray",
+        # super_gradients 3.7.1: loaders have the workers of a recipe
+        "super_gradients",
+        # torch_geometric 2.8.1: workers by default, other processes, what a configuration names
+        "torch_geometric.data.lightning", "torch_geometric.datasets.HydroNet", "torch_geometric.distributed",
+        "torch_geometric.graphgym", "torch_geometric.llm", "torch_geometric.nlp",
+        # torchgeo 0.8.1: its command
+        "torchgeo.main",
+        # trl 1.16.0: its programs, and trainers with ranks or servers of their own
+        "trl.cli", "trl.commands", "trl.experimental", "trl.extras.vllm_client", "trl.generation", "trl.scripts",
+        "trl.extras.profiling",
+        # unsloth 2026.10.9: a server of vLLM, ranks
+        "unsloth.context_parallel", "unsloth.dataprep.synthetic", "unsloth.dataprep.SyntheticDataKit",
+        "unsloth.distributed_debug", "unsloth.fsdp2_launch", "unsloth_cli",
+        # vllm 0.33.0: servers, ranks and their messages
+        "vllm",
+    }
+)  # fmt: skip
+_QUIET = frozenset(
+    {
+        "dgl.contrib.data",
+        # Models and their parts; a model is asked for its batches by the trainer, and loads no more than it is given
+        "fairseq.checkpoint_utils.load_checkpoint_to_cpu", "fairseq.checkpoint_utils.load_model_ensemble",
+        "fairseq.checkpoint_utils.load_model_ensemble_and_task", "fairseq.data.Dictionary",
+        "fairseq.data.dictionary.Dictionary", "fairseq.models", "fairseq.modules",
+        "monai.bundle.download",
+        # Models that are loaded have no loaders until they are set up; to transcribe they start no workers by default
+        *(f"nemo.collections.{name}.{method}" for method in ("from_pretrained", "restore_from")
+          for name in (*(f"asr.models.{model}" for model in ("ASRModel", "EncDecCTCModel", "EncDecCTCModelBPE",
+                                                             "EncDecHybridRNNTCTCBPEModel", "EncDecMultiTaskModel",
+                                                             "EncDecRNNTBPEModel", "EncDecRNNTModel")),
+                       "tts.models.FastPitchModel", "tts.models.HifiGanModel")),
+        "nemo.utils.logging",
+        # What asks Ray something, ends it, or describes what a trainer or tuner is to do
+        *(f"ray.{name}" for name in ("available_resources", "cluster_resources", "get_gpu_ids", "is_initialized",
+                                     "shutdown", "rllib.env", "rllib.models", "rllib.utils", "exceptions")),
+        *(f"ray.tune.{name}" for name in ("choice", "grid_search", "lograndint", "loguniform", "qloguniform",
+                                          "quniform", "randint", "randn", "report", "sample_from", "schedulers",
+                                          "search", "uniform", "CLIReporter", "JupyterNotebookReporter", "TuneConfig")),
+        *(f"ray.{module}.{name}" for module in ("air", "air.config", "train")
+          for name in ("CheckpointConfig", "FailureConfig", "RunConfig", "ScalingConfig")),
+        "ray.air.session", "ray.train.get_checkpoint", "ray.train.get_context", "ray.train.report",
+        # Models, and trainers that are given their loaders
+        *(f"super_gradients.{name}" for name in ("common.object_names", "training.losses", "training.metrics",
+                                                 "training.models", "training.processing")),
+        *(f"super_gradients.{module}Trainer" for module in ("", "training.", "training.sg_trainer.")),
+        "trl.scripts.TrlParser", "trl.scripts.utils.TrlParser", "trl.experimental.ppo.PPOConfig",
+        # Engines have the ranks of their arguments, which are rows
+        *(f"vllm.{name}" for name in ("AsyncLLMEngine", "LLMEngine", "PoolingParams", "SamplingParams", "inputs",
+                                      "logger", "engine.async_llm_engine", "engine.llm_engine", "lora.request",
+                                      "multimodal", "outputs", "sampling_params", "v1.engine.async_llm")),
+    }
+)  # fmt: skip
+_LOUD_AGAIN = frozenset(
+    {
+        *(f"super_gradients.{module}Trainer.{method}" for module in ("", "training.", "training.sg_trainer.")
+          for method in ("evaluate_checkpoint", "evaluate_from_recipe", "quantize_from_config", "resume_experiment",
+                         "train_from_config")),
+    }
+)  # fmt: skip
+"""Below quiet names."""
+PARTLY = frozenset(name.partition(".")[0] for name in _LOUD)
+"""Packages of which some names are loud."""
+KNOWN = PARTLY | _QUIET_PACKAGES
+
+
+@lru_cache(4096)
+def is_loud(name: str) -> bool:
+    """Whether what a dotted name stands for, or what it is part of, may start workers, ranks or servers."""
+    if name.partition(".")[0] not in PARTLY:
+        return False
+    while name:
+        if name in _LOUD or name in _LOUD_AGAIN:
+            return True
+        if name in _QUIET:
+            return False
+        name = name.rpartition(".")[0]
+    return False
