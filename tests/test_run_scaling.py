@@ -35,6 +35,7 @@ FEW = 1000
 
 GPU = "    image: pytorch/pytorch\n    gpus: all\n"
 RUN = "docker run --gpus all pytorch/pytorch python train.py"
+SIZED = RUN.replace("--gpus", "--shm-size=64m --gpus")
 
 
 def many(part: str, head: str = "") -> Callable[[int], str]:
@@ -76,6 +77,7 @@ CASES: Mapping[str, tuple[str, str, Callable[[int], str]]] = {
     ),
     "steps of a pipeline": ("jenkinsfile", "Jenkinsfile", many(f"sh '{RUN} @'\n")),
     "blocks of commands": ("markdown", "README.md", many(f"# Use @\n\n```sh\n{RUN}\n```\n\n")),
+    "blocks that give a size": ("markdown", "README.md", many(f"# @\n\n```sh\n{SIZED} --epochs @\n```\n\n")),
     "lines of a block": ("markdown", "README.md", many(f"{RUN} @\n", "```sh\n")),
     "blocks of compose": ("markdown", "README.md", many(f"# Use @\n\n```yaml\nservices:\n  s@:\n{GPU}```\n\n")),
     "jobs": (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
-from shmlint.model.launch import NO_TEXTS, Build, Launch
+from shmlint.model.launch import NO_TEXTS, Build
 from shmlint.model.source import Source, Span
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shmlint.workloads.assignments import Assignments
     from shmlint.workloads.loaded import Loaded
     from shmlint.workloads.python_reading import Reading
+    from shmlint.workloads.told import Given
 
 MOST_FILES = 200
 MOST_BYTES = 2 * 1024 * 1024
@@ -90,7 +91,7 @@ class Shared:
         """The directories of a repository by their names, by its root."""
         self.distributions: dict[str, tuple[str, ...]] = {}
         """The directories of the packages in a repository, by its root."""
-        self.launches: dict[str, tuple[Launch, ...]] = {}
+        self.launches: dict[str, Given] = {}
         """The launches of a file in which the same container is looked for, by its path."""
         self.sizes: dict[tuple[str, str], Texts] = {}
         """The files of a directory that speak of shared memory, and their text, by the root and the path."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from shmlint.docker.sizes import human
@@ -49,13 +50,13 @@ def told(launch: Launch, program: Program) -> Told | None:
     if repository.workspace is None:
         return None
     has = max(launch.effective_shm().bytes or 0, DOCKER_DEFAULT_SHM)
-    for other in _others(launch, program):
+    other = next(_others(launch, has, program), None)
+    if other is not None:
         given = other.effective_shm()
-        if given.decided_by == "host":
+        if given.decided_by == "host" or given.bytes is None:
             return Told(Evidence("the same container with the host's /dev/shm", given.span or other.home), None)
-        if given.bytes is not None and given.bytes > has and given.decided_by in ("shm_size", "tmpfs"):
-            text = f"the same container with {human(given.bytes)}"
-            return Told(Evidence(text, given.span or other.home), given.bytes)
+        text = f"the same container with {human(given.bytes)}"
+        return Told(Evidence(text, given.span or other.home), given.bytes)
     page = repository.peek(launch.span.path) if launch.span.path.endswith(_PAGES) else None
     if page is None:
         return None
@@ -98,8 +99,59 @@ _LEVELS = 3
 # The same container elsewhere -----------------------------------------------------------------
 
 
-def _others(launch: Launch, program: Program) -> Iterator[Launch]:
-    """The launches of the same container in this file and those around it."""
+Same = tuple[str, object]
+"""What launches of the same container have in common."""
+
+
+class Given:
+    """The launches of a file that are given shared memory, by what launches of the same container have in common.
+
+    Files may have many launches, and each of them asks for those of its container.
+    """
+
+    __slots__ = ("_by",)
+
+    def __init__(self, launches: Iterable[Launch]) -> None:
+        self._by: dict[Same, list[tuple[int, Launch, float]]] = {}
+        for number, launch in enumerate(launches):
+            size = _given(launch)
+            if size > DOCKER_DEFAULT_SHM:
+                for key in (*_keys(launch, built=True), *_keys(launch, built=False)):
+                    self._by.setdefault(key, []).append((number, launch, size))
+
+    def more_than(self, has: int, keys: Iterable[Same]) -> Iterator[Launch]:
+        """Those that have one of some things in common and more memory than that, in their order."""
+        found = {number: launch for key in keys for number, launch, size in self._by.get(key, ()) if size > has}
+        return (found[number] for number in sorted(found))
+
+
+def _given(launch: Launch) -> float:
+    """How many bytes a launch is given; infinitely many are the host's."""
+    given = launch.effective_shm()
+    if launch.shm is not None and launch.shm.private:
+        return 0
+    if given.decided_by == "host":
+        return math.inf
+    return given.bytes or 0 if given.decided_by in ("shm_size", "tmpfs") else 0
+
+
+def _keys(launch: Launch, *, built: bool) -> Iterator[Same]:
+    """What a launch has in common with each other one of the same container: one of these, at least.
+
+    ``built``: its Dockerfile is known, and the container of another name may be built from it too.
+    """
+    use = _use(launch)
+    if built:
+        yield "use", use
+        return
+    if launch.kind == "compose-service":
+        yield "service", (use, launch.name)
+    for name in _names(launch):
+        yield "image", (use, name)
+
+
+def _others(launch: Launch, has: int, program: Program) -> Iterator[Launch]:
+    """The launches of the same container in this file and those around it that are given more than ``has``."""
     repository = program.files.repository
     sure = program.dockerfile is not None and not program.guessed and not program.namesake
     built = normal(program.dockerfile.path) if sure and program.dockerfile is not None else None
@@ -110,11 +162,10 @@ def _others(launch: Launch, program: Program) -> Iterator[Launch]:
             continue  # a Compose file has one service of the name, where a page may have several
         known = repository.shared.launches
         if path not in known:
-            known[path] = _launches(path, repository)
-        for other in known[path]:
-            private = other.shm is not None and other.shm.private
+            known[path] = Given(_launches(path, repository))
+        for other in known[path].more_than(has, _keys(launch, built=built is not None)):
             itself = (other.span.path, other.span.start) == (launch.span.path, launch.span.start)
-            if not private and not itself and _is_same(launch, other, built, repository):
+            if not itself and _is_same(launch, other, built, repository):
                 yield other
 
 
@@ -179,7 +230,7 @@ def _is_same(launch: Launch, other: Launch, built: str | None, repository: Repos
         return False
     if launch.kind == other.kind == "compose-service":  # one image may be several services
         return launch.name == other.name
-    theirs = _dockerfile(other, repository)
+    theirs = _dockerfile(other, repository) if built is not None else None
     if built is not None and theirs is not None:
         return built == theirs
     if launch.image is None or other.image is None:
@@ -249,12 +300,15 @@ def _paragraphs(page: Source, repository: Repository) -> Iterator[tuple[int, int
 
     assert repository.workspace is not None
     every = blocks_of(page, repository.workspace)
-    code = [(block.lines[0][0], block.lines[-1][1]) for block in every if not block.inline]
-    begin, last = -1, 0
+    code = sorted((block.lines[0][0], block.lines[-1][1]) for block in every if not block.inline)
+    begin, last, at, covered = -1, 0, 0, -1
     for number in range(1, min(len(page.line_starts), _MOST_LINES) + 1):
         start, end = page.line_span(number)
         line = page.text[start:end]
-        ends = not line.strip() or any(first <= start <= final for first, final in code)
+        while at < len(code) and code[at][0] <= start:
+            covered = max(covered, code[at][1])
+            at += 1
+        ends = not line.strip() or start <= covered
         if begin >= 0 and (ends or re.match(_BEGINS, line) is not None):
             yield begin, last
             begin = -1
