@@ -26,6 +26,16 @@ Files = Mapping[str, Sequence[str]]
 """Paths by kind."""
 
 
+class Unchecked(NamedTuple):
+    """Files that were read, their launches not yet checked."""
+
+    files: Files
+    settings: Settings
+    workspace: Workspace
+    reading: Reading
+    before: Reading = NOTHING
+
+
 class Run(NamedTuple):
     """All that a run found out."""
 
@@ -93,29 +103,45 @@ def lint(
 
     Where there is much to read, up to ``jobs`` processes do it. ``checked`` is told how many files are done.
     """
+    return check(read(files, settings, workspace, before, jobs), checked)
+
+
+def read(
+    files: Files, settings: Settings, workspace: Workspace | None = None, before: Reading = NOTHING, jobs: int = 1
+) -> Unchecked:
+    """Read files (by kind), with the arguments of ``lint``."""
     workspace = workspace or Workspace(follow_outside=settings.follow_outside)
-    reading = joined([before, *read_all(files, workspace, settings, jobs)])
-    return _run(files, settings, workspace, reading, checked=checked)._replace(before=before)
+    return _unchecked(files, settings, workspace, joined([before, *read_all(files, workspace, settings, jobs)]), before)
+
+
+def check(unchecked: Unchecked, checked: Callable[[int], None] | None = None) -> Run:
+    """Check the launches of files that were read."""
+    return _run(unchecked, checked=checked)
 
 
 def judge(launches: Sequence[Launch], settings: Settings, workspace: Workspace) -> Run:
     """Check launches that were read from no file. The workspace has the texts that they point into."""
-    return _run({}, settings, workspace, Reading(tuple(launches)), followed=False)
+    return _run(_unchecked({}, settings, workspace, Reading(tuple(launches))), followed=False)
 
 
-def _run(
-    files: Files, settings: Settings, workspace: Workspace, reading: Reading, *, followed: bool = True,
-    checked: Callable[[int], None] | None = None,
-) -> Run:  # fmt: skip
-    """``followed`` is whether what launches run may be looked for in files."""
+def _unchecked(
+    files: Files, settings: Settings, workspace: Workspace, reading: Reading, before: Reading = NOTHING
+) -> Unchecked:
     own = users(settings.workloads)
-    reading = reading._replace(launches=tuple(_with_render_nodes(launch, own) for launch in reading.launches))
+    launches = tuple(_with_render_nodes(launch, own) for launch in reading.launches)
+    return Unchecked(files, settings, workspace, reading._replace(launches=launches), before)
+
+
+def _run(unchecked: Unchecked, *, followed: bool = True, checked: Callable[[int], None] | None = None) -> Run:
+    """``followed`` is whether what launches run may be looked for in files."""
+    files, settings, workspace, reading, before = unchecked
+    own = users(settings.workloads)
     read = frozenset(path for kind in (*ALONE, "compose") for path in files.get(kind, ()))
     repository = ProgramSources(workspace, reading.builds, Shared(read)) if followed else None
     context = Context(settings, own, reading.launches, repository)
     launches = iter(reading.launches) if checked is None else _counted(files, reading.launches, checked)
     found = _without_ignored(_checked(reading, launches, context), settings)
-    run = Run(files, settings, workspace, reading, context, list(found))
+    run = Run(files, settings, workspace, reading, context, list(found), before=before)
     return _compared(_merged(_suppressed(run)))
 
 

@@ -13,13 +13,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Literal
 
+from shmlint.files.cache import Key
 from shmlint.fixing.plan import becomes
 from shmlint.formats import kind_by_path, same_rest
 from shmlint.model.finding import SEVERITIES, Finding, Intention, QuoteDevices
 from shmlint.model.launch import Change, Launch, Unknown, Value
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Edit, OverlappingEdits, Span, apply_edits
-from shmlint.run import Run, lint
+from shmlint.run import Run, check, read
 
 
 class Place(NamedTuple):
@@ -124,13 +125,72 @@ def places(launches: Iterable[Launch], shifts: Shifts = UNMOVED) -> dict[int, Pl
 # Proofs
 
 
+class Again:
+    """The files of a run read again over other texts, and checked where somebody asks for the findings.
+
+    Most proofs fail before that.
+    """
+
+    __slots__ = ("_changed", "_checked", "_parts", "read", "texts")
+
+    def __init__(self, run: Run, texts: dict[str, str]) -> None:
+        self.texts = texts
+        """The edited texts by path."""
+        self.read = read(run.files, run.settings, run.workspace.over(texts), run.before)
+        self._checked: Run | None = None
+        self._changed: dict[tuple[tuple[str, bool], ...], list[str]] = {}
+        self._parts: dict[tuple[int, bool], tuple[object, ...]] = {}
+
+    def parts(self, launch: Launch, *, quoted: bool) -> tuple[object, ...]:
+        """What a launch of this reading, or of the run before it, says part by part."""
+        key = id(launch), quoted
+        if key not in self._parts:
+            self._parts[key] = parts(launch, self.read.settings.default_shm_size, quoted=quoted)
+        return self._parts[key]
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        return self.read.reading.launches
+
+    @property
+    def run(self) -> Run:
+        """The run over these texts."""
+        if self._checked is None:
+            self._checked = check(self.read)
+        return self._checked
+
+    def otherwise_changed(self, run: Run, sizes_only: Mapping[str, bool]) -> list[str]:
+        """The files of which more has changed than their format allows."""
+        key = tuple(sizes_only.items())
+        if key not in self._changed:
+            kinds = kind_by_path(run.files, run.launches)
+            self._changed[key] = [
+                path for path, only in key
+                if not same_rest(kinds.get(path), path, run.workspace, self.read.workspace, sizes_only=only)
+            ]  # fmt: skip
+        return self._changed[key]
+
+
+_LAST = Key[list[Again]]("read again over other texts")
+
+
+def _again(run: Run, texts: dict[str, str]) -> Again:
+    """The files read again over other texts.
+
+    Launches that share a text are repaired by one edit of it. All of them, each half and each alone make the same
+    texts, so the last ones are kept.
+    """
+    last = run.context.once(_LAST, lambda _: [])
+    if not last or last[0].texts != texts:
+        last[:] = [Again(run, texts)]
+    return last[0]
+
+
 class Attempt(NamedTuple):
     """Some repairs, the files read again with them, and what the findings of each launch intend."""
 
     run: Run
-    after: Run
-    texts: dict[str, str]
-    """The edited texts by path."""
+    after: Again
     shifts: Shifts
     repairs: Sequence[Repair]
     intended: Mapping[Place, Sequence[Intention]]
@@ -146,11 +206,11 @@ def prove(
     attempt = _attempted(run, repairs, intended)
     if isinstance(attempt, Refusal):
         return attempt
-    sizes_only = dict.fromkeys(attempt.texts, True)
+    sizes_only = dict.fromkeys(attempt.after.texts, True)
     for repair in repairs:
         for edit in repair.change.edits:
             sizes_only[edit.path] &= repair.sizes_only
-    wrong = _otherwise_changed(run, attempt.after, sizes_only)
+    wrong = attempt.after.otherwise_changed(run, sizes_only)
     if wrong:
         return Refusal("text", frozenset(wrong))
     return _findings(attempt)
@@ -164,7 +224,7 @@ def _attempted(
     texts = _edited(run, by_path)
     if texts is None:
         return Refusal("overlap")
-    attempt = Attempt(run, _again(run, texts), texts, _shifts(by_path), repairs, intended)
+    attempt = Attempt(run, _again(run, texts), _shifts(by_path), repairs, intended)
     return _launches(attempt) or attempt
 
 
@@ -180,7 +240,7 @@ def right_elsewhere(
         return attempt
     known = {_mark(finding, attempt.shifts) for finding in run.findings}
     worst = max(SEVERITIES.index(repair.finding.severity) for repair in repairs)
-    new = (f for f in attempt.after.findings if _mark(f, UNMOVED) not in known)
+    new = (f for f in attempt.after.run.findings if _mark(f, UNMOVED) not in known)
     found = next((f for f in new if SEVERITIES.index(f.severity) >= worst), None)
     return Refusal("new-finding", frozenset((found.span.path,)), finding=found) if found is not None else None
 
@@ -188,9 +248,10 @@ def right_elsewhere(
 def unchanged(run: Run, edits: Sequence[Edit]) -> tuple[Run, dict[str, str]] | None:
     """The run after edits that change no launch, and the new texts; None where they do change one."""
     attempt = _attempted(run, (), {}, edits)
-    if isinstance(attempt, Refusal) or _otherwise_changed(run, attempt.after, dict.fromkeys(attempt.texts, True)):
+    if isinstance(attempt, Refusal):
         return None
-    return attempt.after, attempt.texts
+    after = attempt.after
+    return None if after.otherwise_changed(run, dict.fromkeys(after.texts, True)) else (after.run, after.texts)
 
 
 def _by_path(edits: Iterable[Edit]) -> dict[str, list[Edit]]:
@@ -210,20 +271,6 @@ def _edited(run: Run, edits: Edits) -> dict[str, str] | None:
         return {path: apply_edits(run.workspace.source(path).text, some) for path, some in edits.items()}
     except OverlappingEdits:
         return None
-
-
-def _again(run: Run, texts: Mapping[str, str]) -> Run:
-    """The same run over other texts."""
-    return lint(run.files, run.settings, run.workspace.over(texts), run.before)
-
-
-def _otherwise_changed(run: Run, after: Run, sizes_only: Mapping[str, bool]) -> list[str]:
-    """The files of which more has changed than their format allows."""
-    kinds = kind_by_path(run.files, run.launches)
-    return [
-        path for path, only in sizes_only.items()
-        if not same_rest(kinds.get(path), path, run.workspace, after.workspace, sizes_only=only)
-    ]  # fmt: skip
 
 
 # Launches
@@ -253,7 +300,7 @@ def _launches(attempt: Attempt) -> Refusal | None:
         mine = made.get(place, [])
         also = [i for i in attempt.intended.get(place, ()) if i in done]
         also += (i for service in _services(launch) for i in shared.get(service, ()))
-        if not _right(launch, new, (mine, also), targets, run.settings.default_shm_size):
+        if not _right(launch, new, (mine, also), targets, attempt.after):
             wrong.append((launch, bool(mine)))
     if not wrong:
         return None
@@ -266,14 +313,18 @@ Targets = Sequence[tuple[Launch, Sequence[Intention]]]
 
 
 def _right(
-    old: Launch, new: Launch, wanted: tuple[Sequence[Intention], Sequence[Intention]], targets: Targets, default: int
+    old: Launch, new: Launch, wanted: tuple[Sequence[Intention], Sequence[Intention]], targets: Targets, after: Again
 ) -> bool:
     """Whether a launch is what it is to be: ``wanted`` is what is made of it, and what may be made of it too."""
     mine, also = wanted
+    default = after.read.settings.default_shm_size
     quoted = any(isinstance(intention, QuoteDevices) for intention in (*mine, *also))
-    now = parts(new, default, quoted=quoted)
+    now = after.parts(new, quoted=quoted)
     with_donor = old._replace(donor=_repaired(old.donor, targets)) if old.donor is not None else old
-    intended = _parts(with_donor, mine, default, quoted=quoted)
+    if with_donor is old and not mine:
+        intended = after.parts(old, quoted=quoted)
+    else:
+        intended = _parts(with_donor, mine, default, quoted=quoted)
     if now == intended:
         return True
     if not also:
@@ -367,7 +418,8 @@ def _findings(attempt: Attempt) -> Proof | Refusal:
     moved, now_at = places(attempt.run.launches, attempt.shifts), places(attempt.after.launches)
     before = places(attempt.run.launches)
     becoming = {before[id(launch)]: moved[id(launch)] for launch in attempt.run.launches}
-    left = identities(attempt.after.findings, now_at)
+    after = attempt.after.run
+    left = identities(after.findings, now_at)
     for repair in attempt.repairs:
         stays = left.get(repair.identity._replace(place=becoming[repair.identity.place]))
         if stays is not None:
@@ -377,7 +429,7 @@ def _findings(attempt: Attempt) -> Proof | Refusal:
     # A variable that is reported for the size that is gone may be reported for itself.
     same = {(becoming[r.identity.place], r.identity.subject) for r in attempt.repairs if r.identity.subject}
     uncovered = []
-    for finding in attempt.after.findings:
+    for finding in after.findings:
         if _mark(finding, UNMOVED) in known:
             continue
         if finding.launch is not None and (now_at[id(finding.launch)], finding.subject) in same:
@@ -387,7 +439,7 @@ def _findings(attempt: Attempt) -> Proof | Refusal:
             return Refusal("new-finding", frozenset((finding.span.path,)), finding=finding)
         if SEVERITIES.index(finding.severity) >= level:
             uncovered.append(finding)
-    return Proof(attempt.after, attempt.texts, becoming, left.keys(), tuple(uncovered))
+    return Proof(after, attempt.after.texts, becoming, left.keys(), tuple(uncovered))
 
 
 def _levels(attempt: Attempt, becoming: Mapping[Place, Place]) -> dict[Place, int]:

@@ -22,7 +22,7 @@ from shmlint.model.launch import Change
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, OverlappingEdits, Problem, Source, Span, apply_edits
-from shmlint.run import Run, lint
+from shmlint.run import Run, Unchecked, lint
 from tests.oracles.compose import compose_config
 from tests.table import table
 
@@ -164,12 +164,13 @@ def test_two_files_are_fixed_and_a_third_is_left() -> None:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Grows by one with each reading."""
     readings: list[int] = []
+    honest = prove.read
 
-    def lint_again(*arguments: Any) -> Run:
+    def read_again(*arguments: Any) -> Unchecked:
         readings.append(1)
-        return lint(*arguments)
+        return honest(*arguments)
 
-    monkeypatch.setattr(prove, "lint", lint_again)
+    monkeypatch.setattr(prove, "read", read_again)
     return readings
 
 
@@ -197,6 +198,48 @@ def test_a_few_bad_changes_among_many_are_found_with_few_readings(monkeypatch: p
     assert len(outcome.fixed) == 38
     assert {f.launch.name for f in outcome.unproved if f.launch} == {"s7", "s30"}
     assert len(readings) < 40
+
+
+def many(part: str, head: str) -> str:
+    return head + "".join(part.replace("@", str(n)) for n in range(40))
+
+
+SHARED = {
+    "a variable of make": (
+        "makefile", "Makefile",
+        many("r@:\n\t$(RUN) pytorch/pytorch torc\n", "RUN = docker run --gpus all\nq:\n\t$(RUN) redis\n"),
+    ),
+    "an array": (
+        "shell", "run.sh",
+        many('docker run "${A[@]}" pytorch/pytorch python train.py\n', 'A=(--gpus all)\ndocker run "${A[@]}" redis\n'),
+    ),
+    "an anchor": (
+        "compose", "compose.yaml",
+        many("  a@:\n    <<: *a\n  b@:\n    <<: *a\n    command: torchrun --nproc_per_node=8 train.py\n",
+             "x: &a\n  image: pytorch/pytorch\n  gpus: all\n  shm_size: 64m\n  command: python train.py\nservices:\n"),
+    ),
+}  # fmt: skip
+
+
+@table("shared", SHARED)
+def test_one_edit_for_all_that_share_a_text_is_read_once(shared: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, path, text = SHARED[shared]
+    run = lint({kind: [path]}, Settings(), Workspace({path: text}))
+    readings = counted(monkeypatch)
+    fix.fix(run, unsafe=True)
+    assert len(readings) < 5  # 20 proofs and more
+    fix.suggestions(run)
+    assert len(readings) < 12  # 100 proofs
+
+
+def test_what_no_proof_reads_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launch that becomes another refuses an edit; nobody asks for the findings then."""
+    lie_about(monkeypatch)
+    run = read({"compose.yaml": services(10)})
+    readings = counted(monkeypatch)
+    monkeypatch.setattr(prove, "check", None)
+    assert fix.fix(run).texts == {}
+    assert len(readings) > 3
 
 
 def test_good_changes_are_found_after_many_bad_ones() -> None:
