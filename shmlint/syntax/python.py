@@ -57,8 +57,11 @@ def parse(text: str) -> Module | None:
     tree = _tree(text.removeprefix("\ufeff"))
     if tree is None and sys.version_info < (3, 12):
         tree = _tree(_for_older(text.removeprefix("\ufeff")))
-    if tree is None:
-        return None
+    return module_of(tree, text) if tree is not None else None
+
+
+def module_of(tree: ast.Module, text: str) -> Module:
+    """The module that a tree is, whose nodes have their places in a text."""
     nodes = tuple(node for node in walk(tree) if type(node) in _LOOKED_AT)
     imports, other_imports, stars = _imports(nodes)
     definitions, other_definitions, constants = _names(tree, nodes)

@@ -293,6 +293,10 @@ class Changes:
         other = self.words or "default" in self.attributes  # of what ``add_argument`` returns
         return other or not self.settings.isdisjoint((name, ANY)) or name in self._keys
 
+    def is_given(self, name: str) -> bool:
+        """Whether code gives an attribute or a key of that name a value, whatever it is of."""
+        return self.is_set(name) or name in self._keys
+
     def is_put(self, key: str, mapping: str, code: ast.AST | None) -> bool:
         """Whether a key is put into a mapping of another name, or elsewhere, which may be the same one.
 

@@ -417,6 +417,20 @@ NOT_FOLLOWED = frozenset(
     }
 )  # fmt: skip
 """Calls that start what a configuration, a file or their arguments name."""
+COMMAND_LINES = {
+    "lightning.pytorch.cli.LightningCLI": "lightning.pytorch.Trainer",
+    "lightning.cli.LightningCLI": "lightning.pytorch.Trainer",
+    "pytorch_lightning.cli.LightningCLI": "pytorch_lightning.Trainer",
+    "pytorch_lightning.utilities.cli.LightningCLI": "pytorch_lightning.Trainer",
+}
+"""The names of Lightning's command line, and the trainer that each makes."""
+INSTANTIATE = frozenset({"hydra.utils.instantiate", "hydra.utils.call"})
+"""Calls that make what a part of the configuration names."""
+LOADERS = {
+    "fit": ("train_dataloader", "val_dataloader"), "validate": ("val_dataloader",), "test": ("test_dataloader",),
+    "predict": ("predict_dataloader",), "": (),
+}  # fmt: skip
+"""What each of its commands asks the data and the model for; without one the program does."""
 OWNERS = frozenset(
     owner for owner, _, _ in (row.call.rpartition(".") for row in ROWS) if owner.rpartition(".")[2][:1].isupper()
 )

@@ -78,6 +78,8 @@ def _called_for(name: str, node: ast.Call) -> Iterable[ast.expr]:
     """What a call calls for its caller with arguments that are written there, or with the words of the command."""
     if name in DISPATCHERS:
         return node.args
+    if name.endswith("CLI"):  # of Lightning, which makes objects of the classes that it is given
+        return (*node.args[:2], *(k.value for k in node.keywords if (k.arg or "").endswith("_class")))
     passed = passed_call(name, node)
     return (passed.call.func,) if passed is not None and passed.written else ()
 

@@ -89,15 +89,17 @@ class Options:
         """Read a configuration file that the command, the default of an option, or the code names."""
         if not re.search(r"\.(?:ya?ml|json|toml|py|cfg|ini)$", path) or len(self._read) > 20:
             return
+        found = self.file(path)
+        if found is not None:
+            self._read_settings(found)
+
+    def file(self, path: str) -> str | None:
+        """The file of the repository that a path of the program names."""
         place = self.files.find(path)
-        if place is None:
-            beside = normal(os.path.join(os.path.dirname(self._entry.path), path))
-            if not self.files.repository.is_file(beside):
-                return
-            found = beside
-        else:
-            found = place.path
-        self._read_settings(found)
+        if place is not None:
+            return place.path
+        beside = normal(os.path.join(os.path.dirname(self._entry.path), path))
+        return beside if self.files.repository.is_file(beside) else None
 
     def _read_settings(self, found: str) -> None:
         if found in self._read or found == self._entry.path or len(self._read) > 20:

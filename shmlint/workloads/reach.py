@@ -16,6 +16,7 @@ from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules, p
 from shmlint.workloads.assignments import Assignments
 from shmlint.workloads.changes import IMPORT, PLAIN_DECORATORS, name_of_decorator, replaced_by
 from shmlint.workloads.commands import MISSING, NO_NAME, is_python
+from shmlint.workloads.configured import Configured
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.executed import (
     Executed,
@@ -27,7 +28,7 @@ from shmlint.workloads.executed import (
 )
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.flow import After, after, after_loop, after_with, in_turn, is_broken, one_of
-from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
+from shmlint.workloads.libraries import COLLECTIVE, COMMAND_LINES, LOADERS, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
 from shmlint.workloads.lineage import plain
 from shmlint.workloads.loaded import Conditions, Loaded, extending
 from shmlint.workloads.modules import UNPARSED, Modules, is_known, stored
@@ -48,6 +49,7 @@ _MOST_STOPS = 50
 """Places at which reading a program stops; all but the first one only say that there are more."""
 _MOST_NAMED = 50
 """Calls that load a module by a name which the code puts together."""
+_EXTENDS_COMMAND_LINE = "what `LightningCLI` starts through its own class is not followed"
 _LOADED_BY_NAME = "it loads code by a name that is computed at run time"
 
 
@@ -113,6 +115,7 @@ class Walker:
         shared.assignments = shared.assignments or Assignments()
         self.evaluator = Evaluator(self.options, self.modules, shared.assignments)
         self._names_of_modules = NamedModules(self.evaluator)
+        self._configured = Configured(entry, self.evaluator, self.modules)
         self._repository = files.repository
         self._pending: list[Unit] = []
         self._walked: dict[tuple[str, int], bool] = {}
@@ -155,6 +158,10 @@ class Walker:
         if self._evaluated:
             self._evaluate()
         self._load_named(last=True)
+        for place in self._configured.left():
+            self.stop(_EXTENDS_COMMAND_LINE, place)
+        for place in self._configured.changed():
+            self.stop("how the code changes its configuration is not followed", place)
         self._find_in_owners()
         self._started()
         if self._repository.full:
@@ -170,6 +177,19 @@ class Walker:
             if not self._pending:
                 self._load_named()
                 self._find_named()
+                self._make_configured()
+
+    def _make_configured(self) -> None:
+        """What the configuration of the program names: the calls that make it, and what is called of it then."""
+        for one in self._configured.take():
+            for loaded in one.modules:
+                self._push(Unit(loaded, loaded.module.tree, None, one.certain))
+            for method in one.methods:
+                self._method(method, one.certain)
+            if not one.known and one.name in NOT_FOLLOWED:
+                self._not_followed(one.name, one.node, one.scope, one.certain)
+            for given in _arguments(one.node) if not one.known else ():
+                self.evaluator.changes.note_kept(dotted(given), one.scope)
 
     def _find_named(self) -> None:
         """The methods whose names code puts together as far as they are written down, and classes extending others."""
@@ -406,6 +426,9 @@ class Walker:
                 full = self.modules.outside(name, loaded)
                 if full in NOT_FOLLOWED or starts(full) or self.modules.is_loud(full, loaded.path):
                     place = Scope(loaded.path, loaded.source, loaded.module, None, None).span(base)
+                    if full in COMMAND_LINES:
+                        self._configured.note_extended(node, full, place)
+                        continue
                     self.stop(f"what `{full}` starts is not followed", place)
             if self._is_called_by_base(loaded, node):
                 for method in _methods(node):
@@ -438,8 +461,8 @@ class Walker:
         self._attributes[name] = certain
         if name == "start":
             self._method("run", certain)  # of a thread or a process
-        if name in _FITS:
-            self._method("train_dataloader", certain)
+        for method in LOADERS["fit"] if name in _FITS else ():
+            self._method(method, certain)
         for unit, sure in self._methods.get(name, ()):
             self._push(unit._replace(certain=certain and sure))
         for loaded, inner in self._inner.get(name, ()):
@@ -527,6 +550,7 @@ class Walker:
     def _changes(self, statement: ast.stmt, scope: Scope) -> None:
         """Note what a statement changes."""
         self.evaluator.changes.note_statement(statement, scope)
+        self._configured.note_statement(statement, scope)
         for name in replaced_by(statement):
             if name == IMPORT or self.modules.file_of(name, scope.path) is not None:
                 self.stop(f"it replaces `{name}`", scope.span(statement))
@@ -681,12 +705,7 @@ class Walker:
             name, only = self._outside(node, unit.loaded)
             unit = unit if only else unit._replace(certain=False)
         self._looks_up(name, node, scope, unit)
-        if last in _OPENS and node.args and isinstance(node.args[0], ast.Constant):
-            self.options.name_file(text_of(node.args[0].value))
-        if last in ("get", "getenv") and node.args and isinstance(node.args[0], ast.Constant):
-            self._named_by_variable(text_of(node.args[0].value))
-        if name == "hydra.main":
-            self._composed(node, unit.loaded.path)
+        self._reads(name, node, unit)
         if name in ("os.environ.setdefault", "os.putenv") and len(node.args) == 2:
             self._set_environment(node.args[0], node.args[1], scope, node)
         self._moves = self._moves or name in _CHANGES_DIRECTORY
@@ -701,10 +720,27 @@ class Walker:
         if name in DISPATCHERS:
             for argument in node.args:
                 self._dispatches(argument, unit)
-        self.sites.append(Site(name, node, scope, unit.certain))
+        if self._configured.note(name, node, scope, certain=unit.certain):
+            return
         if name in NOT_FOLLOWED or (name not in WATCHED and self.modules.is_loud(name, unit.loaded.path)):
-            does = f"what is put into `{name}`" if name.endswith("Queue") else f"what `{name}` starts"
-            self.stop(f"{does} is not followed", scope.span(node))
+            self._not_followed(name, node, scope, unit.certain)
+        else:
+            self.sites.append(Site(name, node, scope, unit.certain))
+
+    def _reads(self, name: str, node: ast.Call, unit: Unit) -> None:
+        """The configuration files that a call reads."""
+        last = name.rpartition(".")[2]
+        if last in _OPENS and node.args and isinstance(node.args[0], ast.Constant):
+            self.options.name_file(text_of(node.args[0].value))
+        if last in ("get", "getenv") and node.args and isinstance(node.args[0], ast.Constant):
+            self._named_by_variable(text_of(node.args[0].value))
+        if name == "hydra.main":
+            self._composed(node, unit.loaded.path)
+
+    def _not_followed(self, name: str, node: ast.Call, scope: Scope, certain: bool) -> None:
+        self.sites.append(Site(name, node, scope, certain))
+        does = f"what is put into `{name}`" if name.endswith("Queue") else f"what `{name}` starts"
+        self.stop(f"{does} is not followed", scope.span(node))
 
     def _outside(self, node: ast.Call, loaded: Loaded) -> tuple[str, bool]:
         """The name outside of the repository that is called, and whether its module imports no other one by it."""
@@ -923,7 +959,7 @@ _CALLS_FEW = frozenset(
      "UserDict", "dict", "list"}
 )  # fmt: skip
 """Classes of other packages that call none of the methods of their heirs, or those only that are followed."""
-_FITS = frozenset({"fit", "LightningCLI"})
+_FITS = frozenset({"fit"})
 """What lets a trainer ask a model for its data; one that is made to predict is never asked."""
 _OPENS = frozenset({"open", "Path", "load", "fromfile", "merge_from_file", "read_text", "safe_load"})
 """Calls that read a configuration file: ``open``, OmegaConf, mmengine's Config, yacs."""

@@ -1,0 +1,293 @@
+"""The configuration that ``@hydra.main`` composes, and what ``hydra.utils.instantiate`` makes of it.
+
+https://hydra.cc/docs/advanced/defaults_list/ and https://hydra.cc/docs/advanced/instantiate_objects/overview/
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from shmlint.files.read import normal
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Source
+from shmlint.workloads.options import Options
+from shmlint.workloads.settings_files import OPEN, Part, read_settings, read_value
+from shmlint.workloads.values import UNKNOWN, text_of
+
+_MOST_FILES = 60
+_MOST_DEEP = 8
+"""Files that name each other, and values that are others."""
+_NOWHERE = Source("", "")
+
+
+class _Entry(NamedTuple):
+    """One entry of a list of defaults: a file of a group, and where in the configuration it goes."""
+
+    group: str
+    choice: str
+    package: str
+    optional: bool = False
+
+
+class _Stop(Exception):
+    """Something is not understood."""
+
+
+class Composed:
+    """Composes a configuration of the files in a folder and of the words of a command."""
+
+    def __init__(self, options: Options, folder: str, name: str, words: Sequence[str]) -> None:
+        self._options = options
+        self._folder = folder
+        self._name = name
+        self._choices: dict[str, str] = {}
+        """The choices of groups that the command or a file overrides."""
+        self._added: list[_Entry] = []
+        self._values: list[tuple[str, str, str]] = []
+        self._read = 0
+        self._words = words
+
+    def root(self) -> Part | None:
+        """The whole configuration; None where a file or a word is not understood."""
+        try:
+            self._parse(self._words)
+            first = self._source("", self._name)
+            if first is None:
+                return None
+            self._note_overrides("", self._name, 0)
+            for entry in self._added:
+                self._note_overrides(entry.group, entry.choice, 0)
+            found = self._file(_Entry("", self._name, ""), 0)
+            for entry in self._added:
+                found = self._file(entry, 0).over(found)
+            return self._with_values(found)
+        except _Stop:
+            return None
+
+    # The command --------------------------------------------------------------------------------
+
+    def _parse(self, words: Sequence[str]) -> None:
+        at = 0
+        while at < len(words):
+            word = words[at]
+            at += 1
+            name, equals, value = word.partition("=")
+            if name in ("--config-name", "-cn"):
+                value, at = (value, at) if equals else (words[at] if at < len(words) else "$", at + 1)
+                self._name = value.removesuffix(".yaml")
+            elif equals and re.fullmatch(r"(?:\+\+?)?[A-Za-z_][\w./-]*", name):
+                self._override(name, value)
+            elif re.fullmatch(r"~[\w./]+", word):
+                self._values.append(("~", word[1:], ""))
+            else:
+                raise _Stop  # several runs, another folder, a word that is not known
+        if "$" in self._name:
+            raise _Stop
+
+    def _override(self, name: str, value: str) -> None:
+        key = name.lstrip("+")
+        group = key.replace(".", "/") if "/" not in key else key
+        if key.startswith("hydra"):
+            return
+        if "." not in key and self._options.files.repository.is_dir(normal(os.path.join(self._folder, group))):
+            if "$" in value or "," in value:
+                raise _Stop
+            self._choices[group] = value.removesuffix(".yaml")
+            if name.startswith("+"):
+                self._added.append(_Entry(group, self._choices[group], group.replace("/", ".")))
+        else:
+            self._values.append(("", key, value))
+
+    def _with_values(self, root: Part) -> Part:
+        for how, key, value in self._values:
+            path = key.split(".")
+            if how:
+                holder = root.get(path[:-1])
+                left = {name: part for name, part in holder.entries.items() if name != path[-1]} if holder else {}
+                root = root.put(path[:-1], holder._replace(value=left)) if holder is not None else root
+            else:
+                root = root.put(path, read_value(value, root.source))
+        return root
+
+    # Its files ----------------------------------------------------------------------------------
+
+    def _source(self, group: str, choice: str) -> Source | None:
+        path = normal(os.path.join(self._folder, group, f"{choice.removesuffix('.yaml')}.yaml"))
+        self._read += 1
+        if self._read > _MOST_FILES:
+            raise _Stop
+        return self._options.files.repository.source(path)
+
+    def _settings(self, group: str, choice: str) -> tuple[Part, str | None] | None:
+        """What a file says, and the package that its first lines name."""
+        source = self._source(group, choice)
+        found = read_settings(source) if source is not None else None
+        if source is None or found is None:
+            return None
+        header = re.search(r"\A(?:\s*#[^\n]*\n)*?\s*#\s*@package:?\s+(\S+)", source.text[:2000])
+        return found, header[1] if header is not None else None
+
+    def _note_overrides(self, group: str, choice: str, depth: int) -> None:
+        """The choices that a file makes for others: ``override /data: small``."""
+        found = self._settings(group, choice)
+        if found is None or depth > _MOST_DEEP:
+            return
+        for key, chosen in _defaults(found[0]):
+            if key.startswith("override "):
+                name = key.removeprefix("override ").strip().lstrip("/")
+                if not isinstance(chosen, str):
+                    raise _Stop
+                self._choices.setdefault(name, chosen)
+            else:
+                for entry in self._entries(key, chosen, group, ""):
+                    self._note_overrides(entry.group, entry.choice, depth + 1)
+
+    def _file(self, entry: _Entry, depth: int) -> Part:
+        """What a file brings, with those that its list of defaults names."""
+        found = self._settings(entry.group, entry.choice)
+        if found is None and entry.optional:
+            return Part({}, _NOWHERE)
+        if found is None or depth > _MOST_DEEP:
+            raise _Stop
+        part, header = found
+        package = {"_global_": "", "_group_": entry.group.replace("/", "."), None: entry.package}.get(header, header)
+        below, above, before = Part({}, part.source), Part({}, part.source), True
+        names_itself = False
+        for key, chosen in _defaults(part):
+            if key == "_self_":
+                names_itself, before = True, False
+                continue
+            for one in self._entries(key, chosen, entry.group, package or ""):
+                inner = self._file(one, depth + 1)
+                below, above = (inner.over(below), above) if before else (below, inner.over(above))
+        own = Part({key: value for key, value in part.entries.items() if key != "defaults"}, part.source)
+        own = Part({}, part.source).put(package.split("."), own) if package else own
+        if names_itself or not below.entries:
+            return above.over(own.over(below))
+        # Which comes last depends on the version.
+        return _either(own.over(below), below.over(own))
+
+    def _entries(self, key: str, chosen: object, group: str, package: str) -> Iterator[_Entry]:
+        """The files that an entry of a list of defaults names."""
+        optional = key.startswith("optional ")
+        key = key.removeprefix("optional ").strip()
+        if key.startswith("override ") or key.lstrip("/").startswith("hydra") or key == "_self_":
+            return
+        if not key:  # a file beside
+            folder, _, name = text_of(chosen).rpartition("/")
+            inner = f"{package}.{folder.replace('/', '.')}".strip(".") if folder else package
+            yield _Entry(normal(os.path.join(group, folder)) if group or folder else "", name, inner, optional)
+            return
+        key, _, asked = key.partition("@")
+        if key.startswith("/") and package:
+            raise _Stop
+        below = key.lstrip("/") if key.startswith("/") or not group else f"{group}/{key}"
+        chosen = self._choices.get(below, chosen)
+        where = {"_global_": "", "_here_": package}.get(asked, f"{package}.{asked or key.strip('/').replace('/', '.')}")
+        for choice in chosen if isinstance(chosen, tuple) else (chosen,):
+            choice = choice.value if isinstance(choice, Part) else choice
+            if choice is None:
+                continue
+            if not isinstance(choice, str) or "$" in choice:
+                raise _Stop
+            yield _Entry(below, choice, where.strip("."), optional)
+
+
+def _defaults(part: Part) -> Iterator[tuple[str, object]]:
+    """The entries of the list of defaults of a file: the group, if any, and the choice."""
+    listed = part.entries.get("defaults")
+    if listed is None:
+        return
+    if not isinstance(listed.value, tuple):
+        raise _Stop
+    for item in listed.value:
+        if isinstance(item.value, dict) and len(item.value) == 1:
+            key, chosen = next(iter(item.value.items()))
+            yield key, str(chosen.value) if isinstance(chosen.value, int) else chosen.value
+        elif isinstance(item.value, str):
+            yield ("_self_", "") if item.value == "_self_" else ("", item.value)
+        else:
+            raise _Stop
+
+
+def _either(one: Part, other: Part) -> Part:
+    """What two orders of the same files agree on."""
+    if not isinstance(one.value, dict) or not isinstance(other.value, dict):
+        return one if one.value == other.value else one._replace(value=UNKNOWN)
+    return one._replace(value={key: _either(part, other.entries[key]) for key, part in one.entries.items()})
+
+
+# What is made of it -----------------------------------------------------------------------------
+
+_OF_HYDRA = frozenset({"_target_", "_partial_", "_recursive_", "_convert_", "_args_"})
+
+
+def resolved(part: Part, root: Part, depth: int = 0) -> Part:
+    """A part with the values that it takes from others: ``${data.size}``."""
+    if isinstance(part.value, dict):
+        return part._replace(value={key: resolved(inner, root, depth) for key, inner in part.entries.items()})
+    if isinstance(part.value, tuple):
+        return part._replace(value=tuple(resolved(inner, root, depth) for inner in part.value))
+    match = re.fullmatch(r"\$\{([A-Za-z_][\w.]*)\}", part.text)
+    other = root.get(match[1].split(".")) if match is not None and depth < _MOST_DEEP else None
+    return part if other is None else resolved(other, root, depth + 1)._replace(source=part.source, start=part.start)
+
+
+def is_understood(part: Part) -> bool:
+    """Whether each class that a part names is written there."""
+    inner = part.value if isinstance(part.value, tuple) else part.entries.values()
+    target = part.entries.get("_target_")
+    named = target is None or all(word.isidentifier() for word in target.text.split("."))
+    return named and all(map(is_understood, inner))
+
+
+def class_of(part: Part) -> tuple[str, Mapping[str, Part]] | None:
+    """The class that a part of the configuration names, and its arguments."""
+    target = part.entries.get("_target_")
+    if target is None or not target.text:
+        return None
+    arguments = {key: inner for key, inner in part.entries.items() if key not in _OF_HYDRA}
+    plain = part.entries.get("_recursive_")
+    if plain is not None and plain.value is not True:
+        arguments = {key: _without_targets(inner) for key, inner in arguments.items()}
+    if "_partial_" in part.entries and part.entries["_partial_"].value is not False:
+        # What calls it later may say otherwise: nobody knows what replaces nothing.
+        arguments = {key: inner if inner.value else inner._replace(value=UNKNOWN) for key, inner in arguments.items()}
+    if "_args_" in part.entries:
+        arguments[OPEN] = part.entries["_args_"]
+    return target.text, arguments
+
+
+def _without_targets(part: Part) -> Part:
+    if isinstance(part.value, tuple):
+        return part._replace(value=tuple(map(_without_targets, part.value)))
+    kept = {key: _without_targets(inner) for key, inner in part.entries.items() if key != "_target_"}
+    return part._replace(value=kept) if isinstance(part.value, dict) else part
+
+
+def with_keywords(part: Part, node: ast.Call) -> Part:
+    """A part with the keywords that ``instantiate(part, key=value)`` adds to it; what is no constant is not known."""
+    for keyword in node.keywords:
+        value = keyword.value.value if isinstance(keyword.value, ast.Constant) else UNKNOWN
+        if keyword.arg is None or len(node.args) > 1:
+            part = part.put((OPEN,), Part(UNKNOWN, part.source, part.start))
+        elif keyword.arg != "config":
+            part = part.put((keyword.arg,), Part(value, part.source, part.start))
+    return part
+
+
+def main_of(decorator: ast.expr, full_name: str) -> tuple[str, str] | None:
+    """The folder and the file that ``@hydra.main`` names; None for another decorator, or where they are not written."""
+    if not isinstance(decorator, ast.Call) or full_name not in ("hydra.main", "hydra.main.main"):
+        return None
+    given = {keyword.arg: keyword.value for keyword in decorator.keywords}
+    given.update(zip(("config_path", "config_name"), decorator.args, strict=False))
+    values = [given.get(name, ast.Constant(None)) for name in ("config_path", "config_name")]
+    if not all(isinstance(value, ast.Constant) for value in values):
+        return None
+    folder, name = (value.value for value in values if isinstance(value, ast.Constant))
+    return (str(folder or "."), str(name).removesuffix(".yaml")) if name is not None else None
+

@@ -1,0 +1,134 @@
+"""Which part of its configuration a program hands to ``hydra.utils.instantiate``."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+
+from shmlint.files.read import normal
+from shmlint.syntax.python import dotted
+from shmlint.workloads.assignments import parameters_of
+from shmlint.workloads.evaluator import Evaluator
+from shmlint.workloads.hydra_config import Composed, class_of, is_understood, main_of, resolved, with_keywords
+from shmlint.workloads.program import Entry
+from shmlint.workloads.settings_files import Part, expression
+from shmlint.workloads.values import UNKNOWN, Scope, text_of
+
+_DEPTH = 12
+_MOST = 40
+"""Parts of a configuration that one call makes."""
+Parts = list[tuple[Part, Part]]
+"""Parts, each with the whole configuration that it is of."""
+
+
+class Instantiated:
+    """Finds the parts of a configuration that expressions stand for."""
+
+    def __init__(self, entry: Entry, evaluator: Evaluator) -> None:
+        self._entry = entry
+        self._evaluator = evaluator
+        self._roots: dict[tuple[str, str], Part | None] = {}
+
+    def made(self, node: ast.Call, scope: Scope) -> list[tuple[ast.expr, Part]] | None:
+        """What a call of ``instantiate`` makes; None where that is not written down."""
+        given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "config"), None)
+        found = self._parts(given, scope, 0) if given is not None else None
+        if found is None or len(found) > _MOST:
+            return None
+        parts = [with_keywords(resolved(part, root), node) for part, root in found if part.value is not None]
+        if not all(map(is_understood, parts)):
+            return None
+        return [(expression(part, part, class_of), part) for part in parts]
+
+    def is_part(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether an expression stands for a part of the configuration."""
+        return bool(self._parts(node, scope, 0))
+
+    def _parts(self, node: ast.expr, scope: Scope, depth: int) -> Parts | None:
+        if depth > _DEPTH:
+            return None
+        if isinstance(node, ast.Constant) and node.value is None:
+            return []
+        if isinstance(node, ast.Name):
+            return self._of_name(node, scope, depth)
+        if isinstance(node, ast.Attribute):
+            given = self._evaluator.given_to(node, scope) if dotted(node.value) == "self" else []
+            return self._all(given, depth) if given else self._inside(node.value, node.attr, scope, depth)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            return self._inside(node.value, text_of(node.slice.value), scope, depth)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+            key = node.args[0] if node.args else None
+            plain = len(node.args) == 1 or (isinstance(node.args[-1], ast.Constant) and node.args[-1].value is None)
+            if isinstance(key, ast.Constant) and plain and not node.keywords:
+                return self._inside(node.func.value, text_of(key.value), scope, depth)
+        return None
+
+    def _of_name(self, node: ast.Name, scope: Scope, depth: int) -> Parts | None:
+        looped = list(_loops(node.id, scope))
+        given = self._evaluator.given_to(node, scope)
+        if looped:
+            found = [self._children(items, scope, depth) for items in looped]
+            every = [part for parts in found for part in parts or ()]
+            return every if not given and None not in found else None
+        function = scope.function
+        if function is not None and node.id == next(iter(parameters_of(function)), ""):
+            mains = [main_of(d, _full_name(d, scope)) for d in function.decorator_list]
+            named = [main for main in mains if main is not None]
+            if named:
+                root = self._root(scope.path, *named[0])
+                return [(root, root)] if root is not None and not given else None
+        return self._all(given, depth) if given else None
+
+    def _all(self, given: list[tuple[ast.expr, Scope]], depth: int) -> Parts | None:
+        found = [self._parts(value, where, depth + 1) for value, where in given[:_DEPTH]]
+        every = {id(part): (part, root) for parts in found for part, root in parts or ()}
+        return [*every.values()] if None not in found and len(given) <= _DEPTH else None
+
+    def _inside(self, node: ast.expr, key: str, scope: Scope, depth: int) -> Parts | None:
+        """What a part has by a key; nothing where it has none."""
+        found = self._parts(node, scope, depth + 1)
+        if found is None:
+            return None
+        inner = [(resolved(part, root).entries.get(key), root) for part, root in found]
+        known = [(part, root) for part, root in inner if part is not None]
+        return known if all(part.value is not UNKNOWN for part, _ in known) else None
+
+    def _children(self, items: ast.expr, scope: Scope, depth: int) -> Parts | None:
+        """The values of a mapping, or the items of a list, that a loop goes through."""
+        if isinstance(items, ast.Call):
+            holder = items.func if isinstance(items.func, ast.Attribute) else None
+            if holder is None or holder.attr not in ("items", "values") or items.args:
+                return None
+            items = holder.value
+        found = self._parts(items, scope, depth + 1)
+        if found is None:
+            return None
+        inner = [(resolved(part, root), root) for part, root in found]
+        return [
+            (one, root) for part, root in inner
+            for one in (part.value if isinstance(part.value, tuple) else part.entries.values())
+            if one.entries
+        ]  # fmt: skip
+
+    def _root(self, path: str, folder: str, name: str) -> Part | None:
+        """The whole configuration of the program."""
+        where = normal(os.path.join(os.path.dirname(path), folder))
+        if (where, name) not in self._roots:
+            composed = Composed(self._evaluator.options, where, name, self._entry.arguments)
+            self._roots[where, name] = composed.root()
+        return self._roots[where, name]
+
+
+def _full_name(decorator: ast.expr, scope: Scope) -> str:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return scope.full_name(called)
+
+
+def _loops(name: str, scope: Scope) -> Iterator[ast.expr]:
+    """What the loops of a function go through that give a name: the value of a pair, or the item."""
+    for node in ast.walk(scope.function or scope.module.tree):
+        if isinstance(node, ast.For | ast.comprehension):
+            target = node.target.elts[-1] if isinstance(node.target, ast.Tuple) else node.target
+            if isinstance(target, ast.Name) and target.id == name:
+                yield node.iter

@@ -1,0 +1,206 @@
+"""Configuration files as trees of values, each with its place, and what these make: classes with their arguments.
+
+A part of a configuration that names a class is a call of it: ``class_path: data.Digits`` with ``init_args`` for
+jsonargparse, ``_target_: data.Digits`` for Hydra. So it becomes a module of such calls, which is walked like any other.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Source
+from shmlint.syntax.python import module_of
+from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode, YamlError
+from shmlint.workloads.loaded import Loaded
+from shmlint.workloads.values import UNKNOWN, literal
+
+_MOST = 20_000
+"""Nodes of a configuration that is read, with all that its aliases stand for."""
+
+
+class Part(NamedTuple):
+    """A value of a configuration: a mapping of parts, a tuple of them, a plain value, or UNKNOWN; and its place."""
+
+    value: object
+    source: Source
+    start: int = 0
+
+    @property
+    def entries(self) -> dict[str, Part]:
+        """What a mapping holds; nothing where it is none."""
+        return self.value if isinstance(self.value, dict) else {}
+
+    @property
+    def text(self) -> str:
+        """The value where it is a text."""
+        return self.value if isinstance(self.value, str) else ""
+
+    def get(self, path: Sequence[str]) -> Part | None:
+        """The part at some keys inside of each other."""
+        found: Part | None = self
+        for key in path:
+            found = found.entries.get(key) if found is not None else None
+        return found
+
+    def put(self, path: Sequence[str], part: Part) -> Part:
+        """This one with a part at some keys inside of each other."""
+        if not path:
+            return part
+        inner = self.entries.get(path[0], Part({}, part.source, part.start))
+        return self._replace(value={**self.entries, path[0]: inner.put(path[1:], part)})
+
+    def over(self, other: Part) -> Part:
+        """This one laid over another one: mappings are merged, anything else is replaced."""
+        if not isinstance(self.value, dict) or not isinstance(other.value, dict):
+            return self
+        merged = dict(other.entries)
+        for key, part in self.entries.items():
+            merged[key] = part.over(merged[key]) if key in merged else part
+        return self._replace(value=merged)
+
+
+def read_settings(source: Source) -> Part | None:
+    """The values of a configuration file in YAML or JSON; None for what is not one document of it."""
+    from shmlint.syntax.yaml_read import parse
+
+    try:
+        documents = parse(source)
+    except YamlError:
+        return None
+    if not documents:
+        return Part({}, source)
+    root = documents[0].root.resolved
+    if len(documents) > 1 or root.weight > _MOST:
+        return None
+    found = _part(root, source)
+    return found if isinstance(found.value, dict) else Part({}, source) if found.value is None else None
+
+
+def read_value(text: str, source: Source) -> Part:
+    """A word of a command as the value that it stands for: a number, a list or a mapping."""
+    if text[:1] not in ("[", "{"):
+        return Part(literal(text, ()).value, source)
+    found = read_settings(Source("", f"value: {text}"))
+    part = found.entries.get("value") if found is not None else None
+    return Part(UNKNOWN, source) if part is None else _moved(part, source)
+
+
+def _moved(part: Part, source: Source) -> Part:
+    value = part.value
+    if isinstance(value, dict):
+        value = {key: _moved(inner, source) for key, inner in value.items()}
+    elif isinstance(value, tuple):
+        value = tuple(_moved(inner, source) for inner in value)
+    return Part(value, source)
+
+
+def _part(node: Node, source: Source) -> Part:
+    node = node.resolved
+    if isinstance(node, Scalar):
+        if node.tag is not None and node.tag != "!":
+            return Part(UNKNOWN, source, node.start)
+        plain = literal(node.value, ()).value if not node.style else UNKNOWN if "$" in node.value else node.value
+        if (plain is UNKNOWN and _is_reference(node.value)) or node.value.lower() == "none":  # a word, in YAML
+            plain = node.value
+        return Part(None if not node.style and not node.value else plain, source, node.start)
+    if isinstance(node, SequenceNode):
+        return Part(tuple(_part(item, source) for item in node.items), source, node.start)
+    found = Part({}, source, node.start)
+    pairs = node.pairs if isinstance(node, MappingNode) else []
+    for key, value in pairs:
+        name = key.resolved.value if isinstance(key.resolved, Scalar) else ""
+        part = _part(value, source)
+        if name == "<<":
+            merged = part.value if isinstance(part.value, tuple) else (part,)
+            for one in merged:
+                found = found.over(one._replace(value=dict(one.entries)))
+        else:
+            found = found._replace(value={**found.entries, name: part})
+    return found
+
+
+def _is_reference(text: str) -> bool:
+    """Whether a value is another one of the configuration: ``${data.size}``."""
+    return text.startswith("${") and text.endswith("}")
+
+
+# What a configuration makes ---------------------------------------------------------------------
+
+Made = Callable[[Part], tuple[str, Mapping[str, Part]] | None]
+"""Tells what a part of a configuration makes: the dotted name of a class, and its arguments; None for a mapping."""
+OPEN = "**"
+"""The argument that stands for others which are not known."""
+
+
+def call_of(target: str, arguments: Mapping[str, Part], place: Part, made: Made) -> ast.Call:
+    """The call that makes an object of a class with arguments out of a configuration."""
+    keywords = [
+        ast.keyword(name, expression(part, place, made)) if name != OPEN
+        else ast.keyword(None, ast.Starred(ast.Constant(None), ast.Load()))
+        for name, part in arguments.items()
+    ]  # fmt: skip
+    call = ast.Call(_named(target), [], keywords)
+    _at(call, place, place)
+    return call
+
+
+def expression(part: Part, place: Part, made: Made) -> ast.expr:
+    """A value of a configuration as Python has it; what is in another file has the place of what is made with it."""
+    value, found = part.value, made(part)
+    if found is not None:
+        return call_of(*found, part if part.source is place.source else place, made)
+    if isinstance(value, dict):
+        keys: list[ast.expr | None] = [ast.Constant(key) for key in value]
+        return _at(ast.Dict(keys, [expression(inner, place, made) for inner in value.values()]), part, place)
+    if isinstance(value, tuple):
+        return _at(ast.List([expression(inner, place, made) for inner in value], ast.Load()), part, place)
+    if value is UNKNOWN or (isinstance(value, str) and _is_reference(value)):
+        return _at(ast.Starred(ast.Constant(None), ast.Load()), part, place)
+    return _at(ast.Constant(value), part, place)  # type: ignore[arg-type]
+
+
+def _named(target: str) -> ast.expr:
+    head, *rest = target.split(".")
+    found: ast.expr = ast.Name(head, ast.Load())
+    for name in rest:
+        found = ast.Attribute(found, name, ast.Load())
+    return found
+
+
+def _at(node: ast.expr, part: Part, place: Part) -> ast.expr:
+    """A node at the place of a part, as long as that is in the file of what is made."""
+    start = part.start if part.source is place.source else place.start
+    before = place.source.text[:start]
+    line = before.count("\n") + 1
+    column = len(before.rpartition("\n")[2].encode("utf-8", "replace"))
+    for one in ast.walk(node):
+        if isinstance(one, ast.expr | ast.keyword) and not hasattr(one, "lineno"):
+            one.lineno = one.end_lineno = line
+            one.col_offset, one.end_col_offset = column, column
+    return node
+
+
+def module_of_calls(
+    calls: Sequence[tuple[ast.expr, Part]], importer: str, number: int, file_of: Callable[[str], str | None]
+) -> Iterator[Loaded]:
+    """The modules that make what configuration files name: one for each call, beside the program that makes it."""
+    for at, (call, place) in enumerate(calls):
+        targets = [inner.func for inner in ast.walk(call) if isinstance(inner, ast.Call)]
+        names = dict.fromkeys(_module_in(ast.unparse(target), file_of) for target in targets)
+        imports: list[ast.stmt] = [ast.Import([ast.alias(name)]) for name in names]
+        tree = ast.Module([*imports, ast.Expr(call)], [])
+        for statement in tree.body:
+            ast.copy_location(statement, call)
+        path = os.path.join(os.path.dirname(importer), f"<{number}.{at}>")
+        packages = frozenset(name.partition(".")[0] for name in names)
+        yield Loaded(path, place.source, module_of(tree, place.source.text), (), packages, {})
+
+
+def _module_in(target: str, file_of: Callable[[str], str | None]) -> str:
+    """The module of the repository in which a dotted name is; of another one the package."""
+    parts = target.split(".")
+    names = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
+    return next((name for name in names if file_of(name) is not None), parts[0])

@@ -1,0 +1,134 @@
+"""Programs that make what a configuration of Hydra names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.table import table
+from tests.workloads.test_lightning_cli import DATA, NET
+from tests.workloads.test_program import DOCKERFILE, compose, need
+
+MAIN = """
+import hydra
+from hydra.utils import instantiate
+from omegaconf import OmegaConf, open_dict
+
+@hydra.main(version_base=None, config_path="conf", config_name="fit")
+def main(cfg):
+    %s
+
+if __name__ == "__main__":
+    main()
+"""
+MAKES = "trainer, data = instantiate(cfg.trainer), instantiate(cfg.data)"
+FITS = "trainer.fit(instantiate(cfg.model), data)"
+ALL = f"{MAKES}\n    {FITS}"
+FILES = {
+    "Dockerfile": DOCKERFILE, "own/__init__.py": "", "own/net.py": NET, "own/data.py": DATA,
+    "conf/fit.yaml": "defaults:\n  - _self_\n  - data: many\n  - model: net\n  - trainer: one\n  - trial: null\nn: 6\n",
+    "conf/data/many.yaml": "_target_: own.data.Digits\nbatch_size: 64\nnum_workers: 8\n",
+    "conf/data/none.yaml": "defaults:\n  - many\n  - _self_\nnum_workers: 0\n",
+    "conf/data/same.yaml": "_target_: own.data.Digits\nbatch_size: 64\nnum_workers: ${n}\n",
+    "conf/data/odd.yaml": "_target_: own.data.Digits\nnum_workers: ${oc.env:N}\n",
+    "conf/data/lost.yaml": "_target_: own.data.Lost\nnum_workers: 0\n",
+    "conf/data/both.yaml": "defaults:\n  - many\nnum_workers: 0\n",
+    "conf/model/net.yaml": "_target_: own.net.Net\nrate: 0.2\n",
+    "conf/trainer/one.yaml": "_target_: lightning.Trainer\ndevices: 1\n",
+    "conf/trial/quick.yaml": "# @package _global_\ndefaults:\n  - override /data: none\nmodel:\n  rate: 0.3\n",
+    "conf/trial/slow.yaml": "# @package _global_\ndata:\n  num_workers: 12\n",
+    "conf/other.yaml": "data:\n  _target_: own.data.Digits\n  num_workers: 0\n"
+    "trainer: {_target_: lightning.Trainer, devices: 1}\n"
+    "model:\n  _target_: own.net.Net\n",
+}  # fmt: skip
+
+
+def verdict_of(directory: Path, lines: str, words: str = "", sets: str = "") -> str:
+    files = {**FILES, "conf/data_sets/some.yaml": sets}
+    files |= {"compose.yaml": compose(f"python main.py {words}"), "main.py": MAIN % lines}
+    return need(directory, files).verdict
+
+
+@table(
+    "words, verdict",
+    [
+        ("", "needed"),
+        ("data=none", "not-needed"),
+        ("data=same", "needed"),
+        ("data=same n=0", "not-needed"),
+        ("data.num_workers=0", "not-needed"),
+        ("++data.num_workers=0", "not-needed"),
+        ("data=none data.num_workers=8", "needed"),
+        ("~data.num_workers", "needed"),
+        ("trial=quick", "not-needed"),
+        ("trial=quick data=many", "needed"),
+        ("+trial=slow data=none", "needed"),
+        ("--config-name other", "not-needed"),
+        ("--config-name=other trainer.devices=2", "needed"),
+        ("data=none trainer.devices=2", "needed"),
+        # What is not written down, or not understood.
+        ("data=odd", "unknown"),
+        ("data=lost", "unknown"),
+        ("data=both", "unknown"),
+        ("data=nowhere", "unknown"),
+        ("-m data.num_workers=0,8", "unknown"),
+        ("--config-dir /more data=none", "unknown"),
+        ("--config-name lost", "unknown"),
+        ("data=none model._target_=own.net.Lost", "unknown"),
+    ],
+)
+def test_the_words_of_the_command(tmp_path: Path, words: str, verdict: str) -> None:
+    assert verdict_of(tmp_path, ALL, words) == verdict
+
+
+INNER = """fit(cfg)
+
+def fit(settings):
+    made = all_of(settings.get("data_sets"))
+    for name, part in settings.items():
+        if "_target_" in part:
+            made = instantiate(part)
+
+def all_of(parts):
+    return [instantiate(part) for part in parts.values()] if parts else []
+"""
+
+
+@table(
+    "lines, words, verdict",
+    [
+        (f"data = instantiate(cfg['data'])\n    trainer = instantiate(cfg.get('trainer'))\n    {FITS}", "", "needed"),
+        (f"{MAKES.replace('cfg.data', 'cfg.data, num_workers=0')}\n    {FITS}", "", "not-needed"),
+        (f"{MAKES.replace('cfg.data', 'cfg.data, num_workers=8')}\n    {FITS}", "data=none", "needed"),
+        (f"{MAKES.replace('cfg.data', 'cfg.data, num_workers=n')}\n    {FITS}", "data=none", "unknown"),
+        (f"{MAKES.replace('cfg.data', 'cfg.data, **more')}\n    {FITS}", "", "needed"),
+        (f"part = cfg.data\n    {MAKES.replace('cfg.data', 'part')}\n    {FITS}", "", "needed"),
+        # Code may change it.
+        (f"cfg.data.num_workers = 4\n    {ALL}", "data=none", "unknown"),
+        (f"cfg['data']['num_workers'] = 4\n    {ALL}", "data=none", "unknown"),
+        (f"cfg = OmegaConf.merge(cfg, other())\n    {ALL}", "data=none", "unknown"),
+        (f"OmegaConf.update(cfg, 'data.num_workers', 4)\n    {ALL}", "data=none", "unknown"),
+        (f"cfg.merge_with(other())\n    {ALL}", "data=none", "unknown"),
+        (f"cfg.data.update(other())\n    {ALL}", "data=none", "unknown"),
+        ("instantiate(other())", "data=none", "unknown"),
+        ("instantiate(cfg.data.read())", "data=none", "unknown"),
+        ("instantiate(cfg.lost)", "data=none", "not-needed"),
+        (f"for part in other(cfg):\n        instantiate(part)\n    {ALL}", "data=none", "unknown"),
+        ("make = instantiate\n    make(cfg.data)", "data=none", "unknown"),
+    ],
+)
+def test_what_is_made_of_the_configuration(tmp_path: Path, lines: str, words: str, verdict: str) -> None:
+    assert verdict_of(tmp_path, lines, words) == verdict
+
+
+@table(
+    "sets, verdict",
+    [
+        ("{}", "not-needed"),
+        ("a: {_target_: torch.utils.data.DataLoader, num_workers: 8, batch_size: 64}", "likely"),
+        ("a: {_target_: torch.utils.data.DataLoader, num_workers: 0}", "not-needed"),
+        ("a: {_target_: torch.utils.data.DataLoader, num_workers: 0, _partial_: true}", "unknown"),
+        ("a: {_target_: own.data.Lost}", "unknown"),
+    ],
+)
+def test_what_loops_make_of_the_configuration(tmp_path: Path, sets: str, verdict: str) -> None:
+    assert verdict_of(tmp_path, INNER, "data=none +data_sets=some", sets) == verdict
