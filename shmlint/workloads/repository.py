@@ -16,9 +16,9 @@ from shmlint.model.source import Source, Span
 if TYPE_CHECKING:
     from shmlint.syntax.shell import Command
     from shmlint.workloads.assignments import Assignments
+    from shmlint.workloads.given import Given
     from shmlint.workloads.loaded import Loaded
     from shmlint.workloads.python_reading import Reading
-    from shmlint.workloads.told import Given
 
 MOST_FILES = 200
 MOST_BYTES = 2 * 1024 * 1024

@@ -21,6 +21,7 @@ from shmlint.workloads.builds import SPEAKS, builds_in, directories, image_names
 from shmlint.workloads.by_knowledge import gpu_count
 from shmlint.workloads.commands import kind_of, names_training
 from shmlint.workloads.filesystem import dockerfile_of
+from shmlint.workloads.given import Given, Same
 from shmlint.workloads.program import Program
 from shmlint.workloads.repository import Repository, Texts
 
@@ -99,32 +100,6 @@ _LEVELS = 3
 # The same container elsewhere -----------------------------------------------------------------
 
 
-Same = tuple[str, object]
-"""What launches of the same container have in common."""
-
-
-class Given:
-    """The launches of a file that are given shared memory, by what launches of the same container have in common.
-
-    Files may have many launches, and each of them asks for those of its container.
-    """
-
-    __slots__ = ("_by",)
-
-    def __init__(self, launches: Iterable[Launch]) -> None:
-        self._by: dict[Same, list[tuple[int, Launch, float]]] = {}
-        for number, launch in enumerate(launches):
-            size = _given(launch)
-            if size > DOCKER_DEFAULT_SHM:
-                for key in (*_keys(launch, built=True), *_keys(launch, built=False)):
-                    self._by.setdefault(key, []).append((number, launch, size))
-
-    def more_than(self, has: int, keys: Iterable[Same]) -> Iterator[Launch]:
-        """Those that have one of some things in common and more memory than that, in their order."""
-        found = {number: launch for key in keys for number, launch, size in self._by.get(key, ()) if size > has}
-        return (found[number] for number in sorted(found))
-
-
 def _given(launch: Launch) -> float:
     """How many bytes a launch is given; infinitely many are the host's."""
     given = launch.effective_shm()
@@ -133,6 +108,14 @@ def _given(launch: Launch) -> float:
     if given.decided_by == "host":
         return math.inf
     return given.bytes or 0 if given.decided_by in ("shm_size", "tmpfs") else 0
+
+
+def _looked_for(launches: Iterable[Launch]) -> Iterator[tuple[Launch, float, Iterable[Same]]]:
+    """Launches that are given more than a container has by itself, and what other launches of it have in common."""
+    for launch in launches:
+        size = _given(launch)
+        if size > DOCKER_DEFAULT_SHM:
+            yield launch, size, (*_keys(launch, built=True), *_keys(launch, built=False))
 
 
 def _keys(launch: Launch, *, built: bool) -> Iterator[Same]:
@@ -162,7 +145,7 @@ def _others(launch: Launch, has: int, program: Program) -> Iterator[Launch]:
             continue  # a Compose file has one service of the name, where a page may have several
         known = repository.shared.launches
         if path not in known:
-            known[path] = Given(_launches(path, repository))
+            known[path] = Given(_looked_for(_launches(path, repository)))
         for other in known[path].more_than(has, _keys(launch, built=built is not None)):
             itself = (other.span.path, other.span.start) == (launch.span.path, launch.span.start)
             if not itself and _is_same(launch, other, built, repository):
