@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import itertools
+import os
 import re
 from collections.abc import Iterator, Sequence
 
@@ -17,6 +19,8 @@ _MOST = 100
 """Names that one expression may stand for."""
 _DEPTH = 10
 _BUILDS = ("cpp_extension.load", "cpp_extension.load_inline")
+_PATHS = frozenset({"os.path.join", "pathlib.Path", "str", "os.fspath"})
+"""Calls that put a path together of the parts that they are given."""
 _PERCENT = r"%(?:\([^()]*\))?[-+ #0-9.]*[a-z]"
 _BRACES = r"\{[^{}]*\}"
 
@@ -66,22 +70,32 @@ class NamedModules:
             return self._joined(node.values, scope, depth)
         if isinstance(node, ast.FormattedValue):
             return self.texts(node.value, scope, depth + 1)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            return self._joined((node.left, node.right), scope, depth)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-            return tuple(re.sub(_PERCENT, ANY, text) for text in self.texts(node.left, scope, depth + 1))
+        if isinstance(node, ast.BinOp):
+            return self._of_operation(node, scope, depth)
         if isinstance(node, ast.IfExp):
             return self._all([(node.body, scope), (node.orelse, scope)], depth)
         if isinstance(node, ast.Subscript):
             return self._of_mapping(node.value, scope, depth)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr == "format":
-                return tuple(re.sub(_BRACES, ANY, text) for text in self.texts(node.func.value, scope, depth + 1))
-            if node.func.attr == "get" and not node.keywords:
-                return self._of_mapping(node.func.value, scope, depth, node.args[1:])
-            return ()
+        if isinstance(node, ast.Call):
+            return self._of_call(node, scope, depth)
         if isinstance(node, ast.Name | ast.Attribute):
             return self._of_name(node, scope, depth) or self._of_option(node, scope)
+        return ()
+
+    def _of_operation(self, node: ast.BinOp, scope: Scope, depth: int) -> Names:
+        if isinstance(node.op, ast.Add):
+            return self._joined((node.left, node.right), scope, depth)
+        if isinstance(node.op, ast.Mod):
+            return tuple(re.sub(_PERCENT, ANY, text) for text in self.texts(node.left, scope, depth + 1))
+        return self._path((node.left, node.right), scope, depth) if isinstance(node.op, ast.Div) else ()
+
+    def _of_call(self, node: ast.Call, scope: Scope, depth: int) -> Names:
+        if node.args and scope.full_name(node.func) in _PATHS:
+            return self._path(node.args, scope, depth)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+            return tuple(re.sub(_BRACES, ANY, text) for text in self.texts(node.func.value, scope, depth + 1))
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and not node.keywords:
+            return self._of_mapping(node.func.value, scope, depth, node.args[1:])
         return ()
 
     def _of_option(self, node: ast.Name | ast.Attribute, scope: Scope) -> Names:
@@ -118,6 +132,12 @@ class NamedModules:
             texts = self.texts(part, scope, depth + 1) or (ANY,)
             found = tuple(before + text for before in found for text in texts)[: _MOST + 1]
         return found
+
+    def _path(self, parts: Sequence[ast.expr], scope: Scope, depth: int) -> Names:
+        """The path that is put together of some parts; none where one is not known."""
+        found = [self.texts(part, scope, depth + 1) for part in parts]
+        paths = [os.path.join(*names) for names in itertools.islice(itertools.product(*found), _MOST + 1)]
+        return tuple(dict.fromkeys(paths))
 
     def _of_name(self, node: ast.Name | ast.Attribute, scope: Scope, depth: int) -> Names:
         if isinstance(node, ast.Name) and node.id in ("__name__", "__package__"):

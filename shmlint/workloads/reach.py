@@ -47,6 +47,8 @@ MOST_STEPS = 2000
 """Functions, classes and modules that are walked for one program."""
 _MOST_STOPS = 50
 """Places at which reading a program stops; all but the first one only say that there are more."""
+_MOST_FILES = 10
+"""Configuration files that one call may open."""
 _MOST_NAMED = 50
 """Calls that load a module by a name which the code puts together."""
 _EXTENDS_COMMAND_LINE = "what `LightningCLI` starts through its own class is not followed"
@@ -96,6 +98,8 @@ class Walker:
         """Calls that load a module by a name that they put together."""
         self._own_calls: dict[tuple[str, int], frozenset[int]] = {}
         """The calls of functions of its own that are called ``eval`` or ``exec``, by the name and the module."""
+        self._opened: list[tuple[ast.expr, Scope]] = []
+        """The files that it opens by names which it puts together."""
         self._executed: list[tuple[ast.Call, Scope, Unit]] = []
         """Calls of ``exec`` with more than values."""
         self._evaluated: list[tuple[ast.Call, Scope, Unit]] = []
@@ -178,6 +182,14 @@ class Walker:
                 self._load_named()
                 self._find_named()
                 self._make_configured()
+                self._name_files()
+
+    def _name_files(self) -> None:
+        """The configuration files whose names code puts together, once the calls are known that say of what."""
+        for path, scope in self._opened:
+            names = self._names_of_modules.written(path, scope)
+            for name in names if len(names) <= _MOST_FILES and not any(ANY in one for one in names) else ():
+                self.options.name_file(name)
 
     def _make_configured(self) -> None:
         """What the configuration of the program names: the calls that make it, and what is called of it then."""
@@ -705,7 +717,7 @@ class Walker:
             name, only = self._outside(node, unit.loaded)
             unit = unit if only else unit._replace(certain=False)
         self._looks_up(name, node, scope, unit)
-        self._reads(name, node, unit)
+        self._reads(name, node, scope, unit)
         if name in ("os.environ.setdefault", "os.putenv") and len(node.args) == 2:
             self._set_environment(node.args[0], node.args[1], scope, node)
         self._moves = self._moves or name in _CHANGES_DIRECTORY
@@ -727,11 +739,13 @@ class Walker:
         else:
             self.sites.append(Site(name, node, scope, unit.certain))
 
-    def _reads(self, name: str, node: ast.Call, unit: Unit) -> None:
+    def _reads(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """The configuration files that a call reads."""
         last = name.rpartition(".")[2]
         if last in _OPENS and node.args and isinstance(node.args[0], ast.Constant):
             self.options.name_file(text_of(node.args[0].value))
+        elif last in _OPENS and node.args and len(self._opened) < _MOST_NAMED:
+            self._opened.append((node.args[0], scope))
         if last in ("get", "getenv") and node.args and isinstance(node.args[0], ast.Constant):
             self._named_by_variable(text_of(node.args[0].value))
         if name == "hydra.main":

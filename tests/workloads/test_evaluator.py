@@ -177,8 +177,7 @@ BESIDE: dict[str, str | bytes] = {
 }
 
 
-@table("code, words, value, certain", VALUES)
-def test_the_number_of_workers(tmp_path: Path, code: str, words: str, value: object, certain: bool) -> None:
+def has_workers(tmp_path: Path, code: str, words: str, value: object, certain: bool) -> None:
     before, _, expression = code.rpartition("|") if code.count("|") == 1 else code.partition("\n| ")
     argument = expression.strip() if expression.strip().startswith("**") else f"num_workers={expression.strip()}"
     text = f"{HEAD}{before}\nDataLoader(data, batch_size=2, {argument})\n"
@@ -187,6 +186,44 @@ def test_the_number_of_workers(tmp_path: Path, code: str, words: str, value: obj
     (call,) = found.calls
     assert (call.processes.value, call.processes.value is not UNKNOWN and call.processes.certain) == (value, certain)
     assert call.processes.spans or value is UNKNOWN
+
+
+@table("code, words, value, certain", VALUES)
+def test_the_number_of_workers(tmp_path: Path, code: str, words: str, value: object, certain: bool) -> None:
+    has_workers(tmp_path, code, words, value, certain)
+
+
+OPTION = "p = argparse.ArgumentParser()\np.add_argument('--conf', default='some.yaml')\na = p.parse_args()\n"
+READS = "import yaml\ndef read(path):\n    with open(path) as file:\n        return yaml.safe_load(file)\n"
+
+
+@table(
+    "code, words, value, certain",
+    [
+        ("conf = read('some.yaml')\n| conf['data']['workers']", "", 5, True),
+        ("conf = Box(read('some.yaml'))\n| conf.data.workers", "", 5, True),
+        ("conf = EasyDict(read('some.yaml'))\n| conf.data.workers", "", 5, True),
+        ("conf = SimpleNamespace(**read('some.yaml'))\n| conf.workers", "", 5, True),
+        ("name = 'some'\nconf = read(f'{name}.yaml')\n| conf['workers']", "", 5, True),
+        ("conf = read(os.path.join('.', 'some' + '.yaml'))\n| conf['workers']", "", 5, True),
+        ("conf = read(pathlib.Path('.') / 'some.yaml')\n| conf['workers']", "", 5, True),
+        ("conf = OmegaConf.load(str('some.yaml'))\n| conf.workers", "", 5, True),
+        ("def all_of(name):\n    return read(name)\nconf = all_of('some.yaml')\n| conf['workers']", "", 5, True),
+        (f"{OPTION}conf = read(a.conf)\n| conf['workers']", "", 5, True),
+        (f"{OPTION}conf = read(a.conf)\n| conf['workers']", "--conf flat.json", 8, True),
+        ("conf, other = read('some.yaml'), read('flat.json')\n| conf['workers']", "", 8, False),
+        # What may be another file, or changed.
+        ("conf, other = read('some.yaml'), read(input())\n| conf['workers']", "", UNKNOWN, False),
+        ("conf = read(f'{input()}.yaml')\n| conf['workers']", "", UNKNOWN, False),
+        ("conf = make(read)\nread('some.yaml')\n| conf['workers']", "", UNKNOWN, False),
+        ("conf = read('lost.yaml')\n| conf['workers']", "", UNKNOWN, False),
+        ("conf = read('some.yaml')\nconf['workers'] = other()\n| conf['workers']", "", UNKNOWN, False),
+    ],
+)
+def test_a_configuration_that_a_function_opens(
+    tmp_path: Path, code: str, words: str, value: object, certain: bool
+) -> None:
+    has_workers(tmp_path, f"{READS}{code}", words, value, certain)
 
 
 HPARAMS = (
