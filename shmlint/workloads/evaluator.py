@@ -354,6 +354,21 @@ class Evaluator:
         passed = list(self._passed(node.id, function, scope))
         return passed or ([(default, scope._replace(function=None))] if default is not None else [])
 
+    def rest_passed(self, name: str, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+        """What the calls of a function pass for ``*name``, as lists."""
+        function = scope.function
+        if function is None or function.args.vararg is None or function.args.vararg.arg != name:
+            return []
+        names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+        first = len(names) - (names[:1] in (["self"], ["cls"]))
+        calls = [(n, where) for n, where in self._calls_of(function, scope) if not self._is_outside(n.func, where)]
+        return [(ast.Tuple(node.args[first:], ast.Load()), where) for node, where in calls]
+
+    def _is_outside(self, called: ast.expr, scope: Scope) -> bool:
+        """Whether what is called is of another package: ``subprocess.run`` inside of ``def run``."""
+        imported = dotted(called).partition(".")[0] in scope.module.imports
+        return imported and self.definition(scope.full_name(called), scope) is None
+
     def functions(self, called: ast.expr, scope: Scope) -> list[tuple[Function, Scope]]:
         """The functions of the repository that may be called, and the scopes of their bodies.
 

@@ -205,7 +205,7 @@ class NamedModules:
         inside = scope.function or scope.module.tree
         if id(inside) not in self._loops:
             found = self._loops[id(inside)] = {}
-            for target, values in _loops(inside):
+            for target, values in loops(inside):
                 found.setdefault(target, []).append(values)
         return self._loops[id(inside)].get(name, [])
 
@@ -226,7 +226,7 @@ def is_compiled(call: ast.Call, scope: Scope) -> bool:
     return False
 
 
-def _loops(inside: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+def loops(inside: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """The names that loops give, and what they go through."""
     for node in ast.walk(inside):
         if isinstance(node, ast.For | ast.comprehension):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from shmlint.syntax.python import dotted
 from shmlint.workloads.commands import MISSING
 from shmlint.workloads.evaluator import Evaluator
+from shmlint.workloads.named_modules import loops
 from shmlint.workloads.values import Scope, text_of
 
 _MOST = 6
@@ -269,4 +270,25 @@ class _TextReader:
         return self._any_text(self._returned(node, scope), depth) or self._known(node, scope)
 
     def _given(self, node: ast.Name | ast.Attribute, scope: Scope) -> _Given:
-        return self._evaluator.given_to(node, scope)[:_MOST]
+        given: _Given = self._evaluator.given_to(node, scope)
+        if not given and isinstance(node, ast.Name):
+            given = self._evaluator.rest_passed(node.id, scope) or self._looped(node.id, scope)
+        return given[:_MOST]
+
+    def _looped(self, name: str, scope: Scope) -> _Given:
+        """The items of the lists that are written down and that loops go through by a name; none where there are more.
+        """
+        items: list[tuple[ast.expr, Scope]] = []
+        for _, values in (loop for loop in loops(scope.function or scope.module.tree) if loop[0] == name):
+            lists: _Given = [(values, scope)]
+            more: Sequence[ast.expr] = ()
+            if isinstance(values, ast.Name | ast.Attribute):
+                lists, more = self._evaluator.given_to(values, scope), self._evaluator.additions(values, scope)
+                self.altered = self.altered or self._evaluator.is_altered(values, scope)
+            if not lists or not all(isinstance(one, ast.List | ast.Tuple) for one, _ in lists):
+                return ()
+            items += ((item, where) for one, where in lists if isinstance(one, ast.List | ast.Tuple)
+                      for item in one.elts)  # fmt: skip
+            items += ((item, scope) for item in more)
+        starred = any(isinstance(item, ast.Starred) for item, _ in items)
+        return items if len(items) <= _MOST and not starred else ()

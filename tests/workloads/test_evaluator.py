@@ -595,12 +595,38 @@ STARTER = "def run(command, times=1):\n    subprocess.run(command, shell=True)\n
         ("os.execvp('python', ['python', 'a.py'])", [("python", "a.py")]),
         ("class A:\n    def __init__(self):\n        self.words = ['python', 'a.py']\n"
          "    def go(self):\n        subprocess.run(self.words)\nA().go()", [("python", "a.py")]),
+        ("def run(*words):\n    subprocess.run(list(words))\nrun('python', 'a.py')\nrun('ls')",
+         [("python", "a.py"), ("ls",)]),
+        ("def run(name, *words):\n    subprocess.run([name, *words])\nrun('python', *['a.py', n])",
+         [("python", "a.py", "$UNKNOWN")]),
+        ("class A:\n    def run(self, *words):\n        subprocess.run(words)\nA().run('python', 'a.py')",
+         [("python", "a.py")]),
+        ("for line in ['python a.py', 'python b.py']:\n    os.system(line)", [("python", "a.py"), ("python", "b.py")]),
+        (STARTER + "lines = ['python a.py']\nlines.append('ls')\nfor line in lines:\n    run(line)",
+         [("python", "a.py"), ("ls",)]),
+        ("for words in (['python', 'a.py'],):\n    subprocess.run(words)", [("python", "a.py")]),
     ],
 )  # fmt: skip
 def test_commands_that_a_program_starts(tmp_path: Path, code: str, started: list[tuple[str, ...]]) -> None:
     found = reading(tmp_path, {"train.py": f"{START}{code}\n"})
     assert [words for words, *_ in found.commands] == started
     assert not found.stops
+
+
+@table(
+    "code",
+    [
+        "for line in lines():\n    os.system(line)",
+        "for line in [*lines(), 'ls']:\n    os.system(line)",
+        "lines = ['ls']\nlines[0] = input()\nfor line in lines:\n    os.system(line)",
+        "for line in ['ls 1', 'ls 2', 'ls 3', 'ls 4', 'ls 5', 'ls 6', 'python a.py']:\n    os.system(line)",
+        "def run(*words):\n    subprocess.run(words)\nrun(*words())",
+        "def run(**words):\n    subprocess.run(words)\nrun(a='ls')",
+    ],
+)
+def test_commands_that_are_not_known(tmp_path: Path, code: str) -> None:
+    found = reading(tmp_path, {"train.py": f"{START}{code}\n"})
+    assert found.stops
 
 
 HOSTILE: dict[str, str | bytes] = {
