@@ -18,6 +18,8 @@ from shmlint.workloads.settings_files import OPEN, Part, read_settings, read_val
 from shmlint.workloads.values import UNKNOWN, text_of
 
 _MOST_FILES = 60
+_MOST_PARTS = 20_000
+"""Parts that are looked at for one call."""
 _MOST_DEEP = 8
 """Files that name each other, and values that are others."""
 _NOWHERE = Source("", "")
@@ -48,6 +50,7 @@ class Composed:
         self._added: list[_Entry] = []
         self._values: list[tuple[str, str, str]] = []
         self._read = 0
+        self._known: dict[tuple[str, str], tuple[Part, str | None] | None] = {}
         self._words = words
 
     def root(self) -> Part | None:
@@ -123,12 +126,13 @@ class Composed:
 
     def _settings(self, group: str, choice: str) -> tuple[Part, str | None] | None:
         """What a file says, and the package that its first lines name."""
-        source = self._source(group, choice)
-        found = read_settings(source) if source is not None else None
-        if source is None or found is None:
-            return None
-        header = re.search(r"\A(?:\s*#[^\n]*\n)*?\s*#\s*@package:?\s+(\S+)", source.text[:2000])
-        return found, header[1] if header is not None else None
+        if (group, choice) not in self._known:
+            source = self._source(group, choice)
+            found = read_settings(source) if source is not None else None
+            header = re.search(r"(?m)^#[ \t]*@package:?[ \t]+(\S+)", source.text[:2000]) if source is not None else None
+            package = header[1] if header is not None else None
+            self._known[group, choice] = (found, package) if found is not None else None
+        return self._known[group, choice]
 
     def _note_overrides(self, group: str, choice: str, depth: int) -> None:
         """The choices that a file makes for others: ``override /data: small``."""
@@ -216,6 +220,8 @@ def _defaults(part: Part) -> Iterator[tuple[str, object]]:
 def _either(one: Part, other: Part) -> Part:
     """What two orders of the same files agree on."""
     if not isinstance(one.value, dict) or not isinstance(other.value, dict):
+        if isinstance(one.value, dict | tuple) or isinstance(other.value, dict | tuple):
+            raise _Stop
         return one if one.value == other.value else one._replace(value=UNKNOWN)
     return one._replace(value={key: _either(part, other.entries[key]) for key, part in one.entries.items()})
 
@@ -225,15 +231,40 @@ def _either(one: Part, other: Part) -> Part:
 _OF_HYDRA = frozenset({"_target_", "_partial_", "_recursive_", "_convert_", "_args_"})
 
 
-def resolved(part: Part, root: Part, depth: int = 0) -> Part:
-    """A part with the values that it takes from others: ``${data.size}``."""
-    if isinstance(part.value, dict):
-        return part._replace(value={key: resolved(inner, root, depth) for key, inner in part.entries.items()})
-    if isinstance(part.value, tuple):
-        return part._replace(value=tuple(resolved(inner, root, depth) for inner in part.value))
-    match = re.fullmatch(r"\$\{([A-Za-z_][\w.]*)\}", part.text)
-    other = root.get(match[1].split(".")) if match is not None and depth < _MOST_DEEP else None
-    return part if other is None else resolved(other, root, depth + 1)._replace(source=part.source, start=part.start)
+class References:
+    """Puts the values that a configuration takes from others of its own, ``${data.size}``, in their places."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_PARTS
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether there were so many parts that not all were looked at: each may stand for many others."""
+        return self._left < 0
+
+    def resolved(self, part: Part, root: Part, depth: int = 0) -> Part:
+        """A part of a configuration with all of its values, as far as they are known."""
+        self._left -= 1
+        if self.exceeded:
+            return part
+        if isinstance(part.value, dict):
+            return part._replace(value={key: self.resolved(inner, root, depth) for key, inner in part.entries.items()})
+        if isinstance(part.value, tuple):
+            return part._replace(value=tuple(self.resolved(inner, root, depth) for inner in part.value))
+        other = referred(part, root) if depth < _MOST_DEEP else part
+        found = self.resolved(other, root, depth + 1) if other is not part else part
+        return found._replace(source=part.source, start=part.start)
+
+
+def referred(part: Part, root: Part) -> Part:
+    """The part that a reference stands for, and any other part itself."""
+    for _ in range(_MOST_DEEP):
+        match = re.fullmatch(r"\$\{([A-Za-z_][\w.]*)\}", part.text)
+        other = root.get(match[1].split(".")) if match is not None else None
+        if other is None:
+            break
+        part = other
+    return part
 
 
 def is_understood(part: Part) -> bool:

@@ -10,12 +10,21 @@ from shmlint.files.read import normal
 from shmlint.syntax.python import dotted
 from shmlint.workloads.assignments import parameters_of
 from shmlint.workloads.evaluator import Evaluator
-from shmlint.workloads.hydra_config import Composed, class_of, is_understood, main_of, resolved, with_keywords
+from shmlint.workloads.hydra_config import (
+    Composed,
+    References,
+    class_of,
+    is_understood,
+    main_of,
+    referred,
+    with_keywords,
+)
 from shmlint.workloads.program import Entry
 from shmlint.workloads.settings_files import Part, expression
 from shmlint.workloads.values import UNKNOWN, Scope, text_of
 
 _DEPTH = 12
+_MOST_STEPS = 400
 _MOST = 40
 """Parts of a configuration that one call makes."""
 Parts = list[tuple[Part, Part]]
@@ -29,24 +38,31 @@ class Instantiated:
         self._entry = entry
         self._evaluator = evaluator
         self._roots: dict[tuple[str, str], Part | None] = {}
+        self._looped: dict[int, list[tuple[str, ast.expr]]] = {}
+        """What the loops of functions and modules go through, by the names that they give."""
+        self._left, self._references = 0, References()
 
     def made(self, node: ast.Call, scope: Scope) -> list[tuple[ast.expr, Part]] | None:
         """What a call of ``instantiate`` makes; None where that is not written down."""
+        self._left, self._references = _MOST_STEPS, References()
         given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "config"), None)
         found = self._parts(given, scope, 0) if given is not None else None
         if found is None or len(found) > _MOST:
             return None
-        parts = [with_keywords(resolved(part, root), node) for part, root in found if part.value is not None]
-        if not all(map(is_understood, parts)):
+        whole = [self._references.resolved(part, root) for part, root in found if part.value is not None]
+        parts = [with_keywords(part, node) for part in whole]
+        if self._references.exceeded or not all(map(is_understood, parts)):
             return None
         return [(expression(part, part, class_of), part) for part in parts]
 
     def is_part(self, node: ast.expr, scope: Scope) -> bool:
         """Whether an expression stands for a part of the configuration."""
+        self._left, self._references = _MOST_STEPS, References()
         return bool(self._parts(node, scope, 0))
 
     def _parts(self, node: ast.expr, scope: Scope, depth: int) -> Parts | None:
-        if depth > _DEPTH:
+        self._left -= 1
+        if depth > _DEPTH or self._left <= 0:
             return None
         if isinstance(node, ast.Constant) and node.value is None:
             return []
@@ -65,7 +81,7 @@ class Instantiated:
         return None
 
     def _of_name(self, node: ast.Name, scope: Scope, depth: int) -> Parts | None:
-        looped = list(_loops(node.id, scope))
+        looped = [items for name, items in self._loops(scope) if name == node.id]
         given = self._evaluator.given_to(node, scope)
         if looped:
             found = [self._children(items, scope, depth) for items in looped]
@@ -90,9 +106,10 @@ class Instantiated:
         found = self._parts(node, scope, depth + 1)
         if found is None:
             return None
-        inner = [(resolved(part, root).entries.get(key), root) for part, root in found]
+        inner = [(referred(part, root).entries.get(key), root) for part, root in found]
         known = [(part, root) for part, root in inner if part is not None]
-        return known if all(part.value is not UNKNOWN for part, _ in known) else None
+        odd = any(part.value is UNKNOWN or "$" in referred(part, root).text for part, root in known)
+        return None if odd else known
 
     def _children(self, items: ast.expr, scope: Scope, depth: int) -> Parts | None:
         """The values of a mapping, or the items of a list, that a loop goes through."""
@@ -104,12 +121,18 @@ class Instantiated:
         found = self._parts(items, scope, depth + 1)
         if found is None:
             return None
-        inner = [(resolved(part, root), root) for part, root in found]
+        inner = [(referred(part, root), root) for part, root in found]
         return [
             (one, root) for part, root in inner
             for one in (part.value if isinstance(part.value, tuple) else part.entries.values())
             if one.entries
         ]  # fmt: skip
+
+    def _loops(self, scope: Scope) -> list[tuple[str, ast.expr]]:
+        inside = scope.function or scope.module.tree
+        if id(inside) not in self._looped:
+            self._looped[id(inside)] = list(_loops(inside))
+        return self._looped[id(inside)]
 
     def _root(self, path: str, folder: str, name: str) -> Part | None:
         """The whole configuration of the program."""
@@ -125,10 +148,10 @@ def _full_name(decorator: ast.expr, scope: Scope) -> str:
     return scope.full_name(called)
 
 
-def _loops(name: str, scope: Scope) -> Iterator[ast.expr]:
-    """What the loops of a function go through that give a name: the value of a pair, or the item."""
-    for node in ast.walk(scope.function or scope.module.tree):
+def _loops(inside: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The names that loops give, of a pair that of its value, and what they go through."""
+    for node in ast.walk(inside):
         if isinstance(node, ast.For | ast.comprehension):
             target = node.target.elts[-1] if isinstance(node.target, ast.Tuple) else node.target
-            if isinstance(target, ast.Name) and target.id == name:
-                yield node.iter
+            if isinstance(target, ast.Name):
+                yield target.id, node.iter

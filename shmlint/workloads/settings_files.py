@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import os
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
@@ -17,6 +19,8 @@ from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode, YamlErr
 from shmlint.workloads.loaded import Loaded
 from shmlint.workloads.values import UNKNOWN, literal
 
+_LONGEST = 200_000
+"""Characters of a configuration that is read."""
 _MOST = 20_000
 """Nodes of a configuration that is read, with all that its aliases stand for."""
 
@@ -66,6 +70,8 @@ def read_settings(source: Source) -> Part | None:
     """The values of a configuration file in YAML or JSON; None for what is not one document of it."""
     from shmlint.syntax.yaml_read import parse
 
+    if len(source.text) > _LONGEST:
+        return None
     try:
         documents = parse(source)
     except YamlError:
@@ -108,7 +114,7 @@ def _part(node: Node, source: Source) -> Part:
         return Part(None if not node.style and not node.value else plain, source, node.start)
     if isinstance(node, SequenceNode):
         return Part(tuple(_part(item, source) for item in node.items), source, node.start)
-    found = Part({}, source, node.start)
+    found: dict[str, Part] = {}
     pairs = node.pairs if isinstance(node, MappingNode) else []
     for key, value in pairs:
         name = key.resolved.value if isinstance(key.resolved, Scalar) else ""
@@ -116,10 +122,10 @@ def _part(node: Node, source: Source) -> Part:
         if name == "<<":
             merged = part.value if isinstance(part.value, tuple) else (part,)
             for one in merged:
-                found = found.over(one._replace(value=dict(one.entries)))
+                found = {**one.entries, **found}
         else:
-            found = found._replace(value={**found.entries, name: part})
-    return found
+            found[name] = part
+    return Part(found, source, node.start)
 
 
 def _is_reference(text: str) -> bool:
@@ -173,14 +179,25 @@ def _named(target: str) -> ast.expr:
 def _at(node: ast.expr, part: Part, place: Part) -> ast.expr:
     """A node at the place of a part, as long as that is in the file of what is made."""
     start = part.start if part.source is place.source else place.start
-    before = place.source.text[:start]
-    line = before.count("\n") + 1
-    column = len(before.rpartition("\n")[2].encode("utf-8", "replace"))
-    for one in ast.walk(node):
-        if isinstance(one, ast.expr | ast.keyword) and not hasattr(one, "lineno"):
+    starts = _lines(place.source.text)
+    line = bisect_right(starts, start)
+    column = len(place.source.text[starts[line - 1] : start].encode("utf-8", "replace"))
+    pending: list[ast.AST] = [node]
+    for one in pending:  # what has its place has those inside of it placed
+        if isinstance(one, ast.expr | ast.keyword):
             one.lineno = one.end_lineno = line
             one.col_offset, one.end_col_offset = column, column
+        pending += (inner for inner in ast.iter_child_nodes(one) if not hasattr(inner, "lineno"))
     return node
+
+
+@lru_cache(maxsize=4)
+def _lines(text: str) -> list[int]:
+    """Where the lines of a text begin."""
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    return starts
 
 
 def module_of_calls(

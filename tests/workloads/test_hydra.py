@@ -132,3 +132,19 @@ def test_what_is_made_of_the_configuration(tmp_path: Path, lines: str, words: st
 )
 def test_what_loops_make_of_the_configuration(tmp_path: Path, sets: str, verdict: str) -> None:
     assert verdict_of(tmp_path, INNER, "data=none +data_sets=some", sets) == verdict
+
+
+@table(
+    "more, verdict",
+    [
+        ("_target_: own.data.Digits\nx: [" + ",".join(["${data.x}"] * 300) + "]\n", "unknown"),
+        ("_target_: own.data.Digits\nx: ${data}\ny: ${data}\nz: ${data}\n", "unknown"),
+        ("${data}\n", "unknown"),
+        ("defaults:\n  - many\n  - many\n_target_: own.data.Digits\n", "unknown"),
+        ("one: &one\n  num_workers: 0\n_target_: own.data.Digits\n<<: *one\n", "not-needed"),
+        ("_target_: own.data.Digits\nnum_workers: !odd 0\n", "unknown"),
+    ],
+)
+def test_a_configuration_that_refers_to_itself(tmp_path: Path, more: str, verdict: str) -> None:
+    files = {**FILES, "compose.yaml": compose("python main.py"), "main.py": MAIN % ALL}
+    assert need(tmp_path, files | {"conf/data/many.yaml": more}).verdict == verdict
