@@ -257,7 +257,7 @@ def _existing(build: Build, repository: Repository) -> str | None:
     path = re.sub(_HERE, "", build.context)
     if re.search(_UNKNOWN, path):
         return None
-    around = (*_changed_to(build, repository), build.directory, *repository.above())
+    around = (*_changed_to(build, repository), *repository.above(build.directory))
     places = [normal(os.path.join(place, path or ".")) for place in around]
     files = DOCKERFILES if build.dockerfile is None else (build.dockerfile,)
     for candidate in places:
@@ -279,7 +279,7 @@ def _changed_to(build: Build, repository: Repository) -> list[str]:
         path = posixpath.normpath(posixpath.join(path, match[1])) if match[1] != "-" else ""
     parts = path.removeprefix("~/").split("/")
     ends = ("/".join(parts[first:]) for first in range(min(len(parts), _MOST_PARTS)))
-    starts = (build.directory, *repository.above())
+    starts = repository.above(build.directory)
     places = (normal(os.path.join(start, end)) for end in ends if end not in ("", ".") for start in starts)
     return [place for place in dict.fromkeys(places) if repository.is_dir(place)]
 

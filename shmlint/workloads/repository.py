@@ -253,15 +253,15 @@ class Repository:
                 return {}
         return found
 
-    def above(self) -> tuple[str, ...]:
-        """The directory of the launch and those above it, up to the top of the repository."""
-        known, key = self.shared.above, (self._tree, self.home)
+    def above(self, directory: str | None = None) -> tuple[str, ...]:
+        """A directory, or that of the launch, and those above it, up to the top of the repository."""
+        start = self.home if directory is None else directory
+        known, key = self.shared.above, (self._tree, start)
         if key not in known:
-            known[key] = tuple(self._upwards())
+            known[key] = tuple(self._upwards(normal(start)))
         return known[key]
 
-    def _upwards(self) -> Iterator[str]:
-        folder = normal(self.home)
+    def _upwards(self, folder: str) -> Iterator[str]:
         yield folder
         for _ in range(_MOST_LEVELS):
             if folder == self.root:

@@ -2333,6 +2333,19 @@ def test_the_same_container_is_built_from_the_same_file(
     assert need(tmp_path, {**BUILT, **files, **sized}).verdict == verdict
 
 
+def test_a_page_means_the_directories_above_itself(tmp_path: Path) -> None:
+    """Not those above the launch whose container is looked for: the page builds another image."""
+    files = {
+        "serve/run.sh": "docker build -t own/server docker\ndocker run -it --gpus all own/server bash\n",
+        "serve/docker/Dockerfile": "FROM own/base\nRUN pip install torch\n",
+        "docker/Dockerfile": "FROM own/base\nRUN pip install torch torchvision\n",
+        "docs/start.md": "```\ndocker build -t app ./docker\ndocker run -it --gpus all --ipc=host app bash\n```\n",
+    }
+    assert need(tmp_path, files, ("serve/run.sh",)).verdict == "likely"
+    files["docs/start.md"] = files["docs/start.md"].replace("./docker", "serve/docker")
+    assert need(tmp_path, files, ("serve/run.sh",)).verdict == "needed"
+
+
 @table("given, verdict", [("--ipc=host", "likely"), ("--shm-size=16g", "needed"), ("--rm", "likely")])
 def test_a_program_that_is_not_understood_and_what_it_is_given_elsewhere(
     tmp_path: Path, given: str, verdict: str
