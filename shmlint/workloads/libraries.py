@@ -76,8 +76,10 @@ _TORCHIO = "https://github.com/TorchIO-project/torchio/blob/2b019d2a9659c838408c
 _TORCHGEO = "https://github.com/torchgeo/torchgeo/blob/65507dcbc4a51fdb49940508de77a5d5e2327eb3/torchgeo/datamodules/geo.py"
 _TORCHDRUG = "https://github.com/DeepGraphLearning/torchdrug/blob/6066fbd82360abb5f270cba1eca560af01b8cc90/torchdrug/core/engine.py#L61"
 _ANOMALIB = "https://github.com/open-edge-platform/anomalib/blob/b7233686172e3485bfbe01272a8cd7a7e4576986/src/anomalib/data/datamodules"
+_ENGINE = "https://github.com/open-edge-platform/anomalib/blob/b7233686172e3485bfbe01272a8cd7a7e4576986/src/anomalib/engine/engine.py"
 _LHOTSE = "https://github.com/lhotse-speech/lhotse/blob/a79cc864e4275f6342bb94261313526a14d385fb/lhotse/cut/set.py#L2203"
 _NEMO = "https://github.com/NVIDIA/NeMo/blob/8cfedd7203462cb251a914e700e5605444277561/nemo/core/classes/modelPT.py#L539"
+_TTS = "https://github.com/coqui-ai/TTS/blob/dbf1a08a0d4e47fdad6172e433eeb34bc6b13b4e/TTS/tts/models/base_tts.py#L280"
 _TORCHRL = "https://github.com/pytorch/rl/blob/ae9719f17b1517af5c2523a36c4616f003ee55cf/torchrl"
 _SUPER_GRADIENTS = "https://github.com/Deci-AI/super-gradients/blob/e0ccacf8868ffa1296fa4f8407c03d2bc227312c/src/super_gradients/training/utils/distributed_training_utils.py"
 _PYG = "https://github.com/pyg-team/pytorch_geometric/blob/5c6461b2305ad068a6d61165b3c55852a11aaa41/torch_geometric/loader"
@@ -158,12 +160,14 @@ ROWS: tuple[Row, ...] = (
           _TORCHGEO)
       for name in _TORCHGEO_MODULES),
     Row("torchdrug.core.Engine", "dataloader", "num_worker", 9, 0, "batch_size", 7, 1, (), _TORCHDRUG),
-    *(Row(f"anomalib.data.{name}", "dataloader", "num_workers", -1, 8, "train_batch_size", -1, 32, (), _ANOMALIB)
-      for name in _ANOMALIB_MODULES),
+    *(Row(f"anomalib.data.{module}{name}", "dataloader", "num_workers", -1, 8, "train_batch_size", -1, 32, (),
+          _ANOMALIB)
+      for name in _ANOMALIB_MODULES for module in ("", "image.", "datamodules.", "datamodules.image.")),
     *(Row(f"anomalib.data.{name}", "dataloader", "num_workers", -1, 8, "train_batch_size", -1, None, (), _ANOMALIB)
       for name in ("Avenue", "ShanghaiTech", "UCSDped")),
     Row("compute_and_store_features_batch", "dataloader", "num_workers", 4, 4, "batch_size", -1, None, (), _LHOTSE,
         imported="lhotse"),
+    Row("get_data_loader", "dataloader", "num_workers", -1, None, "batch_size", -1, None, (), _TTS, imported="TTS"),
     *(Row(name, "dataloader", "num_workers", -1, None, "batch_size", -1, None, (), _NEMO, imported="nemo")
       for name in ("setup_training_data", "setup_validation_data", "setup_test_data")),
     *(Row(f"mmdet.datasets.{module}build_dataloader", "dataloader", "workers_per_gpu", 2, None, "samples_per_gpu", 1,
@@ -262,6 +266,7 @@ ROWS: tuple[Row, ...] = (
     Row("pytorch_lightning.cli.LightningCLI", "ranks", "devices", -1, ALL, configured=True),
     Row("pytorch_lightning.utilities.cli.LightningCLI", "ranks", "devices", -1, ALL, configured=True),
     Row("lightning.Fabric", "ranks", "devices", -1, ALL),
+    Row("anomalib.engine.Engine", "ranks", "devices", -1, ALL, source=_ENGINE, formerly="gpus"),
     Row("torch.multiprocessing.spawn", "ranks", "nprocs", 2, 1),
     Row("paddle.distributed.spawn", "ranks", "nprocs", 2, None),
     Row("horovod.run", "ranks", "np", -1, None),
@@ -342,6 +347,8 @@ COLLECTIVE = frozenset(
         "bagua.torch_api.init_process_group",
         # https://github.com/open-mmlab/mmcv/blob/a685e1ff0c9d772a7f3ab984702008138c37a7b2/mmcv/runner/dist_utils.py#L41
         "mmcv.runner.init_dist", "mmcv.runner.dist_utils.init_dist",
+        # https://github.com/DeepGraphLearning/torchdrug/blob/6066fbd82360abb5f270cba1eca560af01b8cc90/torchdrug/core/engine.py#L84
+        "torchdrug.core.Engine",
     }
 )  # fmt: skip
 """Calls with which the ranks that a launcher started talk to each other."""

@@ -179,6 +179,12 @@ def _lines_with(text: str, word: str) -> Iterator[str]:
         at = text.find(word, end) if end >= 0 else -1
 
 
+def _imports(package: str, loaded: Loaded | None) -> bool:
+    if loaded is None:
+        return False
+    return package in loaded.packages or any(star.partition(".")[0] == package for star in loaded.module.stars)
+
+
 class Modules:
     """Finds and loads the modules of one program that starts in ``start``.
 
@@ -482,8 +488,14 @@ class Modules:
         return None
 
     def is_loud(self, name: str, importer: str) -> bool:
-        """Whether a dotted name stands for what may start workers in a package that is not the repository's own."""
-        return is_loud(name) and self.resolve(name, importer) is None
+        """Whether a dotted name stands for what may start workers in a package that the program imports.
+
+        It may be a name of the program's own: a variable ``ray``, a package ``baselines`` of the repository.
+        """
+        package = name.partition(".")[0]
+        if not is_loud(name) or not any(_imports(package, one) for one in self.loaded.values()):
+            return False
+        return self.resolve(name, importer) is None
 
     def stars(self, loaded: Loaded) -> tuple[Loaded | str, ...]:
         """The modules of which a module imports everything, also through others; the names of those from outside.

@@ -17,6 +17,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import COLLECTIVE, ROWS, harmless, is_generated
+from shmlint.workloads.parts import is_loud
 from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
             suspects.append(said)  # perhaps only for the name of a function, which another file has
         if python:
             found = looked_at(path, repository)
-            if found is None or found.filled or not found.called.isdisjoint(loud_calls()):
+            if found is None or found.filled or calls_loud(found):
                 return _LOUD
             imported |= found.packages
             functions |= found.functions
@@ -340,6 +341,12 @@ def files_in(
 def loud_calls() -> frozenset[str]:
     """What uses shared memory where it is called without a word about workers or ranks."""
     return COLLECTIVE.union(row.call for row in ROWS if row.use != "dataloader" or row.default not in (0, None))
+
+
+def calls_loud(found: Looked) -> bool:
+    """Whether one of the calls of a file may start workers or ranks without a word about them."""
+    named = (name for name in found.called if name.partition(".")[0] in found.packages)
+    return not loud_calls().isdisjoint(found.called) or any(map(is_loud, named))
 
 
 @cache

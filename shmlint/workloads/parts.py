@@ -41,19 +41,20 @@ _QUIET_PACKAGES = frozenset(
 _LOUD = frozenset(
     {
         # TTS 0.22.0, coqui-tts 0.28.0: programs that train, and what loads their data
-        "TTS.bin", "TTS.demos", "TTS.tts.layers.xtts.trainer", "TTS.utils.distribute",
-        # anomalib 2.7.0: the datamodule that a configuration names, its command, its pipelines of several processes
-        "anomalib.cli", "anomalib.config", "anomalib.data.get_datamodule", "anomalib.data.datamodules.base",
-        "anomalib.data.AnomalibDataModule", "anomalib.pipelines",
+        "TTS.bin", "TTS.demos", "TTS.tts.datasets.TTSDataset", "TTS.tts.datasets.dataset",
+        "TTS.tts.layers.xtts.trainer", "TTS.utils.distribute",
+        # anomalib 2.7.0: datamodules, its command, its pipelines of several processes
+        "anomalib.cli", "anomalib.config", "anomalib.data", "anomalib.pipelines",
         # Environments that hand over observations in arrays of multiprocessing, and programs that start mpirun
         "baselines.common.mpi_fork", "baselines.common.vec_env.ShmemVecEnv", "baselines.common.vec_env.shmem_vec_env",
-        "baselines.her.experiment", "baselines.run",
+        "baselines.her.experiment", "baselines.her.util.mpi_fork", "baselines.run",
         # https://github.com/microsoft/DeepSpeed/blob/38327e07f6cd39b63418f60cedd1651b0be3e7c3/deepspeed
-        "deepspeed.autotuning", "deepspeed.launcher", "deepspeed.runtime.dataloader",
+        "deepspeed.autotuning", "deepspeed.elasticity", "deepspeed.launcher", "deepspeed.nvme",
+        "deepspeed.runtime.data_pipeline", "deepspeed.runtime.dataloader",
         # dgl 2.1.0: graphs in shared memory, servers and workers of distributed training
         "dgl.contrib", "dgl.cuda.nccl", "dgl.dataloading.DistDataLoader", "dgl.dataloading.DistEdgeDataLoader",
-        "dgl.dataloading.DistNodeDataLoader", "dgl.distgnn", "dgl.distributed", "dgl.graphbolt",
-        "dgl.hetero_from_shared_memory", "dgl.multiprocessing",
+        "dgl.dataloading.DistNodeDataLoader", "dgl.dataloading.dist_dataloader", "dgl.distgnn", "dgl.distributed",
+        "dgl.graphbolt", "dgl.hetero_from_shared_memory", "dgl.multiprocessing",
         # https://github.com/facebookresearch/fairscale/blob/146f160241651e1211c4247979f159a4ef43b54a/fairscale/experimental
         "fairscale.experimental",
         # https://github.com/facebookresearch/fairseq/blob/3d262bb25690e4eb2e7d3c1309b1e9c406ca4b99/fairseq/dataclass/configs.py#L465
@@ -64,7 +65,7 @@ _LOUD = frozenset(
         "lhotse.bin",
         # mmdet 3.3.0, and what trains or makes loaders in versions 1 and 2
         "mmdet.apis.train", "mmdet.apis.train_detector", "mmdet.datasets.api_wrappers", "mmdet.datasets.loader",
-        "mmdet.datasets.builder.build_dataloader", "mmdet.utils.benchmark",
+        "mmdet.datasets.build_dataloader", "mmdet.datasets.builder.build_dataloader", "mmdet.utils.benchmark",
         # monai 1.6.1: what a configuration names, and programs that start others
         "monai.apps.auto3dseg", "monai.apps.nnunet", "monai.auto3dseg", "monai.bundle", "monai.fl",
         # nemo_toolkit 3.0.0: models have loaders of their configuration, trainers all GPUs
@@ -76,13 +77,16 @@ _LOUD = frozenset(
         # super_gradients 3.7.1: loaders have the workers of a recipe
         "super_gradients",
         # torch_geometric 2.8.1: workers by default, other processes, what a configuration names
-        "torch_geometric.data.lightning", "torch_geometric.datasets.HydroNet", "torch_geometric.distributed",
-        "torch_geometric.graphgym", "torch_geometric.llm", "torch_geometric.nlp",
+        "torch_geometric.data.lightning", "torch_geometric.datasets.HydroNet",
+        "torch_geometric.datasets.MoleculeGPTDataset", "torch_geometric.datasets.hydro_net",
+        "torch_geometric.datasets.molecule_gpt_dataset", "torch_geometric.distributed", "torch_geometric.graphgym",
+        "torch_geometric.llm", "torch_geometric.nlp",
+        # https://github.com/DeepGraphLearning/torchdrug/blob/6066fbd82360abb5f270cba1eca560af01b8cc90/torchdrug/utils/comm.py
+        "torchdrug.utils.comm.init_process_group",
         # torchgeo 0.8.1: its command
         "torchgeo.main",
         # trl 1.16.0: its programs, and trainers with ranks or servers of their own
         "trl.cli", "trl.commands", "trl.experimental", "trl.extras.vllm_client", "trl.generation", "trl.scripts",
-        "trl.extras.profiling",
         # unsloth 2026.10.9: a server of vLLM, ranks
         "unsloth.context_parallel", "unsloth.dataprep.synthetic", "unsloth.dataprep.SyntheticDataKit",
         "unsloth.distributed_debug", "unsloth.fsdp2_launch", "unsloth_cli",
@@ -92,6 +96,9 @@ _LOUD = frozenset(
 )  # fmt: skip
 _QUIET = frozenset(
     {
+        *(f"anomalib.data.{name}" for name in ("ImageBatch", "ImageItem", "NumpyImageBatch", "NumpyImageItem",
+                                               "PredictDataset", "dataclasses", "datasets", "predict", "transforms",
+                                               "utils", "validators")),
         "dgl.contrib.data",
         # Models and their parts; a model is asked for its batches by the trainer, and loads no more than it is given
         "fairseq.checkpoint_utils.load_checkpoint_to_cpu", "fairseq.checkpoint_utils.load_model_ensemble",
@@ -118,7 +125,9 @@ _QUIET = frozenset(
         *(f"super_gradients.{name}" for name in ("common.object_names", "training.losses", "training.metrics",
                                                  "training.models", "training.processing")),
         *(f"super_gradients.{module}Trainer" for module in ("", "training.", "training.sg_trainer.")),
-        "trl.scripts.TrlParser", "trl.scripts.utils.TrlParser", "trl.experimental.ppo.PPOConfig",
+        *(f"trl.experimental.{name}" for name in ("bco", "bema_for_ref_model", "cpo", "gkd", "kto",
+                                                  "merge_model_callback", "orpo", "ppo", "prm", "tpo")),
+        "trl.scripts.TrlParser", "trl.scripts.utils.TrlParser",
         # Engines have the ranks of their arguments, which are rows
         *(f"vllm.{name}" for name in ("AsyncLLMEngine", "LLMEngine", "PoolingParams", "SamplingParams", "inputs",
                                       "logger", "engine.async_llm_engine", "engine.llm_engine", "lora.request",

@@ -15,11 +15,11 @@ from shmlint.workloads.filesystem import Files
 from shmlint.workloads.own_code import (
     FRAMEWORKS,
     asks_for_ranks,
+    calls_loud,
     files_in,
     has_word,
     lacks_code,
     looked_at,
-    loud_calls,
     names_workers,
     runs_trainer,
     said_by,
@@ -106,7 +106,7 @@ def signs(path: str, repository: Repository) -> Signs | None:
     if looked is None or source is None:
         return None
     said = said_by(path, source.text) if has_word(source.text) else ""
-    certain = looked.filled or not looked.called.isdisjoint(loud_calls()) or asks_for_ranks(said)
+    certain = looked.filled or calls_loud(looked) or asks_for_ranks(said)
     lasts = {name.rpartition(".")[2] for name in looked.called}
     certain = certain or not lasts.isdisjoint(_STARTS) or any(map(_is_process, looked.called))
     module = module_of(path, source.text) if said else EMPTY

@@ -34,7 +34,17 @@ TRANSFORM = "from torchvision.transforms import RandomResizedCrop\nRandomResized
         ("from torchdrug import core\ncore.Engine(task, a, b, c, optimizer, batch_size=64)", "not-needed"),
         ("from torchdrug import core\ncore.Engine(task, a, b, c, optimizer, batch_size=64, num_worker=4)", "likely"),
         ("from anomalib.data import Folder\nfrom anomalib.engine import Engine\n"
-         "Engine().fit(model, datamodule=Folder(name='a', root='a'))", "likely"),
+         "Engine(devices=1).fit(model, datamodule=Folder(name='a', root='a'))", "likely"),
+        ("from anomalib.data import Folder\nfrom anomalib.engine import Engine\n"
+         "Engine().fit(model, datamodule=Folder(name='a', root='a', num_workers=0))", "likely"),
+        ("from anomalib.data.image.folder import Folder\nFolder(name='a', root='a')", "unknown"),
+        ("from anomalib.data.datamodules.image import Folder\nFolder(name='a', root='a')", "likely"),
+        ("from TTS.tts.models.vits import Vits\nVits.init_from_config(c).get_data_loader(c, {}, False, [], True, 1)",
+         "unknown"),
+        ("from TTS.tts.models.xtts import Xtts\nXtts.init_from_config(c).load_checkpoint(c, use_deepspeed=False)",
+         "not-needed"),
+        ("from trl.experimental.orpo import ORPOConfig, ORPOTrainer\nORPOTrainer(m, ORPOConfig('a')).train()",
+         "not-needed"),
         ("from anomalib.data import MVTecAD\nfrom anomalib.engine import Engine\n"
          f"{TRANSFORM}Engine().fit(model, datamodule=MVTecAD())", "needed"),
         ("from anomalib.data import Folder\nFolder(name='a', root='a', num_workers=0)", "not-needed"),
@@ -66,6 +76,7 @@ TRANSFORM = "from torchvision.transforms import RandomResizedCrop\nRandomResized
         ("from vllm.engine.arg_utils import EngineArgs\nEngineArgs(model='a', tensor_parallel_size=2)", "needed"),
         ("from ray import tune\nspace = {'a': tune.choice([1, 2])}", "not-needed"),
         ("from trl import KTOConfig, KTOTrainer\nKTOTrainer(model, KTOConfig(output_dir='a')).train()", "not-needed"),
+        ("ray = camera.ray()\nray.dot(ray)", "not-needed"),
         # What is not decided is unknown
         ("from TTS.bin.train_tts import main\nmain()", "unknown"),
         ("from anomalib.data import get_datamodule\nget_datamodule(config)", "unknown"),

@@ -2023,6 +2023,9 @@ def test_a_shell_in_an_environment_for_robots(tmp_path: Path, lines: str, verdic
         ({"fit.py": ALONE, "run.sh": "yolo predict data=x\n"}, "not-needed"),
         ({"fit.py": ALONE, "a.ipynb": CELLS % "numpy\\n!yolo train data=x"}, "likely"),
         ({"fit.py": ALONE + "import fastai\n"}, "likely"),
+        # A name of a package of which some start ranks, workers or servers
+        ({"fit.py": ALONE + "import dgl\ndgl.graph(([0], [1]))\n"}, "not-needed"),
+        ({"fit.py": ALONE + "import dgl\ndgl.distributed.DistGraph('a')\n"}, "likely"),
         # Of a package that its own loaders do without nothing is known.
         ({"fit.py": ALONE + "import unheard_of\n"}, "unknown"),
         ({"fit.py": "import torch, unheard_of\nunheard_of.Trainer().train()\n"}, "likely"),
