@@ -16,6 +16,7 @@ import pytest
 
 from shmlint.files.workspace import Workspace
 from shmlint.fixing import fix
+from shmlint.formats.compose.read import _by_word as by_word
 from shmlint.model.settings import Settings
 from shmlint.reports import diff, json, text
 from shmlint.run import lint
@@ -146,6 +147,20 @@ def test_a_file_that_is_included_again_and_again_is_taken_once() -> None:
     compare(lambda count: {"compose": {
         "compose.yaml": "include:\n" + "- part.yaml\n" * count, "part.yaml": services(count),
     }})  # fmt: skip
+
+
+def test_a_file_that_many_extend_is_taken_apart_once() -> None:
+    services = many(f"  b@:\n{GPU}", "services:\n")
+    extends = "services:\n  s:\n    extends:\n      file: base.yml\n      service: b@\n"
+    compare(lambda count: {"compose": {
+        "base.yml": services(count),
+        **{f"compose.{n}.yml": extends.replace("@", str(n)) for n in range(1, count + 1)},
+    }})  # fmt: skip
+
+
+def test_few_files_are_looked_at_for_one_that_a_file_may_be_put_on() -> None:
+    workspace = Workspace({f"compose.gpu.{n}.yml": "services:\n  s:\n    image: x\n" for n in range(100)})
+    assert max(map(len, by_word("", workspace).values())) < 3
 
 
 def compare(texts: Callable[[int], Mapping[str, Mapping[str, str]]]) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from shmlint.files.boundary import OUTSIDE
+from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.project import Body, Project, Service, without_tags
@@ -13,6 +14,8 @@ from shmlint.formats.compose.tree import Branch, Layer, Leaf, Tree, merge_servic
 from shmlint.model.source import Problem
 from shmlint.syntax.yaml import Scalar
 from shmlint.syntax.yaml_read import read_documents
+
+Roots = Sequence[tuple[Layer, Branch]]
 
 _MAX_CHAIN = 100
 """Services that extend one another, counted; more is nothing that anyone wrote by hand."""
@@ -28,7 +31,7 @@ class Local:
     def __init__(
         self,
         path: str,
-        roots: Sequence[tuple[Layer, Branch]],
+        roots: Roots,
         directory: str,
         project: Project,
         workspace: Workspace,
@@ -41,6 +44,8 @@ class Local:
         self.services = [s for _, root in roots if isinstance(s := root.get("services"), Branch)]
         self.transformed = False
         """Whether a service of another file extends one of these: Compose then gives all of them their long forms."""
+        self._variables = ""
+        """Stands for the variables of its layer, once they were asked for."""
         self._done: dict[str, Service | None] = {}
         self._others: dict[str, Local | str] = {}
 
@@ -121,7 +126,7 @@ class Local:
         return Service(
             service.name,
             merge_service(without_tags(base), service.tree, same_file=where is self and not self.transformed),
-            [*service.bodies, *(Body(b.key, b.node, b.layer, own=False) for b in base.bodies)],
+            [*service.bodies, *(b._replace(own=False) if b.own else b for b in base.bodies)],
             base.unknown,
         )
 
@@ -140,12 +145,32 @@ class Local:
             return f"it extends {path}, which cannot be read: {error.message}"
         if not documents:
             return f"it extends {path}, which is empty"
-        directory = os.path.dirname(path)
-        layers = [Layer(document.source, self.layer.variables, directory, self.layer.outer) for document in documents]
-        trees = [(layer, layer.tree(document.root)) for layer, document in zip(layers, documents, strict=True)]
-        roots = [(layer, tree) for layer, tree in trees if isinstance(tree, Branch)]
+        roots = self._roots(path)
         if not roots:
             return f"it extends {path}, which is not a compose file"
-        found = Local(path, roots, directory, self.project, self.workspace)
+        found = Local(path, roots, os.path.dirname(path), self.project, self.workspace)
         found.transformed = True
+        found._variables = self._variables
         return found
+
+    def _roots(self, path: str) -> Roots:
+        """What the documents of another file have at the top; made once for a run, where many files extend one."""
+        variables, outer = self.layer.variables, self.layer.outer
+
+        def make(files: Workspace) -> Roots:
+            documents, directory = read_documents(path, files), os.path.dirname(path)
+            layers = [Layer(document.source, variables, directory, outer) for document in documents]
+            trees = [(layer, layer.tree(document.root)) for layer, document in zip(layers, documents, strict=True)]
+            return [(layer, tree) for layer, tree in trees if isinstance(tree, Branch)]
+
+        if not self._variables:
+            from hashlib import sha256
+
+            written = repr((sorted(variables.items()), sorted(outer.items())))
+            self._variables = sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
+        known = self.workspace.once(_ROOTS, f"{self._variables}\n{path}", make)
+        # A layer notes what a tag is about where it comes across one.
+        return make(self.workspace) if any(layer.tagged for layer, _ in known) else known
+
+
+_ROOTS: Key[Roots] = Key("compose files that are extended")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 
 from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable, normal
@@ -282,7 +284,7 @@ def _bases(
     first, *more = (dict.fromkeys(beside.get(name, ())) for name in missing)
     writing = [other for other in first if other != path and other not in base and all(other in one for one in more)]
     found = [(other,) for other in writing if set(missing).isdisjoint(_incomplete(other, workspace))]
-    return _nearest(path, found)[:_MANY_BASES]
+    return list(islice(_nearest(path, found), _MANY_BASES))
 
 
 _WRITERS: Key[dict[str, list[str]]] = Key("compose files of a directory by the names of their services")
@@ -307,21 +309,24 @@ def _rival(path: str, default: Sequence[str], workspace: Workspace) -> tuple[str
     by_word = workspace.once(_BY_WORD, directory, partial(_by_word, directory))
     beside = sorted(other for word in own for other in by_word.get(word, ()))
     related = [(other,) for _, other, words in beside if words < own and names & _names(other, workspace)]
-    return (*_nearest(path, related)[0], path) if related else ()
+    return (*next(_nearest(path, related)), path) if related else ()
 
 
 _BY_WORD: Key[dict[str, list[tuple[int, str, frozenset[str]]]]] = Key("compose files of a directory by a word")
 
 
 def _by_word(directory: str, workspace: Workspace) -> dict[str, list[tuple[int, str, frozenset[str]]]]:
-    """The files of a directory, numbered in their order, by one of the words of their names."""
+    """The files of a directory, numbered in their order, by the word of their names that the fewest have."""
     found: dict[str, list[tuple[int, str, frozenset[str]]]] = {}
-    for number, (path, words) in enumerate(_beside(directory, workspace)):
-        found.setdefault(max(words, default=""), []).append((number, path, words))
+    beside = _beside(directory, workspace)
+    times = Counter(word for _, words in beside for word in words)
+    for number, (path, words) in enumerate(beside):
+        rarest = min(words, key=lambda word: (times[word], word), default="")
+        found.setdefault(rarest, []).append((number, path, words))
     return found
 
 
-def _nearest(path: str, bases: Sequence[tuple[str]]) -> list[tuple[str]]:
+def _nearest(path: str, bases: Sequence[tuple[str]]) -> Iterator[tuple[str]]:
     """Those of the files that could be under an overlay whose names say so; else all but variants of each other.
 
     docker-compose.dev.gpu.yml belongs to docker-compose.dev.yml before any other, and nobody puts an overlay for
@@ -331,9 +336,9 @@ def _nearest(path: str, bases: Sequence[tuple[str]]) -> list[tuple[str]]:
     words = {base: _name_words(base[0]) for base in bases}
     related = [base for base in bases if words[base] <= own]
     most = max((len(words[base]) for base in related), default=0)
-    return [base for base in related if len(words[base]) == most] or [
-        base for base in bases if not any(other < words[base] for other in words.values())
-    ]
+    if related:
+        return (base for base in related if len(words[base]) == most)
+    return (base for base in bases if not any(other < words[base] for other in words.values()))
 
 
 def _name_words(path: str) -> frozenset[str]:
