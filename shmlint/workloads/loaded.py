@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from shmlint.model.record import NamedTuple
@@ -24,7 +24,10 @@ Named = tuple[ast.Call | None, str, Use, Conditions]
 
 
 class Loaded(NamedTuple):
-    """A file of Python. ``names`` caches what its expressions name, by their ids; ``packages`` are those it imports."""
+    """A file of Python. ``names`` caches what its expressions name, by their ids; ``packages`` are those it imports.
+
+    ``bound`` are the calls of ``partial`` by the names that are only called.
+    """
 
     path: str
     source: Source
@@ -32,17 +35,19 @@ class Loaded(NamedTuple):
     options: tuple[Declaration, ...]
     packages: frozenset[str]
     names: dict[int, tuple[Named, ...]]
+    bound: Mapping[str, ast.Call] = {}
 
     def named(self, expression: ast.AST) -> tuple[Named, ...]:
         """The calls and the names in an expression of this file, found once."""
         known = self.names.get(id(expression))
         if known is None:
-            known = self.names[id(expression)] = tuple(_named(expression, self.module))
+            known = self.names[id(expression)] = tuple(_named(expression, self))
         return known
 
 
-def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
-    scope = Scope("", _NO_TEXT, module, None, None)
+def _named(expression: ast.AST, loaded: Loaded) -> Iterable[Named]:
+    scope = Scope("", _NO_TEXT, loaded.module, None, None)
+    bound = [id(call) for call in loaded.bound.values()]
     uses: dict[int, Use] = {}
     conditions: dict[int, Conditions] = {}
     pending = [expression]
@@ -69,6 +74,7 @@ def _named(expression: ast.AST, module: Module) -> Iterable[Named]:
             uses[id(node.func)] = "called"
             name = scope.full_name(node.func)
             uses.update((id(part), "passed") for part in _called_for(name, node))
+            uses.update((id(part), "part") for part in node.args[:1] if id(node) in bound)
             yield node, name, "called", here
         elif isinstance(node, ast.Dict):
             yield from ((*setting, "called", here) for setting in _settings(node))

@@ -13,6 +13,7 @@ from functools import lru_cache
 from shmlint.files.read import normal
 from shmlint.model.source import Source, Span
 from shmlint.syntax.python import EMPTY, parse
+from shmlint.workloads.bound import bound_calls
 from shmlint.workloads.declarations import SETTINGS_CLASSES, SETTINGS_OBJECTS, Declaration, declarations
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import (
@@ -69,7 +70,8 @@ def _parsed(path: str, source: Source, shared: Shared) -> Loaded | None:
     shared.held += len(source.text)
     scope = Scope(path, source, module, None, None)
     packages = frozenset(target.partition(".")[0] for target in module.imports.values())
-    found = known[path] = Loaded(path, source, module, tuple(declarations(scope)), packages, {})
+    bound = bound_calls(module, scope) if "partial" in source.text else {}
+    found = known[path] = Loaded(path, source, module, tuple(declarations(scope)), packages, {}, bound)
     return found
 
 

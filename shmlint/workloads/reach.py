@@ -14,6 +14,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules, parse
 from shmlint.workloads.assignments import Assignments
+from shmlint.workloads.bound import whole_call
 from shmlint.workloads.changes import IMPORT, PLAIN_DECORATORS, name_of_decorator, replaced_by
 from shmlint.workloads.commands import MISSING, NO_NAME, is_python
 from shmlint.workloads.configured import Configured
@@ -100,6 +101,8 @@ class Walker:
         """The calls of functions of its own that are called ``eval`` or ``exec``, by the name and the module."""
         self._opened: list[tuple[ast.expr, Scope]] = []
         """The files that it opens by names which it puts together."""
+        self._bound: dict[int, ast.Call] = {}
+        """The calls of what ``partial`` gave a name, with all their arguments, by their ids."""
         self._executed: list[tuple[ast.Call, Scope, Unit]] = []
         """Calls of ``exec`` with more than values."""
         self._evaluated: list[tuple[ast.Call, Scope, Unit]] = []
@@ -162,6 +165,7 @@ class Walker:
         if self._evaluated:
             self._evaluate()
         self._load_named(last=True)
+        self._find_bound()
         for place in self._configured.left():
             self.stop(_EXTENDS_COMMAND_LINE, place)
         for place in self._configured.changed():
@@ -215,6 +219,20 @@ class Walker:
             if isinstance(node, ast.ClassDef) and node.bases and id(node) not in self._classes:
                 self._name(node.name, module, False)
                 self.evaluator.changes.keep(node.name)
+
+    def _find_bound(self) -> None:
+        """What ``partial`` gives a name that other modules may call, too."""
+        modules = [loaded for loaded in self.modules.loaded.values() if loaded is not None]
+        pairs = [(one, name, call) for one in modules for name, call in one.bound.items()]
+        imported = {target.rpartition(".")[2] for one in modules for target in one.module.imports.values()}
+        for loaded, name, call in pairs:
+            stars = any(loaded in self.modules.stars(one) for one in modules if one.module.stars)
+            if stars or name in imported or self._found or self._evaluated:
+                scope = Scope(loaded.path, loaded.source, loaded.module, None, None)
+                self.evaluator.changes.note_kept(dotted(call.args[0]), scope)
+                full = self.modules.outside(dotted(call.args[0]), loaded)
+                if full in WATCHED or starts(full):
+                    self.stop(f"what is done with `{full}` is not followed", scope.span(call))
 
     def _find_in_owners(self) -> None:
         """The methods of packages that matter, where code puts their names together: ``getattr(model, mode)()``."""
@@ -711,6 +729,11 @@ class Walker:
         return None if None in answers else True
 
     def _call(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
+        bound = unit.loaded.bound.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if bound is not None:
+            node = self._bound[id(node)] = self._bound.get(id(node)) or whole_call(bound, node)
+            name = scope.full_name(node.func)
+            self._name(dotted(node.func), unit.loaded, unit.certain)
         self.evaluator.note_call(name, node, scope)
         last = name.rpartition(".")[2]
         if last in _FILLS or last in _OWNERS or self._partly:
@@ -946,7 +969,7 @@ class Walker:
     def _passes(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """A call that calls a function for its caller: in a process, in a thread, or in a pool."""
         passed = passed_call(name, node)
-        if passed is not None:
+        if passed is not None and node not in unit.loaded.bound.values():
             called = scope.full_name(passed.call.func)
             self.evaluator.note_call(called, passed.call, scope)
             self._name(dotted(passed.call.func), unit.loaded, unit.certain and "partial" not in name)

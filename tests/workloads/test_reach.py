@@ -26,7 +26,6 @@ def of_program(directory: Path, code: str, words: str = "", **more: str) -> Need
         ("def make() -> DataLoader:\n    x: DataLoader | None = None\n    return x\nmake()", "not-needed"),
         ("isinstance(x, (list, DataLoader))", "not-needed"),
         ("Loaders = dict[str, DataLoader]", "not-needed"),
-        ("from functools import partial\nmake = partial(DataLoader, num_workers=8)\nmake(d)", "unknown"),
         ("make = DataLoader\nmake(d, num_workers=8)", "likely"),
         ("kinds = {'a': DataLoader}\nkinds['a'](d, num_workers=8)", "unknown"),
         ("def kind():\n    return DataLoader\nkind()(d, num_workers=8)", "unknown"),
@@ -40,6 +39,47 @@ def of_program(directory: Path, code: str, words: str = "", **more: str) -> Need
 )  # fmt: skip
 def test_a_loader_by_another_name(tmp_path: Path, code: str, verdict: str) -> None:
     assert of_program(tmp_path, LOADER + code + "\n").verdict == verdict
+
+
+BINDS = "from functools import partial\nmake = partial(DataLoader, %s)\n"
+
+
+@table(
+    "bound, code, verdict",
+    [
+        ("num_workers=8", "make(d)", "likely"),
+        ("num_workers=8", "pass", "not-needed"),
+        ("num_workers=8", "def f():\n    return make(d)\nf()", "likely"),
+        ("num_workers=0", "make(d, batch_size=4)", "not-needed"),
+        ("num_workers=8", "make(d, num_workers=0)", "not-needed"),
+        ("num_workers=0", "make(d, num_workers=8)", "likely"),
+        ("batch_size=4", "make(d)", "not-needed"),
+        ("batch_size=4", "make(d, num_workers=8)", "likely"),
+        ("d, 4, False", "make(None, None, 8)", "likely"),
+        ("**{'num_workers': 8}", "make(d)", "likely"),
+        # What may be called with other arguments, or under another name.
+        ("num_workers=0", "make(d, **more)", "unknown"),
+        ("num_workers=0", "make(*d, **more)", "unknown"),
+        ("**more", "make(d)", "unknown"),
+        ("num_workers=8", "run(make)", "unknown"),
+        ("num_workers=8", "other = make\nother(d)", "unknown"),
+        ("num_workers=0", "make = other(make)\nmake(d)", "unknown"),
+        ("num_workers=0", "def f():\n    global make\n    make = other()\nmake(d)", "unknown"),
+        ("num_workers=0", "def f(make):\n    make(d)\nf(DataLoader)", "unknown"),
+        ("num_workers=0", "make(d)\nimport lib", "unknown"),
+        ("num_workers=0", "make(d)\nimport sys\ngetattr(sys.modules[__name__], input())(d)", "unknown"),
+    ],
+)  # fmt: skip
+def test_a_loader_whose_arguments_are_bound_first(tmp_path: Path, bound: str, code: str, verdict: str) -> None:
+    lib = "def f():\n    from fit import make\n    make(d, **more)\nf()\n"
+    assert of_program(tmp_path, f"{LOADER}{BINDS % bound}{code}\n", lib_py=lib).verdict == verdict
+
+
+def test_a_function_and_a_class_whose_arguments_are_bound_first(tmp_path: Path) -> None:
+    own = "class Own(DataLoader):\n    pass\ndef fit(n):\n    make = partial(Own, batch_size=4)\n"
+    code = f"{LOADER}from functools import partial\n{own}    make(d, num_workers=n)\nrun = partial(fit, %s)\nrun()\n"
+    assert of_program(tmp_path, code % "n=8").verdict == "likely"
+    assert of_program(tmp_path, code % "0").verdict == "not-needed"
 
 
 @table(
