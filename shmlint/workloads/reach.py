@@ -39,6 +39,7 @@ from shmlint.workloads.parsed import note_parsed
 from shmlint.workloads.parts import KNOWN, PARTLY
 from shmlint.workloads.passing import DISPATCHERS, passed_call
 from shmlint.workloads.program import Entry
+from shmlint.workloads.repository import Shared
 from shmlint.workloads.started import commands_of, starts
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Scope, text_of
 
@@ -118,9 +119,7 @@ class Walker:
         self._steps = 0
         self.options = Options(entry, files)
         self.modules = Modules(entry.path, files, self.stop, self.options.declare, parsed)
-        shared = files.repository.shared
-        shared.assignments = shared.assignments or Assignments()
-        self.evaluator = Evaluator(self.options, self.modules, shared.assignments)
+        self.evaluator = Evaluator(self.options, self.modules, _assignments(files.repository.shared))
         self._names_of_modules = NamedModules(self.evaluator)
         self._configured = Configured(entry, self.evaluator, self.modules)
         self._repository = files.repository
@@ -973,6 +972,12 @@ class Walker:
             called = scope.full_name(passed.call.func)
             self.evaluator.note_call(called, passed.call, scope)
             self._name(dotted(passed.call.func), unit.loaded, unit.certain and "partial" not in name)
+
+
+def _assignments(shared: Shared) -> Assignments:
+    """What code gives names, which all programs of a run have in common."""
+    shared.assignments = shared.assignments or Assignments()
+    return shared.assignments
 
 
 def _arguments(call: ast.Call) -> Iterator[ast.expr]:
