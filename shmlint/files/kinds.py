@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable
 
-from shmlint.model.launch import ENGINES
+from shmlint.model.launch import ENGINE_VARIABLES, ENGINES
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
 
@@ -93,7 +93,7 @@ def program_requests_gpu(path: str, content: bytes) -> bool:
     return may_request_gpu(content) or (path.endswith((".tf", ".hcl")) and _RESOURCE in content)
 
 
-_DOCKER = tuple(word.encode() for name in ENGINES for word in (name, name.upper()))
+_DOCKER = tuple(word.encode() for name in (*ENGINES, *ENGINE_VARIABLES) for word in (name, name.upper()))
 
 
 class _Kind(NamedTuple):

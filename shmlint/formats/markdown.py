@@ -42,7 +42,7 @@ from shmlint.syntax.shell_variables import Variables, given, may_set, set_to_opt
 from shmlint.syntax.word import Cause
 
 _SHELL = frozenset(
-    {"", "bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "text", "none",
+    {"", "bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "text", "none", "plain",
      "sh-session", "bash-session", "plaintext", "cmd", "bat", "batch", "powershell", "ps1", "pwsh", "txt", "docker",
      "commandline", "command", "cli", "ssh", "fish", "linux", "shellscript"}
 )  # fmt: skip

@@ -28,6 +28,8 @@ Engine = Literal["docker", "podman", "nerdctl"]
 Binary = Engine | Literal["nvidia-docker"]
 ENGINES: tuple[Engine, ...] = ("docker", "podman", "nerdctl")
 """The engines whose commands are read."""
+ENGINE_VARIABLES = ("container_engine", "container_runtime", "container_tool", "container_cmd", "container_cli")
+"""Variables, in lower case, that hold one of them in scripts that name none."""
 BINARIES: tuple[Binary, ...] = (*ENGINES, "nvidia-docker")
 """The programs that are those commands; ``nvidia-docker`` is an older one of Docker."""
 

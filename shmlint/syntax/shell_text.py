@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from shmlint.model.launch import ENGINES
+from shmlint.model.launch import ENGINE_VARIABLES, ENGINES
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax.word import Cause
@@ -33,10 +33,13 @@ NOWHERE = -1
 """The offset of a character that is nowhere in the file."""
 
 
+_MENTIONS = (*ENGINES, *ENGINE_VARIABLES)
+
+
 def mentions_engine(text: str) -> bool:
     """Whether a text can hold a launch at all."""
     lowered = text.lower()
-    for name in ENGINES:  # noqa: SIM110 (a generator takes longer than what it looks for)
+    for name in _MENTIONS:  # noqa: SIM110 (a generator takes longer than what it looks for)
         if name in lowered:
             return True
     return False

@@ -408,6 +408,12 @@ def test_a_scan_passes_over_files_without_a_word_about_containers(repository: Pa
     assert paths("run.sh", kinds=ALL) == ["run.sh"]
 
 
+def test_a_scan_finds_a_script_whose_engine_is_a_variable(repository: Path) -> None:
+    write("run.sh", content="$CONTAINER_ENGINE run --gpus all $IMAGE\n")
+    write("Makefile", content="run:\n\t$(container_tool) run --gpus all $(IMAGE)\n")
+    assert paths(kinds=ALL) == ["Makefile", "run.sh"]
+
+
 def test_gitignore_is_honoured(repository: Path) -> None:
     write(".gitignore", content="/out/\n*.gen.yml\n!keep.gen.yml\r\nsub/*.yml\n")
     write("sub/.gitignore", content="!b.yml\ndeep\n")

@@ -63,6 +63,7 @@ def after_fix(directory: Path, text: str, name: str = "docs/x.md") -> str:
         "console",
         "text",
         "none",
+        "plain",
         "BASH",
         "shell-session",
         "powershell",

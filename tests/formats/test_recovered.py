@@ -38,6 +38,12 @@ def test_a_command_goes_on_where_its_reader_goes_on(text: str, line: int) -> Non
     assert [(place.span.line, place.kind) for place in run.not_read] == [(line, "syntax")]
 
 
+@table("value", ["$(container_engine)", "${CONTAINER_RUNTIME}", "$CONTAINER_TOOL"])
+def test_an_engine_that_another_script_chooses(value: str) -> None:
+    (launch,) = read("shell", "x.sh", f"E={value}\n$E run --gpus all IMG\n").launches
+    assert launch.image is not None and launch.image.text == IMAGE
+
+
 @pytest.mark.parametrize("left_out", ["...", "…", "  ..."])
 def test_options_that_a_page_leaves_out_are_no_mistake(left_out: str) -> None:
     run = read("markdown", "x.md", f"```sh\ndocker run \\\n  {left_out}\n  --gpus all IMG\n```\n")
