@@ -24,9 +24,10 @@ MOST = 200_000
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.S)
 
 _NO_PROGRAM = re.compile(
-    r"(?:actions|docker)/|[^/]+/(?:[\w-]*-)?(?:setup|login|cache|upload|download|checkout|auth|configure|cleanup)\b"
+    r"(?:actions|docker|github)/|[^/]+/(?:[\w-]*-)?"
+    r"(?:setup|login|cache|upload|download|checkout|auth|configure|cleanup|commit|push|pull-request|release|comment|codecov)\b"
 )
-"""Actions that fetch, install or store something and end."""
+"""Actions that fetch, install, store or publish something and end."""
 
 _STARTS = re.compile(r"\b(?:run|create)\b")
 

@@ -47,6 +47,7 @@ TRAIN = "run: torchrun --nproc_per_node=8 train.py"
 STEPS = [
     ((CHECKOUT, "run: pip install -e ."), "not-needed", ""),
     ((CHECKOUT, "uses: docker/login-action@v3", "run: docker build -t x ."), "not-needed", ""),
+    ((CHECKOUT, "run: ls", "uses: a/git-auto-commit-action@v7", "uses: a/create-pull-request@v1"), "not-needed", ""),
     ((CHECKOUT, TRAIN), "needed", ""),
     (("run: (exit 0)", TRAIN), "needed", ""),
     ((CHECKOUT, "{run: python load.py, working-directory: src}"), "likely", "8 DataLoader workers"),
