@@ -140,6 +140,10 @@ def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
         from shmlint.workloads import bake
 
         return bake.builds(source)
+    if is_dockerfile(source.path):
+        from shmlint.workloads import dockerfile_comments
+
+        return dockerfile_comments.builds(source)
     kind = kind_of(source, repository.workspace.top)
     if kind not in ("shell", "fish", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "compose"):
         return ()
@@ -174,6 +178,7 @@ def _builders(directory: str, repository: Repository, names: str | None = None, 
     known = repository.shared.builders.get(key)
     if known is None:
         speaks = names or f"{SPEAKS}|{_BUILDS.removeprefix('(?i)')}"
+        speaks = f"{speaks}|{_DOCKERFILE.removeprefix('(?i)')}"
         paths = [os.path.join(directory, name) for name in repository.names(directory) if re.search(speaks, name)]
         left = paths if every else [path for path in paths if normal(path) not in repository.shared.read]
         sources = ((path, repository.peek(path)) for path in left)
@@ -208,7 +213,19 @@ def _below(folder: str, repository: Repository) -> Texts:
 
 
 def _may_build(path: str, text: str) -> bool:
+    if is_dockerfile(path):
+        return re.search(_BUILT_SO, text) is not None
     return "build" in text or is_bake(path)
+
+
+def is_dockerfile(path: str) -> bool:
+    """Whether a file is a Dockerfile, by its name."""
+    return re.search(_DOCKERFILE, os.path.basename(path)) is not None
+
+
+_DOCKERFILE = r"(?i)^dockerfile(?:[.-][\w.-]*)?$|\.dockerfile$"
+_BUILT_SO = r"(?m)^[ \t]*#.*\bbuild\b"
+"""A comment of a Dockerfile on how it is built."""
 
 
 def is_bake(path: str) -> bool:

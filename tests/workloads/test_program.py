@@ -506,6 +506,33 @@ def test_a_build_in_a_directory_that_is_changed_to(tmp_path: Path, path: str, te
 
 
 @table(
+    "path, comment, image, verdict",
+    [
+        ("Dockerfile", "# docker build -t me/trainer .", "me/trainer", "needed"),
+        ("Dockerfile", "#   $ sudo docker build --pull \\\n#     -t me/trainer:2 .", "me/trainer:2", "needed"),
+        ("docker/Dockerfile", "# docker build -t me/trainer -f docker/Dockerfile .", "me/trainer", "needed"),
+        ("docker/Dockerfile", "# docker build -t me/trainer docker/", "me/trainer", "needed"),
+        ("docker/Dockerfile.gpu", "# podman build -f Dockerfile.gpu -t me/trainer .", "me/trainer", "needed"),
+        # Another owner leads to it by a guess.
+        ("Dockerfile", "# docker build -t trainer .", "me/trainer", "likely"),
+        # Another Dockerfile's comment, another image, and no comment on a build.
+        ("Dockerfile.gpu", "# docker build -t me/trainer .", "me/trainer", "unknown"),
+        ("docker/Dockerfile", "# docker build -t me/trainer -f cpu/Dockerfile .", "me/trainer", "unknown"),
+        ("Dockerfile", "# docker build -t you/other .", "me/trainer", "unknown"),
+        ("Dockerfile", "# docker push me/trainer", "me/trainer", "unknown"),
+        ("Dockerfile", "RUN echo docker build -t me/trainer .", "me/trainer", "unknown"),
+    ],
+)
+def test_a_comment_says_how_its_dockerfile_is_built(
+    tmp_path: Path, path: str, comment: str, image: str, verdict: str
+) -> None:
+    build = f"{DOCKERFILE}{comment}\nRUN pip install torch\n"
+    files = {"run.sh": f"docker run --gpus all {image}\n", "train.py": LOADER, "docker/train.py": LOADER}
+    files[path] = build + 'COPY train.py /app/train.py\nCMD ["python", "/app/train.py"]\n'
+    assert need(tmp_path, files, ("run.sh",)).verdict == verdict
+
+
+@table(
     "tag, image, verdict",
     [
         ("docker tag mine:latest a.io/mine:2", "a.io/mine:2", "needed"),
