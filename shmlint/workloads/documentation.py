@@ -153,8 +153,12 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
     repository = program.files.repository
     source = repository.peek(page.path)
     here, directory = page.here, ""
+    named = list(_named_starts(source, launch, program)) if source is not None else []
     for command in _commands_behind(source, page.start, repository) if source is not None else ():
         words = [word.text for word in command.words]
+        if named and page.start <= named[0] < command.span.start:
+            here = here or not is_to_be_used(page.path, named[0], repository)
+            named.clear()  # the first is enough
         if words[0] == "cd" or _is_outside(command):
             directory = words[1] if len(words) == 2 and words[0] == "cd" else directory
             continue
@@ -176,6 +180,18 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         if passed or (starts and _starts_program(starts, program) and not _is_elsewhere(command, launch, follower)):
             sure = bool(passed) or here or (page.waits and _on_several_hosts(words))
             follower.run_given(assigned(command, command.span), passed or words, command.span, certain=sure)
+
+
+def _named_starts(page: Source, launch: Launch, program: Program) -> Iterator[int]:
+    """Where the text of a page calls the script of a launch: "run the container with `./start.sh`"."""
+    script = posixpath.basename(launch.span.path)
+    if not script.endswith((".sh", ".bash")) or script not in page.text:
+        return
+    for match in re.finditer(r"(?<!`)`([^`\n]{1,200})`(?!`)", page.text):
+        words = match[1].split()
+        called = words and (words[0].startswith("./") or words[0] in SHELLS)
+        if called and _passed_to_script(words, launch, page.path, "", program) == ():
+            yield match.start()
 
 
 def _is_elsewhere(command: Command, launch: Launch, follower: Follower) -> bool:

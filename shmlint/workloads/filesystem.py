@@ -292,7 +292,8 @@ _MOST_PARTS = 3
 
 _HERE = (
     r"""^["']?(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`|\$\{?localWorkspaceFolder\}?|\$\{workspaceFolder\}|%cd%|%CD%|\$\{?CURDIR\}?|\$\(CURDIR\)"""
-    r"""|\$\{\{ *github\.workspace *\}\}|\$GITHUB_WORKSPACE|\$\{GITHUB_WORKSPACE\}|\$CI_PROJECT_DIR)["']?/?"""
+    r"""|\$\{\{ *github\.workspace *\}\}|\$GITHUB_WORKSPACE|\$\{GITHUB_WORKSPACE\}|\$CI_PROJECT_DIR"""
+    r"""|\$\((?:realpath|readlink -f)[ ]\.\)|`(?:realpath|readlink -f)[ ]\.`)["']?/?"""
 )
 """The directory that a command is run in."""
 _TOP = (

@@ -751,6 +751,32 @@ def test_a_page_that_only_uses_a_model_in_a_shell(tmp_path: Path, shown: str, mo
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "told, verdict",
+    [
+        ("Start the container with `./run.sh`.", "unknown"),
+        ("1. `bash run.sh`", "unknown"),
+        ("The container is started by `run.sh`.", "likely"),
+        ("## Inference\n\n`./run.sh`", "likely"),
+    ],
+)
+def test_a_page_that_calls_the_script_in_its_text(tmp_path: Path, told: str, verdict: str) -> None:
+    start = "docker build . -t voices\ndocker run --gpus all -it -v $PWD:/demo voices bash\n"
+    files = {"demo/run.sh": start, "demo/Dockerfile": f"{DOCKERFILE}RUN pip install torch\nWORKDIR /demo\n"}
+    files |= {"demo/README.md": f"# Voices\n\n{told}\n\n```bash\npython speak.py --text it\n```\n"}
+    files |= {"demo/speak.py": SERVE, "demo/helper.py": HELPER}
+    assert need(tmp_path, files, ("demo/run.sh",)).verdict == verdict
+
+
+@table(
+    "here, verdict",
+    [("$PWD", "needed"), ("`realpath .`", "needed"), ("$(readlink -f .)", "needed"), ("`realpath $1`", "likely")],
+)
+def test_a_mount_of_the_directory_that_a_command_tells(tmp_path: Path, here: str, verdict: str) -> None:
+    script = f"docker run --gpus all -v {here}:/app own python /app/train.py\n"
+    assert need(tmp_path, {"run.sh": script, "train.py": LOADER}).verdict == verdict
+
+
 @pytest.mark.parametrize("start", ["training", "."])
 def test_where_a_repository_is_says_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: str) -> None:
     page = "```\ndocker build -t voices .\ndocker run --gpus all -it voices\npython speak.py\n```\n"
