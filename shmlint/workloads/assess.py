@@ -341,6 +341,7 @@ def _told(case: Case, need: Need) -> Need:
     own, given = need.recommended or UNKNOWN_RECOMMENDED, rounded(said.bytes or 0)
     larger = need._replace(recommended=max(own, given), given=given > own, evidence=(*need.evidence, said.evidence))
     guessed = need is case.findings.need and any(entry.guessed for entry in case.program.entries)
+    guessed = guessed or _rests_on_guess(case, need)
     # Whether a program that is not understood uses what it is given, only a size tells: --ipc=host is often a habit.
     habit = said.bytes is None and not open_use and bool(case.findings.stops) and not need.mechanisms
     sure = need.verdict == "likely" and not guessed and not habit
@@ -348,6 +349,14 @@ def _told(case: Case, need: Need) -> Need:
         return larger._replace(verdict="needed")
     why = need.why if need.verdict == "likely" else "the repository says so: " + said.evidence.text
     return larger._replace(verdict="likely", why=why)
+
+
+def _rests_on_guess(case: Case, need: Need) -> bool:
+    """Whether a Dockerfile tells of a need that only a name leads to."""
+    program = case.program
+    if program.dockerfile is None or not program.guessed:
+        return False
+    return any(told.span is not None and told.span.path == program.dockerfile.path for told in need.evidence)
 
 
 def _may_be(case: Case, open_use: bool) -> bool:

@@ -57,7 +57,7 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
     namesake = _namesake(launch, builds, repository)
     if namesake is not None:
         return FoundBuild(namesake, True, True)
-    guessed = _of_own_name(launch, repository) or _guess(launch, repository)
+    guessed = _of_own_name(launch, repository) or _called_like(launch, repository) or _guess(launch, repository)
     return FoundBuild(guessed, guessed is not None)
 
 
@@ -296,6 +296,54 @@ def _of_own_name(launch: Launch, repository: Repository) -> Build | None:
     return Build(image, repository.root, normal(files[0]), None, (), launch.span)
 
 
+def _called_like(launch: Launch, repository: Repository) -> Build | None:
+    """The Dockerfile of an image that somebody else has published: only names lead to it.
+
+    The image is called like the repository, and the Dockerfile is the only one at its top or beside the launch. Or the
+    Dockerfile is called like the image with its tag: ``Dockerfile-robot-1.2`` for ``me/robot:1.2``.
+    """
+    image = launch.image.known if launch.image is not None else None
+    name = bare_name(image or "")
+    if image is None or "/" not in image or recognise(image, builtin())[0] is not None or is_system(image):
+        return None
+    called = _plain(name) if len(name) >= _LEAST_NAME else None
+    own = _plain(_own_name(repository).rpartition("/")[2])
+    linked = {_plain(link.rpartition("/")[2]) for link in _linked(repository)}
+    top = repository.root
+    for folder, fits in (
+        (normal(repository.home), called in linked),
+        *((normal(os.path.join(top, part)), called == own) for part in ("", "docker")),
+    ):
+        files = [name for name in _dockerfiles(folder, repository) if not name.endswith(_COPIES)]
+        chosen = files if fits and len(files) == 1 else _of_name_and_tag(image, files)
+        if len(chosen) == 1 and repository.is_file(path := normal(os.path.join(folder, chosen[0]))):
+            context = os.path.dirname(folder) if os.path.basename(folder) == "docker" else folder
+            return Build(image, context or ".", path, None, (), launch.span)
+    return None
+
+
+def _of_name_and_tag(image: str, files: Iterable[str]) -> list[str]:
+    """The Dockerfiles whose names end like an image with its whole tag, and have a part of its name before that."""
+    name, _, tag = image.lower().partition("@")[0].rpartition("/")[2].partition(":")
+    whole = f"-{_dashed(name)}-{_dashed(tag)}"
+    ends = ((file, _dashed(file.lower().removeprefix("dockerfile").removesuffix(".dockerfile"))) for file in files)
+    last = f"-{_dashed(tag)}"
+    return [file for file, end in ends if tag and whole.endswith(f"-{end}") and f"-{end}".endswith(last) and end != last[1:]]
+
+
+def _dashed(name: str) -> str:
+    return re.sub(r"[._-]+", "-", name).strip("-")
+
+
+def _plain(name: str) -> str:
+    """A name without what people leave out of it or put between its words."""
+    return re.sub(r"[._-]", "", name.lower())
+
+
+_COPIES = (".save", ".bak", ".old", ".orig", "~")
+"""The ends of what editors and people keep of a file."""
+
+
 def is_published_here(launch: Launch, dockerfile: str, repository: Repository) -> bool:
     """Whether an image has the owner and the name of the repository, whose only Dockerfile at the top is this one."""
     build = _of_own_name(launch, repository)
@@ -312,12 +360,17 @@ def _untagged(image: str) -> str:
 
 def _own_name(repository: Repository) -> str:
     """The owner and the name of the repository, in lower case: the one on GitHub that its first pages link to most."""
+    names = Counter(_linked(repository))
+    return max(names, key=lambda name: names[name], default="")
+
+
+def _linked(repository: Repository) -> list[str]:
+    """The repositories on GitHub that the first pages link to, as often as they do."""
     present = (os.path.join(repository.root, name) for name in _ABOUT)
     paths = [path for path in present if repository.is_file(path)]
     workspace = repository.workspace
     found = [workspace.once(_LINKS, path, partial(_links, path)) for path in paths] if workspace is not None else []
-    names = Counter(name for links in found for name in links)
-    return max(names, key=lambda name: names[name], default="")
+    return [name for links in found for name in links]
 
 
 _LINKS: Key[tuple[str, ...]] = Key("repositories on GitHub that a page links to")

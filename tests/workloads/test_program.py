@@ -586,7 +586,7 @@ def test_a_workflow_names_its_image_after_the_repository(
     [
         ("me/tool", (), "not-needed"), ("docker.io/me/tool:gpu", (), "not-needed"),
         ("ghcr.io/Me/Tool:1.2", (), "not-needed"),
-        ("you/tool", (), "unknown"), ("me/tool-server", (), "unknown"), ("me/tool", ("Dockerfile.cpu",), "unknown"),
+        ("you/tool", (), "not-needed"), ("me/tool-server", (), "unknown"), ("me/tool", ("Dockerfile.cpu",), "unknown"),
     ],
 )  # fmt: skip
 def test_an_image_with_the_name_of_the_repository_is_built_from_its_only_dockerfile(
@@ -596,6 +596,43 @@ def test_an_image_with_the_name_of_the_repository_is_built_from_its_only_dockerf
     build = DOCKERFILE + 'ENTRYPOINT ["python", "serve.py"]\n'
     files = {"README.md": page, "Dockerfile": build, "serve.py": SERVE, "helper.py": HELPER}
     assert need(tmp_path, files | dict.fromkeys(more, build), ("README.md",)).verdict == verdict
+
+
+@table(
+    "path, image, links, dockerfiles, verdict",
+    [
+        ("README.md", "you/ro-bot", "github.com/me/Robot", ("Dockerfile",), "likely"),
+        ("README.md", "you/ro_bot:1", "github.com/me/robot", ("docker/Dockerfile", "docker/Dockerfile.bak"), "likely"),
+        ("docker/run.sh", "you/robot", "github.com/me/a, github.com/me/a, github.com/me/robot",
+         ("docker/Dockerfile", "Dockerfile.cpu"), "likely"),
+        ("README.md", "you/my-robot:1.2-gpu", "", ("docker/Dockerfile-robot-1.2-gpu", "docker/Dockerfile"), "likely"),
+        # Another name, several Dockerfiles, one that is not beside it, and a tag alone.
+        ("README.md", "you/robots", "github.com/me/robot", ("Dockerfile",), "unknown"),
+        ("README.md", "you/robot", "github.com/me/robot", ("Dockerfile", "Dockerfile.cpu"), "unknown"),
+        ("README.md", "you/robot", "github.com/me/a, github.com/me/a, github.com/me/robot", ("Dockerfile.cpu",),
+         "likely"),
+        ("docs/run.sh", "you/robot", "github.com/me/a, github.com/me/a, github.com/me/robot", ("Dockerfile",),
+         "unknown"),
+        ("README.md", "you/robot:1.2", "", ("docker/Dockerfile-1.2", "docker/Dockerfile"), "unknown"),
+        ("README.md", "you/robot", "", ("docker/Dockerfile-robot", "docker/Dockerfile"), "unknown"),
+        ("README.md", "you/gpu", "github.com/me/gpu", ("Dockerfile",), "unknown"),
+    ],
+)  # fmt: skip
+def test_an_image_of_somebody_else_that_is_called_like_the_repository(
+    tmp_path: Path, path: str, image: str, links: str, dockerfiles: tuple[str, ...], verdict: str
+) -> None:
+    for old in ("Dockerfile*", "docker/*", "docs/*"):
+        for file in tmp_path.glob(old):
+            file.unlink()
+    start = f"docker run --gpus all -it {image} bash\n"
+    build = DOCKERFILE + "RUN pip install torch\n"
+    page = f"# Robot\n\nSee {links}\n"
+    files = {"README.md": page, **dict.fromkeys(dockerfiles, build)}
+    files[path] = f"{page}\n```bash\n{start}```\n" if path.endswith("md") else start
+    assert need(tmp_path, files, (path,)).verdict == verdict
+    # It stays a guess, also where the same container is started elsewhere with more.
+    files[f"{path.rpartition('.')[0]}_too.sh"] = start.replace("-it", "--shm-size=8g -it")
+    assert need(tmp_path, files, (path,)).verdict == "likely"
 
 
 PREDICTOR = """
