@@ -326,9 +326,10 @@ def _of_name_and_tag(image: str, files: Iterable[str]) -> list[str]:
     """The Dockerfiles whose names end like an image with its whole tag, and have a part of its name before that."""
     name, _, tag = image.lower().partition("@")[0].rpartition("/")[2].partition(":")
     whole = f"-{_dashed(name)}-{_dashed(tag)}"
-    ends = ((file, _dashed(file.lower().removeprefix("dockerfile").removesuffix(".dockerfile"))) for file in files)
     last = f"-{_dashed(tag)}"
-    return [file for file, end in ends if tag and whole.endswith(f"-{end}") and f"-{end}".endswith(last) and end != last[1:]]
+    named = ((file, file.lower().removeprefix("dockerfile").removesuffix(".dockerfile")) for file in files)
+    ends = ((file, f"-{_dashed(end)}") for file, end in named) if tag else ()
+    return [file for file, end in ends if whole.endswith(end) and end.endswith(last) and end != last]
 
 
 def _dashed(name: str) -> str:
