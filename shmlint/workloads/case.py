@@ -10,7 +10,6 @@ from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.by_knowledge import Known, by_knowledge
-from shmlint.workloads.documentation import with_documentation
 from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.packages import TORCH, packages
 from shmlint.workloads.program import Findings, Program, Ran
@@ -43,7 +42,11 @@ class Case(NamedTuple):
 
 def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | None = None) -> Case:
     """Find out what a launch runs and what is known of it."""
-    program = with_documentation(launch, program or resolve(launch, Repository(None, launch.span.path)))
+    program = program or resolve(launch, Repository(None, launch.span.path))
+    if may_run_more(launch, program):
+        from shmlint.workloads.documentation import with_documentation
+
+        program = with_documentation(launch, program)
     based = _with_bases(launch, program)
     telling = [ran for ran in program.commands if ran.kind in ("program", "interactive")]
     findings = Findings()
@@ -63,6 +66,11 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
         if not sure and said.need.verdict == "needed":
             said = said._replace(need=said.need._replace(verdict="likely"))
     return Case(based, program, findings, known, own, documented, said, packages(based, program))
+
+
+def may_run_more(launch: Launch, program: Program) -> bool:
+    """Whether a container gives a shell, or its script runs what it is given: pages tell what that is."""
+    return program.kind == "interactive" or (program.default and launch.interactive) or passed_on(launch) is not None
 
 
 def _said_of(commands: Sequence[Ran], launch: Launch, extra: Sequence[Workload], *, copy: bool) -> Known:

@@ -52,7 +52,7 @@ _SILENT = _BUILTINS | frozenset(
 _IDLE = (("nvidia-smi", "dmon"), ("nvidia-smi", "pmon"), ("nvidia-smi", "-l"))
 """Commands that look at the GPUs and go on."""
 
-_FOLLOWS = re.compile(r"-[cnqsvz0-9]*[fF]\w*|--follow(?:=.*)?|--retry")
+_FOLLOWS = r"-[cnqsvz0-9]*[fF]\w*|--follow(?:=.*)?|--retry"
 """Options of ``tail`` with which it does not end."""
 
 _QUERIES = (
@@ -396,7 +396,7 @@ _SCRIPTED = frozenset({"make", "npm", "npx", "yarn", "pnpm", "dvc"})
 """Programs that run what a file of the repository calls by a name."""
 _VALUED = frozenset({"-C", "--directory", "-f", "--file", "--makefile", "-I", "-o", "-W", "-l"})
 """Options of ``make`` that take the next word; that of ``-j`` may be left out."""
-_OF_BUILDS = re.compile(
+_OF_BUILDS = (
     r"(?:all|add|audit|build|cache|ci|clean|compile|config|deb|deps|dist|docs?|fetch|format|get|html|i|init|install|lint"
     r"|pack|packages?|prune|publish|pull|push|release|remote|rpm|run|sdist|setup|status|tarball|test|update|upgrade"
     r"|version|wheels?)(?:[:_-].*)?"
@@ -460,7 +460,7 @@ def kind_of(words: Sequence[str]) -> Kind:
     if program in _LOOKS or program in _PROBE_PROGRAMS or program == "watch":
         return "program" if "-exec" in rest else "probe"
     if program in _SCRIPTED:
-        return "build" if all(map(_OF_BUILDS.fullmatch, _names(program, rest))) else "program"
+        return "build" if all(re.fullmatch(_OF_BUILDS, name) for name in _names(program, rest)) else "program"
     if program in _BUILDERS and _STARTERS.get(program, frozenset()).isdisjoint(rest):
         return "build"
     return "program"
@@ -483,7 +483,8 @@ def _tells(words: Sequence[str]) -> bool:
 def _waits(program: str, rest: Sequence[str]) -> bool:
     """Whether a command only keeps a container alive: what is run in it later is not known."""
     shell = program in _TERMINALS and not any(re.fullmatch(_GIVES_PROGRAM, word) for word in rest)
-    return shell or (program == "cat" and not rest) or (program == "tail" and any(map(_FOLLOWS.fullmatch, rest)))
+    follows = program == "tail" and any(re.fullmatch(_FOLLOWS, word) for word in rest)
+    return shell or follows or (program == "cat" and not rest)
 
 
 def _names(program: str, words: Sequence[str]) -> list[str]:

@@ -50,8 +50,6 @@ class _Page(NamedTuple):
 def with_documentation(launch: Launch, program: Program) -> Program:
     """A program with what the documentation starts in a container that gives a shell, or adds to its command."""
     anything = program.kind == "interactive" or (program.default and launch.interactive)
-    if not (anything or passed_on(launch) is not None):
-        return program
     repository = program.files.repository
     follower = Follower(program.files, dict(program.environment), program.image, guessed=program.guessed)
     own = launch.span.path if launch.span.path.endswith(_PAGES) else None

@@ -12,7 +12,6 @@ from shmlint.model.need import Step
 from shmlint.model.source import Source, Span
 from shmlint.workloads.builds import FoundBuild, find_build, read_build
 from shmlint.workloads.commands import is_python, names_training
-from shmlint.workloads.entered import follow_inside, inside, is_all
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.follow import Follower
 from shmlint.workloads.launchers import python_words
@@ -63,6 +62,8 @@ def _only_waits(commands: Sequence[Ran]) -> bool:
 
 def _entered(launch: Launch, follower: Follower) -> bool:
     """Follow what the script runs in a container that only waits for it; False where other things may run there."""
+    from shmlint.workloads.entered import follow_inside, inside, is_all
+
     found = inside(launch, follower.files.repository)
     if not found or not is_all(found, launch, follower.files.repository):
         return False
