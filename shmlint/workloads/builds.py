@@ -299,27 +299,31 @@ def _of_own_name(launch: Launch, repository: Repository) -> Build | None:
 def _called_like(launch: Launch, repository: Repository) -> Build | None:
     """The Dockerfile of an image that somebody else has published: only names lead to it.
 
-    The image is called like the repository, and the Dockerfile is the only one at its top or beside the launch. Or the
+    The image is called like the repository or the package at its top, and the Dockerfile is the only one there; or
+    like a repository that the first pages link to, and the Dockerfile is the only one beside the launch. Or the
     Dockerfile is called like the image with its tag: ``Dockerfile-robot-1.2`` for ``me/robot:1.2``.
     """
     image = launch.image.known if launch.image is not None else None
-    name = bare_name(image or "")
     if image is None or "/" not in image or recognise(image, builtin())[0] is not None or is_system(image):
         return None
-    called = _plain(name) if len(name) >= _LEAST_NAME else None
-    own = _plain(_own_name(repository).rpartition("/")[2])
-    linked = {_plain(link.rpartition("/")[2]) for link in _linked(repository)}
-    top = repository.root
-    for folder, fits in (
-        (normal(repository.home), called in linked),
-        *((normal(os.path.join(top, part)), called == own) for part in ("", "docker")),
-    ):
-        files = [name for name in _dockerfiles(folder, repository) if not name.endswith(_COPIES)]
+    own, linked = _is_own_name(bare_name(image), repository)
+    top = (normal(os.path.join(repository.root, part)) for part in ("", "docker"))
+    for folder, fits in ((normal(repository.home), linked), *((folder, own) for folder in top)):
+        files = [file for file in _dockerfiles(folder, repository) if not file.endswith(_COPIES)]
         chosen = files if fits and len(files) == 1 else _of_name_and_tag(image, files)
         if len(chosen) == 1 and repository.is_file(path := normal(os.path.join(folder, chosen[0]))):
             context = os.path.dirname(folder) if os.path.basename(folder) == "docker" else folder
             return Build(image, context or ".", path, None, (), launch.span)
     return None
+
+
+def _is_own_name(name: str, repository: Repository) -> tuple[bool, bool]:
+    """Whether a name is that of the repository or of the package at its top, and whether of one that it links to."""
+    if len(name) < _LEAST_NAME:
+        return False, False
+    package = os.path.join(repository.root, name.replace("-", "_"), "__init__.py")
+    own = _plain(name) == _plain(_own_name(repository).rpartition("/")[2]) or repository.is_file(normal(package))
+    return own, any(_plain(link.rpartition("/")[2]) == _plain(name) for link in _linked(repository))
 
 
 def _of_name_and_tag(image: str, files: Iterable[str]) -> list[str]:

@@ -401,6 +401,7 @@ class Follower:
             self._file(place, path, command, context)
         elif "$" in command[0]:
             self._either(command, context)
+            self._start(self._behind_unknown(command, context))
             self.stop(_unnamed(command[0]), context.span)
         elif not command[0].startswith("-") and not self.settled(command) and not self._compiled(command[0], context):
             built = context.depth > 0 or self.image is not None
@@ -434,6 +435,14 @@ class Follower:
         self.trail.append(Step(source.path, context.span))
         self._text(Source("", text), (), context._replace(depth=context.depth + 1), inline=True)
         return True
+
+    def _behind_unknown(self, command: tuple[str, ...], context: RunContext) -> Iterable[Entry | Step]:
+        """What Python may run, once or more often, behind variables that are unknown: ``$LAUNCH python train.py``."""
+        first = next((at for at, word in enumerate(command) if re.fullmatch(_VARIABLE, word) is None), len(command))
+        rest = command[first:]
+        if len(rest) < 2 or not is_python(posixpath.basename(rest[0])):
+            return ()
+        return by_python(rest[1:], self.files, context._replace(certain=False))
 
     def _either(self, command: tuple[str, ...], context: RunContext, at: int = 0) -> None:
         """Follow each of the programs that the scripts give a variable: ``RUN=python``, ``RUN="torchrun …"``.
@@ -547,6 +556,7 @@ def _given_by(words: Sequence[str], command: Sequence[str]) -> set[str]:
     return names | ({""} if exports_all else set())
 
 
+_VARIABLE = r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})"
 _MOVES = frozenset({"cd", "pushd", "popd"})
 _BESIDE_SCRIPT = (
     r"""["']?(?:\$\(|`)\s*dirname\s+(?:--\s+)?["']?\$(?:0|\{0\}|\{?BASH_SOURCE(?:\[0\])?\}?)["']?\s*(?:\)|`)["']?"""

@@ -605,6 +605,7 @@ def test_an_image_with_the_name_of_the_repository_is_built_from_its_only_dockerf
         ("README.md", "you/ro_bot:1", "github.com/me/robot", ("docker/Dockerfile", "docker/Dockerfile.bak"), "likely"),
         ("docker/run.sh", "you/robot", "github.com/me/a, github.com/me/a, github.com/me/robot",
          ("docker/Dockerfile", "Dockerfile.cpu"), "likely"),
+        ("README.md", "you/arms", "github.com/me/robot", ("docker/Dockerfile",), "likely"),  # the package at the top
         ("README.md", "you/my-robot:1.2-gpu", "", ("docker/Dockerfile-robot-1.2-gpu", "docker/Dockerfile"), "likely"),
         # Another name, several Dockerfiles, one that is not beside it, and a tag alone.
         ("README.md", "you/robots", "github.com/me/robot", ("Dockerfile",), "unknown"),
@@ -627,12 +628,30 @@ def test_an_image_of_somebody_else_that_is_called_like_the_repository(
     start = f"docker run --gpus all -it {image} bash\n"
     build = DOCKERFILE + "RUN pip install torch\n"
     page = f"# Robot\n\nSee {links}\n"
-    files = {"README.md": page, **dict.fromkeys(dockerfiles, build)}
+    files = {"README.md": page, "arms/__init__.py": "", **dict.fromkeys(dockerfiles, build)}
     files[path] = f"{page}\n```bash\n{start}```\n" if path.endswith("md") else start
     assert need(tmp_path, files, (path,)).verdict == verdict
     # It stays a guess, also where the same container is started elsewhere with more.
     files[f"{path.rpartition('.')[0]}_too.sh"] = start.replace("-it", "--shm-size=8g -it")
     assert need(tmp_path, files, (path,)).verdict == "likely"
+
+
+@table(
+    "command, verdict",
+    [
+        ("$LAUNCH python train.py", "likely"),
+        ("cd /app && ${LAUNCH} ${MORE} python3 -u train.py --workers 4", "likely"),
+        ("${LAUNCH} python train.py --workers 0", "unknown"),
+        # It may also be what runs something else, and what is not needed by itself may be started several times.
+        ("$LAUNCH python serve.py", "unknown"),
+        ("$LAUNCH train.py", "unknown"),
+        ("${LAUNCH}x python train.py", "unknown"),
+    ],
+)
+def test_python_behind_a_variable_that_is_unknown(tmp_path: Path, command: str, verdict: str) -> None:
+    start = f"docker run --gpus all -v $PWD:/app -w /app python:3.12 bash -c '{command}'\n"
+    files = {"run.sh": start, "train.py": LOADER, "serve.py": SERVE, "helper.py": HELPER}
+    assert need(tmp_path, files).verdict == verdict
 
 
 PREDICTOR = """
