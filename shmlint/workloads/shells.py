@@ -492,6 +492,16 @@ def limits(case: Case) -> Need | None:
     memlock, stack = (case.launch.ulimits.get(name) for name in ("memlock", "stack"))
     if memlock is None or stack is None or (soft_limit(memlock.known), soft_limit(stack.known)) != (-1, NVIDIA_STACK):
         return None
+    if _is_quiet(case):
+        return None  # people copy the limits; the repository's code says more of what is run
     why = "it gets the limits that NVIDIA's training containers are started with, but not their shared memory"
     evidence = (Evidence("an unlimited memlock", memlock.span), Evidence("a stack of 64 MiB", stack.span))
     return Need("likely", None, UNKNOWN_RECOMMENDED, None, why, NVIDIA_LIMITS_SOURCE, evidence)
+
+
+def _is_quiet(case: Case) -> bool:
+    """Whether all code of the repository trains, or uses models, in one process and without workers."""
+    from shmlint.workloads.own_code import own_code
+
+    said = own_code(case.program.files, every=True)
+    return said.quiet or said.asks

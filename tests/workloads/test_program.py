@@ -2814,6 +2814,20 @@ def test_what_a_page_runs_says_more_than_the_limits_of_a_container(tmp_path: Pat
     assert need(tmp_path, {"README.md": f"```bash\n{start}\n```\n{page}"}).verdict == verdict
 
 
+@table(
+    "code, verdict",
+    [
+        ("import keras\nkeras.Sequential().fit(x)\n", "unknown"),
+        ("import torch\ntorch.load('a').eval()\n", "unknown"),
+        ("import keras\nkeras.Sequential().fit(x, workers=4, use_multiprocessing=True)\n", "likely"),
+        ("import keras, unheard_of\nkeras.Sequential().fit(x)\n", "likely"),
+    ],
+)
+def test_the_limits_of_a_container_for_code_that_works_in_one_process(tmp_path: Path, code: str, verdict: str) -> None:
+    start = 'docker run --gpus all -it --ulimit memlock=-1 --ulimit stack=67108864 own/app "$@"\n'
+    assert need(tmp_path, {"run.sh": start, "fit.py": code}).verdict == verdict
+
+
 @table("image, verdict", [("own/builder", "unknown"), ("own/detectron2:v1", "likely")])
 def test_the_programs_of_a_repository_run_where_their_packages_are(tmp_path: Path, image: str, verdict: str) -> None:
     files = {"README.md": f"```bash\ndocker run -it --gpus all {image}\n```\n", "tools/train_net.py": "import x\n"}
