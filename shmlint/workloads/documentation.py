@@ -297,7 +297,7 @@ _GUIDES = r"(?i)train|start|usage|guide|tutorial"
 _STARTED = frozenset(
     {
         "vllm", "bash", "sh", "yolo", "trl", "axolotl", "llamafactory-cli", "ns-train", "sglang", "tritonserver",
-        "fastdeployserver",
+        "fastdeployserver", "torchserve",
     }
 )  # fmt: skip
 

@@ -169,7 +169,7 @@ def _is_to_be_used(case: Case) -> bool:
     from shmlint.workloads.told import headings, is_to_be_used, words_of_headings
 
     path, start, repository = case.launch.span.path, case.launch.span.start, case.program.files.repository
-    if is_to_be_used(path, start, repository):
+    if is_to_be_used(path, start, repository) or _is_named_for_use(case):
         return True
     told = [found.text.lower() for found in headings(path, start, repository)]
     shown = [ran for ran in case.program.documented_commands if ran.certain]
@@ -186,7 +186,16 @@ def _is_to_be_used(case: Case) -> bool:
     return all(is_to_be_used(path, place.start, repository) for place in places)
 
 
-_DELIVERS = ("deploy", "serving", "export", "convert")
+_DELIVERS = ("deploy", "serving", "export", "convert", "inference")
+
+
+def _is_named_for_use(case: Case) -> bool:
+    """Whether a repository keeps several dev containers, and the directory of this one is called after its use."""
+    from shmlint.workloads.told import tells_of_use
+
+    above, _, name = os.path.dirname(normal(case.launch.span.path)).rpartition("/")
+    apart = case.launch.kind == "devcontainer" and above.rpartition("/")[2] == ".devcontainer"
+    return apart and tells_of_use(name.lower())
 
 
 def _is_near(ran: Ran, program: Program) -> bool:
@@ -455,7 +464,8 @@ def for_other_use(case: Case, need: Need) -> Need:
     shell = case.program.kind == "interactive" or _gives_shell(case)
     if need.verdict != "likely" or need.mechanisms or not shell or not _is_to_be_used(case):
         return need
-    stopped = "the page starts it for something else than training; what else runs is unknown"
+    who = "its directory is called after" if _is_named_for_use(case) else "the page starts it for"
+    stopped = f"{who} something else than training; what else runs is unknown"
     return unknown(case)._replace(stopped=stopped)
 
 

@@ -321,7 +321,11 @@ def _asks_with_several_gpus(sentence: str, before: str) -> bool:
 def is_to_be_used(path: str, start: int, repository: Repository) -> bool:
     """Whether a page starts something under a heading about something else than training."""
     told = heading(path, start, repository)
-    text = told.text.lower() if told is not None else ""
+    return told is not None and tells_of_use(told.text.lower())
+
+
+def tells_of_use(text: str) -> bool:
+    """Whether the words of a heading or a name, in small letters, are about something else than training."""
     trains = any(names_training((word,)) for word in re.findall(r"[\w-]+", text))
     return not trains and any(word in text for word in _USES)
 

@@ -2690,6 +2690,24 @@ def test_guides_in_directories_of_the_documentation(tmp_path: Path, place: str, 
 
 
 @table(
+    "folder, verdict",
+    [
+        (".devcontainer/cpp-inference", "unknown"),
+        (".devcontainer/export", "unknown"),
+        (".devcontainer/gpu", "likely"),
+        (".devcontainer/train-and-export", "likely"),
+        ("inference/.devcontainer", "likely"),
+    ],
+)
+def test_a_dev_container_whose_directory_is_called_after_its_use(tmp_path: Path, folder: str, verdict: str) -> None:
+    for old in tmp_path.glob("*"):
+        shutil.rmtree(old)
+    files = {f"{folder}/devcontainer.json": '{"image": "' + PYTORCH + '", "runArgs": ["--gpus", "all"]}'}
+    found = need(tmp_path, files, (f"{folder}/devcontainer.json",))
+    assert (found.verdict, "called after" in found.stopped) == (verdict, verdict == "unknown")
+
+
+@table(
     "title, more, verdict",
     [
         ("Develop", "", "likely"),
@@ -2745,6 +2763,9 @@ def test_a_page_goes_on_elsewhere_after_what_a_container_is_used_for(
     [
         ("# Deploying it", "```bash\npython export.py\n```\n", "unknown"),
         ("# Deploying it\n## Servers", "```bash\npython export.py\n```\n", "unknown"),
+        ("# Inference with it", "```bash\ntorchserve --start\n```\n", "unknown"),
+        ("# Training and inference", "```bash\ntorchserve --start\n```\n", "likely"),
+        ("# It", "```bash\ntorchserve --start\n```\n", "likely"),
         ("# Training and deploying", "```bash\npython export.py\n```\n", "likely"),
         ("# Deploying it\n# Develop", "```bash\npython export.py\n```\n", "likely"),
         ("# Deploying it", "```bash\npython train.py\n```\n", "needed"),
