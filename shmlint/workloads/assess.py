@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from shmlint.docker.sizes import rounded
 from shmlint.model.finding import Evidence
@@ -38,6 +39,9 @@ from shmlint.workloads.shells import (
     of_robot,
     section,
 )
+
+if TYPE_CHECKING:
+    from shmlint.workloads.told import Told
 
 
 def assess(launch: Launch, extra: Sequence[Workload] = (), program: Program | None = None) -> Need:
@@ -335,7 +339,7 @@ def _told(case: Case, need: Need) -> Need:
     if said is None or (need.verdict == "unknown" and not (_may_be(case, open_use) if said.page else said.bytes)):
         return need
     if said.perhaps and need.verdict == "likely":
-        return need
+        return _of_one_process(case, need, said)
     if said.workers and not any(mechanism.id == "dataloader" for mechanism in need.mechanisms):
         return need
     own, given = need.recommended or UNKNOWN_RECOMMENDED, rounded(said.bytes or 0)
@@ -357,6 +361,16 @@ def _rests_on_guess(case: Case, need: Need) -> bool:
     if program.dockerfile is None or not program.guessed:
         return False
     return any(told.span is not None and told.span.path == program.dockerfile.path for told in need.evidence)
+
+
+def _of_one_process(case: Case, need: Need, said: Told) -> Need:
+    """A need that is likely, where the launch's own page asks for more with several GPUs, and shows one process."""
+    shown, asks = case.documented_commands, said.evidence.span
+    here = asks is not None and asks.source.path == case.launch.span.path
+    if shown is None or not (shown.alone and shown.by_command and here) or need.mechanisms or case.known.by_command:
+        return need
+    stopped = "the page asks for shared memory with several GPUs, and runs one process; what else runs is unknown"
+    return unknown(case)._replace(stopped=stopped)
 
 
 def _may_be(case: Case, open_use: bool) -> bool:

@@ -2490,6 +2490,23 @@ def test_a_page_that_asks_for_it_with_several_gpus(tmp_path: Path, gpus: str, li
     assert need(tmp_path, {"README.md": page}).verdict == verdict
 
 
+@table(
+    "ranks, line, verdict",
+    [
+        ("--tp 1", "If you use multiple GPUs, you may need to increase `--shm-size`.", "unknown"),
+        ("", "If you use multiple GPUs, you may need to increase `--shm-size`.", "likely"),
+        ("--tp 2", "If you use multiple GPUs, you may need to increase `--shm-size`.", "needed"),
+        ("--tp 1", "It may need a larger `--shm-size`.", "likely"),
+    ],
+)
+def test_a_page_that_asks_for_it_with_several_gpus_and_runs_one_process(
+    tmp_path: Path, ranks: str, line: str, verdict: str
+) -> None:
+    start = "```bash\ndocker run -it --gpus all ghcr.io/modeltc/lightllm:main bash\n```\n"
+    page = f"{start}\n{line}\n\n```bash\npython -m lightllm.server.api_server --model_dir m {ranks}\n```\n"
+    assert need(tmp_path, {"README.md": page}).verdict == verdict
+
+
 WORKER = "docker run --gpus all own/worker:2 token=X worker.id=Y"
 BUS_ERROR = "Bus error\n===\n\nThe docker runtime has not\nenough shared memory. See ``--shm-size``.\n\n"
 
