@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -71,14 +72,16 @@ def entries() -> list[dict[str, Any]]:
     return data["workloads"]  # type: ignore[no-any-return]
 
 
-def schema() -> dict[str, Any]:
-    path = Path(workloads.__file__).parent / "workloads.schema.json"
-    return json.loads(path.read_text("utf-8"))  # type: ignore[no-any-return]
+@functools.cache
+def validator() -> jsonschema.Draft202012Validator:
+    schema = json.loads((Path(workloads.__file__).parent / "workloads.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
 
 
 @table("entry", entries(), ids=lambda e: e["id"])
 def test_every_entry_has_the_shape_of_the_schema(entry: dict[str, Any]) -> None:
-    jsonschema.validate(entry, schema(), jsonschema.Draft202012Validator)
+    validator().validate(entry)
 
 
 @table("entry", entries(), ids=lambda e: e["id"])
