@@ -7,7 +7,9 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import islice
 
+from shmlint.files.read import normal
 from shmlint.model.need import Step
 from shmlint.workloads.commands import MISSING, NO_NAME, is_query, options
 from shmlint.workloads.filesystem import Files, Place
@@ -62,17 +64,26 @@ def _by_path(path: str, arguments: tuple[str, ...], files: Files, context: RunCo
 
 
 def _some_of(path: str, arguments: tuple[str, ...], files: Files, context: RunContext) -> Iterator[Entry | Step]:
-    """The files that a path may mean whose last part is known in parts: ``-m models.$NAME``."""
-    folder, name = posixpath.split(path)
-    pattern = re.sub(_PART, "*", name)
-    place = files.find(folder, context.directory, folder=True) if pattern != name and folder else None
-    if place is None:
+    """The files that a path may mean which is known in parts: ``-m models.$NAME``, ``train_$1.py``, ``$KIND/$ONE.py``.
+
+    A name of which nothing is known says enough below a directory only.
+    """
+    parts = re.sub(_PART, "*", path).split("/")
+    at = next((at for at, part in enumerate(parts) if "*" in part), None)
+    unnamed = parts[-1].removesuffix(".py") in ("*", "*_*", "*-*")
+    if at is None or (unnamed and not any(part.strip("*.") for part in parts[:-1])):
         return
-    names = [n for n in files.repository.names(place.path) if fnmatchcase(n, pattern) and n != "__init__.py"]
-    if names:
+    place = files.find("/".join(parts[:at]) or ".", context.directory, folder=True)
+    found = [place.path] if place is not None else []
+    for number, part in enumerate(parts[at:], at + 1):
+        is_one = files.repository.is_file if number == len(parts) else files.repository.is_dir
+        below = ((one, name) for one in found for name in files.repository.names(one))
+        fit = (normal(posixpath.join(one, name)) for one, name in below if fnmatchcase(name, part))
+        found = list(islice(filter(is_one, fit), MOST_ALTERNATIVES))
+    if found:
         yield Step(f"which program `{path}` is, is computed at run time", context.span)
-    for found in names[:MOST_ALTERNATIVES]:
-        yield Entry(posixpath.join(place.path, found), arguments, context.span, certain=False, guessed=True)
+    for one in (one for one in found if not one.endswith("/__init__.py")):
+        yield Entry(one, arguments, context.span, certain=False, guessed=True)
 
 
 def _by_module(name: str, arguments: tuple[str, ...], files: Files, context: RunContext) -> Iterator[Entry | Step]:

@@ -654,6 +654,24 @@ def test_python_behind_a_variable_that_is_unknown(tmp_path: Path, command: str, 
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "command, verdict",
+    [
+        ("python train_$1.py", "likely"),
+        ("python /app/train_${TASK}.py", "likely"),
+        ("for k in a b; do for m in one two; do python tasks/$k/$m.py; done; done", "likely"),
+        ("python tasks/$KIND/small.py", "unknown"),
+        ("python test_$1.py", "unknown"),
+        ("python $1.py", "unknown"),
+        ("python $A/$B.py", "unknown"),
+    ],
+)
+def test_a_program_whose_path_is_known_in_parts(tmp_path: Path, command: str, verdict: str) -> None:
+    start = f"docker run --gpus all -v $PWD:/app -w /app python:3.12 bash -c '{command}'\n"
+    files = {"run.sh": start, "train_big.py": LOADER, "tasks/a/one.py": LOADER, "tasks/a/__init__.py": ""}
+    assert need(tmp_path, {**files, "tasks/b/small.py": SERVE, "helper.py": HELPER}).verdict == verdict
+
+
 PREDICTOR = """
 from detectron2 import model_zoo
 from detectron2.config import get_cfg
