@@ -56,7 +56,8 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
         return FoundBuild(pushed, True)
     namesake = _namesake(launch, builds, repository)
     if namesake is not None:
-        return FoundBuild(namesake, True, True)
+        # A name without an owner is nobody's on a registry: what is built in a directory of that name is not another's.
+        return FoundBuild(namesake, True, "/" in launch.image.text or namesake.span != launch.span)
     guessed = _of_own_name(launch, repository) or _called_like(launch, repository) or _guess(launch, repository)
     return FoundBuild(guessed, guessed is not None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Literal
 
 from shmlint.model.number import whole_number
@@ -633,8 +634,10 @@ def names_training(words: Sequence[str]) -> bool:
     """Whether a command's first words, options and other files left out, name training.
 
     Behind a script that is called after another use a file is what that one is given: `demo.py` with the configuration
-    a model was trained with. A word alone may be what it shall do.
+    a model was trained with. A word alone may be what it shall do. What is told to only use a model trains none.
     """
+    if names_other_mode(words):
+        return False
     behind = words.index("-m") + 1 if "-m" in words[:3] else 0
     named = [_last_of(word) if at and at == behind else word for at, word in enumerate(words[:4])]
     first = [word for word in named if not word.startswith("-")]
@@ -647,6 +650,16 @@ def names_training(words: Sequence[str]) -> bool:
 
 _OTHER_USE = r"(?i)(?:^|_|-)(?:demo|infer|inference|predict|prediction|export|visuali[sz]e|vis|deploy)(?:[_.-])"
 """Scripts that are called after what is done with a model that was trained."""
+
+
+def names_other_mode(words: Sequence[str]) -> bool:
+    """Whether an option says that a program is to use a model: ``train.py --mode infer``."""
+    given = (word.partition("=") if "=" in word else (word, "", after) for word, after in zip_longest(words, words[1:]))
+    return any(name in _MODES and re.fullmatch(_USING, value or "") is not None for name, _, value in given)
+
+
+_MODES = frozenset({"--mode", "-mode", "--phase", "--run_mode", "--run-mode"})
+_USING = r"(?i)infer|inference|predict|prediction|demo|export|visuali[sz]e|deploy"
 
 
 def names_preparation(words: Sequence[str]) -> bool:

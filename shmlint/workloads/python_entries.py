@@ -11,7 +11,7 @@ from itertools import islice
 
 from shmlint.files.read import normal
 from shmlint.model.need import Step
-from shmlint.workloads.commands import MISSING, NO_NAME, is_query, options
+from shmlint.workloads.commands import MISSING, NO_NAME, is_query, names_other_mode, options
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.program import Entry, RunContext
 
@@ -82,6 +82,8 @@ def _some_of(path: str, arguments: tuple[str, ...], files: Files, context: RunCo
         found = list(islice(filter(is_one, fit), MOST_ALTERNATIVES))
     if found:
         yield Step(f"which program `{path}` is, is computed at run time", context.span)
+    if names_other_mode(arguments):
+        return  # the loaders of one of them say little of that
     for one in (one for one in found if not one.endswith("/__init__.py")):
         yield Entry(one, arguments, context.span, certain=False, guessed=True)
 

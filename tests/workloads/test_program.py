@@ -660,6 +660,9 @@ def test_python_behind_a_variable_that_is_unknown(tmp_path: Path, command: str, 
         ("python train_$1.py", "likely"),
         ("python /app/train_${TASK}.py", "likely"),
         ("for k in a b; do for m in one two; do python tasks/$k/$m.py; done; done", "likely"),
+        ("python train_$1.py --mode infer", "unknown"),
+        ("python train_$1.py --mode=predict", "unknown"),
+        ("python train_$1.py --mode train", "likely"),
         ("python tasks/$KIND/small.py", "unknown"),
         ("python test_$1.py", "unknown"),
         ("python $1.py", "unknown"),
@@ -670,6 +673,24 @@ def test_a_program_whose_path_is_known_in_parts(tmp_path: Path, command: str, ve
     start = f"docker run --gpus all -v $PWD:/app -w /app python:3.12 bash -c '{command}'\n"
     files = {"run.sh": start, "train_big.py": LOADER, "tasks/a/one.py": LOADER, "tasks/a/__init__.py": ""}
     assert need(tmp_path, {**files, "tasks/b/small.py": SERVE, "helper.py": HELPER}).verdict == verdict
+
+
+@table(
+    "image, path, verdict",
+    [
+        ("worker", "worker/Dockerfile", "likely"),
+        ("worker:2", "Dockerfile.worker", "likely"),
+        ("me/worker", "worker/Dockerfile", "unknown"),
+        ("worker", "other/Dockerfile", "unknown"),
+    ],
+)
+def test_an_image_without_an_owner_is_what_is_built_under_its_name(
+    tmp_path: Path, image: str, path: str, verdict: str
+) -> None:
+    for old in ("worker/Dockerfile", "Dockerfile.worker"):
+        (tmp_path / old).unlink(missing_ok=True)
+    files = {"start.sh": f"docker run --gpus all -it {image}\n", "cpu/Dockerfile": "FROM ubuntu\n"}
+    assert need(tmp_path, {**files, path: "FROM ubuntu\nRUN pip install torch\n"}, ("start.sh",)).verdict == verdict
 
 
 PREDICTOR = """
