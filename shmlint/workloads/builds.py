@@ -43,7 +43,9 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
     if launch.image is None or not launch.image.text:
         return FoundBuild(None)
     names = image_names(launch.image.known or "", launch.image.text)
+    # A script is looked for by the name that it has in common with another, or else by that of the variable for it.
     words = {re.sub(r"^\$\{?\w*\}?/?", "", re.split(r"[:@]", name)[0]) for name in names} - {""}
+    words = words or {name for name in names if re.fullmatch(_SHARED, name) is not None}
     known = _with(names, builds, lambda build: image_names(build.tag, build.tag), repository.shared.tags)
     same = _fitting(lambda build: bool(image_names(build.tag, build.tag) & names), known, words, repository)
     if same:
@@ -62,6 +64,8 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
     return FoundBuild(guessed, guessed is not None)
 
 
+_SHARED = r"\$(?:\w{4,}|\{\w{4,}\})"
+"""A variable alone that gives an image its name, in each of the scripts that set it in one place."""
 _GIVEN = r"[\"']?\$\{?[0-9@*]\}?[\"']?"
 """A word that a script is given."""
 

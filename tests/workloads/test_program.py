@@ -693,6 +693,24 @@ def test_an_image_without_an_owner_is_what_is_built_under_its_name(
     assert need(tmp_path, {**files, path: "FROM ubuntu\nRUN pip install torch\n"}, ("start.sh",)).verdict == verdict
 
 
+@table(
+    "build, run, verdict",
+    [
+        ("$IMAGE_NAME", "$IMAGE_NAME", "needed"),
+        ("${IMAGE_NAME}", "${IMAGE_NAME}", "needed"),
+        ("$OTHER_NAME", "$IMAGE_NAME", "likely"),
+        ("$1", "$1", "likely"),
+    ],
+)
+def test_scripts_that_have_the_name_of_an_image_in_a_variable(
+    tmp_path: Path, build: str, run: str, verdict: str
+) -> None:
+    files = {"docker/Dockerfile": DOCKERFILE + 'CMD ["python", "train.py"]\n', "train.py": LOADER}
+    files["docker/build.sh"] = f". docker/env.sh\ndocker build -f docker/Dockerfile -t {build} .\n"
+    files["docker/run.sh"] = f". docker/env.sh\ndocker run --gpus all {run}\n"
+    assert need(tmp_path, files, ("docker/run.sh",)).verdict == verdict
+
+
 PREDICTOR = """
 from detectron2 import model_zoo
 from detectron2.config import get_cfg
