@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from shmlint.syntax.python import Module, dotted
 from shmlint.workloads.values import Scope
 
 _BINDS = "functools.partial"
+_MOST = 100
+"""Names of one module; where there are more, none is."""
 
 
 def bound_calls(module: Module, scope: Scope) -> dict[str, ast.Call]:
@@ -36,7 +39,19 @@ def bound_calls(module: Module, scope: Scope) -> dict[str, ast.Call]:
             others.add(part.arg)
         elif isinstance(part, ast.Nonlocal):
             others.update(part.names)
-    return {name: call for name, call in found.items() if name not in others}
+        elif isinstance(part, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+            others.add(part.name or "")
+        elif isinstance(part, ast.ClassDef):
+            others.update(_attributes(part))
+    return {name: call for name, call in found.items() if name not in others} if len(found) <= _MOST else {}
+
+
+def _attributes(node: ast.ClassDef) -> Iterator[str]:
+    """The names that the body of a class gives: they are attributes of its objects, which call them otherwise."""
+    for statement in node.body:
+        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names = (inner for inner in ast.walk(statement) if isinstance(inner, ast.Name))
+            yield from (name.id for name in names if isinstance(name.ctx, ast.Store))
 
 
 def is_bound(node: ast.expr, scope: Scope) -> bool:

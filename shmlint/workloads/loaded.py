@@ -47,7 +47,7 @@ class Loaded(NamedTuple):
 
 def _named(expression: ast.AST, loaded: Loaded) -> Iterable[Named]:
     scope = Scope("", _NO_TEXT, loaded.module, None, None)
-    bound = [id(call) for call in loaded.bound.values()]
+    bound = {id(call) for call in loaded.bound.values()}
     uses: dict[int, Use] = {}
     conditions: dict[int, Conditions] = {}
     pending = [expression]

@@ -224,6 +224,10 @@ class Walker:
         modules = [loaded for loaded in self.modules.loaded.values() if loaded is not None]
         pairs = [(one, name, call) for one in modules for name, call in one.bound.items()]
         imported = {target.rpartition(".")[2] for one in modules for target in one.module.imports.values()}
+        if pairs:  # `other.make()`, `getattr(other, "make")`
+            parts = [part for one in modules for part in ast.walk(one.module.tree)]
+            imported.update(part.attr for part in parts if isinstance(part, ast.Attribute))
+            imported.update(text_of(part.value) for part in parts if isinstance(part, ast.Constant))
         for loaded, name, call in pairs:
             stars = any(loaded in self.modules.stars(one) for one in modules if one.module.stars)
             if stars or name in imported or self._found or self._evaluated:

@@ -67,12 +67,19 @@ BINDS = "from functools import partial\nmake = partial(DataLoader, %s)\n"
         ("num_workers=0", "def f():\n    global make\n    make = other()\nmake(d)", "unknown"),
         ("num_workers=0", "def f(make):\n    make(d)\nf(DataLoader)", "unknown"),
         ("num_workers=0", "make(d)\nimport lib", "unknown"),
+        ("num_workers=0", "try:\n    run()\nexcept Exception as make:\n    pass\nmake(d)", "unknown"),
+        ("num_workers=0", "class A:\n    make = partial(DataLoader, num_workers=8)\nA().make(d)", "unknown"),
+        ("num_workers=0", "class A:\n    many = partial(DataLoader, num_workers=8)\nA().many(d)", "unknown"),
+        ("num_workers=0", "make(d)\nimport uses", "unknown"),
+        ("num_workers=0", "make(d)\nimport gets", "unknown"),
         ("num_workers=0", "make(d)\nimport sys\ngetattr(sys.modules[__name__], input())(d)", "unknown"),
     ],
 )  # fmt: skip
 def test_a_loader_whose_arguments_are_bound_first(tmp_path: Path, bound: str, code: str, verdict: str) -> None:
     lib = "def f():\n    from fit import make\n    make(d, **more)\nf()\n"
-    assert of_program(tmp_path, f"{LOADER}{BINDS % bound}{code}\n", lib_py=lib).verdict == verdict
+    uses, gets = "import fit\nfit.make(d, num_workers=8)\n", "import fit\ngetattr(fit, 'make')(d, num_workers=8)\n"
+    code = f"{LOADER}{BINDS % bound}{code}\n"
+    assert of_program(tmp_path, code, lib_py=lib, uses_py=uses, gets_py=gets).verdict == verdict
 
 
 def test_a_function_and_a_class_whose_arguments_are_bound_first(tmp_path: Path) -> None:
