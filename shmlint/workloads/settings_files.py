@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -22,7 +23,11 @@ from shmlint.workloads.values import UNKNOWN, literal
 _LONGEST = 200_000
 """Characters of a configuration that is read."""
 _MOST = 20_000
-"""Nodes of a configuration that is read, with all that its aliases stand for."""
+"""Parts of a configuration that is read, with all that its aliases stand for."""
+
+
+class _TooMany(Exception):
+    """A configuration has more parts than are read."""
 
 
 class Part(NamedTuple):
@@ -78,10 +83,12 @@ def read_settings(source: Source) -> Part | None:
         return None
     if not documents:
         return Part({}, source)
-    root = documents[0].root.resolved
-    if len(documents) > 1 or root.weight > _MOST:
+    if len(documents) > 1:
         return None
-    found = _part(root, source)
+    try:
+        found = _Parts(source).of(documents[0].root)
+    except _TooMany:
+        return None
     return found if isinstance(found.value, dict) else Part({}, source) if found.value is None else None
 
 
@@ -89,6 +96,8 @@ def read_value(text: str, source: Source) -> Part:
     """A word of a command as the value that it stands for: a number, a list or a mapping."""
     if text[:1] not in ("[", "{"):
         return Part(literal(text, ()).value, source)
+    if re.search(r":(?!\s)", text):  # for Hydra ``{a:1}`` is a mapping, in YAML it is none
+        return Part(UNKNOWN, source)
     found = read_settings(Source("", f"value: {text}"))
     part = found.entries.get("value") if found is not None else None
     return Part(UNKNOWN, source) if part is None else _moved(part, source)
@@ -103,32 +112,50 @@ def _moved(part: Part, source: Source) -> Part:
     return Part(value, source)
 
 
-def _part(node: Node, source: Source) -> Part:
-    node = node.resolved
-    if isinstance(node, Scalar):
-        if node.tag is not None and node.tag != "!":
-            return Part(UNKNOWN, source, node.start)
-        plain = literal(node.value, ()).value if not node.style else UNKNOWN if "$" in node.value else node.value
-        if (plain is UNKNOWN and _is_reference(node.value)) or node.value.lower() == "none":  # a word, in YAML
-            plain = node.value
-        return Part(None if not node.style and not node.value else plain, source, node.start)
-    if isinstance(node, SequenceNode):
-        return Part(tuple(_part(item, source) for item in node.items), source, node.start)
-    found: dict[str, Part] = {}
-    pairs = node.pairs if isinstance(node, MappingNode) else []
-    for key, value in pairs:
-        name = key.resolved.value if isinstance(key.resolved, Scalar) else ""
-        part = _part(value, source)
-        if name == "<<":
-            merged = part.value if isinstance(part.value, tuple) else (part,)
-            for one in merged:
-                found = {**one.entries, **found}
-        else:
-            found[name] = part
-    return Part(found, source, node.start)
+class _Parts:
+    """The values of one file. Each alias has those of its target again, so they are counted."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._left = _MOST
+
+    def of(self, node: Node) -> Part:
+        """The value of a node and all that is in it."""
+        node, source = node.resolved, self._source
+        self._count(1)
+        if isinstance(node, Scalar):
+            return _plain(node, source)
+        if isinstance(node, SequenceNode):
+            return Part(tuple(self.of(item) for item in node.items), source, node.start)
+        found: dict[str, Part] = {}
+        pairs = node.pairs if isinstance(node, MappingNode) else []
+        for key, value in pairs:
+            name = key.resolved.value if isinstance(key.resolved, Scalar) else ""
+            part = self.of(value)
+            if name == "<<":
+                for one in part.value if isinstance(part.value, tuple) else (part,):
+                    self._count(len(found))
+                    found = {**one.entries, **found}
+            else:
+                found[name] = part
+        return Part(found, source, node.start)
+
+    def _count(self, parts: int) -> None:
+        self._left -= parts
+        if self._left < 0:
+            raise _TooMany
 
 
-def _is_reference(text: str) -> bool:
+def _plain(node: Scalar, source: Source) -> Part:
+    if node.tag is not None and node.tag != "!":
+        return Part(UNKNOWN, source, node.start)
+    plain = literal(node.value, ()).value if not node.style else UNKNOWN if "$" in node.value else node.value
+    if (plain is UNKNOWN and is_reference(node.value)) or node.value.lower() == "none":  # a word, in YAML
+        plain = node.value
+    return Part(None if not node.style and not node.value else plain, source, node.start)
+
+
+def is_reference(text: str) -> bool:
     """Whether a value is another one of the configuration: ``${data.size}``."""
     return text.startswith("${") and text.endswith("}")
 
@@ -163,7 +190,7 @@ def expression(part: Part, place: Part, made: Made) -> ast.expr:
         return _at(ast.Dict(keys, [expression(inner, place, made) for inner in value.values()]), part, place)
     if isinstance(value, tuple):
         return _at(ast.List([expression(inner, place, made) for inner in value], ast.Load()), part, place)
-    if value is UNKNOWN or (isinstance(value, str) and _is_reference(value)):
+    if value is UNKNOWN or (isinstance(value, str) and is_reference(value)):
         return _at(ast.Starred(ast.Constant(None), ast.Load()), part, place)
     return _at(ast.Constant(value), part, place)  # type: ignore[arg-type]
 
