@@ -14,7 +14,7 @@ from shmlint.syntax.python import dotted
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.libraries import LOADERS
 from shmlint.workloads.program import Entry
-from shmlint.workloads.settings_files import OPEN, Part, call_of, read_settings, read_value
+from shmlint.workloads.settings_files import OPEN, Part, call_of, read_value
 from shmlint.workloads.values import UNKNOWN, Scope
 
 _PARAMETERS = ("model_class", "datamodule_class", "save_config_callback", "save_config_kwargs", "trainer_class")
@@ -23,6 +23,9 @@ _UNDERSTOOD = frozenset(
     {*_PARAMETERS, "trainer_defaults", "seed_everything_default", "parser_kwargs", "subclass_mode_model",
      "subclass_mode_data", "args", "run", "auto_configure_optimizers"}
 )  # fmt: skip
+_MOST = 40
+"""Objects that one call makes, as far as they stand for themselves."""
+_MOST_WORDS = 200
 _GROUPS = ("model", "data", "trainer")
 _PLAIN_OPTIONS = frozenset({"parser_mode", "description", "prog", "epilog", "exit_on_error", "error_handler"})
 """Options of its parser that change no value."""
@@ -33,6 +36,9 @@ _DECLARES = frozenset(
 )  # fmt: skip
 """What a class that extends the command line may call to declare more; only the first changes what there is."""
 
+
+_HOOKS = ("add_arguments_to_parser", "before_instantiate_classes", "instantiate_classes")
+"""Methods that code may replace."""
 
 _Given = Mapping[str | None, ast.expr]
 _Call = tuple[ast.Call, Part]
@@ -65,7 +71,8 @@ class LightningCli:
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if starred or not _UNDERSTOOD.issuperset(name or OPEN for name in given) or len(node.args) > len(_PARAMETERS):
             return None
-        links = _links(owner) if owner is not None else ()
+        hooked = owner is not None and any(map(self._evaluator.changes.is_given, _HOOKS))
+        links = () if owner is None else None if hooked else _links(owner)
         words, runs = self._given_words(given.get("args")), self._constant(given.get("run"), default=True)
         below = self._defaults(given)
         if links is None or words is None or below is None or not isinstance(runs, bool):
@@ -75,10 +82,12 @@ class LightningCli:
         if parsed is None or parsed[0] not in LOADERS:
             return None
         command, root = parsed
+        if not self._is_understood(root):
+            return None
         calls = [self._group(name, root, given) for name in _GROUPS]
         more = [(key, part) for key, part in root.entries.items() if key not in _GROUPS and self._class(part)]
         calls += [self._call(self._class(part), part) for _, part in more]
-        if None in calls:
+        if None in calls or len(calls) > _MOST:
             return None
         return Made(tuple(call for call in calls if call), LOADERS[command])
 
@@ -120,7 +129,7 @@ class LightningCli:
     ) -> tuple[str, Part] | None:
         """The command and its configuration; None where a word or a file is not understood."""
         command = next((word for word in words if word in LOADERS), "")
-        if files is None or bool(command) is not runs:
+        if files is None or bool(command) is not runs or len(words) > _MOST_WORDS:
             return None
         for where, path in files:
             part = self._file(path) if self._options.file(path) is not None else self._nowhere
@@ -168,12 +177,20 @@ class LightningCli:
 
     def _file(self, path: str) -> Part | None:
         found = self._options.file(path)
-        source = self._options.files.repository.source(found) if found is not None else None
-        found_in = read_settings(source) if source is not None else None
-        # The parser takes ``trainer.devices: 2`` too, which hardly anybody writes.
-        return found_in if found_in is not None and not any("." in key for key in found_in.entries) else None
+        return self._options.settings(found) if found is not None else None
 
     # What it makes ------------------------------------------------------------------------------
+
+    def _is_understood(self, part: Part) -> bool:
+        """Whether each class in a part is named in full, by its key, and each key is one."""
+        if isinstance(part.value, tuple):
+            return all(map(self._is_understood, part.value))
+        if "class_path" in part.entries and self._class(part) is None:
+            return False
+        if "." in part.text and all(word.isidentifier() for word in part.text.split(".")):
+            return not isinstance((self._evaluator.definition(part.text, self._scope) or [None])[0], ast.ClassDef)
+        inner = ((key, one) for key, one in part.entries.items() if key != "class_path")
+        return all("." not in key and self._is_understood(one) for key, one in inner)
 
     def _group(self, name: str, root: Part, given: _Given) -> _Call | tuple[()] | None:
         """The call that makes the model, the data or the trainer; nothing where there is none."""
@@ -234,6 +251,8 @@ class LightningCli:
         return f"{module}.{found[0].name}" if not path.startswith("..") else None
 
 
+_PATTERN = frozenset("*?[~$")
+"""Characters of a path that stands for others."""
 _COUNTS = frozenset({"num_workers", "batch_size", "devices", "strategy", "accelerator", "class_path"})
 
 
@@ -246,11 +265,17 @@ def _of_command(root: Part, command: str) -> Part:
 def _links(owner: ast.ClassDef) -> tuple[str, ...] | None:
     """The arguments that a class which extends the command line takes from others; None where it changes more."""
     links: list[str] = []
+    if len(owner.bases) > 1 or owner.keywords or owner.decorator_list:
+        return None
     for part in owner.body:
-        if not isinstance(part, ast.FunctionDef):
+        if isinstance(part, ast.Pass) or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)):
             continue
+        if not isinstance(part, ast.FunctionDef) or part.decorator_list:
+            return None
         if part.name == "add_arguments_to_parser":
             calls = [inner for inner in ast.walk(part) if isinstance(inner, ast.Call)]
+            if any(isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store) for inner in ast.walk(part)):
+                return None
             if not all(dotted(call.func).rpartition(".")[2] in _DECLARES for call in calls):
                 return None
             links += _linked(calls)
@@ -262,9 +287,14 @@ def _links(owner: ast.ClassDef) -> tuple[str, ...] | None:
 def _linked(calls: Sequence[ast.Call]) -> Iterator[str]:
     for call in calls:
         if dotted(call.func).endswith("link_arguments"):
-            given = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "target")]
+            given = [*call.args[:1], *call.args[1:2]] if any(map(_is_starred, call.args)) else call.args[1:2]
+            given += (keyword.value for keyword in call.keywords if keyword.arg in ("target", None))
             yield from (text.value if isinstance(text, ast.Constant) and isinstance(text.value, str) else OPEN
                         for text in given)  # fmt: skip
+
+
+def _is_starred(node: ast.expr) -> bool:
+    return isinstance(node, ast.Starred)
 
 
 def _default_files(node: ast.expr | None) -> list[tuple[str, str]] | None:
@@ -280,7 +310,7 @@ def _default_files(node: ast.expr | None) -> list[tuple[str, str]] | None:
             name = key.value if isinstance(key, ast.Constant) else None
             if name == "default_config_files" and isinstance(value, ast.List):
                 texts = [item.value if isinstance(item, ast.Constant) else None for item in value.elts]
-                if not all(isinstance(text, str) for text in texts):
+                if not all(isinstance(text, str) and not _PATTERN.intersection(text) for text in texts):
                     return None
                 found += [(command, str(text)) for text in texts]
             elif name in LOADERS and not command:

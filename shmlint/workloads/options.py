@@ -6,6 +6,7 @@ import ast
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from shmlint.files.read import normal
 from shmlint.model.source import Source, Span
@@ -14,6 +15,9 @@ from shmlint.workloads.declarations import Declaration, declarations
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.program import Entry
 from shmlint.workloads.values import NOTHING, Found, Scope, key_of, literal, one_of
+
+if TYPE_CHECKING:
+    from shmlint.workloads.settings_files import Part
 
 WorkOut = Callable[[ast.expr, Scope, int], Found]
 """Works out an expression, some steps deep."""
@@ -40,6 +44,7 @@ class Options:
         self._words: list[tuple[str, str]] = []
         """The words that are no options, each with the option before it, if any."""
         self._read: set[str] = set()
+        self._settings: dict[str, Part | None] = {}
         self._opens = False
         """Whether the code names the configuration files, and not the command."""
         self._entry = entry
@@ -100,6 +105,15 @@ class Options:
             return place.path
         beside = normal(os.path.join(os.path.dirname(self._entry.path), path))
         return beside if self.files.repository.is_file(beside) else None
+
+    def settings(self, path: str) -> Part | None:
+        """The values of a configuration file of the repository; None for what is not understood."""
+        from shmlint.workloads.settings_files import read_settings
+
+        if path not in self._settings:
+            source = self.files.repository.source(path)
+            self._settings[path] = read_settings(source) if source is not None else None
+        return self._settings[path]
 
     def _read_settings(self, found: str) -> None:
         if found in self._read or found == self._entry.path or len(self._read) > 20:

@@ -82,6 +82,10 @@ def verdict_of(directory: Path, code: str, words: str, **more: str) -> str:
         ("fit --config a.yaml", "data: data.yaml\n", "likely"),
         ("fit --config a.yaml", f"{NONE}data.init_args.num_workers: 4\n", "unknown"),
         ("fit --config a.yaml", "- 1\n", "likely"),
+        # Classes that are named in other ways.
+        ("fit --config a.yaml", f"{NONE}x: [{{class_path: Loads}}]\n", "unknown"),
+        ("fit --config a.yaml", f"{NONE}x: own.net.Net\n", "unknown"),
+        ("fit --config a.yaml", f"{NONE}x: {{y.z: 1}}\n", "unknown"),
     ],
 )  # fmt: skip
 def test_a_configuration_that_names_the_classes(tmp_path: Path, words: str, a: str, verdict: str) -> None:
@@ -116,6 +120,15 @@ OWN_CLI = "class OwnCLI(LightningCLI):\n    def add_arguments_to_parser(self, pa
         ("parser.link_arguments(a, b)", "OwnCLI(Net, Digits)", "unknown"),
         ("parser.set_defaults(values)", "OwnCLI(Net, Digits)", "unknown"),
         ("pass\n    def instantiate_classes(self):\n        load()", "OwnCLI(Net, Digits)", "unknown"),
+        ("parser.link_arguments('model.rate', **more)", "OwnCLI(Net, Digits)", "unknown"),
+        ("parser.link_arguments(*pair)", "OwnCLI(Net, Digits)", "unknown"),
+        ("parser.default_env = True", "OwnCLI(Net, Digits)", "unknown"),
+        ("pass\n    before_instantiate_classes = load", "OwnCLI(Net, Digits)", "unknown"),
+        ("pass\n    @changed\n    def before_fit(self):\n        pass", "OwnCLI(Net, Digits)", "unknown"),
+        ("pass", "OwnCLI.add_arguments_to_parser = load\nOwnCLI(Net, Digits)", "unknown"),
+        ("pass", "class MoreCLI(Load, OwnCLI):\n    pass\nMoreCLI(Net, Digits)", "unknown"),
+        ("pass", "import sys\nsys.argv += ['--data.num_workers=8']\nOwnCLI(Net, Digits)", "unknown"),
+        ("pass", "OwnCLI(Net, Digits, parser_kwargs={'default_config_files': ['conf/*.yaml']})", "unknown"),
         ("pass\n    def before_fit(self):\n        pass", "OwnCLI(Net, Digits)", "not-needed"),
         ("pass", "make(OwnCLI)", "unknown"),
         ("pass", "OwnCLI(Net, Digits, trainer_defaults={'devices': 1})", "not-needed"),
