@@ -80,6 +80,8 @@ class Changes:
         """Variables of the environment: ``os.environ["WORKERS"] = "8"``."""
         self.words = False
         """Whether code puts options into ``sys.argv``, or parses others."""
+        self.argv = False
+        """Whether code changes ``sys.argv`` at all."""
         self.defaults = False
         """Whether code sets the defaults of options by names that are not written there."""
         self.prefixes = "@"
@@ -123,6 +125,7 @@ class Changes:
                 self._note_item(node.value, node.slice, scope)
 
     def _note_argv(self, statement: ast.stmt, scope: Scope) -> None:
+        self.argv = True
         self.note_words(statement)
         if isinstance(statement, ast.Assign | ast.AugAssign):
             self.parsed.append((statement.value, scope))
@@ -196,6 +199,7 @@ class Changes:
         elif last in _OF_OPTIONS:
             self._note_options(last, node, scope)
         elif last in _CHANGES_LISTS and name.startswith("sys.argv."):
+            self.argv = True
             for argument in node.args:
                 self.note_words(argument)
             self.parsed += ((argument, scope) for argument in node.args if last == "extend")

@@ -14,7 +14,7 @@ from shmlint.workloads.libraries import COMMAND_LINES, INSTANTIATE, LOADERS
 from shmlint.workloads.loaded import Loaded
 from shmlint.workloads.modules import Modules
 from shmlint.workloads.program import Entry
-from shmlint.workloads.values import Scope
+from shmlint.workloads.values import Scope, text_of
 
 if TYPE_CHECKING:
     from shmlint.workloads.instantiated import Instantiated
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _CHANGES = frozenset({"update", "merge_with", "setdefault", "pop", "popitem", "clear", "__setitem__", "__setattr__"})
 """Calls that change what they are called of."""
+_MOST_CALLS = 40
+"""Calls of a command line, each of which lays all of its configuration files over each other."""
 
 
 class Answer(NamedTuple):
@@ -45,8 +47,10 @@ class Configured:
         self._evaluator = evaluator
         self._modules = modules
         self._noted: list[tuple[str, ast.Call, Scope, bool]] = []
-        self._changed: list[tuple[ast.expr, Scope]] = []
-        """What code changes: parts of the configuration, or anything else."""
+        self._changed: list[tuple[ast.expr, str, Scope]] = []
+        """What code changes: parts of the configuration, or anything else; and the key, where it is written."""
+        self._places: list[Span] = []
+        """Where it reads the words of the command."""
         self._parts: Instantiated | None = None
         self._made: dict[int, tuple[Loaded, ...]] = {}
         """The modules of each call, by its id: a call that is reached again makes the same."""
@@ -61,8 +65,9 @@ class Configured:
         """Keep a call that may make what a configuration names; whether it surely does."""
         surely = name in COMMAND_LINES or name in INSTANTIATE
         if name.rpartition(".")[2] in _CHANGES and isinstance(node.func, ast.Attribute):
-            holder = node.args[0] if "OmegaConf" in name and node.args else node.func.value
-            self._changed.append((holder, scope))
+            given = (keyword.value for keyword in node.keywords if keyword.arg == "cfg")
+            holder = next(iter(node.args), next(given, None)) if "OmegaConf" in name else node.func.value
+            self._changed.append((holder or node.func.value, "", scope))
         if surely or name.endswith("CLI"):
             self._noted.append((name, node, scope, certain))
         return surely
@@ -71,7 +76,12 @@ class Configured:
         """Keep what a statement changes, which may be a part of the configuration."""
         given = statement.targets if isinstance(statement, ast.Assign | ast.Delete) else ()
         given = [statement.target] if isinstance(statement, ast.AugAssign | ast.AnnAssign) else given
-        self._changed += ((one.value, scope) for one in given if isinstance(one, ast.Attribute | ast.Subscript))
+        for one in given:
+            if isinstance(one, ast.Attribute):
+                self._changed.append((one.value, one.attr, scope))
+            elif isinstance(one, ast.Subscript):
+                key = one.slice.value if isinstance(one.slice, ast.Constant) else None
+                self._changed.append((one.value, text_of(key), scope))
 
     def note_extended(self, node: ast.ClassDef, name: str, place: Span) -> None:
         """Remember a class of the repository that extends a command line."""
@@ -94,7 +104,9 @@ class Configured:
             if base not in COMMAND_LINES:  # it is only called so
                 yield Answer(name, node, scope, certain, False)
                 continue
-            found = self._command_line(COMMAND_LINES[base], node, scope, owner)
+            self._places.append(scope.span(node))
+            few = len(self._places) <= _MOST_CALLS
+            found = self._command_line(COMMAND_LINES[base], node, scope, owner) if few else None
             modules = self._modules_of(node, found.calls) if found is not None else None
             if found is None or modules is None:
                 self._unfollowed.add(id(owner[0]) if owner is not None else 0)
@@ -107,16 +119,23 @@ class Configured:
         """What ``instantiate(cfg.data)`` makes of a part of the configuration."""
         from shmlint.workloads.instantiated import Instantiated
 
-        self._parts = self._parts or Instantiated(self._entry, self._evaluator)
+        if self._parts is None:
+            loaded = (one for one in self._modules.loaded.values() if one is not None)
+            stores = any("ConfigStore" in one.source.text for one in loaded)
+            self._parts = Instantiated(self._entry, self._evaluator, stores=stores)
+        self._places.append(scope.span(node))
         calls = self._parts.made(node, scope)
         modules = self._modules_of(node, calls) if calls is not None else None
         return Answer(name, node, scope, certain, modules is not None, modules or ())
 
     def changed(self) -> Iterator[Span]:
-        """Where code changes a configuration of Hydra, or numbers that are called like some of it."""
+        """Where code changes the words of the command, a configuration of Hydra, or numbers called like some of it."""
+        if self._evaluator.changes.argv:
+            yield from self._places
         if self._parts is None:
             return
-        yield from (scope.span(part) for part, scope in self._changed if self._parts.is_part(part, scope))
+        changed = (one for one in self._changed if self._parts.is_changed(*one))
+        yield from (scope.span(part) for part, _, scope in changed)
         for loaded in (loaded for modules in self._made.values() for loaded in modules):
             scope = Scope(loaded.path, loaded.source, loaded.module, None, None)
             calls = (call for call in loaded.module.nodes if isinstance(call, ast.Call))

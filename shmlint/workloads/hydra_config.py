@@ -18,11 +18,19 @@ from shmlint.workloads.settings_files import OPEN, Part, read_settings, read_val
 from shmlint.workloads.values import UNKNOWN, text_of
 
 _MOST_FILES = 60
+_MOST_LAID = 300
+"""Files that are laid over each other, each as often as others name it."""
 _MOST_PARTS = 20_000
 """Parts that are looked at for one call."""
 _MOST_DEEP = 8
 """Files that name each other, and values that are others."""
 _NOWHERE = Source("", "")
+_PLAIN_OPTIONS = ("hydra.run.", "hydra.job.chdir", "hydra.job.name", "hydra.output_subdir", "hydra.verbose",
+                  "hydra.sweep.", "hydra.hydra_logging.", "hydra.job_logging.")  # fmt: skip
+"""Options of Hydra itself that change no value of the program."""
+_ONE_RUN = frozenset({"run", "job", "output_subdir", "verbose", "sweep", "hydra_logging", "job_logging", "help",
+                      "hydra_help", "callbacks", "launcher", "defaults", "sweeper"})  # fmt: skip
+"""What a file may say of Hydra: nothing of other folders or of several runs."""
 
 
 class _Entry(NamedTuple):
@@ -32,6 +40,8 @@ class _Entry(NamedTuple):
     choice: str
     package: str
     optional: bool = False
+    placed: bool = False
+    """Whether the entry itself says where."""
 
 
 class _Stop(Exception):
@@ -39,9 +49,13 @@ class _Stop(Exception):
 
 
 class Composed:
-    """Composes a configuration of the files in a folder and of the words of a command."""
+    """Composes a configuration of the files in a folder and of the words of a command.
 
-    def __init__(self, options: Options, folder: str, name: str, words: Sequence[str]) -> None:
+    ``stores`` is whether code keeps files of its own, in Hydra's ``ConfigStore``.
+    """
+
+    def __init__(self, options: Options, folder: str, name: str, words: Sequence[str], *, stores: bool) -> None:
+        self._stores = stores
         self._options = options
         self._folder = folder
         self._name = name
@@ -49,7 +63,9 @@ class Composed:
         """The choices of groups that the command or a file overrides."""
         self._added: list[_Entry] = []
         self._values: list[tuple[str, str, str]] = []
-        self._read = 0
+        self._read = self._laid = 0
+        self._noted: set[tuple[str, str]] = set()
+        """The files whose choices for others are known, or being looked for."""
         self._known: dict[tuple[str, str], tuple[Part, str | None] | None] = {}
         self._words = words
 
@@ -60,13 +76,11 @@ class Composed:
             first = self._source("", self._name)
             if first is None:
                 return None
-            self._note_overrides("", self._name, 0)
-            for entry in self._added:
-                self._note_overrides(entry.group, entry.choice, 0)
+            self._note_overrides([*_defaults(self._wanted("", self._name)), *self._added], "")
             found = self._file(_Entry("", self._name, ""), 0)
             for entry in self._added:
                 found = self._file(entry, 0).over(found)
-            return self._with_values(found)
+            return self._with_values(_of_one_run(found))
         except _Stop:
             return None
 
@@ -93,7 +107,9 @@ class Composed:
     def _override(self, name: str, value: str) -> None:
         key = name.lstrip("+")
         group = key.replace(".", "/") if "/" not in key else key
-        if key.startswith("hydra"):
+        if re.match(r"hydra(?:[./]|$)", key):
+            if not key.startswith((*_PLAIN_OPTIONS, "hydra/hydra_logging", "hydra/job_logging")):
+                raise _Stop
             return
         if "." not in key and self._options.files.repository.is_dir(normal(os.path.join(self._folder, group))):
             if "$" in value or "," in value:
@@ -101,6 +117,8 @@ class Composed:
             self._choices[group] = value.removesuffix(".yaml")
             if name.startswith("+"):
                 self._added.append(_Entry(group, self._choices[group], group.replace("/", ".")))
+        elif "/" in key or ("." not in key and name.startswith("+") and self._stores):
+            raise _Stop  # a file that is elsewhere
         else:
             self._values.append(("", key, value))
 
@@ -112,7 +130,11 @@ class Composed:
                 left = {name: part for name, part in holder.entries.items() if name != path[-1]} if holder else {}
                 root = root.put(path[:-1], holder._replace(value=left)) if holder is not None else root
             else:
-                root = root.put(path, read_value(value, root.source))
+                above = [root.get(path[:end]) for end in range(1, len(path))]
+                if any(part is not None and part.text for part in above):
+                    raise _Stop  # of another part, to which it refers
+                given, before = read_value(value, root.source), root.get(path)
+                root = root.put(path, given.over(before) if before is not None else given)
         return root
 
     # Its files ----------------------------------------------------------------------------------
@@ -134,29 +156,43 @@ class Composed:
             self._known[group, choice] = (found, package) if found is not None else None
         return self._known[group, choice]
 
-    def _note_overrides(self, group: str, choice: str, depth: int) -> None:
-        """The choices that a file makes for others: ``override /data: small``."""
+    def _wanted(self, group: str, choice: str) -> Part:
         found = self._settings(group, choice)
-        if found is None or depth > _MOST_DEEP:
-            return
-        for key, chosen in _defaults(found[0]):
+        if found is None:
+            raise _Stop
+        return found[0]
+
+    def _note_overrides(self, listed: Sequence[tuple[str, object] | _Entry], group: str) -> None:
+        """The choices that files make for others, ``override /data: small``.
+
+        A file beats those that it names, and the last of these the others.
+        """
+        for item in listed:
+            key, chosen = ("", None) if isinstance(item, _Entry) else item
             if key.startswith("override "):
-                name = key.removeprefix("override ").strip().lstrip("/")
-                if not isinstance(chosen, str):
+                if not isinstance(chosen, str) or "@" in key:
                     raise _Stop
-                self._choices.setdefault(name, chosen)
-            else:
-                for entry in self._entries(key, chosen, group, ""):
-                    self._note_overrides(entry.group, entry.choice, depth + 1)
+                self._choices.setdefault(key.removeprefix("override ").strip().lstrip("/"), chosen)
+        for item in reversed(listed):
+            for entry in (item,) if isinstance(item, _Entry) else self._entries(*item, group, ""):
+                found = self._settings(entry.group, entry.choice)
+                if found is not None and entry[:2] not in self._noted:
+                    self._noted.add(entry[:2])
+                    self._note_overrides([*_defaults(found[0])], entry.group)
 
     def _file(self, entry: _Entry, depth: int) -> Part:
         """What a file brings, with those that its list of defaults names."""
         found = self._settings(entry.group, entry.choice)
+        self._laid += 1
+        if self._laid > _MOST_LAID:
+            raise _Stop
         if found is None and entry.optional:
             return Part({}, _NOWHERE)
         if found is None or depth > _MOST_DEEP:
             raise _Stop
         part, header = found
+        if header is not None and entry.placed:
+            raise _Stop
         package = {"_global_": "", "_group_": entry.group.replace("/", "."), None: entry.package}.get(header, header)
         below, above, before = Part({}, part.source), Part({}, part.source), True
         names_itself = False
@@ -178,7 +214,10 @@ class Composed:
         """The files that an entry of a list of defaults names."""
         optional = key.startswith("optional ")
         key = key.removeprefix("optional ").strip()
-        if key.startswith("override ") or key.lstrip("/").startswith("hydra") or key == "_self_":
+        if key.startswith("override ") or key == "_self_":
+            return
+        if key.lstrip("/").split("/")[0] == "hydra":
+            yield from self._of_hydra(key.lstrip("/"), chosen)
             return
         if not key:  # a file beside
             folder, _, name = text_of(chosen).rpartition("/")
@@ -197,7 +236,13 @@ class Composed:
                 continue
             if not isinstance(choice, str) or "$" in choice:
                 raise _Stop
-            yield _Entry(below, choice, where.strip("."), optional)
+            yield _Entry(below, choice, where.strip("."), optional, bool(asked))
+
+    def _of_hydra(self, group: str, choice: object) -> Iterator[_Entry]:
+        """A file of the repository that sets Hydra itself; most are those that it brings."""
+        path = normal(os.path.join(self._folder, group, f"{choice}.yaml"))
+        if self._options.files.repository.is_file(path):
+            yield _Entry(group, str(choice), group.replace("/", "."), True)
 
 
 def _defaults(part: Part) -> Iterator[tuple[str, object]]:
@@ -215,6 +260,14 @@ def _defaults(part: Part) -> Iterator[tuple[str, object]]:
             yield ("_self_", "") if item.value == "_self_" else ("", item.value)
         else:
             raise _Stop
+
+
+def _of_one_run(root: Part) -> Part:
+    """A configuration that is not made anew for each of several runs."""
+    said = root.entries.get("hydra")
+    if said is not None and not _ONE_RUN.issuperset(said.entries):
+        raise _Stop
+    return root
 
 
 def _either(one: Part, other: Part) -> Part:
@@ -303,11 +356,20 @@ def with_keywords(part: Part, node: ast.Call) -> Part:
     """A part with the keywords that ``instantiate(part, key=value)`` adds to it; what is no constant is not known."""
     for keyword in node.keywords:
         value = keyword.value.value if isinstance(keyword.value, ast.Constant) else UNKNOWN
-        if keyword.arg is None or len(node.args) > 1:
-            part = part.put((OPEN,), Part(UNKNOWN, part.source, part.start))
+        before = part.entries.get(keyword.arg or "")
+        if keyword.arg is None:
+            part = _changed(part)
+        elif before is not None and before.entries and value is UNKNOWN:  # mappings are merged
+            part = part.put((keyword.arg,), _changed(before))
         elif keyword.arg != "config":
             part = part.put((keyword.arg,), Part(value, part.source, part.start))
-    return part
+    return part if len(node.args) < 2 else part.put((OPEN,), Part(UNKNOWN, part.source, part.start))
+
+
+def _changed(part: Part) -> Part:
+    """A part of which any value may be another one."""
+    kept = {key: inner if key in _OF_HYDRA else inner._replace(value=UNKNOWN) for key, inner in part.entries.items()}
+    return part._replace(value={**kept, OPEN: Part(UNKNOWN, part.source, part.start)})
 
 
 def main_of(decorator: ast.expr, full_name: str) -> tuple[str, str] | None:

@@ -34,10 +34,14 @@ Parts = list[tuple[Part, Part]]
 class Instantiated:
     """Finds the parts of a configuration that expressions stand for."""
 
-    def __init__(self, entry: Entry, evaluator: Evaluator) -> None:
+    def __init__(self, entry: Entry, evaluator: Evaluator, *, stores: bool) -> None:
+        self._stores = stores
+        """Whether code may keep files of a configuration itself."""
         self._entry = entry
         self._evaluator = evaluator
         self._roots: dict[tuple[str, str], Part | None] = {}
+        self._mappings: set[str] = set()
+        """What the configurations have inside of others."""
         self._looped: dict[int, list[tuple[str, ast.expr]]] = {}
         """What the loops of functions and modules go through, by the names that they give."""
         self._left, self._references = 0, References()
@@ -55,10 +59,13 @@ class Instantiated:
             return None
         return [(expression(part, part, class_of), part) for part in parts]
 
-    def is_part(self, node: ast.expr, scope: Scope) -> bool:
-        """Whether an expression stands for a part of the configuration."""
+    def is_changed(self, node: ast.expr, key: str, scope: Scope) -> bool:
+        """Whether code that gives an expression another value by a key may change the configuration."""
         self._left, self._references = _MOST_STEPS, References()
-        return bool(self._parts(node, scope, 0))
+        found = self._parts(node, scope, 0)
+        if found is not None or dotted(node) == "self":
+            return bool(found)
+        return key in self._mappings
 
     def _parts(self, node: ast.expr, scope: Scope, depth: int) -> Parts | None:
         self._left -= 1
@@ -91,10 +98,18 @@ class Instantiated:
         if function is not None and node.id == next(iter(parameters_of(function)), ""):
             mains = [main_of(d, _full_name(d, scope)) for d in function.decorator_list]
             named = [main for main in mains if main is not None]
+            if named and self._is_decorated(function, scope):
+                return None
             if named:
                 root = self._root(scope.path, *named[0])
                 return [(root, root)] if root is not None and not given else None
         return self._all(given, depth) if given else None
+
+    def _is_decorated(self, function: ast.AST, scope: Scope) -> bool:
+        """Whether code of the repository may call a function with another configuration."""
+        decorators = function.decorator_list if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) else []
+        called = [one.func if isinstance(one, ast.Call) else one for one in decorators]
+        return any(self._evaluator.definition(scope.full_name(one), scope) is not None for one in called)
 
     def _all(self, given: list[tuple[ast.expr, Scope]], depth: int) -> Parts | None:
         found = [self._parts(value, where, depth + 1) for value, where in given[:_DEPTH]]
@@ -122,11 +137,12 @@ class Instantiated:
         if found is None:
             return None
         inner = [(referred(part, root), root) for part, root in found]
-        return [
-            (one, root) for part, root in inner
+        every = [
+            (referred(one, root), root) for part, root in inner
             for one in (part.value if isinstance(part.value, tuple) else part.entries.values())
-            if one.entries
         ]  # fmt: skip
+        odd = any(one.value is UNKNOWN or "$" in one.text for one, _ in every)
+        return [(one, root) for one, root in every if one.entries] if not odd else None
 
     def _loops(self, scope: Scope) -> list[tuple[str, ast.expr]]:
         inside = scope.function or scope.module.tree
@@ -138,9 +154,19 @@ class Instantiated:
         """The whole configuration of the program."""
         where = normal(os.path.join(os.path.dirname(path), folder))
         if (where, name) not in self._roots:
-            composed = Composed(self._evaluator.options, where, name, self._entry.arguments)
-            self._roots[where, name] = composed.root()
+            words, stores = self._entry.arguments, self._stores
+            composed = Composed(self._evaluator.options, where, name, words, stores=stores)
+            self._roots[where, name] = root = composed.root()
+            self._mappings.update(_mappings_in(root) if root is not None else ())
         return self._roots[where, name]
+
+
+def _mappings_in(root: Part) -> Iterator[str]:
+    """The names of what a configuration has inside of others: whoever holds one of them may be a part of it."""
+    for name, part in root.entries.items():
+        if part.entries:
+            yield name
+            yield from _mappings_in(part)
 
 
 def _full_name(decorator: ast.expr, scope: Scope) -> str:

@@ -167,8 +167,11 @@ class Walker:
         self._find_bound()
         for place in self._configured.left():
             self.stop(_EXTENDS_COMMAND_LINE, place)
-        for place in self._configured.changed():
+        changed = list(self._configured.changed())
+        for place in changed:
             self.stop("how the code changes its configuration is not followed", place)
+        if changed:  # any number may be another one
+            self.sites = [site._replace(certain=False) for site in self.sites]
         self._find_in_owners()
         self._started()
         if self._repository.full:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import time
+from itertools import pairwise
+from json import dumps
 from pathlib import Path
 
 from tests.table import table
@@ -25,7 +29,8 @@ FITS = "trainer.fit(instantiate(cfg.model), data)"
 ALL = f"{MAKES}\n    {FITS}"
 FILES = {
     "Dockerfile": DOCKERFILE, "own/__init__.py": "", "own/net.py": NET, "own/data.py": DATA,
-    "conf/fit.yaml": "defaults:\n  - _self_\n  - data: many\n  - model: net\n  - trainer: one\n  - trial: null\nn: 6\n",
+    "conf/fit.yaml": "defaults:\n  - _self_\n  - data: many\n  - model: net\n  - trainer: one\n  - trial: null\nn: 6\n"
+    "alias: ${data}\n",
     "conf/data/many.yaml": "_target_: own.data.Digits\nbatch_size: 64\nnum_workers: 8\n",
     "conf/data/none.yaml": "defaults:\n  - many\n  - _self_\nnum_workers: 0\n",
     "conf/data/same.yaml": "_target_: own.data.Digits\nbatch_size: 64\nnum_workers: ${n}\n",
@@ -36,6 +41,7 @@ FILES = {
     "conf/trainer/one.yaml": "_target_: lightning.Trainer\ndevices: 1\n",
     "conf/trial/quick.yaml": "# @package _global_\ndefaults:\n  - override /data: none\nmodel:\n  rate: 0.3\n",
     "conf/trial/slow.yaml": "# @package _global_\ndata:\n  num_workers: 12\n",
+    "conf/other/big.yaml": "# @package _global_\ndefaults:\n  - override /data: many\n",
     "conf/other.yaml": "data:\n  _target_: own.data.Digits\n  num_workers: 0\n"
     "trainer: {_target_: lightning.Trainer, devices: 1}\n"
     "model:\n  _target_: own.net.Net\n",
@@ -72,6 +78,15 @@ def verdict_of(directory: Path, lines: str, words: str = "", sets: str = "") -> 
         ("data=nowhere", "unknown"),
         ("-m data.num_workers=0,8", "unknown"),
         ("--config-dir /more data=none", "unknown"),
+        ("hydra.mode=MULTIRUN data=none data.num_workers=8,0", "unknown"),
+        ("hydra.searchpath=[file://more] data=none", "unknown"),
+        ("hydra.run.dir=out data=none", "not-needed"),
+        ("+trial/deep=big data=none", "unknown"),
+        # A file that the command adds beats what others choose.
+        ("+trial=quick +other=big", "needed"),
+        ("+other=big +trial=quick", "not-needed"),
+        # What is a part of another one is changed there.
+        ("alias.num_workers=0 data=none", "unknown"),
         ("--config-name lost", "unknown"),
         ("data=none model._target_=own.net.Lost", "unknown"),
     ],
@@ -100,7 +115,8 @@ def all_of(parts):
         (f"{MAKES.replace('cfg.data', 'cfg.data, num_workers=0')}\n    {FITS}", "", "not-needed"),
         (f"{MAKES.replace('cfg.data', 'cfg.data, num_workers=8')}\n    {FITS}", "data=none", "needed"),
         (f"{MAKES.replace('cfg.data', 'cfg.data, num_workers=n')}\n    {FITS}", "data=none", "unknown"),
-        (f"{MAKES.replace('cfg.data', 'cfg.data, **more')}\n    {FITS}", "", "needed"),
+        (f"{MAKES.replace('cfg.data', 'cfg.data, **more')}\n    {FITS}", "", "likely"),
+        (f"{MAKES.replace('cfg.data', 'cfg.data, **more')}\n    {FITS}", "data=none", "unknown"),
         (f"part = cfg.data\n    {MAKES.replace('cfg.data', 'part')}\n    {FITS}", "", "needed"),
         # Code may change it.
         (f"cfg.data.num_workers = 4\n    {ALL}", "data=none", "unknown"),
@@ -109,6 +125,13 @@ def all_of(parts):
         (f"OmegaConf.update(cfg, 'data.num_workers', 4)\n    {ALL}", "data=none", "unknown"),
         (f"cfg.merge_with(other())\n    {ALL}", "data=none", "unknown"),
         (f"cfg.data.update(other())\n    {ALL}", "data=none", "unknown"),
+        (f"OmegaConf.update(cfg=cfg, key='data.num_workers', value=4)\n    {ALL}", "data=none", "unknown"),
+        (f"with open_dict(cfg) as all:\n        all.data = other()\n    {ALL}", "data=none", "unknown"),
+        (f"parts = [cfg]\n    parts[0].data = other()\n    {ALL}", "data=none", "unknown"),
+        (f"import sys\n    sys.argv.append('data=many')\n    {ALL}", "data=none", "unknown"),
+        # What may be another number is no error.
+        (f"cfg.data.num_workers = 0\n    {ALL}", "", "likely"),
+        (f"cfg.data = other()\n    {ALL}", "", "likely"),
         ("instantiate(other())", "data=none", "unknown"),
         ("instantiate(cfg.data.read())", "data=none", "unknown"),
         ("instantiate(cfg.lost)", "data=none", "not-needed"),
@@ -128,6 +151,8 @@ def test_what_is_made_of_the_configuration(tmp_path: Path, lines: str, words: st
         ("a: {_target_: torch.utils.data.DataLoader, num_workers: 0}", "not-needed"),
         ("a: {_target_: torch.utils.data.DataLoader, num_workers: 0, _partial_: true}", "unknown"),
         ("a: {_target_: own.data.Lost}", "unknown"),
+        ("a: ${lost}", "unknown"),
+        ("a: ${b}\nb: {_target_: torch.utils.data.DataLoader, num_workers: 8}", "unknown"),
     ],
 )
 def test_what_loops_make_of_the_configuration(tmp_path: Path, sets: str, verdict: str) -> None:
@@ -148,3 +173,56 @@ def test_what_loops_make_of_the_configuration(tmp_path: Path, sets: str, verdict
 def test_a_configuration_that_refers_to_itself(tmp_path: Path, more: str, verdict: str) -> None:
     files = {**FILES, "compose.yaml": compose("python main.py"), "main.py": MAIN % ALL}
     assert need(tmp_path, files | {"conf/data/many.yaml": more}).verdict == verdict
+
+
+LOADS = "{_target_: torch.utils.data.DataLoader, num_workers: 8, batch_size: 64}"
+WRAPS = """
+def wrap(function):
+    def inner(cfg):
+        return function(prepare(cfg))
+    return inner
+
+"""
+STORES = """
+from hydra.core.config_store import ConfigStore
+ConfigStore.instance().store(group="more", name="big", node={"data": {"num_workers": 8}}, package="_global_")
+"""
+
+
+@table(
+    "code, words, more, verdict",
+    [
+        (MAIN.replace("@hydra", f"{WRAPS}@hydra").replace("def main", "@wrap\ndef main"), "data=none", "", "unknown"),
+        (MAIN.replace("@hydra", f"{STORES}@hydra"), "data=none +more=big", "", "unknown"),
+        # What a file says of Hydra itself.
+        (MAIN, "data=none", "hydra:\n  mode: MULTIRUN\n  sweeper: {params: {data.num_workers: '0,8'}}\n", "unknown"),
+        (MAIN, "data=none +more=big", "hydra:\n  searchpath: [file://more]\n", "unknown"),
+        # A mapping is laid over the one that is there.
+        (MAIN.replace("%s", "instantiate(cfg.a)"), "a={b: 4}", f"a: {LOADS}\n", "likely"),
+        (MAIN.replace("%s", "instantiate(cfg.a)"), "a={num_workers:0}", f"a: {LOADS}\n", "unknown"),
+        (MAIN.replace("%s", "instantiate(cfg.a)"), "a={num_workers: 0}", f"a: {LOADS}\n", "not-needed"),
+        (MAIN, "data=none", "hydra:\n  run:\n    dir: out\n", "not-needed"),
+    ],
+)
+def test_what_else_gives_the_configuration(tmp_path: Path, code: str, words: str, more: str, verdict: str) -> None:
+    command = dumps(["python", "main.py", *re.split(" (?=[a-z+]+=)", words)])
+    files = {**FILES, "compose.yaml": compose(command), "main.py": code.replace("%s", ALL)}
+    assert need(tmp_path, files | {"conf/fit.yaml": FILES["conf/fit.yaml"] + more}).verdict == verdict
+
+
+@table(
+    "file, text, verdict",
+    [
+        ("conf/data/many.yaml", "defaults:\n" + "  - many\n" * 20, "unknown"),
+        ("conf/data/many.yaml", "defaults:\n" + "  - d1\n" * 20, "unknown"),
+        ("conf/data/many.yaml", "_target_: own.data.Digits\na: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
+            f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in pairwise("abcdefghi")
+        ), "unknown"),
+    ],
+)  # fmt: skip
+def test_a_configuration_that_stands_for_a_huge_one(tmp_path: Path, file: str, text: str, verdict: str) -> None:
+    steps = {f"conf/data/d{n}.yaml": "defaults:\n" + f"  - d{n + 1}\n" * 20 for n in range(1, 8)}
+    files = {**FILES, **steps, "compose.yaml": compose("python main.py"), "main.py": MAIN % ALL, file: text}
+    started = time.process_time()
+    assert need(tmp_path, files).verdict == verdict
+    assert time.process_time() - started < 10
