@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from tests.table import table
@@ -170,3 +171,18 @@ def test_another_command_line(tmp_path: Path, call: str, verdict: str) -> None:
     load = "DataLoader(read(), num_workers=workers)"
     code = f"from torch.utils.data import DataLoader\ndef fit(workers=0):\n    {load}\n{call}\n"
     assert verdict_of(tmp_path, code, "") == verdict
+
+
+@table(
+    "code, words, verdict",
+    [
+        (NAMED + "    LightningCLI()\n" * 300, "fit --config a.yaml", "unknown"),
+        (NAMED, "fit " + "--config a.yaml " * 300, "unknown"),
+        (NAMED, "fit --config a.yaml " + "--config a.yaml " * 20, "not-needed"),
+    ],
+)
+def test_a_large_configuration_that_is_laid_many_times(tmp_path: Path, code: str, words: str, verdict: str) -> None:
+    large = NONE + "x: [" + ", ".join("1" for _ in range(9000)) + "]\n"
+    started = time.process_time()
+    assert verdict_of(tmp_path, code, words, a=large) == verdict
+    assert time.process_time() - started < 10

@@ -70,6 +70,7 @@ BINDS = "from functools import partial\nmake = partial(DataLoader, %s)\n"
         ("num_workers=0", "try:\n    run()\nexcept Exception as make:\n    pass\nmake(d)", "unknown"),
         ("num_workers=0", "class A:\n    make = partial(DataLoader, num_workers=8)\nA().make(d)", "unknown"),
         ("num_workers=0", "class A:\n    many = partial(DataLoader, num_workers=8)\nA().many(d)", "unknown"),
+        ("num_workers=0", "".join(f"m{n} = partial(DataLoader)\nm{n}(d)\n" for n in range(101)), "unknown"),
         ("num_workers=0", "make(d)\nimport uses", "unknown"),
         ("num_workers=0", "make(d)\nimport gets", "unknown"),
         ("num_workers=0", "make(d)\nimport sys\ngetattr(sys.modules[__name__], input())(d)", "unknown"),
