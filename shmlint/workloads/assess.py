@@ -7,7 +7,7 @@ comes last. Nothing is called not needed because it was not understood.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -30,15 +30,6 @@ from shmlint.workloads.knowledge import Workload
 from shmlint.workloads.program import Program
 from shmlint.workloads.python_entries import TESTERS
 from shmlint.workloads.resolve import passed_on
-from shmlint.workloads.shells import (
-    as_documented,
-    for_other_use,
-    interactive,
-    limits,
-    needs_none,
-    of_robot,
-    section,
-)
 
 if TYPE_CHECKING:
     from shmlint.workloads.told import Told
@@ -54,15 +45,30 @@ def assess(launch: Launch, extra: Sequence[Workload] = (), program: Program | No
 
 def decide(case: Case) -> Need:
     """What the classifiers say of a case; the first that says anything decides."""
-    for classify in _CLASSIFIERS:
-        need = classify(case)
-        if need is not None:
-            break
-    else:
-        need = unknown(case)
-    need = _with_room(_told(case, for_other_use(case, need)))
+    need = _first(_CLASSIFIERS, case) or _further(case)
+    if need.verdict == "likely":
+        from shmlint.workloads.shells import for_other_use
+
+        need = for_other_use(case, need)
+    need = _with_room(_told(case, need))
     stopped = _stopped(case) if need.verdict in ("unknown", "likely") else ""
     return need._replace(trail=case.program.trail, stopped=need.stopped or stopped)
+
+
+def _first(classifiers: Sequence[Callable[[Case], Need | None]], case: Case) -> Need | None:
+    found = (classify(case) for classify in classifiers)
+    return next((need for need in found if need is not None), None)
+
+
+def _further(case: Case) -> Need:
+    """What the environment and the pages say, where the program does not decide."""
+    from shmlint.workloads.shells import as_documented, interactive, limits, needs_none, of_robot, section
+
+    classifiers = (
+        as_documented, needs_none, interactive, _image, _perhaps, _training, _tests, section, limits, _variables,
+        of_robot,
+    )  # fmt: skip
+    return _first(classifiers, case) or unknown(case)
 
 
 def _with_room(need: Need) -> Need:
@@ -319,8 +325,7 @@ def _joins_ray(launch: Launch) -> bool:
 
 _CLASSIFIERS = (
     _settings, _looks, _mounts, _computed, _without_workers, _commands, _models, _ray_serve, _code, _to_the_end,
-    _cloned, as_documented, needs_none, interactive, _image, _perhaps, _training, _tests, section, limits,
-    _variables, of_robot,
+    _cloned,
 )  # fmt: skip
 
 

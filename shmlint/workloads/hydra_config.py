@@ -25,7 +25,7 @@ _MOST_PARTS = 20_000
 _MOST_DEEP = 8
 """Files that name each other, and values that are others."""
 _NOWHERE = Source("", "")
-_PLAIN_OPTIONS = ("hydra.run.", "hydra.job.chdir", "hydra.job.name", "hydra.output_subdir", "hydra.verbose",
+_OWN_OPTIONS = ("hydra.run.", "hydra.job.chdir", "hydra.job.name", "hydra.output_subdir", "hydra.verbose",
                   "hydra.sweep.", "hydra.hydra_logging.", "hydra.job_logging.")  # fmt: skip
 """Options of Hydra itself that change no value of the program."""
 _ONE_RUN = frozenset({"run", "job", "output_subdir", "verbose", "sweep", "hydra_logging", "job_logging", "help",
@@ -108,7 +108,7 @@ class Composed:
         key = name.lstrip("+")
         group = key.replace(".", "/") if "/" not in key else key
         if re.match(r"hydra(?:[./]|$)", key):
-            if not key.startswith((*_PLAIN_OPTIONS, "hydra/hydra_logging", "hydra/job_logging")):
+            if not key.startswith((*_OWN_OPTIONS, "hydra/hydra_logging", "hydra/job_logging")):
                 raise _Stop
             return
         if "." not in key and self._options.files.repository.is_dir(normal(os.path.join(self._folder, group))):
