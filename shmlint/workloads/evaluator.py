@@ -362,6 +362,8 @@ class Evaluator:
         names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
         first = len(names) - (names[:1] in (["self"], ["cls"]))
         calls = [(n, where) for n, where in self._calls_of(function, scope) if not self._is_outside(n.func, where)]
+        if any(isinstance(argument, ast.Starred) for node, _ in calls for argument in node.args[:first]):
+            return []  # how many of them come before the rest is not known
         return [(ast.Tuple(node.args[first:], ast.Load()), where) for node, where in calls]
 
     def _is_outside(self, called: ast.expr, scope: Scope) -> bool:

@@ -622,6 +622,7 @@ def test_commands_that_a_program_starts(tmp_path: Path, code: str, started: list
         "for line in ['ls 1', 'ls 2', 'ls 3', 'ls 4', 'ls 5', 'ls 6', 'python a.py']:\n    os.system(line)",
         "def run(*words):\n    subprocess.run(words)\nrun(*words())",
         "def run(**words):\n    subprocess.run(words)\nrun(a='ls')",
+        "def run(name, *words):\n    subprocess.run(words)\nrun(*names(), 'ls')",
     ],
 )
 def test_commands_that_are_not_known(tmp_path: Path, code: str) -> None:
