@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from shmlint.files.cache import Key
@@ -37,8 +37,45 @@ _BATCH_GIVES = re.compile(
 )
 """What a batch system puts into the environment of a script, by the lines for it."""
 _BATCH_NAME = re.compile(r"(?:^|,)\s*([A-Za-z_]\w*)")
-_CANDIDATES: Key[tuple[Source, ...]] = Key("files that may start scripts")
-"""Their texts, by the directory."""
+_NAME = re.compile(r"[\w.-]+\.[\w-]+")
+_LONGEST_NAME = 255
+"""Characters of a file's name that file systems take."""
+
+
+class _Callers:
+    """Files that may start scripts, by the names of scripts in them.
+
+    Each file is searched once for an ending, not once for each script of a directory.
+    """
+
+    __slots__ = ("_naming", "sources")
+
+    def __init__(self, sources: Iterable[Source]) -> None:
+        self.sources = tuple(sources)
+        self._naming: dict[str, dict[str, list[Source]]] = {}
+
+    def naming(self, script: str) -> Iterable[Source]:
+        """The files that may name a script, in their order."""
+        if _NAME.fullmatch(script) is None:
+            return [source for source in self.sources if script in source.text]
+        ending = os.path.splitext(script)[1]
+        if ending not in self._naming:
+            self._naming[ending] = self._with(ending)
+        return self._naming[ending].get(script, ())
+
+    def _with(self, ending: str) -> dict[str, list[Source]]:
+        found: dict[str, list[Source]] = {}
+        pattern = re.compile(rf"{re.escape(ending)}(?![\w-])")
+        for source in self.sources:
+            ends = (match.end() for match in pattern.finditer(source.text))
+            before = (source.text[max(end - _LONGEST_NAME - 1, 0) : end] for end in ends)
+            for name in dict.fromkeys(re.split(r"[^\w.-]", text)[-1] for text in before):
+                found.setdefault(name, []).append(source)
+        return found
+
+
+_CANDIDATES: Key[_Callers] = Key("files that may start scripts")
+"""By the directory."""
 
 
 def given_by_callers(source: Source, workspace: Workspace) -> Variables | None:
@@ -111,8 +148,8 @@ def _candidates(source: Source, workspace: Workspace) -> Iterator[Source]:
     directory = os.path.dirname(own)
     root = workspace.root(source.path)
     for _ in range(_LEVELS):
-        for caller in workspace.once(_CANDIDATES, directory, partial(_in_directory, directory)):
-            if script in caller.text and caller.path != own and workspace.inside(caller.path, own):
+        for caller in workspace.once(_CANDIDATES, directory, partial(_in_directory, directory)).naming(script):
+            if caller.path != own and workspace.inside(caller.path, own):
                 yield caller
         if directory in ("", "/") or os.path.basename(directory) == "..":
             return
@@ -121,7 +158,7 @@ def _candidates(source: Source, workspace: Workspace) -> Iterator[Source]:
         directory = os.path.dirname(directory)
 
 
-def _in_directory(directory: str, workspace: Workspace) -> tuple[Source, ...]:
+def _in_directory(directory: str, workspace: Workspace) -> _Callers:
     """The scripts, makefiles and pipelines of a directory and of those in it."""
     folders = [directory, os.path.join(directory, ".github", "workflows")]
     names = sorted(workspace.names_in(directory))
@@ -133,4 +170,4 @@ def _in_directory(directory: str, workspace: Workspace) -> tuple[Source, ...]:
             found.append(workspace.source(path))
         except Unreadable:
             continue
-    return tuple(found)
+    return _Callers(found)

@@ -7,7 +7,7 @@ from time import process_time
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats.shell.callers import is_read_by_another
-from tests.project import fixed, run
+from tests.project import fixed, run, write
 from tests.table import table
 
 IMAGE = "vllm/vllm-openai"
@@ -52,6 +52,14 @@ def test_a_default_is_not_certain_where_a_caller_gives_the_argument(tmp_path: Pa
 )
 def test_a_default_holds_where_no_caller_gives_the_argument(tmp_path: Path, files: dict[str, str]) -> None:
     assert images(tmp_path, {"launch.sh": SCRIPT, **files}) == [IMAGE]
+
+
+@table("script", ["start.sh", "start it.sh", "start.v2.sh", "start-gpu.bash", "démarrer.sh", "(x).sh"])
+def test_a_caller_is_found_by_every_name_of_a_script(tmp_path: Path, script: str) -> None:
+    write(tmp_path, {"all.sh": f"echo ✓\nif ! './{script}' redis; then exit 1; fi\n"})
+    [launch] = run(tmp_path, {script: SCRIPT}).launches
+    assert launch.image is not None
+    assert launch.image.because is not None
 
 
 @table(
