@@ -10,7 +10,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
 from shmlint.workloads.evaluator import Evaluator
-from shmlint.workloads.libraries import COMMAND_LINES, INSTANTIATE, LOADERS
+from shmlint.workloads.libraries import COMMAND_LINES, INSTANTIATE, LOADERS, RUNNERS
 from shmlint.workloads.loaded import Loaded
 from shmlint.workloads.modules import Modules
 from shmlint.workloads.program import Entry
@@ -19,6 +19,7 @@ from shmlint.workloads.values import Scope, text_of
 if TYPE_CHECKING:
     from shmlint.workloads.instantiated import Instantiated
     from shmlint.workloads.lightning_cli import Made
+    from shmlint.workloads.openmmlab import MmConfigs
     from shmlint.workloads.settings_files import Part
 
 _CHANGES = frozenset({"update", "merge_with", "setdefault", "pop", "popitem", "clear", "__setitem__", "__setattr__"})
@@ -37,6 +38,8 @@ class Answer(NamedTuple):
     known: bool
     modules: tuple[Loaded, ...] = ()
     methods: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
+    """The modules that the configuration imports."""
 
 
 class Configured:
@@ -52,6 +55,9 @@ class Configured:
         self._places: list[Span] = []
         """Where it reads the words of the command."""
         self._parts: Instantiated | None = None
+        self._runners: MmConfigs | None = None
+        self.settled: set[int] = set()
+        """The calls of runners, by their ids, of which all loaders are known."""
         self._made: dict[int, tuple[Loaded, ...]] = {}
         """The modules of each call, by its id: a call that is reached again makes the same."""
         self._extended: dict[int, tuple[str, Span]] = {}
@@ -63,7 +69,7 @@ class Configured:
 
     def note(self, name: str, node: ast.Call, scope: Scope, *, certain: bool) -> bool:
         """Keep a call that may make what a configuration names; whether it surely does."""
-        surely = name in COMMAND_LINES or name in INSTANTIATE
+        surely = name in COMMAND_LINES or name in INSTANTIATE or name in RUNNERS
         if name.rpartition(".")[2] in _CHANGES and isinstance(node.func, ast.Attribute):
             given = (keyword.value for keyword in node.keywords if keyword.arg == "cfg")
             holder = next(iter(node.args), next(given, None)) if "OmegaConf" in name else node.func.value
@@ -80,8 +86,8 @@ class Configured:
             if isinstance(one, ast.Attribute):
                 self._changed.append((one.value, one.attr, scope))
             elif isinstance(one, ast.Subscript):
-                key = one.slice.value if isinstance(one.slice, ast.Constant) else None
-                self._changed.append((one.value, text_of(key), scope))
+                key = text_of(one.slice.value) if isinstance(one.slice, ast.Constant) else ""
+                self._changed.append((one.value, key, scope))
 
     def note_extended(self, node: ast.ClassDef, name: str, place: Span) -> None:
         """Remember a class of the repository that extends a command line."""
@@ -98,6 +104,9 @@ class Configured:
         for name, node, scope, certain in noted:
             if name in INSTANTIATE:
                 yield self._instantiated(name, node, scope, certain)
+                continue
+            if name in RUNNERS:
+                yield self._run(name, node, scope, certain)
                 continue
             owner = self._owner(node, scope)
             base = name if owner is None else self._extended[id(owner[0])][0]
@@ -128,10 +137,26 @@ class Configured:
         modules = self._modules_of(node, calls) if calls is not None else None
         return Answer(name, node, scope, certain, modules is not None, modules or ())
 
+    def _run(self, name: str, node: ast.Call, scope: Scope, certain: bool) -> Answer:
+        """The loaders that a runner of mmengine makes of its configuration."""
+        from shmlint.workloads.openmmlab import MmConfigs
+
+        self._runners = self._runners or MmConfigs(self._evaluator)
+        self._places.append(scope.span(node))
+        found = self._runners.loaders(node, scope) if len(self._places) <= _MOST_CALLS else None
+        modules = self._modules_of(node, found.calls) if found is not None else None
+        if found is None or modules is None:
+            return Answer(name, node, scope, certain, False)
+        self.settled.add(id(node))
+        return Answer(name, node, scope, certain, True, modules, imports=found.imports)
+
     def changed(self) -> Iterator[Span]:
-        """Where code changes the words of the command, a configuration of Hydra, or numbers called like some of it."""
+        """Where code changes the words of the command, its configuration, or numbers called like some of it."""
         if self._evaluator.changes.argv:
             yield from self._places
+        runners = self._runners
+        if runners is not None:
+            yield from (scope.span(part) for part, key, scope in self._changed if runners.is_changed(part, key, scope))
         if self._parts is None:
             return
         changed = (one for one in self._changed if self._parts.is_changed(*one))

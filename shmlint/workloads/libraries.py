@@ -433,6 +433,10 @@ COMMAND_LINES = {
 """The names of Lightning's command line, and the trainer that each makes."""
 INSTANTIATE = frozenset({"hydra.utils.instantiate", "hydra.utils.call"})
 """Calls that make what a part of the configuration names."""
+RUNNERS = frozenset(
+    {"mmengine.runner.Runner.from_cfg", "mmengine.runner.runner.Runner.from_cfg", "mmengine.Runner.from_cfg"}
+)  # fmt: skip
+"""Calls that make a runner of a configuration."""
 LOADERS = {
     "fit": ("train_dataloader", "val_dataloader"), "validate": ("val_dataloader",), "test": ("test_dataloader",),
     "predict": ("predict_dataloader",), "": (),

@@ -195,6 +195,44 @@ class Options:
         places = sum(any(one.positional for one in declared) for declared in self.declared.values())
         return len(variables) > places or any(re.match(r"\$\{?[@*(]|\$\{\w+\[[@*]|`", word) for word in variables)
 
+    def positional(self, name: str) -> str | None:
+        """The word of the command that a positional argument of argparse is; None where that is not known."""
+        own = [one for some in self.declared.values() for one in some if one.positional]
+        own = [one for one in own if one.scope.path == self._entry.path]
+        keys = [one.key for one in sorted(own, key=lambda one: one.place.start)]
+        found = self._assorted()
+        if found is None or len(found[0]) != len(keys) or any(one.several for one in own) or keys.count(name) != 1:
+            return None
+        return found[0][keys.index(name)]
+
+    def pairs(self) -> list[tuple[str, str]] | None:
+        """The keys and values of ``--cfg-options a.b=1 c=2``; None where it is not known which words are some."""
+        found = self._assorted()
+        if found is None:
+            return None
+        words = [word.partition("=") for word in found[1] if "=" in word]
+        return [(name, value) for name, _, value in words]
+
+    def _assorted(self) -> tuple[list[str], list[str]] | None:
+        """The words that are no options, and those of options that take several words; None where one is not known."""
+        alone: list[str] = []
+        several: list[str] = []
+        takes: list[str] | None = None
+        """Where the next words go that belong to the option before them."""
+        for word in self._entry.arguments:
+            name, equals, _ = word.partition("=")
+            if word.startswith("-"):
+                declared = self.declared.get(self._key(key_of(name)), ())
+                if not equals and not declared:
+                    return None
+                many = any(one.several for one in declared)
+                takes = several if many else None if equals or self._takes_none(key_of(name)) else []
+            elif takes is None or (takes is not several and takes):
+                alone.append(word)
+            else:
+                takes.append(word)
+        return alone, several
+
     def _takes_none(self, given: str) -> bool:
         declared = self.declared.get(self._key(given), ())
         return bool(declared) and all(one.alone for one in declared)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator
+from itertools import filterfalse
 
 from shmlint.model.need import Step
 from shmlint.model.source import Span
@@ -29,6 +30,7 @@ from shmlint.workloads.libraries import (
     KNOWN_ITEMS,
     OWNERS,
     ROWS,
+    RUNNERS,
     VOLUME_SIZE_CALLS,
     Row,
 )
@@ -38,7 +40,7 @@ from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.subclasses import row_of_class
 from shmlint.workloads.tensors import collects_images, passed_tensors, reads_items
-from shmlint.workloads.values import UNKNOWN, Found, Scope, text_of
+from shmlint.workloads.values import UNKNOWN, Found, Scope, changed, text_of
 
 _MOST_TURNS = 3
 """How often a program is walked again with modules that may call its methods."""
@@ -78,7 +80,7 @@ def _result(walker: Walker) -> Reading:
     items: list[tuple[tuple[int, ...], Span]] = []
     made = {site.name for site in walker.sites}
     sites: dict[int, Site] = {}
-    for site in walker.sites:  # what is reached surely may have been reached otherwise before
+    for site in filterfalse(walker.is_settled, walker.sites):  # reached surely, perhaps otherwise before
         if id(site.node) not in sites or site.certain:
             sites[id(site.node)] = site
     names = extending(walker.modules.loaded.values())
@@ -106,7 +108,7 @@ def _result(walker: Walker) -> Reading:
     shaped = _SHAPED.intersection(site.name.rpartition(".")[2] for site in sites.values())
     named = bool(shaped) and shaped.issubset(KNOWN_ITEMS)
     environment = (*walker.environment, *(variable for module in loaded for variable in _environment(module)))
-    collective, sockets = _joined(sites.values(), walker.evaluator)
+    collective, sockets = _joined([*sites.values(), *filter(walker.is_settled, walker.sites)], walker.evaluator)
     return Reading(
         tuple(calls), collective, tuple(items), environment, tuple(walker.stops), tuple(walker.commands),
         frozenset(walker.evaluator.changes.variables | walker.evaluator.changes.handed), sockets=sockets,
@@ -244,7 +246,8 @@ _IN_THREADS = frozenset(
 def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     def argument(name: str, position: int, default: object) -> Found:
         if row.configured:
-            return evaluator.configured(name, default, site.span)
+            found = evaluator.configured(name, default, site.span)
+            return changed(found) if row.call in RUNNERS else found  # which of several loaders it is of, nobody knows
         return evaluator.argument(site.node, name, position, default, site.scope)
 
     none = Found(UNKNOWN, False, ())

@@ -17,7 +17,7 @@ from shmlint.workloads.assignments import Assignments
 from shmlint.workloads.bound import whole_call
 from shmlint.workloads.changes import IMPORT, PLAIN_DECORATORS, name_of_decorator, replaced_by
 from shmlint.workloads.commands import MISSING, NO_NAME, is_python
-from shmlint.workloads.configured import Configured
+from shmlint.workloads.configured import Answer, Configured
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.executed import (
     Executed,
@@ -29,7 +29,7 @@ from shmlint.workloads.executed import (
 )
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.flow import After, after, after_loop, after_with, in_turn, is_broken, one_of
-from shmlint.workloads.libraries import COLLECTIVE, COMMAND_LINES, LOADERS, NOT_FOLLOWED, OWNERS, ROWS, WATCHED
+from shmlint.workloads.libraries import COLLECTIVE, COMMAND_LINES, LOADERS, NOT_FOLLOWED, OWNERS, ROWS, RUNNERS, WATCHED
 from shmlint.workloads.lineage import plain
 from shmlint.workloads.loaded import Conditions, Loaded, extending
 from shmlint.workloads.modules import UNPARSED, Modules, is_known, stored
@@ -204,10 +204,20 @@ class Walker:
                 self._push(Unit(loaded, loaded.module.tree, None, one.certain))
             for method in one.methods:
                 self._method(method, one.certain)
+            if one.name in RUNNERS:
+                self._runs_configured(one)
             if not one.known and one.name in NOT_FOLLOWED:
                 self._not_followed(one.name, one.node, one.scope, one.certain)
             for given in _arguments(one.node) if not one.known else ():
                 self.evaluator.changes.note_kept(dotted(given), one.scope)
+
+    def _runs_configured(self, one: Answer) -> None:
+        """A runner of a configuration joins ranks, and imports what its classes are in."""
+        self.sites.append(Site(one.name, one.node, one.scope, one.certain))
+        loaded = self.modules.load(one.scope.path)
+        for name in one.imports if loaded is not None else ():
+            assert loaded is not None
+            self._import(name, one.node, one.scope, Unit(loaded, loaded.module.tree, None, False), False)
 
     def _find_named(self) -> None:
         """The methods whose names code puts together as far as they are written down, and classes extending others."""
@@ -816,6 +826,10 @@ class Walker:
         if key not in self._own_calls:
             self._own_calls[key] = calls_of_own(name, scope.module.tree)
         return id(node) in self._own_calls[key]
+
+    def is_settled(self, site: Site) -> bool:
+        """Whether what a call makes of its configuration is known, and was walked."""
+        return id(site.node) in self._configured.settled
 
     def is_own(self, site: Site) -> bool:
         """Whether a call may be one of a function, class or method that was read."""

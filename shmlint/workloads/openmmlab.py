@@ -1,0 +1,232 @@
+"""The configurations of OpenMMLab's libraries that a program reads, and what expressions have of them.
+
+``Config.fromfile`` reads a file, ``--cfg-options`` changes it, and mmengine's ``Runner.from_cfg`` makes the loaders of
+it. https://github.com/open-mmlab/mmengine/blob/v0.10.7/mmengine/runner/runner.py#L433
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from shmlint.model.record import NamedTuple
+from shmlint.syntax.python import dotted
+from shmlint.workloads.evaluator import Evaluator
+from shmlint.workloads.python_settings import inside, read_python, words_over
+from shmlint.workloads.settings_files import OPEN, Part, call_of, read_value
+from shmlint.workloads.values import Scope, text_of
+
+_DEPTH = 12
+_MOST_STEPS = 200
+_MOST = 8
+"""Places of configurations that one expression may stand for."""
+_MOST_LOADERS = 40
+_FROM_FILE = frozenset(
+    f"{module}.Config.fromfile"
+    for module in ("mmengine", "mmengine.config", "mmengine.config.config", "mmcv", "mmcv.utils", "mmcv.utils.config")
+)
+_SAME = frozenset({"copy.deepcopy", "copy.copy", "mmdet.utils.replace_cfg_vals", "mmdet.utils.compat_cfg",
+                   "mmdet.utils.update_data_root"})  # fmt: skip
+"""Calls that give what they are given with the same numbers of workers, as far as these are in it.
+
+https://github.com/open-mmlab/mmdetection/blob/v2.28.2/mmdet/utils
+"""
+_LOADERS = {
+    "train": ("train_dataloader", "val_dataloader"), "val": ("val_dataloader",), "test": ("test_dataloader",),
+}  # fmt: skip
+"""The loaders that each method of a runner makes: training validates in between."""
+_EVERY = ("train_dataloader", "val_dataloader", "test_dataloader")
+_HOLDERS = frozenset({*_EVERY, "data"})
+_COUNTS = frozenset({"num_workers", "workers_per_gpu", "persistent_workers", "prefetch_factor"})
+_SIZES = frozenset({"batch_size", "samples_per_gpu", "imgs_per_gpu"})
+_DECIDING = _HOLDERS | _COUNTS | _SIZES
+
+
+class _Place(NamedTuple):
+    """A part of a configuration: the file, and the keys inside of each other."""
+
+    file: str
+    keys: tuple[str, ...] = ()
+
+
+class Loaders(NamedTuple):
+    """The calls that make the loaders of a configuration, each with its place, and the modules that it imports."""
+
+    calls: tuple[tuple[ast.expr, Part], ...]
+    imports: tuple[str, ...]
+
+
+class MmConfigs:
+    """Finds the parts of configurations that expressions stand for."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._options = evaluator.options
+        self._files: dict[str, Part | None] = {}
+        self._left = 0
+        self._busy: set[int] = set()
+        """Expressions that are just being looked at: ``cfg = changed(cfg)`` names itself."""
+
+    def loaders(self, node: ast.Call, scope: Scope) -> Loaders | None:
+        """What ``Runner.from_cfg(cfg)`` makes; None where that is not all written down."""
+        given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "cfg"), None)
+        roots = self._roots(given, scope) if given is not None else None
+        found: list[tuple[ast.expr, Part]] = []
+        for root in roots or ():
+            for name in reversed(self._wanted(node)):  # of several, what is walked last stands first
+                part = inside(root, name)
+                loaders = _loaders_of(part) if part is not None else ()
+                if loaders is None:
+                    return None
+                found += ((call_of("torch.utils.data.DataLoader", _arguments(one), one, _nothing), one)
+                          for one in loaders)  # fmt: skip
+        imports = [_imports(root) for root in roots or ()]
+        if roots is None or None in imports or len(found) > _MOST_LOADERS:
+            return None
+        return Loaders(tuple(found), tuple(name for names in imports for name in names or ()))
+
+    def is_changed(self, node: ast.expr, key: str, scope: Scope) -> bool:
+        """Whether code that gives an expression another value by a key may change how many workers there are."""
+        if key and key not in _DECIDING:
+            return False
+        places = self._of(node, scope)
+        if places is None:
+            return dotted(node) != "self" and key in (*_COUNTS, *_EVERY)
+        return any(_decides(place.keys, key) for place in places)
+
+    def _of(self, node: ast.expr, scope: Scope) -> list[_Place] | None:
+        self._left, self._busy = _MOST_STEPS, set()
+        return self._places(node, scope, 0)
+
+    def _roots(self, node: ast.expr, scope: Scope) -> list[Part] | None:
+        places = self._of(node, scope)
+        if not places or any(place.keys for place in places):
+            return None
+        roots = [self._root(place.file) for place in places]
+        return [root for root in roots if root is not None] if None not in roots else None
+
+    def _wanted(self, node: ast.Call) -> list[str]:
+        """The loaders that are made by what is called of a runner: of this one, else of any, else all."""
+        called = {
+            method: [
+                (call.func.value, where) for call, where in self._evaluator.calls.get(method, ())
+                if isinstance(call.func, ast.Attribute) and not call.args and not call.keywords
+            ]
+            for method in _LOADERS
+        }  # fmt: skip
+        of_this = [method for method, held in called.items() if any(self._is_made(node, *one) for one in held)]
+        methods = of_this or [method for method, held in called.items() if held]
+        return [*dict.fromkeys(name for method in methods for name in _LOADERS[method])] or [*_EVERY]
+
+    def _is_made(self, made: ast.Call, node: ast.expr, scope: Scope) -> bool:
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return node is made
+        return any(value is made for value, _ in self._evaluator.given_to(node, scope))
+
+    # Which part an expression is ----------------------------------------------------------------
+
+    def _places(self, node: ast.expr, scope: Scope, depth: int) -> list[_Place] | None:
+        self._left -= 1
+        if depth > _DEPTH or self._left <= 0:
+            return None
+        if isinstance(node, ast.Attribute) and dotted(node.value) == "self":
+            return self._all(self._evaluator.given_to(node, scope), depth)
+        if isinstance(node, ast.Name):
+            return self._all(self._evaluator.given_to(node, scope), depth)
+        if isinstance(node, ast.Attribute):
+            return self._inside(node.value, node.attr, scope, depth)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            return self._inside(node.value, text_of(node.slice.value), scope, depth)
+        return self._made(node, scope, depth) if isinstance(node, ast.Call) else None
+
+    def _made(self, node: ast.Call, scope: Scope, depth: int) -> list[_Place] | None:
+        name = scope.full_name(node.func)
+        if name in _FROM_FILE and node.args:
+            path = self._path(node.args[0], scope)
+            return [_Place(path)] if path is not None else None
+        if name in _SAME and len(node.args) == 1:
+            return self._places(node.args[0], scope, depth + 1)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "copy", "deepcopy"):
+            key = node.args[0] if node.args else None
+            if isinstance(key, ast.Constant):
+                return self._inside(node.func.value, text_of(key.value), scope, depth)
+            return self._places(node.func.value, scope, depth + 1) if key is None else None
+        return None
+
+    def _all(self, given: Sequence[tuple[ast.expr, Scope]], depth: int) -> list[_Place] | None:
+        """The parts that any of several expressions is; one that names what it replaces is of the others."""
+        others = [(value, where) for value, where in given if id(value) not in self._busy]
+        self._busy.update(id(value) for value, _ in others)
+        found = [self._places(value, where, depth + 1) for value, where in others[:_MOST]]
+        self._busy.difference_update(id(value) for value, _ in others)
+        every = [*dict.fromkeys(place for places in found for place in places or ())]
+        return every if given and None not in found and len(given) <= _MOST and len(every) <= _MOST else None
+
+    def _inside(self, node: ast.expr, key: str, scope: Scope, depth: int) -> list[_Place] | None:
+        places = self._places(node, scope, depth + 1)
+        return [place._replace(keys=(*place.keys, key)) for place in places] if places is not None else None
+
+    # The configuration --------------------------------------------------------------------------
+
+    def _path(self, node: ast.expr, scope: Scope) -> str | None:
+        """The file of the repository that an expression names: a text, an option or a positional argument."""
+        found = self._evaluator.value(node, scope)
+        word = found.value if found.certain else None
+        if not isinstance(word, str) and isinstance(node, ast.Attribute):
+            word = self._options.positional(node.attr)
+        return self._options.file(word) if isinstance(word, str) and "$" not in word else None
+
+    def _root(self, path: str) -> Part | None:
+        """The mapping in a file, with what the command changes in it; None where that is not known."""
+        if path not in self._files:
+            repository = self._options.files.repository
+            own = path.endswith(".py")
+            self._files[path] = read_python(path, repository.source) if own else self._options.settings(path)
+        root = self._files[path]
+        merging = self._evaluator.calls.get("merge_from_dict", ())
+        plain = all(len(call.args) == 1 and isinstance(call.args[0], ast.Attribute) for call, _ in merging)
+        words = self._options.pairs() if merging else []
+        if root is None or words is None or not plain or (merging and self._options.has_open_words()):
+            return None
+        source = root.source
+        return words_over(root, ((name, read_value(text, source)) for name, text in words))
+
+
+def _decides(keys: tuple[str, ...], key: str) -> bool:
+    """Whether another value of a key decides how many workers or how large batches there are."""
+    above = not keys or keys[-1] in _HOLDERS
+    if not key:
+        return above
+    return (above and key in (*_HOLDERS, *_COUNTS, *_SIZES)) or key in _COUNTS
+
+
+def _loaders_of(part: Part) -> tuple[Part, ...] | None:
+    """The mappings that say of loaders, one or several; None where they are not known."""
+    if part.value is None:
+        return ()
+    found = part.value if isinstance(part.value, tuple) else (part,)
+    return tuple(found) if all(isinstance(one.value, dict) for one in found) else None
+
+
+def _arguments(part: Part) -> dict[str, Part]:
+    """The arguments of PyTorch's loader that count; what others may set is not known."""
+    names = ("num_workers", "batch_size", "prefetch_factor")
+    found = ((name, inside(part, name)) for name in names)
+    return {name: inner for name, inner in found if inner is not None}
+
+
+def _imports(root: Part) -> tuple[str, ...] | None:
+    """The modules that a configuration imports for the classes in them; None where they are not known."""
+    part = inside(root, "custom_imports")
+    if part is None or part.value is None:
+        return ()
+    names = inside(part, "imports") if isinstance(part.value, dict) and OPEN not in part.entries else None
+    listed = names.value if names is not None else None
+    items = (names,) if names is not None and isinstance(listed, str) else listed
+    if not isinstance(items, tuple) or any(not isinstance(item.value, str) for item in items):
+        return None
+    return tuple(item.text for item in items)
+
+
+def _nothing(_part: Part) -> None:
+    """Loaders are made of numbers: nothing in their arguments is an object of its own."""

@@ -1,0 +1,195 @@
+"""Programs that OpenMMLab's libraries run as their configuration says."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from tests.table import table
+from tests.workloads.test_program import DOCKERFILE, compose, need
+
+RUN = """
+import argparse
+from mmengine.config import Config, DictAction
+from mmengine.runner import Runner
+
+def words():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('config')
+    parser.add_argument('--work-dir')
+    parser.add_argument('--amp', action='store_true')
+    parser.add_argument('--cfg-options', nargs='+', action=DictAction)
+    parser.add_argument('--launcher', choices=['none', 'pytorch'], default='none')
+    return parser.parse_args()
+
+def main():
+    args = words()
+    cfg = Config.fromfile(args.config)
+    cfg.launcher = args.launcher
+    if args.cfg_options is not None:
+        cfg.merge_from_dict(args.cfg_options)
+    if args.work_dir is not None:
+        cfg.work_dir = args.work_dir
+    # more
+    runner = Runner.from_cfg(cfg)
+    runner.train()
+
+if __name__ == '__main__':
+    main()
+"""
+CROPS = """
+kind = 'Fields'
+steps = [dict(type='LoadImageFromFile'), dict(type='PackInputs')]
+train_dataloader = dict(batch_size=2, num_workers=4, dataset=dict(type=kind, pipeline=steps))
+val_dataloader = dict(batch_size=1, num_workers=2, dataset=dict(type=kind, pipeline=steps))
+test_dataloader = val_dataloader
+"""
+PLAIN = CROPS.replace("num_workers=4", "num_workers=0").replace("num_workers=2", "num_workers=0")
+TRAINED = PLAIN.replace("num_workers=0", "num_workers=4", 1)
+BASED = "_base_ = ['../parts/crops.py', '../parts/run.py']\nmodel = dict(type='Net')\n"
+IMPORTED = "from mmengine.config import read_base\nwith read_base():\n    from ..parts.crops import *\n"
+FILES = {
+    "Dockerfile": DOCKERFILE, "tools/train.py": RUN, "tools/test.py": RUN.replace(".train()", ".test()"),
+    "configs/net/a.py": BASED, "configs/parts/run.py": "default_scope = 'mmdet'\n",
+    "tools/many.sh": 'python -m torch.distributed.launch --nproc_per_node=$2 tools/train.py $1 --launcher pytorch\n',
+    "tools/more.sh": "python tools/train.py configs/net/a.py $MORE\n", "tools/other.sh": "python tools/train.py $NET\n",
+}  # fmt: skip
+COMMAND = "python tools/train.py configs/net/a.py"
+
+
+def verdict_of(directory: Path, crops: str, a: str = BASED, command: str = COMMAND, **more: str) -> str:
+    files = {**FILES, "configs/parts/crops.py": crops, "configs/net/a.py": a, "compose.yaml": compose(command)}
+    return need(directory, {**files, **{f"{name}.py": text for name, text in more.items()}}).verdict
+
+
+@table(
+    "crops, a, verdict",
+    [
+        (CROPS, BASED, "likely"),
+        (PLAIN, BASED, "not-needed"),
+        (TRAINED, BASED, "likely"),
+        # What a file says of a mapping is merged with what those say that it goes on from.
+        (CROPS, BASED + "train_dataloader = dict(num_workers=0)\nval_dataloader = dict(num_workers=0)\n", "not-needed"),
+        (PLAIN, BASED + "train_dataloader = dict(num_workers=6)\n", "likely"),
+        (CROPS, BASED + "train_dataloader = dict(_delete_=True, batch_size=2)\nval_dataloader = None\n", "not-needed"),
+        (CROPS, BASED + "train_dataloader = dict(batch_size=8)\nval_dataloader = None\n", "likely"),
+        # Its values may be those of others.
+        (CROPS, BASED + "none = 0\ntrain_dataloader = dict(num_workers=none)\nval_dataloader = None\n", "not-needed"),
+        ("none = 0\n" + CROPS, BASED + "train_dataloader = dict(num_workers={{_base_.none}})\nval_dataloader = None\n",
+         "not-needed"),
+        ("none = 0\n" + CROPS, BASED + "train_dataloader = dict(num_workers=_base_.none)\nval_dataloader = None\n",
+         "not-needed"),
+        (PLAIN, BASED + "train_dataloader = {{_base_.missing}}\n", "unknown"),
+        (PLAIN, BASED + "import os\ntrain_dataloader = dict(num_workers=os.cpu_count())\n", "unknown"),
+        (PLAIN, BASED + "train_dataloader = dict(num_workers='{{$WORKERS:4}}')\n", "unknown"),
+        (PLAIN, BASED + "if fast:\n    train_dataloader = dict(num_workers=8)\n", "likely"),
+        (PLAIN, BASED + "if fast:\n    train_dataloader = dict(num_workers=0)\n", "unknown"),
+        # What is in another package may say anything that is not said here.
+        (PLAIN, "_base_ = 'mmdet::_base_/crops.py'\ntrain_dataloader = dict(num_workers=0)\n", "unknown"),
+        (PLAIN, "_base_ = '../parts/missing.py'\ntrain_dataloader = dict(num_workers=0)\n", "unknown"),
+        (PLAIN, "_base_ = '../parts/missing.py'\n" + PLAIN, "unknown"),
+        (PLAIN, "_base_ = '../parts/missing.py'\ntrain_dataloader = dict(_delete_=True, batch_size=1)\n"
+         "val_dataloader = None\ncustom_imports = None\n", "not-needed"),
+        (PLAIN, "_base_ = 'a.py'\n", "unknown"),
+        # Mappings may be changed in place, and have two names.
+        (PLAIN, PLAIN + "train_dataloader['num_workers'] = 8\n", "likely"),
+        (PLAIN, PLAIN + "train_dataloader.update(num_workers=8)\n", "likely"),
+        (PLAIN, PLAIN + "val_dataloader = train_dataloader\ntrain_dataloader.update(dict(num_workers=8))\n", "likely"),
+        (CROPS, CROPS + "train_dataloader.pop('num_workers')\nval_dataloader['num_workers'] = 0\n", "not-needed"),
+        (PLAIN, PLAIN + "train_dataloader.update(fast())\n", "unknown"),
+        (PLAIN, PLAIN + "tune(train_dataloader)\n", "unknown"),
+        (PLAIN, PLAIN + "train_dataloader[key] = 8\n", "unknown"),
+        (PLAIN, PLAIN + "def tune():\n    train_dataloader['num_workers'] = 8\ntune()\n", "unknown"),
+        (PLAIN, PLAIN + "from fast import *\n", "unknown"),
+        (PLAIN, PLAIN + "options = dict(num_workers=8)\ntrain_dataloader = dict(batch_size=2, **options)\n", "likely"),
+        (PLAIN, PLAIN + "from copy import deepcopy\nval_dataloader = deepcopy(train_dataloader)\n"
+         "val_dataloader['num_workers'] = 2\ndel val_dataloader['num_workers']\n", "not-needed"),
+        # In the newer style, files import each other.
+        (CROPS, IMPORTED, "likely"),
+        (PLAIN, IMPORTED, "not-needed"),
+        (CROPS, IMPORTED + "train_dataloader.update(num_workers=0)\nval_dataloader = None\n", "not-needed"),
+        (PLAIN, IMPORTED + "    from mmdet.configs.a import *\n", "unknown"),
+        # Several loaders for validation
+        (PLAIN, PLAIN + "val_dataloader = [dict(batch_size=1), dict(batch_size=1, num_workers=4)]\n", "likely"),
+    ],
+)  # fmt: skip
+def test_a_runner_makes_the_loaders_of_its_configuration(tmp_path: Path, crops: str, a: str, verdict: str) -> None:
+    assert verdict_of(tmp_path, crops, a) == verdict
+
+
+SET = "--cfg-options train_dataloader.num_workers"
+
+
+@table(
+    "crops, command, verdict",
+    [
+        (CROPS, f"{COMMAND} {SET}=0 val_dataloader.num_workers=0", "not-needed"),
+        (CROPS, f"{COMMAND} {SET}=0 val_dataloader.num_workers=0 --launcher none", "not-needed"),
+        (CROPS, f"{COMMAND} {SET}=0", "likely"),
+        (PLAIN, f"{COMMAND} {SET}=2", "needed"),
+        (PLAIN, f"{COMMAND} --amp --cfg-options model.depth=50", "not-needed"),
+        (PLAIN, "bash tools/more.sh", "unknown"),
+        (PLAIN, "bash tools/other.sh", "unknown"),
+        (PLAIN, "python tools/train.py configs/net/missing.py", "unknown"),
+        (PLAIN, "python tools/train.py --work-dir out configs/net/a.py", "not-needed"),
+        (PLAIN, f"{COMMAND} --novel 8", "unknown"),
+        # Only the loaders that are used count: training validates, too.
+        (TRAINED, "python tools/test.py configs/net/a.py", "not-needed"),
+        (CROPS.replace("workers=4", "workers=0"), "python tools/test.py configs/net/a.py", "likely"),
+        (PLAIN, "bash tools/many.sh configs/net/a.py 1", "not-needed"),
+        (PLAIN, "bash tools/many.sh configs/net/a.py 4", "needed"),
+        (TRAINED, "bash tools/many.sh configs/net/a.py 1", "likely"),
+    ],
+)  # fmt: skip
+def test_a_command_names_and_changes_its_configuration(tmp_path: Path, crops: str, command: str, verdict: str) -> None:
+    assert verdict_of(tmp_path, crops, command=command) == verdict
+
+
+@table(
+    "crops, code, verdict",
+    [
+        (PLAIN, "cfg.resume = True", "not-needed"),
+        (PLAIN, "cfg.train_dataloader.dataset.pipeline = []", "not-needed"),
+        (PLAIN, "cfg.train_dataloader.num_workers = 8", "unknown"),
+        (PLAIN, "cfg['train_dataloader'] = made()", "unknown"),
+        (PLAIN, "cfg.train_dataloader.update(made())", "unknown"),
+        (PLAIN, "for name in names:\n        cfg[name] = made(cfg[name])", "unknown"),
+        (PLAIN, "changed(cfg)", "unknown"),
+        (PLAIN, "cfg = made()", "unknown"),
+        (PLAIN, "cfg.merge_from_dict(dict(a=1))", "unknown"),
+        (PLAIN, "import copy\n    cfg = copy.deepcopy(cfg)", "not-needed"),
+        (PLAIN, "import sys\n    sys.argv.append('--amp')", "unknown"),
+        (CROPS, "cfg.train_dataloader.num_workers = 8", "likely"),
+        (CROPS, "cfg = made()", "likely"),
+        # What the configuration imports runs, too.
+        (PLAIN + "custom_imports = dict(imports=['own.fields'])\n", "pass", "unknown"),
+        (PLAIN + "custom_imports = dict(imports=['own.net'])\n", "pass", "not-needed"),
+        (PLAIN + "custom_imports = dict(imports=['nobody.net'])\n", "pass", "unknown"),
+        (PLAIN + "custom_imports = made()\n", "pass", "unknown"),
+    ],
+)  # fmt: skip
+def test_code_may_change_a_configuration(tmp_path: Path, crops: str, code: str, verdict: str) -> None:
+    before = "def changed(held):\n    held.val_dataloader.num_workers = 8\n\ndef main("
+    train = RUN.replace("# more", code).replace("def main(", before)
+    fields = "from torch.multiprocessing import Pool\nPool(4).map(read, names)\n"
+    more = {"tools/train": train, "tools/own/__init__": "", "tools/own/fields": fields, "tools/own/net": "a = 1\n"}
+    assert verdict_of(tmp_path, crops, **more) == verdict
+
+
+@table(
+    "text",
+    [
+        "_base_ = ['a.py', 'a.py']\n" + PLAIN,
+        "a = dict()\n" + "".join(f"b{n} = [a, a]\na = dict(x=b{n}, y=b{n})\n" for n in range(60)),
+        "a = " + "dict(a=" * 70 + "1" + ")" * 70 + "\n" + "a.a.a = 1\n" * 3000,
+        "train_dataloader = dict(" + ", ".join(f"k{n}={n}" for n in range(10_000)) + ")\n",
+        "x = [" + "1, " * 50_000 + "]\n",
+        "x = 1" + " + 1" * 1_900 + "\n",
+        "x = dict(a=1)\n" * 5_000,
+        "x = dict(a=1)\nx['a'] = 2\n" * 2_000,
+    ],
+)
+def test_hostile_configurations_are_read_in_a_bounded_time(tmp_path: Path, text: str) -> None:
+    begin = time.process_time()
+    verdict_of(tmp_path, CROPS, text)
+    assert time.process_time() - begin < 5
