@@ -10,7 +10,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
 from shmlint.workloads.evaluator import Evaluator
-from shmlint.workloads.libraries import COMMAND_LINES, INSTANTIATE, LOADERS, RUNNERS
+from shmlint.workloads.libraries import COMMAND_LINES, FROM_FILE, INSTANTIATE, LOADERS, RUNNERS, TRAINERS
 from shmlint.workloads.loaded import Loaded
 from shmlint.workloads.modules import Modules
 from shmlint.workloads.program import Entry
@@ -69,7 +69,9 @@ class Configured:
 
     def note(self, name: str, node: ast.Call, scope: Scope, *, certain: bool) -> bool:
         """Keep a call that may make what a configuration names; whether it surely does."""
-        surely = name in COMMAND_LINES or name in INSTANTIATE or name in RUNNERS
+        surely = name in COMMAND_LINES or name in INSTANTIATE or name in RUNNERS or name in TRAINERS
+        if name in FROM_FILE:
+            self._evaluator.configurations = self._of_runners()
         if name.rpartition(".")[2] in _CHANGES and isinstance(node.func, ast.Attribute):
             given = (keyword.value for keyword in node.keywords if keyword.arg == "cfg")
             holder = next(iter(node.args), next(given, None)) if "OmegaConf" in name else node.func.value
@@ -105,7 +107,7 @@ class Configured:
             if name in INSTANTIATE:
                 yield self._instantiated(name, node, scope, certain)
                 continue
-            if name in RUNNERS:
+            if name in RUNNERS or name in TRAINERS:
                 yield self._run(name, node, scope, certain)
                 continue
             owner = self._owner(node, scope)
@@ -139,16 +141,20 @@ class Configured:
 
     def _run(self, name: str, node: ast.Call, scope: Scope, certain: bool) -> Answer:
         """The loaders that a runner of mmengine makes of its configuration."""
-        from shmlint.workloads.openmmlab import MmConfigs
-
-        self._runners = self._runners or MmConfigs(self._evaluator)
         self._places.append(scope.span(node))
-        found = self._runners.loaders(node, scope) if len(self._places) <= _MOST_CALLS else None
+        found = self._of_runners().loaders(name, node, scope) if len(self._places) <= _MOST_CALLS else None
         modules = self._modules_of(node, found.calls) if found is not None else None
         if found is None or modules is None:
             return Answer(name, node, scope, certain, False)
         self.settled.add(id(node))
         return Answer(name, node, scope, certain, True, modules, imports=found.imports)
+
+    def _of_runners(self) -> MmConfigs:
+        """The configurations of OpenMMLab's libraries that the program reads."""
+        from shmlint.workloads.openmmlab import MmConfigs
+
+        self._runners = self._runners or MmConfigs(self._evaluator, self._changed)
+        return self._runners
 
     def changed(self) -> Iterator[Span]:
         """Where code changes the words of the command, its configuration, or numbers called like some of it."""
@@ -156,7 +162,9 @@ class Configured:
             yield from self._places
         runners = self._runners
         if runners is not None:
-            yield from (scope.span(part) for part, key, scope in self._changed if runners.is_changed(part, key, scope))
+            runners.forget()
+            change = runners.change() if self.settled else None
+            yield from (scope.span(part) for part, scope in ((change,) if change is not None else ()))
         if self._parts is None:
             return
         changed = (one for one in self._changed if self._parts.is_changed(*one))

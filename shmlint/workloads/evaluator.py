@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from shmlint.model.source import Span
 from shmlint.syntax.python import Definition, dotted
@@ -52,6 +53,16 @@ _PLATFORM = {"os.name": "posix", "sys.platform": "linux"}
 """What a container says of its system."""
 
 
+class Configurations(Protocol):
+    """Files that the program reads its settings from as a whole: ``cfg = Config.fromfile(path)``."""
+
+    def found(self, holder: ast.expr, key: str, scope: Scope) -> Found | None:
+        """What one of them has by a key, None as a value where it has nothing; None for what is no part of one."""
+
+    def mapping(self, node: ast.expr, scope: Scope) -> DictValue | None:
+        """What a part of one of them holds; None for what is none."""
+
+
 class Evaluator:
     """Works out expressions. Nothing is run: what is not written down is unknown."""
 
@@ -61,6 +72,7 @@ class Evaluator:
         self._often: set[str] = set()
         """The functions that have more calls."""
         self._modules = modules
+        self.configurations: Configurations | None = None
         self._assignments = assignments
         self.lineage = Lineage(self.definition)
         self.changes = Changes(self.given_to)
@@ -181,6 +193,9 @@ class Evaluator:
         if node is None or depth > _DEPTH or self._left <= 0:
             return DictValue({}, False)
         self._left -= 1
+        of_file = self.configurations.mapping(node, scope) if self.configurations is not None else None
+        if of_file is not None:
+            return of_file
         if isinstance(node, ast.Dict):
             found = DictValue({}, True)
             for key, value in zip(node.keys, node.values, strict=True):
@@ -563,8 +578,18 @@ class Evaluator:
             return compared(node.ops[0], inner(node.left), inner(node.comparators[0]))
         return NOTHING
 
+    def _of_file(self, holder: ast.expr, key: str, scope: Scope, depth: int) -> Found | None:
+        """What a file of settings has by a key; where that is not known, the option of that name is a guess."""
+        found = self.configurations.found(holder, key, scope) if self.configurations is not None else None
+        if found is None or found.value is not UNKNOWN:
+            return found
+        return changed(self._option(key, depth)) if self.options.is_configured(key) else NOTHING
+
     def _item(self, mapping: ast.expr, key: str, scope: Scope, depth: int, parameters: bool) -> Found:
         """``settings["key"]``: what a mapping that is written down says, else the option of that name."""
+        of_file = self._of_file(mapping, key, scope, depth)
+        if of_file is not None:
+            return of_file if of_file.value is not None else NOTHING
         known = self._mapping(mapping, scope, depth + 1)
         if key in known.entries and not self.options.is_given(key):
             return self._entry(known, mapping, key, scope, depth, parameters)
@@ -584,6 +609,9 @@ class Evaluator:
         self, default: Found, mapping: ast.expr, key: str, scope: Scope, depth: int, parameters: bool
     ) -> Found:
         """``settings.get("key", default)``: a default that is 0 counts only where the key is surely not there."""
+        of_file = self._of_file(mapping, key, scope, depth)
+        if of_file is not None:
+            return of_file if of_file.value is not None else default
         found = self._item(mapping, key, scope, depth, parameters)
         if found.value is not UNKNOWN:
             return found
@@ -708,6 +736,9 @@ class Evaluator:
             return Found(POSITIVE, True, (scope.span(node),))
         if name in _PLATFORM:
             return Found(_PLATFORM[name], True, ())
+        of_file = self._of_file(node.value, node.attr, scope, depth)
+        if of_file is not None:
+            return of_file if of_file.value is not None else NOTHING
         if dotted(node.value) == "self" or not self.options.is_given(node.attr):
             saved = _saved(node, scope)
             if saved is not None:

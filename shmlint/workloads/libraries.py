@@ -170,9 +170,12 @@ ROWS: tuple[Row, ...] = (
     Row("get_data_loader", "dataloader", "num_workers", -1, None, "batch_size", -1, None, (), _TTS, imported="TTS"),
     *(Row(name, "dataloader", "num_workers", -1, None, "batch_size", -1, None, (), _NEMO, imported="nemo")
       for name in ("setup_training_data", "setup_validation_data", "setup_test_data")),
-    *(Row(f"mmdet.datasets.{module}build_dataloader", "dataloader", "workers_per_gpu", 2, None, "samples_per_gpu", 1,
-          None)
-      for module in ("", "builder.")),
+    *(Row(f"{package}.datasets.{module}build_dataloader", "dataloader", "workers_per_gpu", 2, None, "samples_per_gpu",
+          1, None, (), f"https://github.com/open-mmlab/{source}")
+      for package, source in (
+          ("mmdet", "mmdetection/blob/v2.28.2/mmdet/datasets/builder.py#L87"),
+          ("mmseg", "mmsegmentation/blob/v0.30.0/mmseg/datasets/builder.py#L90"),
+      ) for module in ("", "builder.")),
     Row("monai.data.DataLoader", "dataloader", "num_workers", 1, 0, "batch_size", -1, 1),
     Row("timm.data.create_loader", "dataloader", "num_workers", -1, 1, "batch_size", 2, None),
     Row("nvtabular.loader.torch.DLDataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1),
@@ -437,6 +440,28 @@ RUNNERS = frozenset(
     {"mmengine.runner.Runner.from_cfg", "mmengine.runner.runner.Runner.from_cfg", "mmengine.Runner.from_cfg"}
 )  # fmt: skip
 """Calls that make a runner of a configuration."""
+TRAINERS: dict[str, int | None] = {
+    f"{package}.apis.{module}{name}": workers
+    for package, name, workers in (
+        # https://github.com/open-mmlab/mmdetection/blob/v2.28.2/mmdet/apis/train.py#L134
+        ("mmdet", "train_detector", 2),
+        # https://github.com/open-mmlab/mmsegmentation/blob/v0.30.0/mmseg/apis/train.py#L84
+        ("mmseg", "train_segmentor", None),
+        # https://github.com/open-mmlab/mmpretrain/blob/v0.25.0/mmcls/apis/train.py#L106
+        ("mmcls", "train_model", None),
+        # https://github.com/open-mmlab/mmpose/blob/v0.29.0/mmpose/apis/train.py#L85
+        ("mmpose", "train_model", None),
+        # https://github.com/open-mmlab/mmaction2/blob/v0.24.1/mmaction/apis/train.py#L88
+        ("mmaction", "train_model", 1),
+    )
+    for module in ("", "train.")
+}
+"""Calls that train as the section ``data`` of a configuration says, and the workers where it does not."""
+FROM_FILE = frozenset(
+    f"{module}.Config.fromfile"
+    for module in ("mmengine", "mmengine.config", "mmengine.config.config", "mmcv", "mmcv.utils", "mmcv.utils.config")
+)
+"""Calls that read a configuration of OpenMMLab."""
 LOADERS = {
     "fit": ("train_dataloader", "val_dataloader"), "validate": ("val_dataloader",), "test": ("test_dataloader",),
     "predict": ("predict_dataloader",), "": (),

@@ -1,7 +1,7 @@
 """The configurations of OpenMMLab's libraries that a program reads, and what expressions have of them.
 
 ``Config.fromfile`` reads a file, ``--cfg-options`` changes it, and mmengine's ``Runner.from_cfg`` makes the loaders of
-it. https://github.com/open-mmlab/mmengine/blob/v0.10.7/mmengine/runner/runner.py#L433
+it. https://github.com/open-mmlab/mmengine/blob/v0.10.7/mmengine/runner/runner.py#L451
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ import ast
 from collections.abc import Sequence
 
 from shmlint.model.record import NamedTuple
+from shmlint.model.source import Source, Span
 from shmlint.syntax.python import dotted
 from shmlint.workloads.evaluator import Evaluator
+from shmlint.workloads.libraries import FROM_FILE, TRAINERS
 from shmlint.workloads.python_settings import inside, read_python, words_over
 from shmlint.workloads.settings_files import OPEN, Part, call_of, read_value
-from shmlint.workloads.values import Scope, text_of
+from shmlint.workloads.values import NOTHING, UNKNOWN, DictValue, Found, Scope, changed, one_of, text_of
 
 _DEPTH = 12
 _MOST_STEPS = 200
 _MOST = 8
 """Places of configurations that one expression may stand for."""
 _MOST_LOADERS = 40
-_FROM_FILE = frozenset(
-    f"{module}.Config.fromfile"
-    for module in ("mmengine", "mmengine.config", "mmengine.config.config", "mmcv", "mmcv.utils", "mmcv.utils.config")
-)
+_MOST_CHANGES = 2_000
+"""Statements and calls of a program of which it is asked whether they change a configuration."""
 _SAME = frozenset({"copy.deepcopy", "copy.copy", "mmdet.utils.replace_cfg_vals", "mmdet.utils.compat_cfg",
                    "mmdet.utils.update_data_root"})  # fmt: skip
 """Calls that give what they are given with the same numbers of workers, as far as these are in it.
@@ -38,7 +38,9 @@ _LOADERS = {
 _EVERY = ("train_dataloader", "val_dataloader", "test_dataloader")
 _HOLDERS = frozenset({*_EVERY, "data"})
 _COUNTS = frozenset({"num_workers", "workers_per_gpu", "persistent_workers", "prefetch_factor"})
-_SIZES = frozenset({"batch_size", "samples_per_gpu", "imgs_per_gpu"})
+_SIZES = frozenset({"batch_size", "samples_per_gpu", "imgs_per_gpu", "videos_per_gpu"})
+_BATCHES = ("samples_per_gpu", "imgs_per_gpu", "videos_per_gpu")
+_NOWHERE = Source("", "")
 _DECIDING = _HOLDERS | _COUNTS | _SIZES
 
 
@@ -59,7 +61,12 @@ class Loaders(NamedTuple):
 class MmConfigs:
     """Finds the parts of configurations that expressions stand for."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, changes: Sequence[tuple[ast.expr, str, Scope]]) -> None:
+        self._changes = changes
+        """What code changes: what it is, and the key, where it is written. Grows while code is walked."""
+        self._looked_at = 0
+        """How many of them were looked at."""
+        self._deciding: tuple[ast.expr, Scope] | None = None
         self._evaluator = evaluator
         self._options = evaluator.options
         self._files: dict[str, Part | None] = {}
@@ -67,25 +74,78 @@ class MmConfigs:
         self._busy: set[int] = set()
         """Expressions that are just being looked at: ``cfg = changed(cfg)`` names itself."""
 
-    def loaders(self, node: ast.Call, scope: Scope) -> Loaders | None:
-        """What ``Runner.from_cfg(cfg)`` makes; None where that is not all written down."""
-        given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "cfg"), None)
+    def loaders(self, name: str, node: ast.Call, scope: Scope) -> Loaders | None:
+        """What ``Runner.from_cfg(cfg)``, or a function that trains, makes; None where that is not all written down."""
+        at = 2 if name in TRAINERS else 0
+        given = node.args[at] if len(node.args) > at else next((k.value for k in node.keywords if k.arg == "cfg"), None)
         roots = self._roots(given, scope) if given is not None else None
         found: list[tuple[ast.expr, Part]] = []
         for root in roots or ():
-            for name in reversed(self._wanted(node)):  # of several, what is walked last stands first
-                part = inside(root, name)
-                loaders = _loaders_of(part) if part is not None else ()
-                if loaders is None:
-                    return None
-                found += ((call_of("torch.utils.data.DataLoader", _arguments(one), one, _nothing), one)
-                          for one in loaders)  # fmt: skip
+            wanted = self._wanted(node) if name not in TRAINERS else []
+            loaders = _in_section(root, TRAINERS[name]) if name in TRAINERS else _loaders_of(root, wanted)
+            if loaders is None:
+                return None
+            found += ((call_of("torch.utils.data.DataLoader", said, part, _nothing), part) for part, said in loaders)
         imports = [_imports(root) for root in roots or ()]
         if roots is None or None in imports or len(found) > _MOST_LOADERS:
             return None
         return Loaders(tuple(found), tuple(name for names in imports for name in names or ()))
 
-    def is_changed(self, node: ast.expr, key: str, scope: Scope) -> bool:
+    def found(self, holder: ast.expr, key: str, scope: Scope) -> Found | None:
+        """What a configuration has by a key that counts workers or items; see ``Configurations``."""
+        places = self._of(holder, scope) if key in _COUNTS or key in _SIZES else None
+        if not places:
+            return None
+        values = [_value_of(self._part(place._replace(keys=(*place.keys, key)))) for place in places]
+        value = one_of(values) if NOTHING not in values else NOTHING
+        return changed(value) if self.change() is not None else value
+
+    def mapping(self, node: ast.expr, scope: Scope) -> DictValue | None:
+        """The entries of a section that is given as keywords; see ``Configurations``."""
+        if not isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+            return None
+        places = self._of(node, scope)
+        if not places:
+            return None
+        part = self._part(places[0]) if len(places) == 1 else None
+        if len(places) > 1 or self.change() is not None or (part is not None and part.value is UNKNOWN):
+            return DictValue({}, False)
+        entries = part.entries if part is not None else {}
+        if places[0].keys[-1:] and places[0].keys[-1] in _EVERY:
+            names = [*_COUNTS, *_SIZES]
+            said = ((name, self._part(places[0]._replace(keys=(*places[0].keys, name)))) for name in names)
+            entries = {**entries, **{name: one for name, one in said if one is not None}}
+        known = {key: (_expression(one), scope) for key, one in entries.items() if key != OPEN}
+        return DictValue(known, OPEN not in entries)
+
+    def _part(self, place: _Place) -> Part | None:
+        """The part at a place; None where there is none.
+
+        What the section of all data says of workers, it says of each loader: mmdet.utils.compat_cfg, and
+        mmseg.apis.train_segmentor, do so.
+        """
+        root = self._root(place.file)
+        if root is None:
+            return Part(UNKNOWN, _NOWHERE)
+        found = _get(root, place.keys)
+        *above, last = place.keys or ("",)
+        if found is None and above[:1] == ["data"] and above[1:] and above[-1] in _EVERY and last in _COUNTS:
+            return _get(root, ("data", last))
+        return found
+
+    def forget(self) -> None:
+        """Look at what code changes again: more calls are known that say of what."""
+        self._looked_at, self._deciding = 0, None
+
+    def change(self) -> tuple[ast.expr, Scope] | None:
+        """A place at which code that was walked may change how many workers there are; None without one."""
+        for part, key, scope in self._changes[self._looked_at :]:
+            self._looked_at += 1
+            if self._deciding is None and (self._looked_at > _MOST_CHANGES or self._is_changed(part, key, scope)):
+                self._deciding = part, scope
+        return self._deciding
+
+    def _is_changed(self, node: ast.expr, key: str, scope: Scope) -> bool:
         """Whether code that gives an expression another value by a key may change how many workers there are."""
         if key and key not in _DECIDING:
             return False
@@ -95,8 +155,12 @@ class MmConfigs:
         return any(_decides(place.keys, key) for place in places)
 
     def _of(self, node: ast.expr, scope: Scope) -> list[_Place] | None:
+        if self._left > 0:
+            return None  # asked for what it asks for itself: the path of a file
         self._left, self._busy = _MOST_STEPS, set()
-        return self._places(node, scope, 0)
+        found = self._places(node, scope, 0)
+        self._left = 0
+        return found
 
     def _roots(self, node: ast.expr, scope: Scope) -> list[Part] | None:
         places = self._of(node, scope)
@@ -141,7 +205,7 @@ class MmConfigs:
 
     def _made(self, node: ast.Call, scope: Scope, depth: int) -> list[_Place] | None:
         name = scope.full_name(node.func)
-        if name in _FROM_FILE and node.args:
+        if name in FROM_FILE and node.args:
             path = self._path(node.args[0], scope)
             return [_Place(path)] if path is not None else None
         if name in _SAME and len(node.args) == 1:
@@ -200,19 +264,67 @@ def _decides(keys: tuple[str, ...], key: str) -> bool:
     return (above and key in (*_HOLDERS, *_COUNTS, *_SIZES)) or key in _COUNTS
 
 
-def _loaders_of(part: Part) -> tuple[Part, ...] | None:
-    """The mappings that say of loaders, one or several; None where they are not known."""
-    if part.value is None:
-        return ()
-    found = part.value if isinstance(part.value, tuple) else (part,)
-    return tuple(found) if all(isinstance(one.value, dict) for one in found) else None
+def _get(root: Part, keys: Sequence[str]) -> Part | None:
+    found: Part | None = root
+    for key in keys:
+        found = inside(found, key) if found is not None else None
+    return found
 
 
-def _arguments(part: Part) -> dict[str, Part]:
-    """The arguments of PyTorch's loader that count; what others may set is not known."""
-    names = ("num_workers", "batch_size", "prefetch_factor")
-    found = ((name, inside(part, name)) for name in names)
-    return {name: inner for name, inner in found if inner is not None}
+_Said = tuple[Part, dict[str, Part]]
+"""A loader, and the arguments of PyTorch's loader that count; what others may set is not known."""
+
+
+def _loaders_of(root: Part, names: Sequence[str]) -> list[_Said] | None:
+    """The loaders that a configuration says of by some keys, one or several each; None where they are not known."""
+    found: list[_Said] = []
+    for name in reversed(names):  # what is walked last stands first
+        part = inside(root, name)
+        loaders = () if part is None or part.value is None else part.value if _is_list(part) else (part,)
+        for one in loaders if isinstance(loaders, tuple) else ():
+            if not isinstance(one.value, dict):
+                return None
+            said = ((key, inside(one, key)) for key in ("num_workers", "batch_size", "prefetch_factor"))
+            found.append((one, {key: inner for key, inner in said if inner is not None}))
+    return found
+
+
+def _is_list(part: Part) -> bool:
+    return isinstance(part.value, tuple)
+
+
+def _in_section(root: Part, workers: int | None) -> list[_Said] | None:
+    """The loaders that are made of the section ``data``, to train and to validate."""
+    data = inside(root, "data")
+    if data is None or not isinstance(data.value, dict):
+        return None
+    found: list[_Said] = []
+    for name in reversed(_LOADERS["train"]):
+        part = inside(data, name) or data._replace(value={})
+        counted = inside(part, "workers_per_gpu") or inside(data, "workers_per_gpu")
+        counted = counted or data._replace(value=UNKNOWN if workers is None else workers)
+        given = [inside(part, key) or (inside(data, key) if name == _EVERY[0] else None) for key in _BATCHES]
+        size = next((one for one in given if one is not None), data._replace(value=1))
+        found.append((counted, {"num_workers": counted, "batch_size": size}))
+    return found
+
+
+def _value_of(part: Part | None) -> Found:
+    """A plain value with its place; None for what is not there."""
+    if part is None:
+        return Found(None, True, ())
+    if part.value is not None and not isinstance(part.value, int | str):
+        return NOTHING
+    place = Span(part.source, part.start, part.start + len(text_of(part.value)))
+    return Found(part.value, True, (place,) if part.source.text else ())
+
+
+def _expression(part: Part) -> ast.expr:
+    """A plain value as Python has it, and what nobody knows for any other."""
+    found = _value_of(part)
+    if found.value is None or isinstance(found.value, int | str):
+        return ast.Constant(found.value)
+    return ast.Starred(ast.Constant(None), ast.Load())
 
 
 def _imports(root: Part) -> tuple[str, ...] | None:

@@ -33,8 +33,8 @@ _QUIET_PACKAGES = frozenset(
         "torchio",
         # unsloth 2026.10.9
         "unsloth",
-        # mmdet 3.3.0
-        "mmdet",
+        # mmdet 3.3.0, mmsegmentation 1.2.2
+        "mmdet", "mmseg",
     }
 )
 """Packages that are known beside those with rows, of which what is not loud is harmless."""
@@ -66,6 +66,9 @@ _LOUD = frozenset(
         # mmdet 3.3.0, and what trains or makes loaders in versions 1 and 2
         "mmdet.apis.train", "mmdet.apis.train_detector", "mmdet.datasets.api_wrappers", "mmdet.datasets.loader",
         "mmdet.datasets.build_dataloader", "mmdet.datasets.builder.build_dataloader", "mmdet.utils.benchmark",
+        # mmsegmentation 1.2.2, and what trains or makes loaders in version 0.30.0
+        "mmseg.apis.train", "mmseg.apis.train_segmentor", "mmseg.datasets.build_dataloader",
+        "mmseg.datasets.builder.build_dataloader",
         # monai 1.6.1: what a configuration names, and programs that start others
         "monai.apps.auto3dseg", "monai.apps.nnunet", "monai.auto3dseg", "monai.bundle", "monai.fl",
         # nemo_toolkit 3.0.0: models have loaders of their configuration, trainers all GPUs

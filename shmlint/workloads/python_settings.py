@@ -3,7 +3,7 @@
 A file goes on from those in ``_base_``, or imports them in ``with read_base():``. What it does beyond giving names
 plain values, lists and mappings is UNKNOWN; what others may add to a mapping stands in it as ``OPEN``.
 
-https://github.com/open-mmlab/mmengine/blob/v0.10.7/mmengine/config/config.py#L936
+https://github.com/open-mmlab/mmengine/blob/v0.10.7/mmengine/config/config.py#L825
 """
 
 from __future__ import annotations

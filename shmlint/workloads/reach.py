@@ -29,7 +29,17 @@ from shmlint.workloads.executed import (
 )
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.flow import After, after, after_loop, after_with, in_turn, is_broken, one_of
-from shmlint.workloads.libraries import COLLECTIVE, COMMAND_LINES, LOADERS, NOT_FOLLOWED, OWNERS, ROWS, RUNNERS, WATCHED
+from shmlint.workloads.libraries import (
+    COLLECTIVE,
+    COMMAND_LINES,
+    LOADERS,
+    NOT_FOLLOWED,
+    OWNERS,
+    ROWS,
+    RUNNERS,
+    TRAINERS,
+    WATCHED,
+)
 from shmlint.workloads.lineage import plain
 from shmlint.workloads.loaded import Conditions, Loaded, extending
 from shmlint.workloads.modules import UNPARSED, Modules, is_known, stored
@@ -204,9 +214,9 @@ class Walker:
                 self._push(Unit(loaded, loaded.module.tree, None, one.certain))
             for method in one.methods:
                 self._method(method, one.certain)
-            if one.name in RUNNERS:
+            if one.name in RUNNERS or (one.known and one.name in TRAINERS):
                 self._runs_configured(one)
-            if not one.known and one.name in NOT_FOLLOWED:
+            if not one.known and (one.name in NOT_FOLLOWED or one.name in TRAINERS):
                 self._not_followed(one.name, one.node, one.scope, one.certain)
             for given in _arguments(one.node) if not one.known else ():
                 self.evaluator.changes.note_kept(dotted(given), one.scope)

@@ -170,6 +170,8 @@ def literal(text: str, spans: tuple[Span, ...]) -> Found:
 def arithmetic(operator: ast.operator, left: Found, right: Found) -> Found:
     spans = (*left.spans, *right.spans)
     certain = left.certain and right.certain
+    if isinstance(operator, ast.Mult) and any(one.number == 0 and one.certain for one in (left, right)):
+        return Found(0, True, spans)
     if POSITIVE in (left.value, right.value):
         return Found(POSITIVE, False, spans)
     a, b = left.number, right.number

@@ -176,6 +176,104 @@ def test_code_may_change_a_configuration(tmp_path: Path, crops: str, code: str, 
     assert verdict_of(tmp_path, crops, **more) == verdict
 
 
+OLD = """
+import argparse
+from mmcv import Config, DictAction
+from mmcv.runner import get_dist_info, init_dist
+from mmdet.apis import train_detector
+from mmdet.datasets import build_dataloader, build_dataset
+from mmdet.models import build_detector
+from mmdet.utils import replace_cfg_vals
+from mmseg.apis import train_segmentor
+from own.loading import loaders_of
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('config')
+    parser.add_argument('--no-validate', action='store_true')
+    parser.add_argument('--cfg-options', nargs='+', action=DictAction)
+    parser.add_argument('--launcher', choices=['none', 'pytorch'], default='none')
+    args = parser.parse_args()
+    cfg = Config.fromfile(args.config)
+    cfg = replace_cfg_vals(cfg)
+    if args.cfg_options is not None:
+        cfg.merge_from_dict(args.cfg_options)
+    distributed = args.launcher != 'none'
+    if distributed:
+        init_dist(args.launcher, **cfg.dist_params)
+    cfg.gpu_ids = range(1)
+    model = build_detector(cfg.model)
+    data = [build_dataset(cfg.data.train)]
+    # train
+
+if __name__ == '__main__':
+    main()
+"""
+OWN = """
+from torch.utils.data import DataLoader
+
+def loaders_of(data, cfg, distributed):
+    given = dict(workers_per_gpu=2, samples_per_gpu=2, dist=distributed, num_gpus=len(cfg.gpu_ids))
+    whole = {**given, **cfg.data.get('train_dataloader', {})}
+    return [made(one, **whole) for one in data]
+
+def made(data, samples_per_gpu, workers_per_gpu, num_gpus=1, dist=True):
+    if dist:
+        workers = workers_per_gpu
+    else:
+        workers = num_gpus * workers_per_gpu
+    return DataLoader(data, batch_size=samples_per_gpu, num_workers=workers)
+"""
+BY_POSITION = "build_dataloader(data, cfg.data.samples_per_gpu, cfg.data.workers_per_gpu, len(cfg.gpu_ids), seed=0)"
+BY_KEYWORD = "build_dataloader(data, samples_per_gpu=1, workers_per_gpu=cfg.data['workers_per_gpu'], dist=distributed)"
+BY_DEFAULT = "build_dataloader(data, samples_per_gpu=1, workers_per_gpu=cfg.data.get('workers_per_gpu', 4))"
+PLAIN_GIVEN = "dict(workers_per_gpu=2, samples_per_gpu=2)"
+BY_MAPPING = f"build_dataloader(data, **{{**{PLAIN_GIVEN}, **cfg.data.get('train_dataloader', {{}})}})"
+TRAIN = "train_detector(model, data, cfg, distributed=distributed, validate=(not args.no_validate))"
+SECTION = "_base_ = '../parts/run.py'\ndata = dict(samples_per_gpu=2, workers_per_gpu=%s, train=dict(type='Fields'))\n"
+FOUR, NONE, UNSAID = SECTION % 4, SECTION % 0, (SECTION % 0).replace("workers_per_gpu=0, ", "")
+OF_LOADERS = "".join([UNSAID, *(f"data['{kind}_dataloader'] = dict(workers_per_gpu=0)\n" for kind in ("train", "val"))])
+
+
+@table(
+    "code, a, words, verdict",
+    [
+        (BY_POSITION, FOUR, "", "likely"),
+        (BY_POSITION, NONE, "", "not-needed"),
+        (BY_POSITION, FOUR, "--cfg-options data.workers_per_gpu=0", "not-needed"),
+        (BY_POSITION, NONE, "--cfg-options model.depth=50 data.workers_per_gpu=4", "likely"),
+        (BY_POSITION, "_base_ = 'mmdet::a.py'\n" + UNSAID.partition("\n")[2], "", "unknown"),
+        (BY_KEYWORD, FOUR, "", "likely"),
+        (BY_KEYWORD, NONE, "", "not-needed"),
+        (BY_DEFAULT, NONE, "", "not-needed"),
+        (BY_DEFAULT, UNSAID, "", "likely"),
+        (BY_MAPPING, OF_LOADERS, "", "not-needed"),
+        (BY_MAPPING, OF_LOADERS.replace("=0", "=4"), "", "likely"),
+        (BY_MAPPING, UNSAID, "", "likely"),
+        (BY_MAPPING, NONE, "", "not-needed"),
+        ("loaders_of(data, cfg, distributed)", FOUR, "", "likely"),
+        ("loaders_of(data, cfg, distributed)", NONE, "", "not-needed"),
+        ("cfg.data.workers_per_gpu = 8\n    " + BY_POSITION, NONE, "", "unknown"),
+        ("cfg.data.test.test_mode = True\n    " + BY_POSITION, NONE, "", "not-needed"),
+        # What trains in a library reads the section itself, each with a default of its own.
+        (TRAIN, FOUR, "", "likely"),
+        (TRAIN, NONE, "", "not-needed"),
+        (TRAIN, UNSAID, "", "likely"),
+        (TRAIN, OF_LOADERS, "", "not-needed"),
+        (TRAIN, OF_LOADERS.replace("=0", "=4", 1), "", "likely"),
+        (TRAIN.replace("detector", "segmentor"), NONE, "", "not-needed"),
+        (TRAIN.replace("detector", "segmentor"), FOUR, "", "likely"),
+        (TRAIN.replace("detector", "segmentor"), UNSAID, "", "unknown"),
+        (TRAIN.replace("cfg,", "other,"), FOUR, "", "unknown"),
+    ],
+)  # fmt: skip
+def test_loaders_have_the_workers_of_the_section_of_data(
+    tmp_path: Path, code: str, a: str, words: str, verdict: str
+) -> None:
+    more = {"tools/train": OLD.replace("# train", code), "tools/own/__init__": "", "tools/own/loading": OWN}
+    assert verdict_of(tmp_path, PLAIN, a, f"{COMMAND} {words}", **more) == verdict
+
+
 @table(
     "text",
     [
