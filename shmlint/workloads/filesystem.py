@@ -15,6 +15,7 @@ from shmlint.files.read import LONGEST_PATH, normal
 from shmlint.model.launch import Bind, Build, Launch, Value
 from shmlint.model.record import NamedTuple
 from shmlint.workloads.repository import Repository
+from shmlint.workloads.script_directory import from_directory
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
@@ -61,7 +62,7 @@ class Files:
         """The directories of the scripts that were followed."""
         gone_to = _gone_to(launch, repository) if launch.binds else _NOWHERE
         self._mounts = tuple(
-            sorted((_mounted(bind, gone_to, repository) for bind in launch.binds), key=lambda m: -len(m.target))
+            sorted((_mounted(bind, gone_to, repository, launch) for bind in launch.binds), key=lambda m: -len(m.target))
         )
         self._copies = image.copies if image is not None else ()
         self._python_path = image.environment.get("PYTHONPATH", "") if image is not None else ""
@@ -352,10 +353,13 @@ def _moves(path: str, repository: Repository) -> tuple[tuple[int, str], ...]:
 _OF_SCRIPT = r"dirname|BASH_SOURCE|(?i:SCRIPT|\bHERE\b)"
 
 
-def _mounted(bind: Bind, gone_to: _Gone, repository: Repository) -> _Shown:
+def _mounted(bind: Bind, gone_to: _Gone, repository: Repository, launch: Launch) -> _Shown:
     if bind.resolved:
         return _Shown(bind.target, (normal(bind.source),), True)
     text = bind.source
+    own = _own_directory(text, launch, repository) if "$(" in text and launch.kind == "docker-run" else None
+    if own is not None:
+        return _Shown(bind.target, (own,), True)
     here = top = None
     if re.search(_UNKNOWN, text):
         here, top = re.match(_HERE, text), re.match(_TOP, text)
@@ -371,6 +375,16 @@ def _mounted(bind: Bind, gone_to: _Gone, repository: Repository) -> _Shown:
     places = [normal(os.path.join(place, rest.lstrip("/"))) for place in (*moved, *repository.above())]
     host = (*missing, *_parts(rest)) if missing else ()
     return _Shown(bind.target, tuple(dict.fromkeys(places)), relative and (surely or not moved), host)
+
+
+def _own_directory(text: str, launch: Launch, repository: Repository) -> str | None:
+    """The directory that a script surely means: from its own one, or from the top of the repository."""
+    top = re.match(r"\"?\$\(git rev-parse --show-toplevel(?: 2> ?/dev/null)?\)\"?((?:/[\w.@+-]+)*)/?\"?$", text)
+    if top is not None:
+        known = any(there(os.path.join(repository.root, ".git")) for there in (repository.is_dir, repository.is_file))
+        return normal(os.path.join(repository.root, top[1].lstrip("/"))) if known else None
+    own = from_directory(text, launch.span.source)
+    return normal(os.path.join(repository.home, own)) if own is not None else None
 
 
 def _copied(path: str, copies: Sequence[object], depth: int) -> Iterator[str]:

@@ -1,0 +1,128 @@
+"""The directory of a script, as the script itself finds it: ``$(cd "$(dirname "$0")/.." && pwd)``."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from functools import lru_cache
+
+from shmlint.model.source import Source
+
+_LONGEST = 400
+"""Characters of a text that is read."""
+_MOST_INNER = 8
+"""Commands and variables inside of each other."""
+_SELF = re.compile(r"\$(?:0|\{0\}|BASH_SOURCE|\{BASH_SOURCE(?:\[0\])?(?::?-\$(?:0|\{0\}))?\})")
+_SELF_OF_CALLER = re.compile(r"\$(?:0|\{0\})")
+"""In a file that another one reads it is the name of that one."""
+_BESIDE = re.compile(r"\$\{BASH_SOURCE(?:\[0\])?%/\*\}")
+_VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
+_LITERAL = re.compile(r"(?:/[\w.@+-]+)*/?")
+_COMMAND = re.compile(r"\s*(?:(?:builtin|command)\s+)?(cd|dirname|realpath|readlink)((?:\s+-[A-Za-z-]+)*)\s+")
+_THEN = re.compile(r"(?:\s*[&12]?>\s*(?:/dev/null|&1)){0,2}\s*(?:&&|;)\s*pwd(?:\s+-[LP])?\s*")
+_SCRIPT = "\0"
+"""Stands for the script in a path from its directory."""
+
+
+def from_directory(text: str, source: Source) -> str | None:
+    """The path from a script's directory that a text surely gives, which begins with a command.
+
+    None where it may be another: where it depends on how the script is called, or on what another file sets.
+    """
+    if not _is_script(source):
+        return None
+    found = _Reader(source.text).path(text, 0)
+    return found[0] if found is not None and found[1] and _SCRIPT not in found[0] else None
+
+
+def _is_script(source: Source) -> bool:
+    return source.path.endswith((".sh", ".bash")) or re.match(r"#![^\n]*sh\b", source.text) is not None
+
+
+class _Reader:
+    """Reads what commands give; paths are from the script's directory, with whether they are absolute when it runs."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def path(self, word: str, depth: int) -> tuple[str, bool] | None:
+        """What a word stands for."""
+        word = word.replace('"', "").strip()
+        if depth > _MOST_INNER or len(word) > _LONGEST or "'" in word or "\\" in word:
+            return None
+        own = _SELF.fullmatch(word)
+        if own is not None:
+            started = self.text.startswith("#!") or _SELF_OF_CALLER.fullmatch(word) is None
+            return (_SCRIPT, False) if started else None
+        found, end = self._first(word, depth)
+        rest = word[end:]
+        if found is None or _LITERAL.fullmatch(rest) is None or (rest and found[0] == _SCRIPT):
+            return None
+        return posixpath.normpath(posixpath.join(found[0], rest.lstrip("/"))), found[1]
+
+    def _first(self, word: str, depth: int) -> tuple[tuple[str, bool] | None, int]:
+        """The directory at the start of a word, and where its text ends."""
+        beside, variable = _BESIDE.match(word), _VARIABLE.match(word)
+        if beside is not None:
+            return (".", False), beside.end()
+        if variable is not None:
+            value = _values(self.text).get(variable[1] or variable[2])
+            return (self.path(value, depth + 1) if value is not None else None), variable.end()
+        if word.startswith("$("):
+            start, end = 2, _closing(word, 1)
+        else:
+            start, end = 1, word.find("`", 1) if word.startswith("`") else -1
+        return (self._given(word[start:end], depth + 1) if end > 0 else None), end + 1
+
+    def _given(self, command: str, depth: int) -> tuple[str, bool] | None:
+        """What a command prints."""
+        called = _COMMAND.match(command)
+        if called is None:
+            return None
+        end = _end_of_word(command, called.end())
+        found = self.path(command[called.end() : end], depth)
+        if found is None:
+            return None
+        (path, absolute), rest = found, command[end:]
+        if called[1] == "cd":
+            return (path, True) if path != _SCRIPT and _THEN.fullmatch(rest) is not None else None
+        if rest.strip():
+            return None
+        if called[1] == "dirname":  # of a relative path it is no other directory than that
+            return (posixpath.normpath(f"{path}/.."), absolute) if absolute or path == _SCRIPT else None
+        follows = called[1] == "realpath" or re.search(r"-\w*[fem]", called[2]) is not None
+        return (path, True) if follows and "relative" not in called[2] else None
+
+
+@lru_cache(8)  # the launches of a file ask one after the other
+def _values(text: str) -> dict[str, str]:
+    """What a script gives to variables that are set once in it, in any case, and not by another file."""
+    if re.search(r"(?m)(?:^|[;&|({])[ \t]*(?:source|\.|eval)[ \t]", text) is not None:
+        return {}
+    often = Counter(re.findall(r"(?<!\w)([A-Za-z_]\w*):?\+?=", text))
+    taken = {name for line in re.findall(r"\b(?:for|read|mapfile|readarray|unset|getopts|printf)\b([^\n;]*)", text)
+             for name in re.findall(r"[A-Za-z_]\w*", line)}  # fmt: skip
+    values = re.findall(r"(?m)^(?:(?:export|readonly|declare(?:[ \t]+-[rx]+)?)[ \t]+)?([A-Za-z_]\w*)=([^\n#]*)$", text)
+    return {name: value for name, value in values if often[name] == 1 and name not in taken}
+
+
+def _closing(text: str, at: int) -> int:
+    """The offset of the bracket that closes the one at ``at``; -1 where none does."""
+    depth = 0
+    for place in range(at, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if depth == 0:
+            return place
+    return -1
+
+
+def _end_of_word(text: str, at: int) -> int:
+    """Where the word at ``at`` ends."""
+    depth, ticks = 0, False
+    for place in range(at, len(text)):
+        ticks ^= text[place] == "`"
+        depth += {"(": 1, ")": -1, "{": 1, "}": -1}.get(text[place], 0)
+        if depth <= 0 and not ticks and text[place] in " \t\n;&|<>":
+            return place
+    return len(text)
