@@ -262,7 +262,7 @@ def _namesake(launch: Launch, builds: Sequence[Build], repository: Repository) -
     known = _with([name], builds, lambda build: [bare_name(build.tag)], repository.shared.namesakes)
     found = _fitting(lambda build: _is_namesake(build, launch), known, {name}, repository)
     if found:
-        return min(found, key=lambda build: _distance(build.span.path, launch.span.path))
+        return _only_one(found, launch)
     for folder in repository.above():
         for part in ("", "docker", name, f"docker/{name}"):
             directory = _folder_in(folder, part, repository)
@@ -270,6 +270,20 @@ def _namesake(launch: Launch, builds: Sequence[Build], repository: Repository) -
             if directory is not None and path is not None:
                 return Build(image.known or "", directory if part != "docker" else folder, path, None, (), launch.span)
     return _of_tag(launch, repository)
+
+
+def _only_one(found: Sequence[Build], launch: Launch) -> Build | None:
+    """The nearest of some namesakes; None where a file builds several images of the name, and none has the tag."""
+    nearest = min(_distance(build.span.path, launch.span.path) for build in found)
+    near = [build for build in found if _distance(build.span.path, launch.span.path) == nearest]
+    if len({(build.context, build.dockerfile, build.target) for build in near}) > 1:
+        tag = _tag(launch.image.known or "") if launch.image is not None else ""
+        near = [build for build in near if _tag(build.tag.strip("\"'")) == tag]
+    return near[0] if near else None
+
+
+def _tag(image: str) -> str:
+    return image.lower().partition("@")[0].rpartition("/")[2].partition(":")[2] or "latest"
 
 
 def _of_workflow(launch: Launch, repository: Repository) -> Build | None:

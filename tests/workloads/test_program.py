@@ -3248,6 +3248,17 @@ jobs:
     steps:
       - run: docker build -t me/tool -f extra.Dockerfile .
 """
+VARIANTS = """
+on: push
+jobs:
+  image:
+    strategy:
+      matrix:
+        include: [{tag: cpu, file: Dockerfile}, {tag: gpu, file: extra.Dockerfile}]
+    steps:
+      - uses: docker/build-push-action@v6
+        with: {file: "${{ matrix.file }}", tags: "tool:${{ matrix.tag }}"}
+"""
 
 
 @table(
@@ -3260,6 +3271,9 @@ jobs:
         ("me/tool", {"run/src/docker_build": "#!/bin/sh\ndocker build -t tool .\n", "run/src/Dockerfile": ""},
          "run/src/Dockerfile (guessed)"),
         ("me/tool", {".github/workflows/image.yml": WORKFLOW}, "extra.Dockerfile"),
+        ("me/tool:gpu", {".github/workflows/image.yml": VARIANTS}, "extra.Dockerfile (guessed)"),
+        ("me/tool:1.2", {".github/workflows/image.yml": VARIANTS}, ""),
+        ("me/tool:1.2", {".github/workflows/image.yml": VARIANTS.replace("extra.", "")}, "Dockerfile (guessed)"),
         ("me/tool", {"tool/Dockerfile": ""}, "tool/Dockerfile (guessed)"),
         ("me/tool", {"docker/Dockerfile.tool": "", "docker/Dockerfile.other": ""}, "docker/Dockerfile.tool (guessed)"),
         ("me/tool", {"docker/Dockerfile.other": ""}, ""),
