@@ -45,6 +45,8 @@ _LOUD = frozenset(
         "TTS.tts.layers.xtts.trainer", "TTS.utils.distribute",
         # anomalib 2.7.0: datamodules, its command, its pipelines of several processes
         "anomalib.cli", "anomalib.config", "anomalib.data", "anomalib.pipelines",
+        # https://github.com/casper-hansen/AutoAWQ/blob/88e4c76b20755db275574e6a03c83c84ba3bece5/awq/evaluation: vLLM
+        "awq.evaluation",
         # Environments that hand over observations in arrays of multiprocessing, and programs that start mpirun
         "baselines.common.mpi_fork", "baselines.common.vec_env.ShmemVecEnv", "baselines.common.vec_env.shmem_vec_env",
         "baselines.her.experiment", "baselines.her.util.mpi_fork", "baselines.run",
@@ -79,6 +81,8 @@ _LOUD = frozenset(
         "ray",
         # super_gradients 3.7.1: loaders have the workers of a recipe
         "super_gradients",
+        # https://github.com/BlackSamorez/tensor_parallel/blob/a7d1939483d8/src/tensor_parallel/cross_device_ops.py: NCCL
+        "tensor_parallel",
         # torch_geometric 2.8.1: workers by default, other processes, what a configuration names
         "torch_geometric.data.lightning", "torch_geometric.datasets.HydroNet",
         "torch_geometric.datasets.MoleculeGPTDataset", "torch_geometric.datasets.hydro_net",
