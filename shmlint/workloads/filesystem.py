@@ -383,7 +383,7 @@ def _own_directory(text: str, launch: Launch, repository: Repository) -> str | N
     if top is not None:
         known = any(there(os.path.join(repository.root, ".git")) for there in (repository.is_dir, repository.is_file))
         return normal(os.path.join(repository.root, top[1].lstrip("/"))) if known else None
-    own = from_directory(text, launch.span.source)
+    own = from_directory(text, launch.span)
     return normal(os.path.join(repository.home, own)) if own is not None else None
 
 

@@ -81,7 +81,7 @@ _LOUD = frozenset(
         "ray",
         # super_gradients 3.7.1: loaders have the workers of a recipe
         "super_gradients",
-        # https://github.com/BlackSamorez/tensor_parallel/blob/a7d1939483d8/src/tensor_parallel/cross_device_ops.py: NCCL
+        # NCCL: https://github.com/BlackSamorez/tensor_parallel/blob/a7d1939483d8/src/tensor_parallel/cross_device_ops.py
         "tensor_parallel",
         # torch_geometric 2.8.1: workers by default, other processes, what a configuration names
         "torch_geometric.data.lightning", "torch_geometric.datasets.HydroNet",

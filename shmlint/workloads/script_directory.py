@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_right
 from collections import Counter
 from functools import lru_cache
 
-from shmlint.model.source import Source
+from shmlint.model.source import Source, Span
 
 _LONGEST = 400
 """Characters of a text that is read."""
@@ -25,15 +26,47 @@ _SCRIPT = "\0"
 """Stands for the script in a path from its directory."""
 
 
-def from_directory(text: str, source: Source) -> str | None:
-    """The path from a script's directory that a text surely gives, which begins with a command.
+def from_directory(text: str, span: Span) -> str | None:
+    """The path from a script's directory that a text of a command surely gives, which begins with a command.
 
-    None where it may be another: where it depends on how the script is called, or on what another file sets.
+    None where it may be another: where it depends on how the script is called, on what another file sets, or on which
+    shell reads it.
     """
-    if not _is_script(source):
+    source = span.source
+    if not _is_script(source) or _is_for_another_shell(source.text, span.start):
         return None
     found = _Reader(source.text).path(text, 0)
     return found[0] if found is not None and found[1] and _SCRIPT not in found[0] else None
+
+
+def _is_for_another_shell(text: str, at: int) -> bool:
+    """Whether a place is in a here-document, which may become another script, or in a text for another shell."""
+    documents = _here_documents(text)
+    before = bisect_right(documents, (at, len(text)))
+    if before and at < documents[before - 1][1]:
+        return True
+    quote = text.rfind("'", max(0, at - _LONGEST_COMMAND), at)
+    return quote >= 0 and _OPENS.search(text, max(0, quote - 200), quote) is not None
+
+
+_OPENS = re.compile(r"(?:(?<!\S)-\w{0,9}c|\beval|=|\bssh\b[^\n]*)[ \t]*$")
+_LONGEST_COMMAND = 2_000
+"""Characters before a command in which the text begins that it is in."""
+
+
+@lru_cache(8)
+def _here_documents(text: str) -> tuple[tuple[int, int], ...]:
+    """Where the here-documents of a script begin and end."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    while (start := _HERE_DOCUMENT.search(text, at)) is not None:
+        end = re.compile(rf"^[ \t]*{start[1]}[ \t]*$", re.MULTILINE).search(text, start.end())
+        at = end.end() if end is not None else len(text)
+        found.append((start.end(), at))
+    return tuple(found)
+
+
+_HERE_DOCUMENT = re.compile(r"(?<!<)<<(?!<)-?[ \t]{0,9}[\\\"']?([A-Za-z_]\w{0,99})")
 
 
 def _is_script(source: Source) -> bool:

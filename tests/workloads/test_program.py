@@ -3436,6 +3436,26 @@ def test_only_a_script_that_is_started_has_its_own_name(tmp_path: Path, name: st
 
 
 @table(
+    "start, read",
+    [
+        ("cat > /opt/start.sh <<'END'\nRUN\nEND\n", "fit.py (guessed)"),
+        ("ssh host <<END\nRUN\nEND\n", "fit.py (guessed)"),
+        ("bash -c 'RUN'\n", "fit.py (guessed)"),
+        ("bash -lc '\n  echo\n  RUN'\n", "fit.py (guessed)"),
+        ("ssh host 'RUN'\n", "fit.py (guessed)"),
+        ("cat <<END\ntext\nEND\nRUN\n", "fit.py"),
+        ("cat <<< END\nRUN\n", "fit.py"),
+        ("echo 'done'\nX='a'\nRUN\n", "fit.py"),
+        ('bash -c "RUN"\n', "fit.py"),
+    ],
+)
+def test_a_command_for_another_shell_has_not_the_script_s_name(tmp_path: Path, start: str, read: str) -> None:
+    text = start.replace("RUN", "docker run --gpus all -v $(dirname $(realpath $0)):/w -w /w me/image python fit.py")
+    found = need(tmp_path, {"run.sh": f"#!/bin/bash\n{text}", "fit.py": LOADER})
+    assert [step.text for step in found.trail] == [read]
+
+
+@table(
     "mount, words, read",
     [
         ("/home/me/app/deep/two:/src", "python /src/fit.py", ["deep/two/fit.py (guessed)"]),
