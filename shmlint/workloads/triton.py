@@ -33,6 +33,8 @@ SERVERS: Mapping[str, tuple[int, int] | None] = {
 """Programs that are Triton, and the release that is under a name of others."""
 _KNOWN = Known("triton", "Triton Inference Server")
 _MOST_MODELS = 100
+_MOST_FOLDERS = 10
+"""Model repositories of a server that are looked at."""
 
 
 class _Model(NamedTuple):
@@ -53,20 +55,26 @@ def triton(launch: Launch, program: Program) -> Need | None:
         server = next((name for word in ran.words if (name := word.rpartition("/")[2]) in SERVERS), None)
         if server is None:
             continue
-        for _, folder in options(ran.words, frozenset({"--model-repository", "--model-store"})):
-            place = program.files.find(folder, program.files.workdir, folder=True)
-            if place is None:
-                continue
-            models = list(_models(place.path, program.files.repository))
-            size = _told_size(ran.words) or (OLDER_SIZE if _is_older(launch, SERVERS[server]) else 0)
-            need = _need(models, size, sure=ran.certain and not place.guessed and not ran.guessed)
-            if need is not None and (need.verdict != "not-needed" or ran in program.commands):
-                return need  # a page does not show all that runs in a container
+        folders = [value for _, value in options(ran.words, frozenset({"--model-repository", "--model-store"}))]
+        found = [program.files.find(folder, program.files.workdir, folder=True) for folder in folders[:_MOST_FOLDERS]]
+        places = [place for place in found if place is not None]
+        paths = dict.fromkeys(place.path for place in places)
+        models = [model for path in paths for model in _models(path, program.files.repository)]
+        size = _told_size(ran.words) or (OLDER_SIZE if _is_older(launch, SERVERS[server]) else 0)
+        sure = ran.certain and not ran.guessed and not any(place.guessed for place in places)
+        need = _need(models, size, sure=sure)
+        # A page does not show all that runs in a container, nor one model repository what is in another.
+        whole = ran in program.commands and len(places) == len(folders)
+        if need is not None and (need.verdict != "not-needed" or whole):
+            return need
     return None
 
 
 def _models(folder: str, repository: Repository) -> Iterator[_Model]:
-    for name in repository.names(folder)[:_MOST_MODELS]:
+    names = repository.names(folder)
+    if len(names) > _MOST_MODELS:
+        yield _Model("", 1, None)  # the others are not read
+    for name in names[:_MOST_MODELS]:
         directory = normal(os.path.join(folder, name))
         if not repository.is_dir(directory):
             continue

@@ -46,6 +46,14 @@ def compose(image: str, command: str, mount: str = "./models:/models") -> str:
         (NEW, SERVE, {"models/a/1/model.savedmodel/saved_model.pb": "", "models/b/1/model.xml": ""}, "not-needed", 0),
         (NEW, SERVE, {"models/a/1/model.onnx": "", "models/b/1/model.py": ""}, "likely", 0),
         (NEW, "tritonserver --model-repository=s3://models", PYTHON, "unknown", 0),
+        # Several model repositories, of which each may have models of the Python backend
+        (NEW, f"{SERVE} --model-repository=/more", ONNX, "unknown", 0),
+        (NEW, f"{SERVE} --model-repository=/models/../models", ONNX, "not-needed", 0),
+        (NEW, f"{SERVE}/onnx --model-repository=/models/own", {"models/onnx/a/1/model.onnx": "",
+                                                               "models/own/b/1/model.py": ""}, "likely", 0),
+        (OLD, f"{SERVE} --model-repository=s3://more", TWO, "needed", 128),
+        (OLD, f"{SERVE} --model-repository=/models", TWO, "needed", 128),
+        (NEW, SERVE, {**ONNX, **{f"models/m{n}/1/model.onnx": "" for n in range(120)}}, "unknown", 0),
         (NEW, "tritonserver --model-repository=$MODELS", PYTHON, "unknown", 0),
         (NEW, "python serve.py --model-repository=/models", PYTHON, "unknown", 0),
         # A release that takes 64 MiB for each instance of a model
