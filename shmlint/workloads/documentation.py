@@ -98,11 +98,12 @@ def _readmes(repository: Repository, own: str | None) -> list[str]:
 def _beside(launch: Launch, repository: Repository) -> Iterator[str]:
     """The other pages in the directory of a launch's script that name it."""
     folder, script = posixpath.split(normal(launch.span.path))
+    folder = folder or "."
     pages = [name for name in repository.names(folder) if name.endswith(_PAGES) and name.lower() != "readme.md"]
-    for name in sorted(pages)[:_MOST_PAGES]:
-        source = repository.peek(posixpath.join(folder, name))
+    for path in (normal(posixpath.join(folder, name)) for name in sorted(pages)[:_MOST_PAGES]):
+        source = repository.peek(path)
         if source is not None and script in source.text:
-            yield posixpath.join(folder, name)
+            yield path
 
 
 def _further(repository: Repository, own: str | None) -> Iterator[str]:

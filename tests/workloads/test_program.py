@@ -1736,6 +1736,9 @@ def test_tests_of_several_ranks(tmp_path: Path, words: str, verdict: str) -> Non
 def test_a_page_beside_a_script_tells_what_its_container_is_for(tmp_path: Path, page: str, verdict: str) -> None:
     files = {"work/start.sh": f"{SHELL} bash\n", "work/starting.md": page, "ranks.sh": RANKS.replace("${GPUS}", "4")}
     assert need(tmp_path, files).verdict == verdict
+    top = {"start.sh": files["work/start.sh"], "starting.md": page.replace("work/", ""), "ranks.sh": files["ranks.sh"]}
+    (tmp_path / "top").mkdir()
+    assert need(tmp_path / "top", top).verdict == verdict
 
 
 WAITS = "name=box\n" + SHELL.replace("-it", "-dit").replace("box", '"$name"') + " bash\n"
