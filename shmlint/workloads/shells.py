@@ -37,8 +37,8 @@ def as_documented(case: Case) -> Need | None:
         by_command = said is not None and need is said.need and said.by_command
         if need is not None and need.verdict == "needed" and (need.mechanisms or by_command):
             return need
-    if not any(ran.certain for ran in case.program.documented_commands) and _is_to_be_used(case):
-        return None  # what other pages run is not what this one starts it for
+    if _is_for_other_use(case):
+        return None
     need = case.documented.need
     if _asks_for_processes(case) and said is not None:
         return (need or said.need)._replace(verdict="needed")
@@ -63,6 +63,27 @@ def as_documented(case: Case) -> Need | None:
     if case.torch is None and all(ran.span == case.launch.span for ran in case.program.documented_commands):
         return None  # the repository's own programs, and nothing says that they run in this image
     return said.need
+
+
+def _is_for_other_use(case: Case) -> bool:
+    """Whether what pages run is not for this container: it is started to use a model, or to drive a robot."""
+    if not any(ran.certain for ran in case.program.documented_commands) and _is_to_be_used(case):
+        return True
+    return _is_for_robot(case) and not _is_shown_to_load(case)
+
+
+def _is_shown_to_load(case: Case) -> bool:
+    """Whether what pages run in this very container trains, or loads or shares data with several processes."""
+    program, said = case.program, case.documented_commands
+    shown = [ran for ran in program.documented_commands if ran.certain]
+    if not shown or said is None:
+        return False
+    if said.need.mechanisms or any(names_training(ran.words) for ran in shown):
+        return True
+    from shmlint.workloads.by_program import read
+
+    own = [entry for entry in program.documented if entry.certain]
+    return bool(own) and read(case.launch, program, own).need is not None
 
 
 def _shows_use(case: Case) -> bool:
@@ -344,7 +365,7 @@ def interactive(case: Case) -> Need | None:
         return _for_own_code(case) or _in_plain_environment(case) or _in_unknown_image(case)
     if case.torch is None:
         return image._replace(verdict="likely")
-    if image.verdict not in ("needed", "likely") and _has_ros(case):
+    if _is_for_robot(case):
         return unknown(case)._replace(stopped="its image has ROS; which of the robot's programs run is unknown")
     why = "a shell or a notebook in an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
     return likely(case, why, case.torch)
@@ -453,6 +474,11 @@ def _has_ros(case: Case) -> bool:
     images = (case.launch.image, *case.launch.base_images)
     named = any(image is not None and bare_name(image.known or "") == "ros" for image in images)
     return named or any(re.match(_ROS, name) for name in case.packages)
+
+
+def _is_for_robot(case: Case) -> bool:
+    """Whether the environment has ROS, and nothing says of its image that it is for training."""
+    return case.known.need.verdict not in ("needed", "likely") and _has_ros(case)
 
 
 _ROS = r"ros-[a-z]+-"

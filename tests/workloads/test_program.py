@@ -2142,6 +2142,39 @@ def test_a_shell_in_an_environment_for_robots(tmp_path: Path, lines: str, verdic
     assert need(tmp_path, files).verdict == verdict
 
 
+_DRIVES = "The arm: `./shell.sh`.\n```\npython drive.py\n```\n"
+_TRAINS = "```\npython train.py\n```\n"
+
+
+@table(
+    "base, pages, verdict",
+    [
+        # Pages train, and none shows that they do it in the container of the robot.
+        ("ros:humble", {"README.md": _TRAINS}, "unknown"),
+        ("ros:humble", {"README.md": "# Arm\n", "TRAINING.md": _TRAINS}, "unknown"),
+        ("ros:humble", {"README.md": "```\ntorchrun --nproc_per_node=4 train.py\n```\n"}, "unknown"),
+        ("ros:humble", {"ARM.md": _DRIVES, "TRAINING.md": _TRAINS}, "unknown"),
+        ("ros:humble", {"ARM.md": _DRIVES + _TRAINS}, "needed"),
+        ("ros:humble", {"ARM.md": _DRIVES.replace("drive", "loop")}, "needed"),
+        ("ros:humble", {"ARM.md": _DRIVES.replace("drive", "loop"), "TRAINING.md": _TRAINS}, "needed"),
+        ("ros:humble", {"ARM.md": _DRIVES.replace("drive.py", "loop.py --num_workers 4")}, "needed"),
+        ("ros:humble", {"README.md": f"```\n./shell.sh\n```\nThen\n{_TRAINS}"}, "needed"),
+        ("ros:humble", {"README.md": f"Start `./shell.sh` and there\n{_TRAINS}"}, "needed"),
+        ("ubuntu", {"README.md": _TRAINS}, "likely"),
+        (NGC, {"README.md": _TRAINS}, "likely"),
+    ],
+)
+def test_a_shell_for_robots_in_a_repository_that_trains(
+    tmp_path: Path, base: str, pages: dict[str, str], verdict: str
+) -> None:
+    more = "RUN apt-get install -y ros-humble-desktop\n" if base == NGC else ""
+    files = {"shell.sh": "docker run --gpus all -it --network host own bash\n", **pages}
+    files |= {"Dockerfile": f"FROM {base}\n{more}RUN pip install torch\nWORKDIR /ws\nCOPY . .\n"}
+    files |= {"drive.py": "import rclpy\n", "train.py": LOADER, "loop.py": LOADER}
+    files |= {"build.sh": "docker build -t own .\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table(
     "files, verdict",
     [
