@@ -13,7 +13,7 @@ from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source, Span
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.requirements import named_by, named_in_file, normalised, toml
+from shmlint.workloads.requirements import named_at, named_by, named_in_file, normalised, toml
 
 if TYPE_CHECKING:
     from shmlint.workloads.program import Program
@@ -26,7 +26,7 @@ TORCH = frozenset(
         "torch", "pytorch", "torchvision", "pytorch-lightning", "lightning", "ultralytics", "mmcv", "mmengine", "mmdet",
         "detectron2", "fastai", "timm", "monai", "nemo-toolkit", "deepspeed", "accelerate", "trl", "peft", "vllm",
         "nnunetv2", "openmim", "sentence-transformers", "torch-geometric", "pytorch-cuda", "torchaudio", "kornia",
-        "diffusers", "lerobot", "nerfstudio", "segmentation-models-pytorch",
+        "diffusers", "fairseq", "lerobot", "nerfstudio", "segmentation-models-pytorch",
     }
 )  # fmt: skip
 """PyTorch, and packages that bring it."""
@@ -49,15 +49,8 @@ def packages(launch: Launch, program: Program) -> Found:
     for name, value in launch.build.args if launch.build is not None else ():
         if value and "IMAGE" in name.upper() and re.search(_IMAGE_TORCH, value.lower()):
             found.setdefault("torch", Evidence(f"built with {name}={value}", launch.build and launch.build.span))
-    if program.image is not None and program.dockerfile is not None and not program.namesake:
-        for name, line in program.image.base_images:
-            if re.search(_IMAGE_TORCH, name.lower()):
-                span = Span(program.dockerfile, *program.dockerfile.line_span(line))
-                found.setdefault("torch", Evidence("an image with PyTorch", span))
-        for text, line in program.image.runs:
-            span = Span(program.dockerfile, *program.dockerfile.line_span(line))
-            for name, evidence in _installed(text, span, program.files):
-                found.setdefault(name, evidence)
+    for name, evidence in _of_build(program):
+        found.setdefault(name, evidence)
     if program.kind == "interactive" or program.default:
         built = program.image is not None and program.dockerfile is not None
         read = built and not program.guessed and not program.namesake and launch.kind != "devcontainer"
@@ -65,6 +58,20 @@ def packages(launch: Launch, program: Program) -> Found:
             for name, evidence in named_by(folder, program.files, every=not read):
                 found.setdefault(name, evidence)
     return found
+
+
+def _of_build(program: Program) -> Iterator[tuple[str, Evidence]]:
+    """What the build of the image brings, by its base images and its commands."""
+    image, dockerfile = program.image, program.dockerfile
+    if image is None or dockerfile is None or program.namesake:
+        return
+    for name, line in image.base_images:
+        if re.search(_IMAGE_TORCH, name.lower()):
+            yield "torch", Evidence("an image with PyTorch", Span(dockerfile, *dockerfile.line_span(line)))
+    for text, line in image.runs:
+        yield from _installed(text, Span(dockerfile, *dockerfile.line_span(line)), program.files)
+    for name, line in _of_clones(image.runs):
+        yield name, Evidence(f"installs a clone of {name}", Span(dockerfile, *dockerfile.line_span(line)))
 
 
 _INSTALL = (
@@ -86,6 +93,8 @@ def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evide
                 yield from named_in_file(words[at + 1].strip("'\""), files)
             elif word.startswith(("-r", "--requirement=")) and len(word) > 2:
                 yield from named_in_file(word.removeprefix("--requirement=").removeprefix("-r"), files)
+            elif (named := named_at(word)) is not None and (named in TORCH or not word.startswith("/")):
+                yield named, Evidence(f"installs {named}", span)
             elif word.split("[")[0] in (".", "./") or word.startswith("/"):
                 local = True
             elif not word.startswith("-") and (name := re.match(_NAME, word)) is not None:
@@ -93,6 +102,44 @@ def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evide
         if local or match[1] == "sync":
             for folder in (*files.folders(), files.repository.home, files.repository.root):
                 yield from named_by(folder, files, every=every)
+
+
+def _of_clones(runs: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """The packages with PyTorch of which a build installs a clone, and the lines of their RUNs."""
+    clones: dict[str, str] = {}
+    for text, line in runs:
+        directory = ""
+        for words in _commands(text) if clones or "clone" in text else ():
+            if words[:1] in (["cd"], ["pushd"]):
+                directory = posixpath.basename(words[-1].rstrip("/"))
+            elif words[:2] == ["git", "clone"]:
+                clones.update(_clone(words))
+            elif "install" in words or "develop" in words:
+                places = {word.split("[")[0].rstrip("/") for word in words}
+                installed = {posixpath.basename(place) for place in places if "/" in place}
+                installed |= {directory} if not _HERE.isdisjoint(places) else set()
+                yield from ((clones[place], line) for place in sorted(installed & clones.keys()))
+
+
+def _commands(text: str) -> Iterator[list[str]]:
+    """The words of the commands of a RUN, whose lines may go on behind comments."""
+    whole = re.sub(r"\\\n(?:[ \t]*#[^\n]*\n)*", " ", text)
+    return (words for command in re.split(r"&&|[;|\n]", whole) if (words := command.split()))
+
+
+_HERE = frozenset({".", "-e.", "setup.py"})
+"""Words that install what is in the working directory."""
+
+
+def _clone(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The directory of a clone, and the package with PyTorch that it is."""
+    at = next((at for at, word in enumerate(words) if re.match(r"\w+://|git@", word)), None)
+    if at is None:
+        return
+    own = words[at].rstrip("/").removesuffix(".git").rpartition("/")[2]
+    given = words[at + 1] if at + 1 < len(words) and not words[at + 1].startswith("-") else own
+    if normalised(own) in TORCH:
+        yield posixpath.basename(given.rstrip("/")), normalised(own)
 
 
 # Commands that a package installs --------------------------------------------------------------

@@ -25,6 +25,18 @@ def normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def named_at(word: str) -> str | None:
+    """The package of an address of Git or of a wheel, by its name there; None where a word is something else."""
+    address, _, more = word.partition("#")
+    egg = re.match(r"egg=([A-Za-z][\w.-]*)", more)
+    if address.startswith("git+"):
+        last = address.rstrip("/").rpartition("/")[2].partition("@")[0].removesuffix(".git")
+        name = egg or re.fullmatch(r"([A-Za-z][\w.-]*)", last)
+    else:
+        name = re.match(r"([A-Za-z][\w.]*)[-*]", address.rpartition("/")[2]) if address.endswith(".whl") else None
+    return normalised(name[1]) if name is not None else None
+
+
 def named_in_file(path: str, files: Files) -> Iterator[tuple[str, Evidence]]:
     """The packages that a file names, by its path in the image or the repository."""
     place = files.find(path)
@@ -73,6 +85,9 @@ def named_in(path: str, files: Files, *, every: bool = True) -> Iterator[tuple[s
             extra = begins or (extra and re.search(_NO_EXTRAS, line) is None)
         if not in_dependencies or (extra and not every):
             continue
+        addresses = re.split(r"[\s\"',\[\]]+", line) if "git+" in line or ".whl" in line else ()
+        for named in filter(None, map(named_at, addresses)):
+            yield named, Evidence(f"needs {named}", Span(source, *source.line_span(number)))
         for match in re.finditer(_ITEM, line):
             yield normalised(match[1]), Evidence(f"needs {match[1]}", Span(source, *source.line_span(number)))
 

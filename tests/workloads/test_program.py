@@ -955,6 +955,9 @@ def test_a_word_that_another_script_is_given_makes_no_error(tmp_path: Path, run:
     assert need(tmp_path, {**files, "train.py": LOADER}).verdict == ("likely" if guessed else "needed")
 
 
+GIT = "https://example.org/me"
+
+
 @table(
     "image, packages, verdict",
     [
@@ -962,6 +965,17 @@ def test_a_word_that_another_script_is_given_makes_no_error(tmp_path: Path, run:
         ("python:3.12", "COPY requirements.txt .\nRUN pip install -r requirements.txt\n", "likely"),
         ("python:3.12", "RUN pip install flask\n", "unknown"),
         ("pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime", "", "likely"),
+        # Packages by their addresses and files
+        ("python:3.12", f"RUN pip install 'git+{GIT}/detectron2.git@v0.6'\n", "likely"),
+        ("python:3.12", f"RUN pip3 install -e git+{GIT}/fork.git#egg=fairseq\n", "likely"),
+        ("python:3.12", "RUN pip install git+ssh://git@example.org/me/kornia\n", "likely"),
+        ("python:3.12", f"RUN pip install git+{GIT}/tool.git\n", "unknown"),
+        ("python:3.12", "RUN pip install https://example.org/torch-1.10.0%2Bcu111-cp39-cp39-linux.whl\n", "likely"),
+        ("python:3.12", "COPY torch-1.10.0-cp39.whl /tmp\nRUN pip install /tmp/torch-1.10.0-cp39.whl\n", "likely"),
+        ("python:3.12", "RUN pip install ./torch-*.whl\n", "likely"),
+        ("python:3.12", "RUN pip install tool-1.10.0-cp39.whl torchless-1.0.whl\n", "unknown"),
+        ("python:3.12", "COPY wheels.txt .\nRUN pip install -r wheels.txt\n", "likely"),
+        ("python:3.12", "COPY git.txt .\nRUN pip install -r git.txt\n", "likely"),
     ],
 )
 def test_packages_decide_what_a_shell_may_need(tmp_path: Path, image: str, packages: str, verdict: str) -> None:
@@ -969,6 +983,31 @@ def test_packages_decide_what_a_shell_may_need(tmp_path: Path, image: str, packa
         "compose.yaml": compose("bash"), "requirements.txt": "torch==2.5\n",
         "Dockerfile": f"FROM {image}\n{packages}",
     }  # fmt: skip
+    files |= {"wheels.txt": "https://example.org/whl/torch-2.0.0-cp39.whl\n", "git.txt": f"-e git+{GIT}/trl.git@1\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "lines, verdict",
+    [
+        (f"RUN git clone --depth 1 {GIT}/fairseq && cd fairseq && pip install -q --editable .\n",
+         "likely"),
+        (f"RUN git clone -b main {GIT}/fairseq.git /opt/fs\nRUN apt-get update && cd /opt/fs && \\\n"
+         "# all of it\n  pip install .[all]\n", "likely"),
+        ("RUN git clone git@example.org:me/vllm.git && pip install -e ./vllm\n", "likely"),
+        (f"RUN git clone --recursive {GIT}/pytorch && cd pytorch; python setup.py install\n", "likely"),
+        (f"RUN git clone {GIT}/fairseq\n", "unknown"),
+        (f"RUN git clone {GIT}/fairseq && git clone {GIT}/a && cd a && make install\n", "unknown"),
+        (f"RUN git clone {GIT}/fairseq && apt-get install -y ./tool.deb\n", "unknown"),
+        (f"RUN git clone {GIT}/tool && cd tool && python setup.py install\n", "unknown"),
+        ("RUN git clone && cd && pip install\n", "unknown"),
+        (f"RUN git clone {GIT}/fairseq\nRUN pip install -e ./fairseq\n", "likely"),
+        (f"RUN git clone {GIT}/fairseq /opt/a && git clone {GIT}/tool && pip install -e /opt/tool\n", "unknown"),
+        (f"RUN pip install -e ./fairseq && git clone {GIT}/fairseq\n", "unknown"),
+    ],
+)
+def test_a_clone_that_the_build_installs(tmp_path: Path, lines: str, verdict: str) -> None:
+    files = {"compose.yaml": compose("bash"), "Dockerfile": f"FROM python:3.12\n{lines}"}
     assert need(tmp_path, files).verdict == verdict
 
 
