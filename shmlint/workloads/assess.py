@@ -26,7 +26,7 @@ from shmlint.workloads.commands import (
     never_ends,
     simple_commands,
 )
-from shmlint.workloads.knowledge import Workload
+from shmlint.workloads.knowledge import Workload, builtin, recognise
 from shmlint.workloads.program import Program
 from shmlint.workloads.python_entries import TESTERS
 from shmlint.workloads.resolve import passed_on
@@ -50,9 +50,18 @@ def decide(case: Case) -> Need:
         from shmlint.workloads.shells import for_other_use
 
         need = for_other_use(case, need)
-    need = _with_room(_told(case, need))
+    need = _with_room(_told(case, _without_guess(case, need)))
     stopped = _stopped(case) if need.verdict in ("unknown", "likely") else ""
     return need._replace(trail=case.program.trail, stopped=need.stopped or stopped)
+
+
+def _without_guess(case: Case, need: Need) -> Need:
+    """A need that is unknown where only the base of a build which is guessed says that there is none."""
+    known = case.known
+    image = case.launch.image.known if case.launch.image is not None else None
+    guessed = case.program.guessed and not known.by_command and not case.own
+    by_base = guessed and need is known.need and need.verdict == "not-needed"
+    return unknown(case) if by_base and recognise(image or "", builtin())[0] is None else need
 
 
 def _first(classifiers: Sequence[Callable[[Case], Need | None]], case: Case) -> Need | None:

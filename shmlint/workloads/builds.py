@@ -58,10 +58,28 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
         return FoundBuild(pushed, True)
     namesake = _namesake(launch, builds, repository)
     if namesake is not None:
-        # A name without an owner is nobody's on a registry: what is built in a directory of that name is not another's.
-        return FoundBuild(namesake, True, "/" in launch.image.text or namesake.span != launch.span)
+        return FoundBuild(namesake, True, not _is_own(namesake, launch, repository))
     guessed = _of_own_name(launch, repository) or _called_like(launch, repository) or _guess(launch, repository)
     return FoundBuild(guessed, guessed is not None)
+
+
+def _is_own(build: Build, launch: Launch, repository: Repository) -> bool:
+    """Whether the Dockerfile of a directory gives the image with its name, and not only one that is called so.
+
+    A name without an owner is nobody's on a registry. Who keeps the script that starts an image beside the Dockerfile,
+    in a directory of its name, has pushed it to an account, unless that is what they build upon.
+    """
+    assert launch.image is not None
+    if build.span != launch.span or build.dockerfile is None:
+        return False  # another script builds it, for itself
+    if "/" not in launch.image.text:
+        return True
+    name, folder = bare_name(launch.image.known or ""), os.path.dirname(build.dockerfile)
+    beside = folder == normal(repository.home) and os.path.basename(folder).lower() == name
+    if not beside or len(name) < _LEAST_NAME:
+        return False
+    image, _ = read_build(build, repository)
+    return image is not None and all(bare_name(base) != name for base, _ in image.base_images)
 
 
 _SHARED = r"\$(?:\w{4,}|\{\w{4,}\})"

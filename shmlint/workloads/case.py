@@ -56,7 +56,8 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
 
         findings = read(based, program) if program.entries else findings
         documented = read(based, program, program.documented) if program.documented else documented
-    known = by_knowledge(based, extra, findings.seen_in(telling), copy=is_copy(program))
+    copy = is_copy(program) and not program.guessed  # no error rests on the base of a build that is only guessed
+    known = by_knowledge(based, extra, findings.seen_in(telling), copy=copy)
     mine = {workload.id for workload in extra}
     own = known.need.workload is not None and known.need.workload.id in mine
     if program.documented or program.documented_commands:

@@ -693,6 +693,41 @@ def test_an_image_without_an_owner_is_what_is_built_under_its_name(
     assert need(tmp_path, {**files, path: "FROM ubuntu\nRUN pip install torch\n"}, ("start.sh",)).verdict == verdict
 
 
+RAY, TORCH = "FROM rayproject/ray:2.9.0-gpu\nRUN pip install gym", "FROM ubuntu\nRUN pip install torch"
+
+
+@table(
+    "folder, image, dockerfile, verdict",
+    [
+        # Who keeps the Dockerfile and the start in a directory of the image's name has built it.
+        ("traffic", "me/traffic:beta5 bash", RAY, "likely"),
+        ("traffic", "me/traffic", TORCH, "likely"),
+        ("images/traffic", "docker.io/me/traffic bash", TORCH, "likely"),
+        ("traffic", "me/traffic python work.py", TORCH, "unknown"),
+        # It is another directory, a name that everybody has, or the image of somebody else that they build upon.
+        ("traffic/start", "me/traffic bash", RAY, "unknown"),
+        ("cars", "me/traffic bash", RAY, "unknown"),
+        ("ros", "me/ros bash", RAY, "unknown"),
+        ("traffic", "me/traffic bash", "FROM you/traffic\nRUN pip install torch", "unknown"),
+        ("traffic", "me/traffic bash", "FROM me/traffic AS old\nRUN true\nFROM old\nRUN pip install torch", "unknown"),
+        # It is a guess: of the base image alone nothing is an error, and nothing cleared.
+        ("traffic", "me/traffic", "FROM vllm/vllm-openai:v0.5.0", "likely"),
+        ("traffic", "traffic", "FROM vllm/vllm-openai:v0.5.0", "likely"),
+        ("traffic", "traffic python train.py", "FROM nvcr.io/nvidia/pytorch:24.01-py3", "likely"),
+        ("traffic", "me/traffic", "FROM ollama/ollama", "unknown"),
+        ("traffic", "traffic bash", "FROM ollama/ollama", "unknown"),
+        ("traffic", "traffic ollama serve", "FROM ollama/ollama", "not-needed"),
+    ],
+)
+def test_an_image_of_an_owner_is_what_is_built_in_the_directory_of_its_name(
+    tmp_path: Path, folder: str, image: str, dockerfile: str, verdict: str
+) -> None:
+    files = {f"{folder}/start.sh": f"docker run --gpus 4 -it {image}\n", "cpu/Dockerfile": "FROM ubuntu\n"}
+    path = "traffic" if folder.startswith("traffic/") else folder
+    files[f"{path}/Dockerfile"] = f"{dockerfile}\n"
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table(
     "build, run, verdict",
     [
