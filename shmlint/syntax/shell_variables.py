@@ -538,10 +538,11 @@ def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_rol
     lengthens = made.append or made.lengthens
     held = _added(state, made, value) if lengthens else _values(state, value)
     unsure = Cause("one branch", name, values=held)
-    harmless = has_role or (is_harmless(value) and (lengthens or isinstance(state, Cause) or is_harmless(state)))
+    own = _without_itself(name, value) if lengthens and made.loop and isinstance(state, Buffer) else value
+    harmless = has_role or (is_harmless(own) and (lengthens or isinstance(state, Cause) or is_harmless(state)))
     glued = lengthens and isinstance(state, Buffer) and _is_glued(state, made, value)
     # An array that may hold anything before the image holds options.
-    options = has_role or (not glued and are_options(value)) or are_options(state) or isinstance(state, list)
+    options = has_role or (not glued and are_options(own)) or are_options(state) or isinstance(state, list)
     word = Word(f"${{{name}}}", None, unsure, True, harmless, options)
     if isinstance(state, list):
         return [*state, word] if lengthens else [word]
@@ -557,6 +558,25 @@ def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_rol
     longer.harmless = harmless and not kept
     longer.options = options
     return longer
+
+
+def _without_itself(name: str, value: Value) -> Value:
+    """What a loop adds to a variable each time, without what the variable held: that is what was added before."""
+    if not isinstance(value, Buffer):
+        return value
+    rest = Buffer()
+    rest.harmless, rest.options = value.harmless, value.options
+    at = 0
+    for start, end, because, many in sorted(value.unknown, key=lambda stretch: stretch[:2]):
+        if start < at:
+            return value
+        rest.add("".join(value.chars[at:start]))
+        text = "".join(value.chars[start:end])
+        if (because.kind, because.name, text) != ("one branch", name, f"${{{name}}}"):
+            rest.add_unknown(text, (), because, many)
+        at = end
+    rest.add("".join(value.chars[at:]))
+    return rest
 
 
 def _added(state: State, made: Assignment, value: Value) -> tuple[str, ...]:
@@ -623,6 +643,13 @@ _TELLING = (
 )  # fmt: skip
 """What an option must contain to matter here."""
 
+_SETTING = re.compile(
+    r"(?<!\S)(?:(?:-e|--env)(?:\s+|=)[\"']?(?!\w*visible_devices)[a-z_]\w*(?:=\S*)?"
+    r"|(?:-v|--volume)(?:\s+|=)(?![-(]|\S*/dev\b)\S+:\S*"
+    r"|--(?:name|hostname|workdir)(?:\s+|=)(?!-)\S+)(?!\S)"
+)
+"""Options whose values matter in no way, whatever words are in them: ``-e XDG_RUNTIME_DIR=/tmp``."""
+
 
 def _may_be_option(word: Word) -> bool:
     """Whether a word that is not known may be any option."""
@@ -648,7 +675,7 @@ def is_harmless(value: Buffer | list[Word] | Cause | None) -> bool:
             # A whole word of its own could be any option, unless it follows one that takes a value.
             if not value.harmless and alone and not text[:start].rstrip().rpartition(" ")[2].startswith("-"):
                 return False
-    lowered = text.lower().replace("--mount type=bind", "").replace("--mount=type=bind", "")
+    lowered = _SETTING.sub("", text.lower().replace("--mount type=bind", "").replace("--mount=type=bind", ""))
     return not any(word in lowered for word in _TELLING)
 
 
