@@ -83,6 +83,7 @@ def _result(walker: Walker) -> Reading:
     for site in filterfalse(walker.is_settled, walker.sites):  # reached surely, perhaps otherwise before
         if id(site.node) not in sites or site.certain:
             sites[id(site.node)] = site
+    sites = _without_attached(sites, walker.evaluator)
     names = extending(walker.modules.loaded.values())
     for site in sites.values():
         last = site.name.rpartition(".")[2]
@@ -217,6 +218,22 @@ def _may_train(site: Site, walker: Walker) -> bool:
     above = isinstance(called, ast.Call) and dotted(called.func) == "super" and _extends_owner(site)
     own = walker.is_own(site) and not above
     return (told or any("Trainer" in name for name in imported)) and bool(imported) and not own
+
+
+def _without_attached(sites: dict[int, Site], evaluator: Evaluator) -> dict[int, Site]:
+    """Sites without those that attach to a segment of shared memory which another one may have made."""
+    segments = {
+        at: (evaluator.argument(site.node, "create", 1, False, site.scope).value,
+             evaluator.argument(site.node, "name", 0, None, site.scope).value)
+        for at, site in sites.items() if site.name == "multiprocessing.shared_memory.SharedMemory"
+    }  # fmt: skip
+    made = {name for create, name in segments.values() if create is True and isinstance(name, str)}
+    any_made = any(create is True for create, _ in segments.values())
+    attached = {
+        at for at, (create, name) in segments.items()
+        if create is False and any_made and (not isinstance(name, str) or name in made)
+    }  # fmt: skip
+    return {at: site for at, site in sites.items() if at not in attached} if attached else sites
 
 
 def _extends_owner(site: Site) -> bool:

@@ -1325,6 +1325,21 @@ def test_variables_of_scripts_and_images_are_checked(
          "", "unknown", {}),
         ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=a.nbytes)", "", "likely",
          {"python-shm": None}),
+        # What attaches to a segment makes none.
+        ("from multiprocessing import shared_memory as s\na = s.SharedMemory(create=True, size=128)\n"
+         "s.SharedMemory(name=a.name)", "", "not-needed", {}),
+        ("from multiprocessing import shared_memory as s\na = s.SharedMemory(create=True, size=2**30)\n"
+         "s.SharedMemory(a.name, False)", "", "needed", {"python-shm": 2**30}),
+        ("from multiprocessing import shared_memory as s\na = s.SharedMemory(create=True, size=b.nbytes)\n"
+         "s.SharedMemory(name=a.name)", "", "likely", {"python-shm": None}),
+        ("from multiprocessing import shared_memory as s\na = s.SharedMemory(create=True, size=128)\n"
+         "s.SharedMemory(name='b', create=c)", "", "likely", {"python-shm": None}),
+        ("from multiprocessing import shared_memory as s\na = s.SharedMemory('a', True, 128)\n"
+         "s.SharedMemory(name='frames')", "", "likely", {"python-shm": None}),
+        ("from multiprocessing import shared_memory as s\na = s.SharedMemory('a', True, 128)\ns.SharedMemory('a')", "",
+         "not-needed", {}),
+        ("from multiprocessing import shared_memory as s\ns.SharedMemory(name='frames')", "", "likely",
+         {"python-shm": None}),
         ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=1024 * 1024 * 100)", "",
          "needed", {"python-shm": 100 * 2**20}),
         ("import tritonclient.utils.shared_memory as shm\nshm.create_shared_memory_region('a', '/a', 2**30)", "",
