@@ -220,6 +220,8 @@ class _CommandReader:
         """Whether the text is of words that have been read before."""
         self.variables = variables.inside(tree.text.unset)
         self.variables.for_options |= tree.text.for_options
+        for name, value in tree.text.perhaps:
+            self.variables.note_perhaps(name, value)
         self.words = WordReader(tree, self.variables)
         self.conditions = Conditions(self.words)
         self._exports: dict[str, int] | None = None

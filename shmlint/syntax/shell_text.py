@@ -65,6 +65,8 @@ class ShellText(NamedTuple):
     """Why a variable that nothing sets is not known, by its name; some mean something that is not a variable."""
     for_options: frozenset[str] = frozenset()
     """Variables that stand for options which are not known."""
+    perhaps: tuple[tuple[str, str], ...] = ()
+    """Variables and what each may hold, if anything; one that may hold several things is in several pairs."""
 
     def offset(self, at: int) -> int:
         """The place of a character; that of the next one that has any, where it has none."""
@@ -149,6 +151,8 @@ class Builder:
         """Where the characters are used; None while that is where they are written."""
         self.for_options: set[str] = set()
         """Variables put in for options."""
+        self.perhaps: dict[tuple[str, str], None] = {}
+        """Variables put in for what a condition decides about, and what they may hold."""
         self.quotes = 0
         """How many single quotation marks have been put in."""
 
@@ -197,8 +201,9 @@ class Builder:
     def build(self, home: Span) -> ShellText:
         text = "".join(self.parts)
         return ShellText(
-            self.source, text, self.offsets, home, self.used_at or (), for_options=frozenset(self.for_options)
-        )
+            self.source, text, self.offsets, home, self.used_at or (), for_options=frozenset(self.for_options),
+            perhaps=tuple(self.perhaps),
+        )  # fmt: skip
 
 
 def restore(text: str) -> str:

@@ -222,6 +222,18 @@ class Variables:
         self.noted += 1
         self._own(self.made, name).append(assignment)
 
+    def note_perhaps(self, name: str, text: str) -> None:
+        """A value that something around the text may give to a variable; ``${OTHER}`` in it is not known."""
+        buffer = Buffer()
+        at = 0
+        for found in _REFERENCE.finditer(text):
+            buffer.add(text[at : found.start()], splits=True)
+            buffer.add_unknown(found[0], (), self.unset(found[0].strip("${}")), True)
+            at = found.end()
+        buffer.add(text[at:], splits=True)
+        known = "$" not in _REFERENCE.sub("", text) and "`" not in text
+        self.note(name, Assignment(-1, partial(_same, buffer) if known else nothing, branch=(-1, -1)))
+
     def _own(self, table: dict[str, list[T]], name: str) -> list[T]:
         """A list of a table to add to: that of a text inside is shared until then, for there may be many of both."""
         if (id(table), name) not in self.owned:
@@ -677,6 +689,9 @@ def is_harmless(value: Buffer | list[Word] | Cause | None) -> bool:
                 return False
     lowered = _SETTING.sub("", text.lower().replace("--mount type=bind", "").replace("--mount=type=bind", ""))
     return not any(word in lowered for word in _TELLING)
+
+
+_REFERENCE = re.compile(r"\$\{\w+\}|\$\w+")
 
 
 Environment = Mapping[str, str | None]

@@ -23,6 +23,8 @@ class Variable(NamedTuple):
 
     values: tuple[tuple[int, int], ...]
     sure: bool
+    perhaps: tuple[tuple[int, int], ...] = ()
+    """What it may hold behind these, or instead of nothing, as conditions decide; empty where that is not known."""
 
 
 class Line(NamedTuple):
@@ -129,6 +131,8 @@ class _Variables:
         self.overriding: set[str] = set()
         """Those that ``override`` sets: make passes over any other assignment of them."""
         self.evaluates = "eval" in source.text
+        self.of_shell = frozenset(re.findall(r"\$\$\{?(\w+)", source.text))
+        """Those of the shell: ``$$NAME``."""
         self.unsure = set(_set_elsewhere(source))
         """Those that something else sets for some recipes."""
         self.included: set[str] = set()
@@ -153,7 +157,11 @@ class _Variables:
         self.note_options(name, self.source.text[value[0] : value[1]])
         known = self.known.get(name)
         holds_other = operator in ("?=", "+=") and known is None and not self.included.isdisjoint((name, _ANY))
-        if operator == "+=" and known is not None:
+        own = operator != "!=" and self.unsure.isdisjoint((name, _ANY)) and self.included.isdisjoint((name, _ANY))
+        perhaps = _perhaps(known, operator, value, always=always) if own else None
+        if perhaps is not None:
+            self.known[name] = perhaps
+        elif operator == "+=" and known is not None:
             self.known[name] = Variable((*known.values, value), known.sure and always)
         else:
             sure = always and operator != "!=" and known is None and self.unsure.isdisjoint((name, _ANY))
@@ -184,6 +192,23 @@ class _Variables:
         return expression[name.end() :][:1] in ("", ":") and name[0] in self.for_options
 
 
+def _perhaps(known: Variable | None, operator: str, value: tuple[int, int], *, always: bool) -> Variable | None:
+    """A variable after an assignment that conditions decide about, or one behind such; None where that is not known."""
+    if known is None:
+        return None if always else Variable((), False, (value,))
+    if not (known.sure or known.perhaps) or len(known.perhaps) >= _PERHAPS or (always and known.sure):
+        return None
+    if operator == "+=" and always:
+        return known._replace(values=(*known.values, value))
+    if operator == "+=":
+        return Variable(known.values, False, (*known.perhaps, value))
+    alone = not known.values or (len(known.values) == 1 and known.sure)
+    replaces = operator == "?=" or not always
+    return Variable((), False, (*known.values, *known.perhaps, value)) if alone and replaces else None
+
+
+_PERHAPS = 20
+"""A variable that conditions set more often than this is not followed."""
 _REFERENCE = re.compile(r"\$[({]([\w.-]+)")
 _LONGEST_CALL = 2_000
 """Characters of a ``$(call …)`` that are looked at."""
@@ -356,14 +381,8 @@ def _expand_make(
         elif following in "({":
             close = closing(text, dollar + 1, end)
             name = text[dollar + 2 : close]
-            variable = variables.known.get(name)
             since = len(builder.offsets)
-            if variable is not None and variable.sure and depth < _DEPTH:
-                for i, value in enumerate(variable.values):
-                    builder.put(" " if i else "")
-                    _expand(builder, source, *value, variables, depth + 1)
-            else:
-                put_unknown(builder, name, options=variables.are_options(name))
+            _put_variable(builder, source, name, variables, depth)
             builder.used(since, dollar, min(close + 1, end))
             at = close + 1
         else:  # $1; $@ $< $^ …: make's own
@@ -372,12 +391,36 @@ def _expand_make(
             at = dollar + 2
 
 
-def put_unknown(builder: Builder, name: str, *, options: bool = False) -> None:
-    """Put a shell variable, which no shell text sets, for what is not known: ``$(NAME)``, ``$(if …,--rm)``."""
+def _put_variable(builder: Builder, source: Source, name: str, variables: _Variables, depth: int) -> None:
+    """Put in what a variable holds, and a variable of the shell for what is not known of it."""
+    variable = variables.known.get(name) if depth < _DEPTH else None
+    if variable is None or not (variable.sure or variable.perhaps):
+        put_unknown(builder, name, options=variables.are_options(name))
+        return
+    for i, value in enumerate(variable.values):
+        builder.put(" " if i else "")
+        _expand(builder, source, *value, variables, depth + 1)
+    if not variable.perhaps:
+        return
+    builder.put(" " if variable.values else "")
+    plain = put_unknown(builder, name, options=variables.are_options(name))
+    if depth < _DEPTH - 1 and plain not in variables.of_shell:
+        for value in variable.perhaps:
+            held = Builder(source)
+            _expand(held, source, *value, variables, _DEPTH - 1)
+            builder.perhaps[plain, "".join(held.parts).strip()] = None
+
+
+def put_unknown(builder: Builder, name: str, *, options: bool = False) -> str:
+    """Put a shell variable, which no shell text sets, for what is not known: ``$(NAME)``, ``$(if …,--rm)``.
+
+    Gives back its name.
+    """
     plain = "CURDIR" if _HERE.fullmatch(name.strip()) else re.sub(r"\W", "_", name) or "_"
     if plain[0].isdigit():
         plain = f"_{plain}"
     builder.put_unknown(plain, options=options)
+    return plain
 
 
 _HERE = re.compile(r"shell\s+pwd(?:\s+-[LP])?|(?:abspath|realpath)\s+\./?|(?:justfile|invocation)_directory\(\)")

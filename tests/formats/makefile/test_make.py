@@ -86,6 +86,42 @@ def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> Non
 
 
 @table(
+    ("text", "decided"),
+    [
+        ("ifneq (true,$(CI))\nO = -it\nendif\n", True),
+        ("ifdef X\nO = -it\nelse\nO = -t\nendif\n", True),
+        ("ifdef X\nO = -v \"$(HOME)/x:/x\"\nelse ifdef Y\nO = -v $(shell pwd)/y:/y\nendif\n", True),
+        ("O = --rm\nifdef X\nO += --network host\nendif\nO += -i\n", True),
+        ("N = --network\nifdef X\nO = $(N) host\nendif\n", True),
+        ("ifdef X\nO = --gpus all\nendif\nifdef Y\nO =\nendif\n", True),
+        ("ifdef X\nO = -it\nendif\nO ?= -t\n", True),
+        ("ifdef X\nO = --ipc=host\nelse\nO = -t\nendif\n", False),
+        ("O = --ipc=host\nifdef X\nO = -t\nendif\n", False),
+        ("O = --rm\nifdef X\nO += $(MORE)\nendif\n", False),
+        ("ifdef X\nO = `more`\nendif\n", False), ("ifdef X\nO = $(shell more)\nendif\n", False),
+        ("ifdef X\nO != more\nendif\n", False), ("ifdef X\nO = -it $(O)\nendif\n", False),
+        ("ifdef X\nO = -it\nendif\nO = --shm-size=1g\n", False),
+        ("ifdef X\nO = -it\nendif\nO += --shm-size=1g\n", True),
+        ("ifdef X\nO = -it\nendif\nO += $(MORE)\n", False),
+        ("ifdef X\nO = -it\nendif\nb: O = --ipc=host\n", False),
+        ("ifdef X\nO = -it\nendif\nb:\n\t$(MAKE) a O=--ipc=host\n", False),
+        ("-include more.mk\nifdef X\nO = -it\nendif\n", False),
+        ("ifdef X\nO = -it\nendif\n-include more.mk\n", False),
+        ("ifdef X\nO = -it\nendif\nb:\n\techo $$O\n", False),
+        ("ifdef X\nO = -it\nendif\nundefine O\n", False),
+    ],
+)
+def test_what_conditions_decide_about(tmp_path: Path, text: str, decided: bool) -> None:
+    for command in ("docker run --gpus all $(O) IMG", "bash -c 'docker run --gpus all $(O) IMG'"):
+        launch = one(tmp_path, f"{text}a:\n\t{command}\n", NAME)
+        assert launch.undecided != decided
+
+
+def test_gpus_of_a_branch(tmp_path: Path) -> None:
+    assert seen(tmp_path, "ifdef X\nG = --gpus all\nendif\na:\n\tdocker run $(G) IMG\n", NAME) == (IMAGE, "all", 5)
+
+
+@table(
     ("text", "known"),
     [
         ("S = 64m\n", True),
