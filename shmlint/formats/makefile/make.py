@@ -185,8 +185,10 @@ class _Variables:
     def are_options(self, expression: str) -> bool:
         """Whether what make puts in for an expression, what stands between its brackets, begins with an option."""
         name = re.match(r"[\w.-]+", expression)
-        if name is None or re.search(r"[ ,]-", expression):
-            return name is not None
+        if name is None or name[0] == "shell":  # the options of its command are not those that the command prints
+            return name is not None and _PRINTS_OPTIONS.search(expression) is not None
+        if re.search(r"[ ,]-", expression):
+            return True
         if name[0] in _KEEPING and expression[name.end() :][:1].isspace():
             return any(found in self.for_options for found in _REFERENCE.findall(expression))
         return expression[name.end() :][:1] in ("", ":") and name[0] in self.for_options
@@ -207,6 +209,7 @@ def _perhaps(known: Variable | None, operator: str, value: tuple[int, int], *, a
     return Variable((), False, (*known.values, *known.perhaps, value)) if alone and replaces else None
 
 
+_PRINTS_OPTIONS = re.compile(r"\b(?:echo|printf)\s+(?:-[neE]+\s+)?[\"']?\s*-[-\w]")
 _PERHAPS = 20
 """A variable that conditions set more often than this is not followed."""
 _REFERENCE = re.compile(r"\$[({]([\w.-]+)")

@@ -50,6 +50,8 @@ NAME = "Makefile"
         ("R = docker run --gpus all $1\na:\n\t$(call R,x)\n", "${_1}", "all", 1),
         ("a:\n\t$(foreach i,1 2,docker run --gpus all IMG --port=$(i);)\n", IMAGE, "all", 2),
         ("ID != docker run -d --gpus all IMG # start\n", IMAGE, "all", 1),
+        ("N := $(shell docker images -q x)\na:\n\tdocker run --gpus all $(N)\n",
+         "${shell_docker_images__q_x}", "all", 3),
         ("a:\n\tdocker run {% if x %}--gpus all{% endif %} {# y #} IMG\n", IMAGE, "all", 2),
     ],
 )
@@ -75,6 +77,7 @@ def test_recipes(tmp_path: Path, text: str, image: str, count: object, line: int
         "a:\n\tdocker run --gpus all $(if $(X),--shm-size=8g) IMG\n",
         "a:\n\tdocker run --gpus all $(if $(X),-v a:b) img\n",
         "O = $(shell flags)\na:\n\tdocker run --gpus all $(O) IMG\n",
+        "O = $(shell if x -f; then echo '-v a:b'; fi)\na:\n\tdocker run --gpus all $(O) img\n",
         "O != flags\na:\n\tdocker run --gpus all $(O) IMG\n",
         "a: O = --shm-size=8g\na:\n\tdocker run --gpus all $(O) IMG\n",
     ],
