@@ -272,11 +272,19 @@ def _of_one_run(root: Part) -> Part:
 
 def _either(one: Part, other: Part) -> Part:
     """What two orders of the same files agree on."""
+    if one is other:
+        return one
     if not isinstance(one.value, dict) or not isinstance(other.value, dict):
-        if isinstance(one.value, dict | tuple) or isinstance(other.value, dict | tuple):
+        if not _is_plain(one) or not _is_plain(other):
             raise _Stop
         return one if one.value == other.value else one._replace(value=UNKNOWN)
     return one._replace(value={key: _either(part, other.entries[key]) for key, part in one.entries.items()})
+
+
+def _is_plain(part: Part) -> bool:
+    """Whether a value, or each one of a list, has no others inside: it makes nothing of a class."""
+    items = part.value if isinstance(part.value, tuple) else (part,)
+    return not any(isinstance(item.value, dict | tuple) for item in items)
 
 
 # What is made of it -----------------------------------------------------------------------------

@@ -37,6 +37,10 @@ FILES = {
     "conf/data/odd.yaml": "_target_: own.data.Digits\nnum_workers: ${oc.env:N}\n",
     "conf/data/lost.yaml": "_target_: own.data.Lost\nnum_workers: 0\n",
     "conf/data/both.yaml": "defaults:\n  - many\nnum_workers: 0\n",
+    "conf/data/listed.yaml": "_target_: own.data.Digits\nnum_workers: 8\nshape: [28, 28]\n",
+    "conf/data/shaped.yaml": "defaults:\n  - listed\nshape: [32, 32]\n",
+    "conf/data/made.yaml": "defaults:\n  - listed\nshape: [{_target_: own.data.Lost}]\n",
+    "conf/plain.yaml": "defaults:\n  - data: listed\n  - model: net\n  - trainer: one\nn: 6\n",
     "conf/model/net.yaml": "_target_: own.net.Net\nrate: 0.2\n",
     "conf/trainer/one.yaml": "_target_: lightning.Trainer\ndevices: 1\n",
     "conf/trial/quick.yaml": "# @package _global_\ndefaults:\n  - override /data: none\nmodel:\n  rate: 0.3\n",
@@ -69,6 +73,12 @@ def verdict_of(directory: Path, lines: str, words: str = "", sets: str = "") -> 
         ("trial=quick data=many", "needed"),
         ("+trial=slow data=none", "needed"),
         ("--config-name other", "not-needed"),
+        # Files that do not say which comes last, and that have lists.
+        ("--config-name plain", "needed"),
+        ("--config-name plain data.num_workers=0", "not-needed"),
+        ("--config-name plain data=shaped", "needed"),
+        ("--config-name plain data=shaped data.num_workers=0", "not-needed"),
+        ("--config-name plain data=made data.num_workers=0", "unknown"),
         ("--config-name=other trainer.devices=2", "needed"),
         ("data=none trainer.devices=2", "needed"),
         # What is not written down, or not understood.
